@@ -1,0 +1,81 @@
+"""castwise decides, explains and executes dtype promotion as each tensor framework does.
+
+>>> import castwise as cw
+>>> cw.resolve("add", "int32[3]", 5.5, dialect="torch").result
+float32
+
+Importing castwise imports neither NumPy nor any framework; names load when first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from castwise.engine.ask import resolve as resolve
+    from castwise.engine.decision import Cast as Cast
+    from castwise.engine.decision import Decision as Decision
+    from castwise.engine.explain import explain as explain
+    from castwise.engine.types import can_cast as can_cast
+    from castwise.engine.types import promote_types as promote_types
+    from castwise.engine.types import result_type as result_type
+    from castwise.errors import CastwiseError as CastwiseError
+    from castwise.errors import PromotionError as PromotionError
+    from castwise.errors import ScalarRangeError as ScalarRangeError
+    from castwise.errors import UsageError as UsageError
+    from castwise.frameworks.catalog import current as current
+    from castwise.frameworks.catalog import dialect_named as dialect
+    from castwise.frameworks.catalog import dialects as dialects
+    from castwise.frameworks.catalog import use as use
+    from castwise.frameworks.dialect import Dialect as Dialect
+    from castwise.frameworks.dialect import Rule as Rule
+    from castwise.vocab.dtypes import DType as DType
+    from castwise.vocab.live import describe as describe
+    from castwise.vocab.live import to_dtype as dtype
+    from castwise.vocab.operands import Operand as Operand
+    from castwise.vocab.ops import declare_op as declare_op
+    from castwise.vocab.ops import ops as ops
+
+__version__ = "0.1.0"
+
+# public name -> module and name there
+_NAMES = {
+    "CastwiseError": "errors.CastwiseError",
+    "PromotionError": "errors.PromotionError",
+    "ScalarRangeError": "errors.ScalarRangeError",
+    "UsageError": "errors.UsageError",
+    "DType": "vocab.dtypes.DType",
+    "Operand": "vocab.operands.Operand",
+    "describe": "vocab.live.describe",
+    "dtype": "vocab.live.to_dtype",
+    "declare_op": "vocab.ops.declare_op",
+    "ops": "vocab.ops.ops",
+    "Dialect": "frameworks.dialect.Dialect",
+    "Rule": "frameworks.dialect.Rule",
+    "current": "frameworks.catalog.current",
+    "dialect": "frameworks.catalog.dialect_named",
+    "dialects": "frameworks.catalog.dialects",
+    "use": "frameworks.catalog.use",
+    "Cast": "engine.decision.Cast",
+    "Decision": "engine.decision.Decision",
+    "can_cast": "engine.types.can_cast",
+    "explain": "engine.explain.explain",
+    "promote_types": "engine.types.promote_types",
+    "resolve": "engine.ask.resolve",
+    "result_type": "engine.types.result_type",
+}
+
+
+def __getattr__(name: str) -> Any:
+    place = _NAMES.get(name)
+    if place is None:
+        raise AttributeError(f"module 'castwise' has no attribute {name!r}")
+    module, _, attribute = place.rpartition(".")
+    value = getattr(importlib.import_module(f"castwise.{module}"), attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*_NAMES, "__version__"])

@@ -1,0 +1,139 @@
+"""What users call: live objects or notation in, a cached Decision out."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from castwise.engine.decide import decide
+from castwise.engine.decision import Decision, Question, Refusal
+from castwise.errors import UsageError
+from castwise.frameworks.catalog import dialect_named, dialects, to_dialect
+from castwise.frameworks.dialect import Dialect
+from castwise.vocab.live import describe, to_dtype
+from castwise.vocab.notation import parse_expression
+from castwise.vocab.operands import Scalar
+from castwise.vocab.ops import Op, is_op, op, op_of_symbol
+
+CACHE_SIZE = 1 << 16
+_answers: dict[object, Decision | Refused] = {}
+
+
+class Refused(NamedTuple):
+    """A refusal as it is cached."""
+
+    question: Question
+    refusal: Refusal
+
+
+def resolve(
+    name: str,
+    *operands: Any,
+    dialect: str | Dialect | None = None,
+    form: str | None = None,
+    inplace: bool = False,
+    out: object = None,
+    alpha: Scalar | None = None,
+) -> Decision:
+    """What an op does with these operands in a dialect: dtypes, casts, hazards.
+
+    Operands are notation, live arrays of any framework, Python numbers or Operands. `form` is
+    "operator" or "function", which some frameworks answer differently; the operator by default
+    where there is one. `out` is the dtype of out=, `alpha` the factor of add and sub.
+
+    >>> resolve("add", "int32[3]", 5.5, dialect="torch").result
+    float32
+
+    Raises PromotionError where the dialect refuses, UsageError where the question makes no sense.
+    """
+    return answer(
+        question_of(
+            name, *operands, dialect=dialect, form=form, inplace=inplace, out=out, alpha=alpha
+        )
+    )
+
+
+def question_of(
+    name: str,
+    *operands: Any,
+    dialect: str | Dialect | None = None,
+    form: str | None = None,
+    inplace: bool = False,
+    out: object = None,
+    alpha: Scalar | None = None,
+) -> Question:
+    """The question that resolve answers, with every part looked up."""
+    chosen = to_dialect(dialect)
+    row = find_op(name, chosen)
+    if form is None:
+        form = "operator" if row.symbol else "function"
+    elif form not in ("function", "operator"):
+        raise UsageError(f"form is 'function' or 'operator', not {str(form)[:40]!r}.")
+    if alpha is not None and row.name not in ("add", "sub"):
+        raise UsageError(f"{row.name} takes no alpha; add and sub do.")
+    described = tuple([describe(operand) for operand in operands])
+    target = None if out is None else to_dtype(out)
+    return Question(row, described, chosen, form, inplace, target, alpha)
+
+
+def question_in(text: str, dialect: str | Dialect | None = None) -> Question:
+    """The question a call or an operator expression asks, such as "int32[3] + 5.5"."""
+    chosen = to_dialect(dialect)
+    parsed = parse_expression(text)
+    if parsed.symbol:
+        row, form = op_of_symbol(parsed.symbol, len(parsed.operands)), "operator"
+    else:
+        row, form = find_op(parsed.op or "", chosen), "function"
+    return Question(row, parsed.operands, chosen, form, parsed.inplace)
+
+
+def answer(question: Question) -> Decision:
+    """The decision, from the cache where a question with the same key was asked before."""
+    found = _answers.get(question.key)
+    if found is None:
+        found = _decide(question)
+        if len(_answers) >= CACHE_SIZE:
+            _answers.clear()
+        _answers[question.key] = found
+    elif found.question != question:  # the key forgets values no rule looks at; words do not
+        found = (
+            replace(found, question=question) if isinstance(found, Decision) else _decide(question)
+        )
+    if isinstance(found, Refused):
+        raise found.refusal.as_error(question)
+    return found
+
+
+def _decide(question: Question) -> Decision | Refused:
+    try:
+        return decide(question)
+    except Refusal as refusal:
+        return Refused(question, refusal.with_traceback(None))
+
+
+def find_op(name: str, dialect: Dialect) -> Op:
+    """The op of a name: castwise's own, a framework's with its prefix, or the dialect's without.
+
+    >>> find_op("np.arctan2", dialect_named("torch")).name
+    'atan2'
+
+    Raises UsageError for an unknown name.
+    """
+    if is_op(name):
+        return op(name)
+    prefix, _, tail = name.rpartition(".")
+    spoken = _speaking(prefix) if prefix else dialect
+    alias = _aliases(spoken).get(tail) if spoken else None
+    return op(alias or (tail if spoken else name))
+
+
+@functools.lru_cache(maxsize=256)
+def _speaking(prefix: str) -> Dialect | None:
+    """The dialect whose framework is written with a prefix, such as np or torch.nn.functional."""
+    return next((d for d in map(dialect_named, dialects()) if prefix in d.prefixes.split()), None)
+
+
+@functools.lru_cache(maxsize=256)
+def _aliases(dialect: Dialect) -> dict[str, str]:
+    return {alias: name for name, words in dialect.aliases.items() for alias in words.split()}

@@ -1,0 +1,150 @@
+"""What resolve answers: the dtypes, the casts, what they may cost, and the way there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from castwise.errors import PromotionError, ScalarRangeError
+from castwise.frameworks.dialect import Dialect
+from castwise.vocab.dtypes import DType, exact_int_text
+from castwise.vocab.operands import Operand, Scalar
+from castwise.vocab.ops import Op
+
+# What an implicit cast may cost. These words are the ids everywhere.
+HAZARDS = {
+    "widens": "the result takes more memory than the operand",
+    "loses-precision": "not every value is held exactly",
+    "loses-range": "large values overflow",
+    "wraps": "a scalar out of range wraps around",
+    "changes-kind": "values lose what their kind held",
+    "drops-imaginary": "the imaginary part is lost",
+    "not-on-device": "Apple GPUs and TPUs have no float64",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """An implicit cast of one operand. `source` is None for a Python scalar."""
+
+    source: DType | None
+    target: DType
+    hazards: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.source or 'Python scalar'} -> {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question: an op applied to operands, in a dialect and a form."""
+
+    op: Op
+    operands: tuple[Operand, ...]
+    dialect: Dialect
+    form: str = "function"
+    inplace: bool = False
+    out: DType | None = None
+    alpha: Scalar | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """All that the answer can depend on."""
+        operands = tuple([operand.key for operand in self.operands])
+        return self.op, self.dialect, self.form, self.inplace, self.out, self.alpha, operands
+
+    def __str__(self) -> str:
+        words = [str(operand) for operand in self.operands]
+        symbol = self.op.symbol if self.form == "operator" else None
+        if symbol and len(words) == 1:
+            return f"{symbol}{words[0]}"
+        if symbol and not self.out and self.alpha is None:
+            return f"{words[0]} {symbol}{'=' if self.inplace else ''} {words[1]}"
+        words += [f"out={self.out}"] if self.out else []
+        words += [f"alpha={self.alpha}"] if self.alpha is not None else []
+        return f"{self.op.name}{'_' if self.inplace else ''}({', '.join(words)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The answer to a question: what the op computes in, what it returns, what is cast."""
+
+    question: Question
+    result: DType
+    compute: DType
+    casts: tuple[Cast | None, ...]
+    is_weak: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def hazards(self) -> tuple[str, ...]:
+        """The hazards of all casts, each once, in the order of HAZARDS."""
+        found = {hazard for cast in self.casts if cast for hazard in cast.hazards}
+        return tuple(hazard for hazard in HAZARDS if hazard in found)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The way to the result, one sentence a step."""
+        from castwise.engine.explain import steps_of  # it decides again, and that needs Decision
+
+        return tuple(steps_of(self.question))
+
+    def __str__(self) -> str:
+        return f"{self.question} -> {self.result}"
+
+
+class Refusal(Exception):
+    """Raised inside resolve: why the dialect refuses, and what to do."""
+
+    def __init__(self, why: str, fix: str = "", *, by_value: bool = False) -> None:
+        super().__init__(why)
+        self.why, self.fix, self.by_value = why, fix, by_value
+
+    def as_error(self, question: Question) -> PromotionError:
+        """The error a person sees: what, why, what to do."""
+        kind = ScalarRangeError if self.by_value else PromotionError
+        fix = f" {self.fix}" if self.fix else ""
+        return kind(f"{question} is not defined in {question.dialect.name}: {self.why}.{fix}")
+
+
+def cast_between(source: DType, target: DType) -> Cast | None:
+    """The cast from one dtype to another with its hazards; None where they are the same."""
+    if source is target:
+        return None
+    hazards = []
+    if target.bits > source.bits:
+        hazards.append("widens")
+    if source.kind == "complex" and target.kind != "complex":
+        hazards.append("drops-imaginary")
+    elif target.rank < source.rank:
+        hazards.append("changes-kind")
+    elif not target.keeps_precision(source):
+        hazards.append("loses-precision")
+    if not target.keeps_range(source) and target.kind != "bool":
+        hazards.append("loses-range")
+    if target.name in ("float64", "complex128"):
+        hazards.append("not-on-device")
+    return Cast(source, target, tuple(h for h in HAZARDS if h in hazards))
+
+
+def cast_text(cast: Cast) -> str:
+    """What a cast costs, in words.
+
+    >>> from castwise.vocab.dtypes import dtype
+    >>> cast_text(cast_between(dtype("int32"), dtype("float32")))
+    'int32 -> float32 is exact up to 2**24'
+    """
+    if "loses-precision" in cast.hazards and cast.source and cast.source.kind == "int":
+        return f"{cast} is exact up to {exact_int_text(cast.target)}"
+    said = {
+        "loses-precision": "rounds to fewer digits",
+        "loses-range": f"overflows beyond {_number(cast.target.max)}",
+        "changes-kind": f"turns {cast.source.kind if cast.source else 'number'} into {cast.target.kind}",
+        "drops-imaginary": "drops the imaginary part",
+        "wraps": "wraps around",
+    }
+    parts = [said[hazard] for hazard in cast.hazards if hazard in said]
+    return f"{cast} {' and '.join(parts)}" if parts else f"{cast} is exact"
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:g}"

@@ -1,0 +1,35 @@
+"""The steps of a decision in words, taken from the decision's own trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castwise.engine.ask import question_in, question_of
+from castwise.engine.decide import decide
+from castwise.engine.decision import Question, Refusal
+
+
+def explain(name: str, *operands: Any, **parts: Any) -> str:
+    """How a decision comes about, step by step; a refusal is told the same way.
+
+    Takes what resolve takes, or one expression such as "int32[3] + 5".
+
+    >>> print(explain("int32[3] + 5", dialect="torch"))
+    int32[3] + 5 in torch
+      int32[3] is an array of int32.
+      5 is a Python int.
+      By tier, the arrays give int32, Python scalars give int64: the arrays decide, no lower tier has a higher kind, so int32.
+      The result is int32.
+    """
+    question = question_of(name, *operands, **parts) if operands else question_in(name, **parts)
+    return "\n  ".join([f"{question} in {question.dialect.name}", *steps_of(question)])
+
+
+def steps_of(question: Question) -> list[str]:
+    """One sentence a step; the last one says the result, or why there is none."""
+    steps: list[str] = []
+    try:
+        decision = decide(question, steps.append)
+    except Refusal as refusal:
+        return [*steps, f"Refused: {refusal.why}.", *filter(None, [refusal.fix])]
+    return [*steps[:-1], *decision.notes, steps[-1]]

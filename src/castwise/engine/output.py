@@ -1,0 +1,76 @@
+"""Whether a result may be written in place or into out=, by the dialect's named rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from castwise.engine.decision import Refusal
+from castwise.engine.plan import Plan
+from castwise.engine.reach import Reach
+from castwise.frameworks.dialect import OUTPUTS
+from castwise.vocab.dtypes import DType
+
+
+def written_dtype(plan: Plan, result: DType, destination: DType) -> DType:
+    """The dtype the destination has afterwards.
+
+    Raises Refusal where the dialect does not write the result there.
+    """
+    if plan.output == "rebinds":
+        return result
+    if not can_write(plan, result, destination):
+        raise Refusal(
+            f"a {result} result is not written into {destination} ({OUTPUTS[plan.output]})",
+            f"Cast the result yourself, or write it into {result}.",
+        )
+    return destination
+
+
+def can_write(plan: Plan, result: DType, destination: DType) -> bool:
+    """Whether the dialect's output rule lets a result dtype into a destination dtype."""
+    pair = (result, destination)
+    if result is destination or pair in plan.writes_also:
+        return True
+    return pair not in plan.writes_never and _RULES[plan.output](plan.reach, result, destination)
+
+
+def can_become(reach: Reach, rule: str, source: DType, target: DType) -> bool:
+    """Whether a dialect's can_cast, by the name of its rule, lets one dtype become another."""
+    return source is target or _RULES[rule](reach, source, target)
+
+
+def _category(reach: Reach, result: DType, destination: DType) -> bool:
+    return result.rank <= destination.rank
+
+
+def _same_kind(reach: Reach, result: DType, destination: DType) -> bool:
+    if destination.kind == "bool":
+        return False
+    is_narrower = _signed_rank(result) <= _signed_rank(destination)
+    return is_narrower or reach.reaches(result, destination)
+
+
+def _signed_rank(dtype: DType) -> int:
+    """NumPy's order of kinds: bool, unsigned, signed, float, complex."""
+    return 2 * dtype.rank - (dtype.kind == "int" and not dtype.is_signed)
+
+
+def _reaches(reach: Reach, result: DType, destination: DType) -> bool:
+    return reach.reaches(result, destination)
+
+
+def _never(reach: Reach, result: DType, destination: DType) -> bool:
+    return False
+
+
+def _always(reach: Reach, result: DType, destination: DType) -> bool:
+    return True
+
+
+_RULES: dict[str, Callable[[Reach, DType, DType], bool]] = {
+    "category": _category,
+    "same kind": _same_kind,
+    "same dtype": _never,
+    "safe": _reaches,
+    "any": _always,
+}

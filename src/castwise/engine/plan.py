@@ -1,0 +1,127 @@
+"""What one op does in one dialect and form: the op's row with the dialect's rules laid over it."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+from castwise.engine.reach import Reach
+from castwise.frameworks.dialect import Composed, Dialect, parse_edges, parse_map, rule_for
+from castwise.vocab.dtypes import DType, dtype, dtypes_of
+from castwise.vocab.ops import Op
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """An op as a dialect performs it, ready to decide with. The fields are those of Op and Rule."""
+
+    op: Op
+    dialect: Dialect
+    reach: Reach
+    python: dict[str, DType]
+    complex_mask: int
+    only_absorbed: frozenset[DType]
+    computes: frozenset[DType]
+    loops: int  # the mask of the dtypes the op has a loop for
+    is_refusing: bool  # a compute dtype outside `computes` is refused
+    no_kernel: frozenset[DType]
+    refuses: frozenset[DType]
+    refuses_arrays: frozenset[DType]
+    refuses_compute: frozenset[DType]
+    because: str
+    scalars: str
+    beside: dict[DType, dict[str, DType]]
+    zero_d_as_arrays: bool
+    joins: str
+    composes: tuple[Composed, ...]
+    borrows: str
+    numpy: str
+    numpy_refuses: frozenset[DType]
+    numpy_result: dict[DType, DType]
+    converts: dict[DType, DType]
+    lowest: tuple[DType | None, ...]
+    same_dtype: bool
+    promotes: bool
+    out_of_range: str
+    checks: frozenset[DType]
+    exponent_fits: DType | None
+    refuses_negative_exponent: bool
+    result: str
+    result_of: dict[DType, DType]
+    output: str
+    writes_also: frozenset[tuple[DType, DType]]
+    writes_never: frozenset[tuple[DType, DType]]
+
+
+@functools.lru_cache(maxsize=256)
+def reach_of(dialect: Dialect) -> Reach:
+    """The reach of a dialect, computed once."""
+    return Reach(dialect)
+
+
+@functools.lru_cache(maxsize=16384)
+def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
+    """The plan of an op in a dialect; the same object for the same question."""
+    rule = rule_for(dialect, row, form)
+    own = dialect.dtypes
+    reach = reach_of(dialect)
+
+    def chosen(name: str) -> Any:
+        value = getattr(rule, name)
+        return getattr(row, name) if value is None else value
+
+    converts: dict[DType, DType] = {}
+    if chosen("integers_become_float"):
+        lifts = dialect.lifts.replace("default_float", dialect.python["float"])
+        converts.update(parse_map(lifts, own))
+    if chosen("accumulates"):
+        converts.update(parse_map(dialect.accumulates, own))
+    converts.update(parse_map(rule.converts or "", own))
+    computes = frozenset(dtypes_of(chosen("computes"))) & frozenset(own)
+    lowest = row.lowest_per_input or (chosen("lowest"),) * row.arity[1]
+    return Plan(
+        op=row,
+        dialect=dialect,
+        reach=reach,
+        python={kind: dtype(name) for kind, name in dialect.python.items()},
+        complex_mask=reach.mask(d for d in own if d.kind == "complex"),
+        only_absorbed=frozenset(dtypes_of(dialect.only_absorbed)),
+        computes=computes,
+        loops=reach.mask(computes | frozenset(converts)),
+        is_refusing=rule.otherwise != "no kernel",
+        no_kernel=frozenset(dtypes_of(rule.no_kernel or "")),
+        refuses=frozenset(dtypes_of(rule.refuses or "")),
+        refuses_arrays=frozenset(dtypes_of(rule.refuses_arrays or "")),
+        refuses_compute=frozenset(dtypes_of(rule.refuses_compute or "")),
+        because=rule.because or "",
+        scalars=rule.scalars or "weak",
+        beside={
+            dtype(array): {kind: dtype(name) for kind, name in counts.items()}
+            for array, counts in (rule.beside or {}).items()
+        },
+        zero_d_as_arrays=bool(rule.zero_d_as_arrays),
+        joins=rule.joins or "common dtype",
+        composes=rule.composes or (),
+        borrows=rule.borrows or "",
+        numpy=rule.numpy or "refused",
+        numpy_refuses=frozenset(dtypes_of(rule.numpy_refuses or "")),
+        numpy_result=parse_map(rule.numpy_result or "", own),
+        converts=converts,
+        lowest=tuple(dtype(low) if low else None for low in lowest),
+        same_dtype=chosen("same_dtype"),
+        promotes=chosen("promotes"),
+        out_of_range=rule.out_of_range or "raises",
+        checks=frozenset(dtypes_of(rule.checks or dialect.order)),
+        exponent_fits=dtype(rule.exponent_fits) if rule.exponent_fits else None,
+        refuses_negative_exponent=rule.negative_exponent == "raises",
+        result=chosen("result"),
+        result_of=parse_map(rule.result_of or "", own),
+        output="any" if not row.safe_output else rule.output or "same dtype",
+        writes_also=_pairs(rule.writes_also, own),
+        writes_never=_pairs(rule.writes_never, own),
+    )
+
+
+def _pairs(text: str | None, own: tuple[DType, ...]) -> frozenset[tuple[DType, DType]]:
+    return frozenset((source, target) for source, target, _ in parse_edges(text or "", own))

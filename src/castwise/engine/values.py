@@ -1,0 +1,80 @@
+"""Refusals that depend on a scalar's value: out of range, a negative power, alpha's kind."""
+
+from __future__ import annotations
+
+import math
+
+from castwise.engine.decision import Question, Refusal
+from castwise.engine.plan import Plan
+from castwise.vocab.dtypes import KINDS, DType
+from castwise.vocab.operands import Operand, Scalar, scalar_text
+
+
+def check_values(
+    plan: Plan, operands: tuple[Operand, ...], compute: DType, question: Question
+) -> None:
+    """Raises Refusal where the dialect refuses the op for the value of a scalar."""
+    checked = operands[-1:] if plan.exponent_fits else operands
+    for operand in checked if compute in plan.checks else ():
+        if operand.is_scalar and _is_out(plan, operand, operands, compute):
+            raise Refusal(
+                f"{scalar_text(operand.value)} is out of range for {compute}",
+                f"Use a value from {compute.min} to {compute.max}, or cast the array.",
+                by_value=True,
+            )
+    if plan.refuses_negative_exponent and compute.kind == "int":
+        exponent = operands[-1].value
+        if isinstance(exponent, int) and exponent < 0:
+            raise Refusal(
+                "an integer to a negative integer power is no integer",
+                "Make the base a float.",
+                by_value=True,
+            )
+    if question.alpha is not None:
+        _check_alpha(question.alpha, compute)
+
+
+def wraps(operand: Operand, compute: DType) -> bool:
+    """Whether a Python int loses its high bits in an integer compute dtype."""
+    if operand.kind != "int" or compute.kind != "int" or not operand.is_scalar:
+        return False
+    return not compute.min <= operand.value <= compute.max  # type: ignore[operator]
+
+
+def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute: DType) -> bool:
+    how = plan.out_of_range
+    if how == "checked":
+        also = plan.exponent_fits if compute.kind == "int" else None
+        return any(_is_unconvertible(scalar.value, d) for d in (compute, also) if d)
+    if how == "raises beyond int64":
+        return scalar.kind == "int" and not -(2**63) <= scalar.value < 2**63  # type: ignore[operator]
+    if how == "wraps within 64 bits" and (compute.kind == "int" or compute in plan.beside):
+        return scalar.kind == "int" and not -(2**63) <= scalar.value < 2**64  # type: ignore[operator]
+    if how.startswith("wraps") or how == "compares as objects" or not wraps(scalar, compute):
+        return False
+    if how == "compares exactly":  # NumPy has no exact comparison of a bool array with an int
+        return all(o.is_scalar or o.kind == "bool" for o in operands)
+    return True
+
+
+def _is_unconvertible(value: Scalar | None, compute: DType) -> bool:
+    """torch's c10::overflows: an unsigned dtype takes negatives down to -max, inf and NaN pass."""
+    if isinstance(value, complex):
+        return any(_is_unconvertible(part, compute) for part in (value.real, value.imag))
+    assert value is not None
+    if compute.kind in ("bool", "int"):
+        low = compute.min if compute.is_signed else -compute.max
+        return not math.isfinite(value) or not low <= value <= compute.max
+    return math.isfinite(value) and abs(value) > compute.max
+
+
+def _check_alpha(alpha: Scalar, compute: DType) -> None:
+    """torch's alpha_check: alpha may not be of a higher kind than the result, nor a bool for a number."""
+    kind = type(alpha).__name__
+    is_too_high = KINDS.index(kind) > max(compute.rank, 1)
+    if is_too_high or (kind == "bool" and compute.kind != "bool"):
+        raise Refusal(
+            f"alpha is a {kind} and the result is {compute}", "Give alpha the kind of the result."
+        )
+    if _is_unconvertible(alpha, compute):
+        raise Refusal(f"alpha {scalar_text(alpha)} is out of range for {compute}", by_value=True)

@@ -1,0 +1,51 @@
+"""The Python Array API standard, as array-api-strict holds it."""
+
+from __future__ import annotations
+
+from castwise.frameworks.dialect import Dialect, Rule
+
+_OPS = {
+    "*": Rule(scalars="within kind", output="same dtype", out_of_range="raises"),
+    "add sub mul pow matmul dot abs square conj real sum prod cumsum cumprod": Rule(
+        computes="int float complex"
+    ),
+    "floor_divide remainder fmod lt le gt ge maximum minimum max min": Rule(computes="int float"),
+    "div": Rule(integers_become_float=False),
+    "atan2 hypot logaddexp copysign nextafter": Rule(integers_become_float=False),
+    "exp log sqrt sin tanh reciprocal": Rule(integers_become_float=False),
+    "logical_and logical_or logical_xor logical_not": Rule(computes="bool"),
+    "sign round": Rule(computes="int float complex"),
+    "floor ceil trunc argmax argmin": Rule(computes="int float"),
+    # strict looks at the arrays' dtypes alone, so a complex literal slips into real-only ops.
+    "lt le gt ge maximum minimum": Rule(
+        computes="int float complex", refuses_arrays="complex", because="complex has no order"
+    ),
+    "isnan isinf isfinite": Rule(computes="int float complex"),
+    # The function form hands mixed integers on to NumPy; the operator form does not.
+    "matmul/function": Rule(refuses="bool", borrows="numpy"),
+    "imag": Rule(computes="complex"),
+    "std var": Rule(computes="float"),
+}
+
+ARRAY_API = Dialect(
+    framework="array-api",
+    about="The Python Array API standard: mixed kinds are refused.",
+    evidence="recorded from array-api-strict 2.6, standard 2025.12",
+    order="bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64"
+    " complex64 complex128",
+    reaches="""
+        int8 uint8 -> int16
+        uint8 -> uint16
+        int16 uint16 -> int32
+        uint16 -> uint32
+        int32 uint32 -> int64
+        uint32 -> uint64
+        float32 -> float64 complex64
+        float64 complex64 -> complex128
+    """,
+    python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
+    accumulates="int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
+    casts="safe",
+    ops=_OPS,
+    prefixes="xp array_api_strict xp.linalg",
+)

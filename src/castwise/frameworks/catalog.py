@@ -1,0 +1,96 @@
+"""The dialects by name: gathered from the files of this folder, which are imported when needed."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from castwise import frameworks as folder
+from castwise.errors import UsageError, did_you_mean
+from castwise.frameworks.dialect import Dialect, check
+
+_NOT_DIALECTS = ("catalog", "dialect")
+chosen_dialect: ContextVar[str | Dialect] = ContextVar("castwise dialect", default="numpy")
+
+
+@functools.lru_cache(maxsize=512)
+def dialect_named(name: str) -> Dialect:
+    """The dialect of a name such as `torch`, `numpy@1` or `torch:default_float=float64`.
+
+    >>> dialect_named("numpy@2").name
+    'numpy'
+
+    Raises UsageError for an unknown name.
+    """
+    base, options = _options(name)
+    framework = base.partition("@")[0].partition(":")[0]
+    for found in _of_framework(framework):
+        versioned = f"{found.framework}@{found.version}" + (f":{found.mode}" if found.mode else "")
+        if base in (found.name, versioned):
+            return found.vary(**options) if options else found
+    raise UsageError(f"unknown dialect {name[:80]!r}.{did_you_mean(base, dialects())}")
+
+
+def to_dialect(chosen: str | Dialect | None) -> Dialect:
+    """The dialect itself, the one of a name, or the current one for None."""
+    if chosen is None:
+        chosen = chosen_dialect.get()
+    return chosen if isinstance(chosen, Dialect) else dialect_named(chosen)
+
+
+@functools.lru_cache(maxsize=1)
+def dialects() -> tuple[str, ...]:
+    """The names of all dialects."""
+    files = [f.name for f in pkgutil.iter_modules(folder.__path__) if f.name not in _NOT_DIALECTS]
+    return tuple(d.name for file in files for d in _of_framework(file.replace("_", "-")))
+
+
+@contextmanager
+def use(dialect: str | Dialect) -> Iterator[Dialect]:
+    """Makes a dialect the default within the block, for this thread or asyncio task alone.
+
+    >>> with use("torch"):
+    ...     current().name
+    'torch'
+    """
+    chosen = to_dialect(dialect)
+    token = chosen_dialect.set(chosen)
+    try:
+        yield chosen
+    finally:
+        chosen_dialect.reset(token)
+
+
+def current() -> Dialect:
+    """The default dialect here and now."""
+    return to_dialect(None)
+
+
+def _options(name: str) -> tuple[str, dict[str, str]]:
+    """The name without its `key=value` parts, and those."""
+    parts = name.split(":")
+    options = dict(part.split("=", 1) for part in parts if "=" in part)
+    unknown = options.keys() - {"default_float"}
+    if unknown:
+        raise UsageError(f"unknown option {sorted(unknown)[0]!r} in {name[:80]!r}.")
+    return ":".join(part for part in parts if "=" not in part), options
+
+
+@functools.lru_cache(maxsize=64)
+def _of_framework(framework: str) -> tuple[Dialect, ...]:
+    """The dialects a file of this folder holds, the newest version first."""
+    file = framework.replace("-", "_")
+    if file in _NOT_DIALECTS or not file.isidentifier():
+        return ()
+    try:
+        module = importlib.import_module(f"castwise.frameworks.{file}")
+    except ModuleNotFoundError:
+        return ()
+    found = [value for value in vars(module).values() if isinstance(value, Dialect)]
+    for dialect in found:
+        check(dialect)
+    return tuple(sorted(found, key=lambda d: (not d.is_newest, d.mode)))

@@ -1,0 +1,242 @@
+"""The record of a dialect: a framework's promotion rules at a version, in a mode, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any
+
+from castwise.errors import UsageError, did_you_mean
+from castwise.vocab.dtypes import DType, dtype, dtypes_of
+from castwise.vocab.ops import OPS, RESULTS, Op
+
+FORMS = ("function", "operator", "inplace", "out")
+# What becomes of a Python number that the compute dtype cannot hold.
+OUT_OF_RANGE = {
+    "wraps": "it wraps silently",
+    "wraps within 64 bits": "it wraps silently, unless it fits neither int64 nor uint64",
+    "raises": "it is refused",
+    "compares exactly": "it is compared as it is, but not with bool arrays",
+    "compares as objects": "it is compared as it is",
+    "raises beyond int64": "it is refused beyond int64, whatever the dtype",
+    "checked": "it is refused, floats too; an unsigned dtype takes negatives down to -max",
+}
+# Whether and how a result may be written into an operand (in place) or into out=.
+OUTPUTS = {
+    "category": "the kind may not go down: complex > float > int > bool",
+    "same kind": "a safe cast, or a narrower one within the kind",
+    "safe": "the result must reach the destination's dtype",
+    "same dtype": "the result must already have the destination's dtype",
+    "any": "any destination is taken",
+    "rebinds": "the name is bound to a new array of the result dtype",
+}
+# How the operands' dtypes become the one an op computes in.
+JOINS = {
+    "common dtype": "the first dtype all operands reach, then what the op makes of it",
+    "first loop": "the first of the op's own dtypes that all operands reach",
+    "common dtype or first loop": "the common dtype, or the first loop where there is none",
+    "highest kind": "the first of the op's own dtypes of the operands' highest kind",
+}
+SCALARS = ("tiers", "weak", "within kind", "by value", "as arrays", "last adapts")
+# What a NumPy array does in another framework's op.
+NUMPY_ARRAYS = {
+    "native": "it is an array of the framework itself",
+    "as arrays": "it counts as an array of the framework",
+    "refused": "it is refused",
+    "numpy decides": "on the right, NumPy computes by its own rules; on the left it is refused",
+    "always bool": "the answer is bool whatever the dtypes",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """An op that is made of others, for the operands it names (all, where nothing is named)."""
+
+    program: str  # "sub(exp(x), mul(y, x))", the operands being x y z
+    kinds: str = ""  # kinds of the first operand
+    roles: str = ""  # roles of the first operand, by the names of Role
+    exponents: tuple[float, ...] = ()  # values of the last operand, a scalar or 0-d
+    exponent_kinds: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a dialect does for some ops; a field left None keeps what was said before it.
+
+    A dialect lists rules from the general ("*", every op) to the particular.
+    """
+
+    computes: str | None = None  # kinds or dtypes the op computes in
+    otherwise: str | None = None  # a compute dtype outside those: "refused" or "no kernel"
+    no_kernel: str | None = None  # promoted to, but without a kernel on the CPU
+    refuses: str | None = None  # operands of these kinds or dtypes are refused
+    refuses_arrays: str | None = None  # the same, but a Python scalar of that kind is taken
+    refuses_compute: str | None = None  # reached, then refused
+    because: str | None = None  # the reason a person is told
+    scalars: str | None = None  # one of SCALARS
+    beside: Mapping[str, Mapping[str, str]] | None = None  # array dtype -> what scalars count as
+    zero_d_as_arrays: bool | None = None
+    joins: str | None = None  # one of JOINS
+    composes: tuple[Composed, ...] | None = None  # the first that fits
+    borrows: str | None = None  # the dialect that decides instead
+    numpy: str | None = None  # one of NUMPY_ARRAYS
+    numpy_refuses: str | None = None  # arrays of these dtypes do not meet NumPy arrays
+    numpy_result: str | None = None  # "bool -> uint8": where NumPy decided
+    converts: str | None = None  # "bool -> int64": after the join, before computing
+    integers_become_float: bool | None = None
+    accumulates: bool | None = None
+    lowest: str | None = None
+    same_dtype: bool | None = None
+    promotes: bool | None = None
+    out_of_range: str | None = None  # one of OUT_OF_RANGE
+    checks: str | None = None  # compute dtypes for which it looks at scalars; all by default
+    exponent_fits: str | None = None  # it looks at the exponent alone, which must fit this too
+    negative_exponent: str | None = None  # "raises": an integer to a negative integer power
+    result: str | None = None
+    result_of: str | None = None  # "uint8 -> uint8": exceptions to `result`, by compute dtype
+    output: str | None = None  # one of OUTPUTS
+    writes_also: str | None = None  # "complex -> bfloat16": allowed besides `output`
+    writes_never: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Dialect:
+    """A framework's rules. Data only: `castwise.engine` reads it, nothing in it decides."""
+
+    framework: str
+    version: str = ""
+    is_newest: bool = True  # the version a bare name means
+    mode: str = ""
+    about: str
+    evidence: str
+    order: str  # the join takes the first of these that every operand reaches
+    reaches: str  # "a b -> c d": edges, closed over; "a => b": a reaches b and nothing beyond it
+    folds: bool = False  # the join goes pair by pair, from the left, not all at once
+    keeps_kind: bool = False  # the join stays within the highest kind among the operands
+    only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
+    python: Mapping[str, str]  # the dtype of a Python bool, int, float, complex on its own
+    numpy_scalars: str = ""  # "complex64 -> float": the Python number a NumPy scalar counts as
+    lifts: str = ""  # "int -> default_float": what integers become where an op needs a float
+    accumulates: str = ""  # "int8 -> int64": what small integers are summed in
+    index: str = "int64"
+    ops: Mapping[str, Rule]  # "*" or "name name/form": Rule(...)
+    prefixes: str = ""  # what the framework's names are written with: "np numpy"
+    aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
+    casts: str  # its can_cast: one of OUTPUTS
+    is_commutative: bool = True
+    associativity_witness: tuple[str, str, str] | None = None  # None: associative
+    surprises: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        version = "" if self.is_newest else f"@{self.version}"
+        return f"{self.framework}{version}{':' if self.mode else ''}{self.mode}"
+
+    def vary(self, *, default_float: str | None = None, **changes: Any) -> Dialect:
+        """The same dialect with some fields changed.
+
+        `default_float` is the dtype of a Python float; a Python complex follows it.
+        """
+        if default_float is not None:
+            part = _real_float(default_float)
+            twin = next(d for d in self.dtypes if d.kind == "complex" and d.part.holds(part))
+            python = {**self.python, "float": part.name, "complex": twin.name}
+            mode = f"default_float={part}"
+            changes = {"python": python, "mode": f"{self.mode}:{mode}".lstrip(":"), **changes}
+        return replace(self, **changes)
+
+    @property
+    def dtypes(self) -> tuple[DType, ...]:
+        """The dtypes it has, in its own order."""
+        return dtypes_of(self.order)
+
+
+def _real_float(name: str) -> DType:
+    found = dtype(name)
+    if found.kind != "float":
+        raise UsageError(f"default_float must be a float dtype, not {found}.")
+    return found
+
+
+def with_ops(parent: Mapping[str, Rule], changes: Mapping[str, Rule]) -> Mapping[str, Rule]:
+    """A child dialect's rules: the parent's, then those that differ."""
+    return MappingProxyType({**parent, **changes})
+
+
+def parse_edges(text: str, dtypes: tuple[DType, ...]) -> list[tuple[DType, DType, bool]]:
+    """The edges of a `reaches` text: from, to, and whether the reach goes on from there."""
+    edges = []
+    for line in text.replace(";", "\n").splitlines():
+        if not line.strip():
+            continue
+        arrow = "=>" if "=>" in line else "->"
+        left, found, right = line.partition(arrow)
+        if not found:
+            raise UsageError(f"an edge is written 'int8 -> int16', not {line.strip()!r}.")
+        for source in _members(left, dtypes):
+            for target in _members(right, dtypes):
+                edges.append((source, target, arrow == "->"))
+    return edges
+
+
+def parse_map(text: str, dtypes: tuple[DType, ...]) -> dict[DType, DType]:
+    """A mapping text such as "bool int8 -> int64; uint8 -> uint64"."""
+    return {source: target for source, target, _ in parse_edges(text, dtypes)}
+
+
+def _members(words: str, dtypes: tuple[DType, ...]) -> list[DType]:
+    """The dtypes a list of kinds and names stands for, those of the dialect alone."""
+    named = dtypes_of(words)
+    return [d for d in named if d in dtypes or d.name in words.split()]
+
+
+def check(dialect: Dialect) -> None:
+    """Raises UsageError where the data is not well formed: unknown names, forms, policies."""
+    own = dialect.dtypes
+    parse_edges(dialect.reaches, own)
+    parse_map(dialect.lifts.replace("default_float", dialect.python["float"]), own)
+    parse_map(dialect.accumulates, own)
+    for target in dialect.python.values():
+        dtype(target)
+    for names, rule in dialect.ops.items():
+        for word in names.split():
+            name, _, form = word.partition("/")
+            if name != "*" and name not in OPS:
+                raise UsageError(f"{dialect.name}: unknown op {name!r}.{did_you_mean(name, OPS)}")
+            if form and form not in FORMS:
+                raise UsageError(f"{dialect.name}: unknown form {form!r} of {name}.")
+        _check_rule(dialect, names, rule)
+
+
+def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
+    for words in (rule.computes, rule.refuses, rule.refuses_arrays, rule.checks):
+        dtypes_of(words or "")
+    for words in (rule.refuses_compute, rule.no_kernel):
+        dtypes_of(words or "")
+    for mapping in (rule.converts, rule.result_of, rule.writes_also, rule.writes_never):
+        parse_map(mapping or "", dialect.dtypes)
+    if rule.result and rule.result not in RESULTS:
+        dtype(rule.result)
+    for chosen, allowed in (
+        (rule.output, OUTPUTS),
+        (rule.out_of_range, OUT_OF_RANGE),
+        (rule.joins, JOINS),
+        (rule.scalars, SCALARS),
+        (rule.numpy, NUMPY_ARRAYS),
+        (rule.otherwise, ("refused", "no kernel")),
+    ):
+        if chosen is not None and chosen not in allowed:
+            raise UsageError(
+                f"{dialect.name}, {names}: {chosen!r} is none of {', '.join(allowed)}."
+            )
+
+
+def rule_for(dialect: Dialect, row: Op, form: str) -> Rule:
+    """The rules that apply to an op in a form, laid over one another."""
+    merged: dict[str, Any] = {}
+    for names, rule in dialect.ops.items():
+        if not {"*", row.name, f"{row.name}/{form}"}.isdisjoint(names.split()):
+            given = {f.name: getattr(rule, f.name) for f in fields(rule)}
+            merged.update({k: v for k, v in given.items() if v is not None})
+    return Rule(**merged)

@@ -1,0 +1,115 @@
+"""NumPy: NEP 50 (2.x) and value-based promotion (1.x). bfloat16 is ml_dtypes' and a foreigner."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from castwise.frameworks.dialect import Composed, Dialect, Rule, with_ops
+
+# NumPy has no common dtype for bfloat16 with a Python float: the ufunc machinery takes the float
+# as its smallest dtype and climbs to float32, result_type takes it as float64.
+_IN_UFUNCS = {"bfloat16": {"int": "int8", "float": "float16", "complex": "complex64"}}
+_ELSEWHERE = {"bfloat16": {"float": "float64", "complex": "complex64"}}
+_ARRAYS = "ARRAY ZERO_D"
+_BY_VALUE: dict[str, dict[str, str]] = {"bfloat16": {}}
+
+_DEFAULTS = Rule(
+    numpy="native",
+    scalars="weak",
+    joins="first loop",
+    beside=_IN_UFUNCS,
+    out_of_range="raises",
+    output="same kind",
+    writes_also="complex -> bfloat16",
+    writes_never="bfloat16 -> float16",
+)
+_OPS = {
+    "*": _DEFAULTS,
+    "result_type promote_types where concat stack": Rule(joins="common dtype", beside=_ELSEWHERE),
+    "result_type": Rule(out_of_range="wraps"),
+    "where": Rule(out_of_range="wraps within 64 bits"),
+    "eq ne lt le gt ge": Rule(out_of_range="compares exactly"),
+    "sub": Rule(refuses_compute="bool", because="minus is not defined on booleans; use ^"),
+    "neg positive sign": Rule(refuses="bool", because="NumPy has no signed booleans; use ~"),
+    "sign round": Rule(computes="int float complex"),
+    "div": Rule(computes="float complex", converts="bool int -> float64"),
+    "floor_divide remainder fmod": Rule(computes="int float"),
+    "pow": Rule(computes="int float complex", negative_exponent="raises"),
+    "square conj reciprocal": Rule(computes="int float complex", integers_become_float=False),
+    "round": Rule(converts="bool -> float16"),
+    "clamp": Rule(computes="bool int float16 float32 float64 complex", out_of_range="wraps"),
+    "heaviside": Rule(computes="float"),
+    "logical_and logical_or logical_xor": Rule(
+        scalars="as arrays", out_of_range="raises beyond int64"
+    ),
+    "float_power": Rule(beside=_ELSEWHERE),
+    "norm": Rule(converts="bool int bfloat16 -> float64"),
+    "angle": Rule(converts="bool -> float64"),
+    "mean std var": Rule(converts="bool int -> float64"),
+    "median": Rule(computes="float complex", converts="bool int -> float64"),
+    "max min": Rule(computes="bool int float complex"),
+    "argmax argmin": Rule(computes="bool int float complex"),
+    "dot": Rule(scalars="as arrays"),
+    "matmul": Rule(converts="bfloat16 -> float32"),
+}
+
+NUMPY = Dialect(
+    framework="numpy",
+    version="2",
+    about="NumPy 2: NEP 50. Only dtypes count; Python numbers are weak.",
+    evidence="recorded from NumPy 2.4; NEP 50",
+    order="bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64"
+    " complex64 complex128",
+    reaches="""
+        bool -> int8 uint8
+        int8 -> int16 float16 bfloat16
+        uint8 -> int16 uint16 float16 bfloat16
+        int16 -> int32 float32
+        uint16 -> int32 uint32 float32
+        int32 -> int64
+        uint32 -> int64 uint64
+        int64 uint64 -> float64
+        float16 bfloat16 -> float32
+        float32 -> float64 complex64
+        float64 complex64 -> complex128
+    """,
+    only_absorbed="bfloat16",
+    python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
+    accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
+    casts="safe",
+    ops=_OPS,
+    prefixes="np numpy np.linalg",
+    associativity_witness=("int8", "uint8", "float16"),
+)
+
+NUMPY_1 = NUMPY.vary(
+    version="1",
+    is_newest=False,
+    about="NumPy 1: scalars and 0-d arrays count as the smallest dtype that holds their value.",
+    evidence="recorded from NumPy 1.24",
+    ops=with_ops(
+        _OPS,
+        {
+            "*": replace(_DEFAULTS, scalars="by value", out_of_range="wraps", beside=_BY_VALUE),
+            "result_type promote_types where concat stack": Rule(
+                joins="common dtype", beside=_BY_VALUE
+            ),
+            "result_type": Rule(beside={"bfloat16": {"int": "int8"}}),
+            "eq ne lt le gt ge": Rule(out_of_range="compares as objects"),
+            # The uniform ufuncs promote as result_type does; the others look for their first loop
+            # with the scalar's value, so uint8 + 300 is uint16 and uint8 // 300 is int16.
+            "add sub mul maximum minimum fmax fmin": Rule(joins="common dtype or first loop"),
+            # a ** 2 and its like are square(a), sqrt(a): they keep the dtype of a 0-d array.
+            "pow/operator": Rule(
+                composes=(
+                    Composed("positive(x)", "float complex", _ARRAYS, (-1, 0, 0.5, 1, 2)),
+                    Composed("square(x)", "bool", _ARRAYS, (2,)),
+                    Composed("square(x)", "int", _ARRAYS, (2,), "bool int"),
+                    Composed("pow(x, 2.0)", "int", _ARRAYS, (2,), "float"),
+                )
+            ),
+            "angle": Rule(composes=(Composed("atan2(0, x)", "bool int float"),)),
+            "floor ceil trunc": Rule(computes="float"),
+        },
+    ),
+)

@@ -1,0 +1,220 @@
+"""Every dtype castwise knows, one row of facts each; no framework's opinion."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from castwise.errors import UsageError, did_you_mean
+
+KINDS = ("bool", "int", "float", "complex")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DType:
+    """One dtype: its name, kind and layout. Interned, so identity is equality.
+
+    >>> dtype("i32").max
+    2147483647
+    >>> dtype("float16").largest_exact_int
+    2048
+    """
+
+    name: str
+    kind: str  # one of KINDS
+    bits: int
+    is_signed: bool = True
+    exponent_bits: int = 0
+    mantissa_bits: int = 0  # explicit fraction bits; of one part where complex
+    bias: int = 0
+    specials: str = "none"  # what the top codes mean, see _FLOATS
+
+    @property
+    def rank(self) -> int:
+        """The place of the kind: bool 0, int 1, float 2, complex 3."""
+        return KINDS.index(self.kind)
+
+    @property
+    def part(self) -> DType:
+        """The float dtype of one part of a complex dtype; itself otherwise."""
+        return _TYPES[_PART_OF[self.name]] if self.kind == "complex" else self
+
+    @property
+    def max(self) -> int | float:
+        """The largest finite value (of one part where complex)."""
+        if self.kind in ("bool", "int"):
+            return 1 if self.kind == "bool" else (1 << (self.bits - self.is_signed)) - 1
+        top = (1 << self.exponent_bits) - 1 - (self.specials == "ieee")
+        fraction = 2 - Fraction(1 + (self.specials == "fn"), 1 << self.mantissa_bits)
+        if self.specials == "fnu":  # no fraction, the top code is NaN
+            top, fraction = top - 1, Fraction(1)
+        return float(fraction * Fraction(2) ** (top - self.bias))
+
+    @property
+    def min(self) -> int | float:
+        """The lowest finite value (of one part where complex)."""
+        if self.kind == "bool":
+            return 0
+        if self.kind == "int":
+            return -(1 << (self.bits - 1)) if self.is_signed else 0
+        return self.smallest if self.specials == "fnu" else -self.max
+
+    @property
+    def smallest(self) -> int | float:
+        """The smallest positive value, subnormals included (1 for integers)."""
+        if self.kind in ("bool", "int"):
+            return 1
+        exponent = 0 if self.specials == "fnu" else 1
+        return float(Fraction(2) ** (exponent - self.bias - self.mantissa_bits))
+
+    @property
+    def has_inf(self) -> bool:
+        return self.specials == "ieee"
+
+    @property
+    def largest_exact_int(self) -> int:
+        """Every integer from 0 to this one is held exactly."""
+        if self.kind in ("bool", "int"):
+            return int(self.max)
+        return min(1 << (self.mantissa_bits + 1), int(self.max))
+
+    def holds(self, other: DType) -> bool:
+        """Whether every finite value of the other dtype is held exactly."""
+        return self.keeps_range(other) and self.keeps_precision(other)
+
+    def keeps_precision(self, other: DType) -> bool:
+        """Whether the digits of the other dtype's values survive, range aside."""
+        if self.rank < other.rank:
+            return False
+        if self.kind in ("bool", "int"):
+            return True
+        if other.kind in ("bool", "int"):
+            return self.largest_exact_int >= max(other.max, -other.min)
+        return self.mantissa_bits >= other.mantissa_bits and self.smallest <= other.smallest
+
+    def keeps_range(self, other: DType) -> bool:
+        """Whether every finite value of the other dtype lies within this one's range."""
+        return self.max >= other.max and self.min <= other.min
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return dtype, (self.name,)  # unpickling and copying give back the interned object
+
+
+# name, bits, exponent bits, mantissa bits, bias, specials. The specials: "ieee" has inf and NaN in the
+# top exponent; "fn" one NaN and no inf; "finite" neither; "fnuz" NaN in the place of -0;
+# "fnu" unsigned powers of two with one NaN. Checked against ml_dtypes.finfo in the tests.
+_FLOATS = """
+float4_e2m1fn       4   2   1    1   finite
+float6_e2m3fn       6   2   3    1   finite
+float6_e3m2fn       6   3   2    3   finite
+float8_e3m4         8   3   4    3   ieee
+float8_e4m3         8   4   3    7   ieee
+float8_e4m3b11fnuz  8   4   3   11   fnuz
+float8_e4m3fn       8   4   3    7   fn
+float8_e4m3fnuz     8   4   3    8   fnuz
+float8_e5m2         8   5   2   15   ieee
+float8_e5m2fnuz     8   5   2   16   fnuz
+float8_e8m0fnu      8   8   0  127   fnu
+bfloat16           16   8   7  127   ieee
+float16            16   5  10   15   ieee
+float32            32   8  23  127   ieee
+float64            64  11  52 1023   ieee
+"""
+_PART_OF = {
+    "complex32": "float16",
+    "bcomplex32": "bfloat16",
+    "complex64": "float32",
+    "complex128": "float64",
+}
+_INT_BITS = (1, 2, 4, 8, 16, 32, 64, 128)
+
+
+def _rows() -> dict[str, DType]:
+    rows = [DType("bool", "bool", 1, is_signed=False)]
+    rows += [DType(f"int{bits}", "int", bits) for bits in _INT_BITS]
+    rows += [DType(f"uint{bits}", "int", bits, is_signed=False) for bits in _INT_BITS if bits < 128]
+    for line in _FLOATS.strip().splitlines():
+        name, *numbers, specials = line.split()
+        bits, exponent, mantissa, bias = map(int, numbers)
+        rows.append(
+            DType(name, "float", bits, specials != "fnu", exponent, mantissa, bias, specials)
+        )
+    floats = {row.name: row for row in rows}
+    for name, part in _PART_OF.items():
+        f = floats[part]
+        rows.append(
+            DType(
+                name,
+                "complex",
+                2 * f.bits,
+                True,
+                f.exponent_bits,
+                f.mantissa_bits,
+                f.bias,
+                f.specials,
+            )
+        )
+    return {row.name: row for row in rows}
+
+
+_TYPES = _rows()
+DTYPES: tuple[DType, ...] = tuple(_TYPES.values())
+
+
+def _short_forms() -> dict[str, str]:
+    """i32, u8, f16, bf16, c64, b and the bare tail of a small float (e4m3fn)."""
+    short = {"b": "bool", "b1": "bool", "bool_": "bool", "bf16": "bfloat16", "bc32": "bcomplex32"}
+    for row in DTYPES:
+        letter = {"int": "i" if row.is_signed else "u", "float": "f", "complex": "c"}.get(row.kind)
+        if "_" in row.name:
+            short[row.name.partition("_")[2]] = row.name
+        elif letter and not row.name.startswith("b"):
+            short[f"{letter}{row.bits}"] = row.name
+    return short
+
+
+_SHORT = _short_forms()
+
+
+@functools.lru_cache(maxsize=4096)
+def find_dtype(name: str) -> DType | None:
+    """The dtype of a canonical name or short form, or None."""
+    return _TYPES.get(name) or _TYPES.get(_SHORT.get(name, ""))
+
+
+def dtype(name: str) -> DType:
+    """The dtype of a canonical name or a short form.
+
+    >>> dtype("bf16")
+    bfloat16
+
+    Raises UsageError for an unknown name.
+    """
+    found = find_dtype(name)
+    if found is None:
+        raise UsageError(f"unknown dtype {name[:64]!r}.{did_you_mean(name, [*_TYPES, *_SHORT])}")
+    return found
+
+
+def dtypes_of(names: str) -> tuple[DType, ...]:
+    """The dtypes of a list of names or kinds, in the order of the rows within a kind.
+
+    >>> dtypes_of("bool float16 complex")
+    (bool, float16, complex32, bcomplex32, complex64, complex128)
+    """
+    found: dict[DType, None] = {}
+    for name in names.split():
+        group = [row for row in DTYPES if row.kind == name] if name in KINDS else []
+        found.update(dict.fromkeys([dtype(name)] if name == "bool" else group or [dtype(name)]))
+    return tuple(found)
+
+
+def exact_int_text(target: DType) -> str:
+    """How far a float dtype holds integers exactly, as a power of two where it is one."""
+    n = target.largest_exact_int
+    return f"2**{int(math.log2(n))}" if n & (n - 1) == 0 else str(n)

@@ -1,0 +1,238 @@
+"""Live dtypes and arrays of every framework, recognised by the module and name of their type.
+
+The only file outside dialects, backends, hooks and recorders that names frameworks; it imports none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from castwise.errors import UsageError, did_you_mean
+from castwise.vocab.dtypes import DType, dtype, find_dtype
+from castwise.vocab.operands import (
+    Operand,
+    array_operand,
+    numpy_scalar_operand,
+    scalar_operand,
+)
+
+_TORCH = {
+    "float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32",
+    "short": "int16", "chalf": "complex32", "cfloat": "complex64", "cdouble": "complex128",
+}  # fmt: skip
+_NUMPY = {
+    "bool_": "bool", "byte": "int8", "ubyte": "uint8", "short": "int16", "ushort": "uint16",
+    "intc": "int32", "uintc": "uint32", "int_": "int64", "uint": "uint64", "longlong": "int64",
+    "ulonglong": "uint64", "intp": "int64", "uintp": "uint64", "half": "float16",
+    "single": "float32", "double": "float64", "float_": "float64", "csingle": "complex64",
+    "cdouble": "complex128", "complex_": "complex128",
+}  # fmt: skip
+_DOUBLE_HALF = {"double": "float64", "half": "float16"}
+# The prefix a dtype is written with -> the names that prefix gives another meaning.
+_SPELLINGS: dict[str, dict[str, str]] = {
+    "torch": _TORCH,
+    "np": _NUMPY,
+    "numpy": _NUMPY,
+    "ml_dtypes": {},
+    "jnp": {**_NUMPY, "int_": "int64", "float_": "float64"},
+    "jax.numpy": _NUMPY,
+    "tf": _DOUBLE_HALF,
+    "tf.dtypes": _DOUBLE_HALF,
+    "tensorflow": _DOUBLE_HALF,
+    "paddle": {},
+    "oneflow": _TORCH,
+    "flow": _TORCH,
+    "mx": {},
+    "mx.core": {},
+    "mlx.core": {},
+    "tinygrad.dtypes": {},
+    "dtypes": {"half": "float16", "float": "float32", "double": "float64", "char": "int8",
+               "uchar": "uint8", "short": "int16", "ushort": "uint16", "int": "int32",
+               "uint": "uint32", "long": "int64", "ulong": "uint64", "fp8e4m3": "float8_e4m3fn",
+               "fp8e5m2": "float8_e5m2", "fp8e4m3fnuz": "float8_e4m3fnuz",
+               "fp8e5m2fnuz": "float8_e5m2fnuz"},
+    "mindspore": _TORCH,
+    "ms": _TORCH,
+    "cupy": _NUMPY,
+    "cp": _NUMPY,
+    "da": _NUMPY,
+    "xp": {},
+    "keras": {},
+}  # fmt: skip
+
+
+def spelled_dtype(name: str) -> DType:
+    """The dtype of a framework's own spelling.
+
+    >>> spelled_dtype("torch.long"), spelled_dtype("tf.bfloat16")
+    (int64, bfloat16)
+
+    Raises UsageError for an unknown prefix or name.
+    """
+    prefix, _, tail = name.rpartition(".")
+    if prefix and prefix not in _SPELLINGS:
+        raise UsageError(f"unknown prefix {prefix[:40]!r}.{did_you_mean(prefix, _SPELLINGS)}")
+    own = _SPELLINGS.get(prefix, {}).get(tail)
+    return dtype(own or tail)
+
+
+def to_dtype(thing: object) -> DType:
+    """The dtype of a name, a framework's spelling or a live dtype object of any framework.
+
+    >>> to_dtype("torch.float"), to_dtype("u8")
+    (float32, uint8)
+
+    Raises UsageError where it names no dtype.
+    """
+    if isinstance(thing, DType):
+        return thing
+    if isinstance(thing, str):
+        return spelled_dtype(thing)
+    for name in _live_names(thing):
+        found = find_dtype(name)
+        if found:
+            return found
+    if thing in (int, float, complex):
+        raise UsageError(
+            f"the type {thing.__name__} has no one width; name a dtype, such as "  # type: ignore[attr-defined]
+            f"'{thing.__name__}64', or pass a value, such as 1."  # type: ignore[attr-defined]
+        )
+    raise UsageError(f"cannot tell the dtype of {str(thing)[:60]!r} ({type(thing).__name__}).")
+
+
+def _live_names(thing: object) -> list[str]:
+    """The names a live dtype object may go by: its .name, its own name, the tail of its text."""
+    names = [getattr(thing, attribute, None) for attribute in ("name", "__name__")]
+    tail = str(thing).rpartition(".")[2].strip("'<>() ").lower()  # torch.int32, mlx.core.int8
+    words = [name.rstrip("_").lower() for name in names if isinstance(name, str)]
+    return [*words, tail]
+
+
+def describe(thing: object) -> Operand:
+    """The operand a live object is: an array of any framework, a scalar, notation or an Operand.
+
+    >>> describe(5.5).role.value
+    'Python scalar'
+
+    Raises UsageError for anything else, a list or a set included.
+    """
+    if isinstance(thing, Operand):
+        return thing
+    if isinstance(thing, str):
+        from castwise.vocab.notation import parse_operand  # notation reads spellings from here
+
+        return parse_operand(thing)
+    if isinstance(thing, DType):
+        return array_operand(thing)
+    kind = type(thing)
+    if kind in (bool, int, float, complex):
+        return scalar_operand(thing)  # type: ignore[arg-type]
+    reader = _reader(kind)
+    if reader:
+        return reader(thing)
+    if isinstance(thing, (bool, int, float, complex)):
+        return scalar_operand(thing)
+    raise UsageError(
+        f"cannot describe a {kind.__name__}. Pass an array, a Python or NumPy scalar, "
+        "or notation such as 'int32[3]'; make an array of a list first."
+    )
+
+
+def is_plain_array(thing: object) -> bool:
+    """Whether dtype, shape and the type itself are all that a rule can tell of an array's role."""
+    return _reader(type(thing)) in (_read_numpy, _read_array)
+
+
+def _reader(kind: type) -> Callable[[Any], Operand] | None:
+    """How to read objects of a type, by the module and name of the type or of one it derives from."""
+    for base in kind.__mro__:
+        root = base.__module__.partition(".")[0]
+        reader = _READERS.get((root, base.__name__))
+        if reader:
+            return reader
+    return _read_numpy_scalar if _is_numpy_scalar(kind) else None
+
+
+def _is_numpy_scalar(kind: type) -> bool:
+    return any(b.__module__ == "numpy" and b.__name__ == "generic" for b in kind.__mro__) or (
+        kind.__module__ == "ml_dtypes" and find_dtype(kind.__name__) is not None
+    )
+
+
+def _read_numpy(array: Any) -> Operand:
+    value = array.item() if array.ndim == 0 and array.dtype.kind in "biufc" else None
+    if array.ndim == 0 and value is None and find_dtype(array.dtype.name):
+        value = _plain(array[()])
+    return array_operand(to_dtype(array.dtype), tuple(array.shape), value=value, is_numpy=True)
+
+
+def _read_numpy_scalar(scalar: Any) -> Operand:
+    found = to_dtype(scalar.dtype if hasattr(scalar, "dtype") else type(scalar))
+    return numpy_scalar_operand(found, _plain(scalar))
+
+
+def _plain(scalar: Any) -> bool | int | float | complex:
+    """A NumPy or ml_dtypes scalar as the Python number of its kind."""
+    found = to_dtype(scalar.dtype if hasattr(scalar, "dtype") else type(scalar))
+    convert = {"bool": bool, "int": int, "float": float, "complex": complex}[found.kind]
+    return convert(scalar)  # type: ignore[no-any-return]
+
+
+def _read_array(array: Any) -> Operand:
+    """An array with .dtype and .shape; nothing is computed and no value is read."""
+    return array_operand(to_dtype(array.dtype), _dims(array.shape))
+
+
+def _read_weak_array(array: Any) -> Operand:
+    """A JAX array, tracer or abstract value, or a TensorFlow weak tensor."""
+    weak = bool(getattr(array, "weak_type", False))
+    return array_operand(to_dtype(array.dtype), _dims(array.shape), is_weak=weak)
+
+
+def _read_weak_tensor(tensor: Any) -> Operand:
+    return array_operand(to_dtype(tensor.dtype), _dims(tensor.shape), is_weak=True)
+
+
+def _dims(shape: Any) -> tuple[int | str, ...]:
+    """A shape of ints; an unknown size (None, -1, NaN) becomes a name."""
+    sizes = []
+    for place, size in enumerate(shape):
+        try:
+            known = int(size)
+        except (TypeError, ValueError):
+            known = -1
+        sizes.append(known if known >= 0 else f"d{place}")
+    return tuple(sizes)
+
+
+# (root module, type name) -> how to read it. Subclasses are found through their bases.
+_READERS: dict[tuple[str, str], Callable[[Any], Operand]] = {
+    ("numpy", "ndarray"): _read_numpy,
+    ("torch", "Tensor"): _read_array,
+    ("jax", "Array"): _read_weak_array,
+    ("jaxlib", "ArrayImpl"): _read_weak_array,
+    ("jaxlib", "Array"): _read_weak_array,
+    ("jax", "Tracer"): _read_weak_array,
+    ("jax", "ShapeDtypeStruct"): _read_weak_array,
+    ("jax", "ShapedArray"): _read_weak_array,
+    ("tensorflow", "WeakTensor"): _read_weak_tensor,
+    ("tensorflow", "EagerWeakTensor"): _read_weak_tensor,
+    ("tensorflow", "GraphWeakTensor"): _read_weak_tensor,
+    ("tensorflow", "Tensor"): _read_array,
+    ("tensorflow", "EagerTensor"): _read_array,
+    ("tensorflow", "Variable"): _read_array,
+    ("tensorflow", "BaseResourceVariable"): _read_array,
+    ("paddle", "Tensor"): _read_array,
+    ("paddle", "Value"): _read_array,
+    ("dask", "Array"): _read_array,
+    ("cupy", "ndarray"): _read_array,
+    ("array_api_strict", "Array"): _read_array,
+    ("mlx", "array"): _read_array,
+    ("tinygrad", "Tensor"): _read_array,
+    ("oneflow", "Tensor"): _read_array,
+    ("mindspore", "Tensor"): _read_array,
+    ("megengine", "Tensor"): _read_array,
+    ("keras", "KerasTensor"): _read_array,
+    ("castwise", "Tensor"): _read_array,
+}

@@ -1,0 +1,147 @@
+"""The text notation: operands, calls and operator expressions, parsed and never guessed."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+
+from castwise.errors import UsageError
+from castwise.vocab.dtypes import DType, dtype, find_dtype
+from castwise.vocab.live import spelled_dtype
+from castwise.vocab.operands import (
+    Operand,
+    Scalar,
+    array_operand,
+    numpy_scalar_operand,
+    scalar_operand,
+)
+
+_NUMBER = r"(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf|nan)"
+_LITERAL = rf"True|False|\(?[+-]?{_NUMBER}(?:j|[+-]{_NUMBER}j)?\)?(?![\w.])"
+_ARRAY = (
+    r"(?P<name>[A-Za-z_][\w.]*)"
+    r"(?P<weak>\*(?=[=\[]))?"
+    rf"(?:\((?P<scalar>{_LITERAL})\)|(?:=(?P<value>{_LITERAL}))?(?:\[(?P<dims>[^\[\]]*)\])?)"
+)
+_OPERAND = re.compile(rf"(?P<literal>{_LITERAL})|{_ARRAY}")
+_DIM = re.compile(r"\d{1,18}|[A-Za-z_]\w*")
+_BINARY = re.compile(r"\s*(\*\*|//|<<|>>|==|!=|<=|>=|[-+*/%@&|^<>])(=?)\s*")
+_UNARY = re.compile(r"\s*([-+~])\s*(?=[A-Za-z_])")
+_CALL = re.compile(r"\s*(?P<name>[A-Za-z_][\w.]*)\((?P<args>.*)\)\s*", re.DOTALL)
+_MAX_LENGTH = 4096
+
+FORMS = (
+    "int32[3], int32[], np.int32[3], np.float64(1.5), int64=300[], int32*[3], int8, 5, 5.5, 1+2j"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A parsed call or operator expression; `symbol` is set for the operator form."""
+
+    op: str | None
+    symbol: str | None
+    operands: tuple[Operand, ...]
+    inplace: bool = False
+
+
+@functools.lru_cache(maxsize=65536)
+def parse_operand(text: str) -> Operand:
+    """The operand a piece of notation names.
+
+    >>> parse_operand("int32*[n,3]").is_weak
+    True
+
+    Raises UsageError where the text is not notation.
+    """
+    match = _OPERAND.fullmatch(text.strip()) if len(text) <= _MAX_LENGTH else None
+    if match is None:
+        raise UsageError(f"cannot read {text[:80]!r} as an operand. Write one of: {FORMS}.")
+    return _operand(match)
+
+
+def parse_expression(text: str) -> Expression:
+    """A call such as `add(int32[3], 5.5)` or an operator expression such as `int32[3] + 5.5`.
+
+    Raises UsageError where the text is neither.
+    """
+    if len(text) > _MAX_LENGTH:
+        raise UsageError(f"an expression of {len(text)} characters is too long.")
+    call = _CALL.fullmatch(text)
+    if call and not (call["name"].startswith("np.") and find_dtype(call["name"][3:])):
+        args = _split(call["args"])
+        return Expression(call["name"], None, tuple(parse_operand(arg) for arg in args))
+    unary = _UNARY.match(text)
+    if unary:
+        return Expression(None, unary[1], (parse_operand(text[unary.end() :]),))
+    left = _OPERAND.match(text.lstrip())
+    symbol = _BINARY.match(text.lstrip(), left.end()) if left else None
+    if left is None or symbol is None:
+        raise UsageError(
+            f"cannot read {text[:80]!r} as an expression. "
+            'Write a call, "add(int32[3], 5.5)", or one operator, "int32[3] + 5.5".'
+        )
+    right = parse_operand(text.lstrip()[symbol.end() :])
+    return Expression(None, symbol[1], (_operand(left), right), inplace=bool(symbol[2]))
+
+
+def parse_scalar(text: str) -> Scalar:
+    """The Python number a literal names.
+
+    >>> parse_scalar("infj")
+    infj
+    """
+    text = text.strip("()")
+    if text in ("True", "False"):
+        return text == "True"
+    try:
+        if text.endswith("j"):
+            return complex(text)
+        return int(text) if text.lstrip("+-").isdigit() else float(text)
+    except ValueError:  # Python refuses to read integers of thousands of digits
+        raise UsageError(f"cannot read {text[:40]!r}... as a number.") from None
+
+
+def _operand(match: re.Match[str]) -> Operand:
+    if match["literal"]:
+        return scalar_operand(parse_scalar(match["literal"]))
+    is_numpy, found = _dtype(match["name"])
+    if match["scalar"]:
+        if not is_numpy:
+            raise UsageError(f"write np.{found}({match['scalar']}) for a NumPy scalar.")
+        return numpy_scalar_operand(found, parse_scalar(match["scalar"]))
+    shape = None if match["dims"] is None else _shape(match["dims"])
+    value = None if match["value"] is None else parse_scalar(match["value"])
+    if value is not None and shape != ():
+        raise UsageError(f"only a 0-d array can show its value: {found}={match['value']}[].")
+    if match["weak"] and is_numpy:
+        raise UsageError("a NumPy array is never weakly typed.")
+    return array_operand(found, shape, value=value, is_weak=bool(match["weak"]), is_numpy=is_numpy)
+
+
+def _dtype(name: str) -> tuple[bool, DType]:
+    """Whether the name is marked as NumPy's, and its dtype."""
+    if name.startswith(("np.", "numpy.")):
+        return True, spelled_dtype(name)
+    return False, spelled_dtype(name) if "." in name else dtype(name)
+
+
+def _shape(dims: str) -> tuple[int | str, ...]:
+    parts = [part.strip() for part in dims.split(",")] if dims.strip() else []
+    for part in parts:
+        if not _DIM.fullmatch(part):
+            raise UsageError(f"{part!r} is not a size: write a number or a name, as in [n,3].")
+    return tuple(int(part) if part.isdigit() else part for part in parts)
+
+
+def _split(args: str) -> list[str]:
+    """The arguments between commas that stand outside brackets."""
+    parts, depth = [""], 0
+    for char in args:
+        depth += (char in "[(") - (char in "])")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return parts if args.strip() else []

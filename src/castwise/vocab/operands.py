@@ -1,0 +1,209 @@
+"""What an operation is applied to: a dtype in a role, with its value where a rule may look at it."""
+
+from __future__ import annotations
+
+import bisect
+import enum
+import math
+import struct
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from castwise.errors import UsageError
+from castwise.vocab.dtypes import DType
+
+Scalar: TypeAlias = "bool | int | float | complex"
+
+
+class Role(enum.Enum):
+    """How an operand takes part; frameworks treat the same dtype differently by role."""
+
+    ARRAY = "array"
+    ZERO_D = "0-d array"
+    SCALAR = "Python scalar"
+    NUMPY_ARRAY = "NumPy array"
+    NUMPY_ZERO_D = "NumPy 0-d array"
+    NUMPY_SCALAR = "NumPy scalar"
+
+    @property
+    def is_numpy(self) -> bool:
+        return self in _NUMPY_ROLES
+
+    @property
+    def is_zero_d(self) -> bool:
+        return self in (Role.ZERO_D, Role.NUMPY_ZERO_D)
+
+    @property
+    def native(self) -> Role:
+        """The role of the same object in its own framework."""
+        return _NATIVE.get(self, self)
+
+
+_NUMPY_ROLES = frozenset({Role.NUMPY_ARRAY, Role.NUMPY_ZERO_D, Role.NUMPY_SCALAR})
+_NATIVE = {Role.NUMPY_ARRAY: Role.ARRAY, Role.NUMPY_ZERO_D: Role.ZERO_D}
+_SCALAR_KINDS: dict[type, str] = {bool: "bool", int: "int", float: "float", complex: "complex"}
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A dtype in a role. A Python scalar has a value and no dtype; an array may have both.
+
+    >>> from castwise.vocab.notation import parse_operand
+    >>> parse_operand("int32[2,3]").role.value
+    'array'
+    >>> str(parse_operand("np.float64(1.5)"))
+    'np.float64(1.5)'
+    """
+
+    dtype: DType | None
+    role: Role
+    value: Scalar | None = None
+    shape: tuple[int | str, ...] | None = None  # None: a bare dtype, an array of unknown shape
+    is_weak: bool = False
+    key: Hashable = field(init=False, compare=False, repr=False)  # all that a rule can look at
+
+    def __post_init__(self) -> None:
+        value = None if self.value is None else value_class(self.value)
+        object.__setattr__(self, "key", (self.dtype, self.role, self.is_weak, value))
+
+    @property
+    def kind(self) -> str:
+        return self.dtype.kind if self.dtype else _SCALAR_KINDS[type(self.value)]
+
+    @property
+    def is_scalar(self) -> bool:
+        return self.role is Role.SCALAR
+
+    def as_native(self) -> Operand:
+        """A NumPy array as an array of the framework itself."""
+        return replace(self, role=self.role.native)
+
+    def __str__(self) -> str:
+        if self.dtype is None:
+            return scalar_text(self.value)
+        prefix = "np." if self.role.is_numpy else ""
+        if self.role is Role.NUMPY_SCALAR:
+            return f"np.{self.dtype}({scalar_text(self.value)})"
+        weak = "*" if self.is_weak else ""
+        value = "" if self.value is None else f"={scalar_text(self.value)}"
+        dims = "" if self.shape is None else f"[{','.join(map(str, self.shape))}]"
+        return f"{prefix}{self.dtype}{weak}{value}{dims}"
+
+
+def scalar_operand(value: Scalar) -> Operand:
+    """A Python scalar. Subclasses such as an IntEnum count as their number."""
+    for exact in (bool, int, float, complex):
+        if isinstance(value, exact):
+            return Operand(None, Role.SCALAR, exact(value))  # type: ignore[arg-type]
+    raise UsageError(f"{type(value).__name__} is not a Python number.")
+
+
+def array_operand(
+    dtype: DType,
+    shape: tuple[int | str, ...] | None = None,
+    *,
+    value: Scalar | None = None,
+    is_weak: bool = False,
+    is_numpy: bool = False,
+) -> Operand:
+    """An array or, where the shape is (), a 0-d array."""
+    zero_d = shape == ()
+    if is_numpy:
+        role = Role.NUMPY_ZERO_D if zero_d else Role.NUMPY_ARRAY
+    else:
+        role = Role.ZERO_D if zero_d else Role.ARRAY
+    held = None if value is None else held_value(dtype, value)
+    return Operand(dtype, role, held, shape, is_weak)
+
+
+def numpy_scalar_operand(dtype: DType, value: Scalar) -> Operand:
+    """A NumPy scalar such as np.float32(1.5)."""
+    return Operand(dtype, Role.NUMPY_SCALAR, held_value(dtype, value), ())
+
+
+def held_value(dtype: DType, value: Scalar) -> Scalar:
+    """The value as the dtype holds it.
+
+    >>> from castwise.vocab.dtypes import dtype
+    >>> held_value(dtype("float16"), 70000)
+    inf
+
+    Raises UsageError where the dtype has no such value.
+    """
+    try:
+        if dtype.kind == "complex":
+            z = complex(value)
+            return complex(_rounded(dtype.part, z.real), _rounded(dtype.part, z.imag))
+        if isinstance(value, complex):
+            raise ValueError
+        if dtype.kind == "float":
+            return _rounded(dtype, float(value))
+        if value != int(value) or not dtype.min <= int(value) <= dtype.max:
+            raise ValueError
+        return bool(value) if dtype.kind == "bool" else int(value)
+    except (ValueError, OverflowError):
+        raise UsageError(f"{scalar_text(value)} is not a value of {dtype}.") from None
+
+
+def _rounded(dtype: DType, value: float) -> float:
+    code = {"float16": "e", "float32": "f"}.get(dtype.name)
+    if code is None:
+        return value
+    try:
+        rounded: float = struct.unpack(code, struct.pack(code, value))[0]
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+    return rounded
+
+
+# Between two neighbours of these, every rule of every dialect treats all values alike: the limits of
+# the integer and float dtypes, and the constants NumPy 1 compares floats with.
+_LIMITS = sorted(
+    {2.0**bits for bits in (1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128)}
+    | {6.0, 7.5, 28.0, 15.5, 240.0, 30.0, 448.0, 57344.0, 65000.0, 65504.0, 65520.0}
+    | {3.3895313892515355e38, 3.4e38, 3.4028234663852886e38}
+)
+_EXACT = frozenset({-1, 0, 0.5, 1, 2})  # exponents with rules of their own
+
+
+def value_class(value: Scalar) -> Hashable:
+    """What rules can tell of a value: two values of one class get the same decision.
+
+    >>> value_class(300) == value_class(301), value_class(127) == value_class(128)
+    (True, False)
+    """
+    if isinstance(value, complex):
+        return complex, _real_class(value.real), _real_class(value.imag)
+    return type(value), _real_class(value)
+
+
+def _real_class(value: float) -> Hashable:
+    if value in _EXACT:
+        return float(value)
+    if value != value:
+        return "nan"
+    size = abs(value)
+    is_limit = size in _LIMITS_SET
+    return value < 0, bisect.bisect(_LIMITS, size), is_limit, size == math.inf
+
+
+_LIMITS_SET = frozenset(_LIMITS)
+
+
+def scalar_text(value: Scalar | None) -> str:
+    """A scalar as it is written in the notation.
+
+    >>> scalar_text(2j), scalar_text(1 - 2j), scalar_text(float("inf"))
+    ('2j', '1-2j', 'inf')
+    """
+    if not isinstance(value, complex):
+        return repr(value)
+    imaginary = f"{_short(value.imag)}j"
+    if value.real == 0 and str(value.real)[0] != "-":
+        return imaginary
+    return _short(value.real) + ("" if imaginary[0] in "+-" else "+") + imaginary
+
+
+def _short(part: float) -> str:
+    return repr(int(part)) if part.is_integer() and abs(part) < 1e16 else repr(part)

@@ -1,0 +1,187 @@
+"""Every operation castwise knows, one row each; what a framework does otherwise is in its dialect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any
+
+from castwise.errors import UsageError, did_you_mean
+from castwise.vocab.dtypes import dtypes_of, find_dtype
+
+# What the result is, given the dtype the op computes in. A dtype's name is a fixed result.
+RESULTS = {
+    "same": "the result is the compute dtype",
+    "bool": "the result is always bool",
+    "real": "a complex compute dtype gives its real dtype",
+    "index": "the result is the dialect's index dtype",
+    "first": "the result is the first operand's dtype",
+}
+ARBITRARY = 64  # more operands than any op is asked with
+ANY = "bool int float complex"
+REAL = "bool int float"
+NUMBER = "int float complex"
+FLOATING = "float complex"
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """What an op does to dtypes when no dialect says otherwise.
+
+    The switches are those of torch's TensorIteratorConfig and OneFlow's TensorProcessor.
+    """
+
+    name: str
+    arity: tuple[int, int]
+    computes: str = ANY  # kinds or dtypes it computes in
+    integers_become_float: bool = False
+    result: str = "same"  # a name of RESULTS, or a dtype
+    symbol: str | None = None
+    lowest: str | None = None  # no operand enters below this dtype
+    lowest_per_input: tuple[str | None, ...] = ()
+    same_dtype: bool = False  # unequal operand dtypes are refused
+    promotes: bool = True  # False: each operand keeps its dtype
+    casts_to_output: bool = True  # False: out= must already have the result dtype
+    safe_output: bool = True  # False: the result is written to any dtype
+    accumulates: bool = False  # small integers are summed in a wide one, as the dialect says
+    is_condition_first: bool = False  # `where`: operand 0 chooses and takes no part
+    meaning: str = ""
+    family: str = field(default="", compare=False)  # where it stands in tables and pages
+
+
+def _row(names: str, arity: int | tuple[int, int], **switches: Any) -> list[Op]:
+    spread = (arity, arity) if isinstance(arity, int) else arity
+    rows = []
+    for word in names.split():
+        name, _, symbol = word.partition(":")
+        rows.append(Op(name, spread, symbol=symbol or None, **switches))
+    return rows
+
+
+_ROWS = [
+    *_row("add:+ sub:- mul:*", 2, family="arithmetic"),
+    *_row("div:/", 2, computes=FLOATING, integers_become_float=True, family="arithmetic"),
+    *_row("floor_divide:// remainder:% fmod", 2, computes=REAL, family="arithmetic"),
+    *_row("pow:**", 2, family="arithmetic"),
+    *_row("float_power", 2, computes="float64 complex128", family="arithmetic"),
+    *_row("eq:== ne:!= lt:< le:<= gt:> ge:>=", 2, result="bool", family="comparison"),
+    *_row("logical_and logical_or logical_xor", 2, result="bool", family="logic"),
+    *_row("logical_not", 1, result="bool", family="logic"),
+    *_row("bitwise_and:& bitwise_or:| bitwise_xor:^", 2, computes="bool int", family="bits"),
+    *_row("bitwise_left_shift:<< bitwise_right_shift:>>", 2, computes="int", family="bits"),
+    *_row("bitwise_not:~", 1, computes="bool int", family="bits"),
+    *_row("maximum minimum fmax fmin", 2, family="extrema"),
+    *_row("atan2 hypot logaddexp copysign nextafter", 2, computes="float",
+          integers_become_float=True, family="float functions"),
+    *_row("heaviside", 2, computes=REAL, family="float functions"),
+    *_row("xlogy", 2, computes="float", integers_become_float=True, family="float functions"),
+    *_row("matmul:@ dot", 2, family="products"),
+    *_row("where", 3, is_condition_first=True, family="selection"),
+    *_row("clamp", (1, 3), computes=REAL, family="selection"),
+    *_row("lerp", 3, computes=FLOATING, family="selection"),
+    *_row("addcmul", 3, family="arithmetic"),
+    *_row("concat stack", (1, ARBITRARY), family="joining"),
+    *_row("mse_loss", 2, computes=FLOATING, family="losses"),
+    *_row("l1_loss", 2, computes=FLOATING, result="real", family="losses"),
+    *_row("huber_loss poisson_nll_loss", 2, computes="float", family="losses"),
+    *_row("abs", 1, result="real", family="unary"),
+    *_row("neg:- positive:+", 1, computes=NUMBER, family="unary"),
+    *_row("square conj", 1, family="unary"),
+    *_row("sign floor ceil round trunc", 1, computes=REAL, family="unary"),
+    *_row("relu threshold", 1, computes="int float", family="unary"),
+    *_row("exp log sqrt rsqrt sin tanh sigmoid reciprocal", 1, computes=FLOATING,
+          integers_become_float=True, family="unary float functions"),
+    *_row("erf", 1, computes="float", integers_become_float=True, family="unary float functions"),
+    *_row("gelu softmax log_softmax", 1, computes="float", family="unary float functions"),
+    *_row("isnan isinf isfinite", 1, result="bool", family="predicates"),
+    *_row("real imag", 1, result="real", family="unary"),
+    *_row("angle", 1, computes=FLOATING, integers_become_float=True, result="real", family="unary"),
+    *_row("sum prod cumsum cumprod", 1, accumulates=True, family="reductions"),
+    *_row("mean", 1, computes=FLOATING, family="reductions"),
+    *_row("std var norm", 1, computes=FLOATING, result="real", family="reductions"),
+    *_row("median logsumexp", 1, computes="float", family="reductions"),
+    *_row("any all", 1, result="bool", family="reductions"),
+    *_row("max min", 1, computes=REAL, family="reductions"),
+    *_row("argmax argmin", 1, computes=REAL, result="index", family="reductions"),
+    *_row("count_nonzero", 1, result="index", family="reductions"),
+    *_row("allclose", 2, result="bool", family="comparison"),
+    *_row("result_type promote_types", (1, ARBITRARY), family="questions"),
+]  # fmt: skip
+OPS: MappingProxyType[str, Op] = MappingProxyType({op.name: op for op in _ROWS})
+_declared: dict[str, Op] = {}
+_SYMBOLS = {
+    (op.symbol, op.arity[0]): op.name for op in _ROWS if op.symbol
+}  # `-` is sub with two operands, neg with one
+
+
+def op(name: str) -> Op:
+    """The row of an op, castwise's own or declared by the user.
+
+    >>> op("div").integers_become_float
+    True
+
+    Raises UsageError for an unknown name.
+    """
+    row = OPS.get(name) or _declared.get(name)
+    if row is None:
+        hint = did_you_mean(name, [*OPS, *_declared])
+        raise UsageError(f"unknown op {name[:64]!r}.{hint} `castwise.ops()` lists them.")
+    return row
+
+
+def is_op(name: str) -> bool:
+    return name in OPS or name in _declared
+
+
+def op_of_symbol(symbol: str, operands: int) -> Op:
+    """The op an operator symbol stands for.
+
+    >>> op_of_symbol("-", 1).name
+    'neg'
+    """
+    name = _SYMBOLS.get((symbol, operands))
+    if name is None:
+        raise UsageError(f"no op is written {symbol!r} with {operands} operand(s).")
+    return OPS[name]
+
+
+def ops() -> tuple[str, ...]:
+    """The names of all ops, in the order of their rows, then those declared by the user."""
+    return (*OPS, *_declared)
+
+
+def declare_op(name: str, *, operands: int | tuple[int, int] = 2, **switches: Any) -> Op:
+    """Adds an op of one's own, which then works in every dialect, in explain and in tables.
+
+    `switches` are the fields of Op: computes, integers_become_float, result, lowest,
+    lowest_per_input, same_dtype, promotes, casts_to_output, safe_output, accumulates.
+
+    >>> declare_op("smooth_step", computes="float", integers_become_float=True).name
+    'smooth_step'
+
+    Raises UsageError for a taken name, an unknown switch, kind or dtype.
+    """
+    if name in OPS:
+        raise UsageError(f"{name!r} is an op of castwise; choose another name.")
+    if not name.isidentifier():
+        raise UsageError(f"{name!r} is not a name: write letters, digits and underscores.")
+    known = {f.name for f in fields(Op)} - {"name", "arity", "family", "symbol"}
+    for switch in switches.keys() - known:
+        raise UsageError(f"an op has no switch {switch!r}.{did_you_mean(switch, known)}")
+    spread = (operands, operands) if isinstance(operands, int) else operands
+    row = Op(name, spread, family="declared", **switches)
+    _check(row)
+    _declared[name] = row
+    return row
+
+
+def _check(row: Op) -> None:
+    dtypes_of(row.computes)  # raises for an unknown word
+    for low in (row.lowest, *row.lowest_per_input):
+        if low is not None and find_dtype(low) is None:
+            raise UsageError(f"unknown lowest dtype {low!r}.")
+    if row.result not in RESULTS and find_dtype(row.result) is None:
+        hint = did_you_mean(row.result, RESULTS)
+        raise UsageError(f"unknown result {row.result!r}: {', '.join(RESULTS)} or a dtype.{hint}")
+    if not 1 <= row.arity[0] <= row.arity[1]:
+        raise UsageError(f"an op takes at least one operand, not {row.arity}.")
