@@ -60,14 +60,14 @@ def _dtypes(
     plan: Plan, question: Question, written: tuple[Operand, ...], say: Say
 ) -> tuple[DType, DType]:
     """The compute and the result dtype, before anything is written anywhere."""
-    composed = next((c for c in plan.composes if _fits(c, written)), None)
+    composed = next((c for c in plan.composes if _fits(plan, c, written)), None)
     if composed:
         result = _composed_dtype(plan, composed, written, say)
         return result, result
     if any(o.role.is_numpy for o in written):
-        if plan.numpy == "numpy decides" and _has_array_on_the_right(written):
+        if plan.numpy == "numpy decides" and _is_numpy_array(written[-1]):
             return _decided_elsewhere("numpy", plan, question, written, say)
-        if plan.numpy == "always bool":
+        if plan.numpy == "always bool" and any(_is_numpy_array(o) for o in written):
             return _BOOL, _BOOL
         written = tuple(numpy_operands.taken(plan, o) if o.role.is_numpy else o for o in written)
     for operand in written:
@@ -81,8 +81,8 @@ def _dtypes(
     return compute, _result_dtype(plan, written, compute, say)
 
 
-def _has_array_on_the_right(operands: tuple[Operand, ...]) -> bool:
-    return operands[-1].role in (Role.NUMPY_ARRAY, Role.NUMPY_ZERO_D)
+def _is_numpy_array(operand: Operand) -> bool:
+    return operand.role in (Role.NUMPY_ARRAY, Role.NUMPY_ZERO_D)
 
 
 def _decided_elsewhere(
@@ -125,15 +125,27 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType
     return compute
 
 
-def _fits(composed: Composed, operands: tuple[Operand, ...]) -> bool:
+def _fits(plan: Plan, composed: Composed, operands: tuple[Operand, ...]) -> bool:
+    """Whether a composition is meant for these operands."""
     first, last = operands[0], operands[-1]
-    if composed.exponents and (last.role is Role.ARRAY or last.value not in composed.exponents):
-        return False
+    if composed.exponents:
+        value = 1 if last.value is None else last.value  # an array's value, where not shown, is 1
+        if last.role is Role.ARRAY or value not in composed.exponents:
+            return False
     return (
-        (not composed.kinds or first.kind in composed.kinds.split())
-        and (not composed.roles or first.role.name in composed.roles.split())
-        and (not composed.exponent_kinds or last.kind in composed.exponent_kinds.split())
+        _is_among(_kind(plan, first), composed.kinds)
+        and _is_among(first.role.name, composed.roles)
+        and _is_among(_kind(plan, last), composed.exponent_kinds)
+        and _is_among(last.role.name, composed.exponent_roles)
     )
+
+
+def _is_among(word: str, words: str) -> bool:
+    return not words or word in words.split()
+
+
+def _kind(plan: Plan, operand: Operand) -> str:
+    return "foreign" if operand.dtype in plan.only_absorbed else operand.kind
 
 
 def _composed_dtype(
@@ -177,7 +189,8 @@ def _first_loop(plan: Plan, masks: list[int]) -> DType | None:
 
 
 def _common_dtype_or_first_loop(plan: Plan, masks: list[int]) -> DType | None:
-    return _common_dtype(plan, masks) or _first_loop(plan, masks)
+    common = _common_dtype(plan, masks)
+    return common if common in plan.computes else _first_loop(plan, masks)
 
 
 _JOINS = {
@@ -197,6 +210,8 @@ def _joined(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType:
     """The dtype the operands have together, before the op looks at it."""
     if plan.joins == "highest kind":
         return _highest_kind(plan, operands)
+    if plan.joins == "first operand":
+        return scalars.first_operand(plan, operands)
     masks = scalars.POLICIES[plan.scalars](plan, operands, say)
     common = _JOINS[plan.joins](plan, masks)
     if common is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 from castwise.errors import PromotionError, ScalarRangeError
@@ -106,6 +107,7 @@ class Refusal(Exception):
         return kind(f"{question} is not defined in {question.dialect.name}: {self.why}.{fix}")
 
 
+@functools.cache
 def cast_between(source: DType, target: DType) -> Cast | None:
     """The cast from one dtype to another with its hazards; None where they are the same."""
     if source is target:

@@ -37,6 +37,7 @@ class Plan:
     composes: tuple[Composed, ...]
     borrows: str
     numpy: str
+    numpy_scalars: dict[DType, str]
     numpy_refuses: frozenset[DType]
     numpy_result: dict[DType, DType]
     converts: dict[DType, DType]
@@ -90,7 +91,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         computes=computes,
         loops=reach.mask(computes | frozenset(converts)),
         is_refusing=rule.otherwise != "no kernel",
-        no_kernel=frozenset(dtypes_of(rule.no_kernel or "")),
+        no_kernel=_no_kernel(dialect, row.name),
         refuses=frozenset(dtypes_of(rule.refuses or "")),
         refuses_arrays=frozenset(dtypes_of(rule.refuses_arrays or "")),
         refuses_compute=frozenset(dtypes_of(rule.refuses_compute or "")),
@@ -105,6 +106,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         composes=rule.composes or (),
         borrows=rule.borrows or "",
         numpy=rule.numpy or "refused",
+        numpy_scalars=_kinds(rule.numpy_scalars or ""),
         numpy_refuses=frozenset(dtypes_of(rule.numpy_refuses or "")),
         numpy_result=parse_map(rule.numpy_result or "", own),
         converts=converts,
@@ -121,6 +123,21 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         writes_also=_pairs(rule.writes_also, own),
         writes_never=_pairs(rule.writes_never, own),
     )
+
+
+def _no_kernel(dialect: Dialect, name: str) -> frozenset[DType]:
+    """The dtypes an op promotes to and then cannot compute on the CPU."""
+    listed = [dtypes for names, dtypes in dialect.no_kernel.items() if name in names.split()]
+    return frozenset(dtypes_of(" ".join(listed)))
+
+
+def _kinds(text: str) -> dict[DType, str]:
+    """The text "bool complex64 -> float; int -> int" as a mapping."""
+    kinds: dict[DType, str] = {}
+    for entry in filter(None, text.split(";")):
+        names, _, kind = entry.partition("->")
+        kinds.update(dict.fromkeys(dtypes_of(names), kind.strip()))
+    return kinds
 
 
 def _pairs(text: str | None, own: tuple[DType, ...]) -> frozenset[tuple[DType, DType]]:

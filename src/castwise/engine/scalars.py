@@ -39,7 +39,12 @@ def is_allowed(plan: Plan, common: DType, given: set[DType]) -> bool:
     """Whether the dialect lets the join of some dtypes be this one."""
     if plan.dialect.keeps_kind and common.rank > max(d.rank for d in given):
         return False
-    return common in given or plan.only_absorbed.isdisjoint(given)
+    reaches = plan.reach.reaches
+    return all(
+        reaches(foreign, other) or reaches(other, foreign)
+        for foreign in plan.only_absorbed & given
+        for other in given
+    )
 
 
 def no_common_dtype(plan: Plan, dtypes: Iterable[DType]) -> Refusal:
@@ -123,17 +128,14 @@ def weak(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     reached = plan.reach.masks
     if len(strong) == len(operands):
         return [reached[d] for d in strong]
+    weak_ones = [o for o in operands if o.is_scalar and o.kind != "bool"]
+    highest = max(weak_ones, key=lambda o: KINDS.index(o.kind))
     common = join(plan, strong) if strong else None
-    masks = []
-    for operand in operands:
-        if operand.is_scalar and operand.kind != "bool":
-            adopted = _adopts(plan, operand, common)
-            if say:
-                say(_adoption_text(operand, common, adopted))
-            masks.append(reached[adopted])
-        else:
-            masks.append(reached[_own(operand) if operand.dtype else plan.python["bool"]])
-    return masks
+    adopted = _adopts(plan, highest, common)
+    if say:
+        for operand in weak_ones:
+            say(_adoption_text(operand, common, adopted))
+    return [reached[d] for d in strong] + [reached[adopted]]
 
 
 def _adopts(plan: Plan, scalar: Operand, common: DType | None) -> DType:
@@ -162,6 +164,16 @@ def _adoption_text(operand: Operand, common: DType | None, adopted: DType) -> st
     if adopted is common:
         return f"{operand} is a Python {operand.kind}: weak, it takes the arrays' {common}."
     return f"{operand} is a Python {operand.kind}, a higher kind than {common}: it counts as {adopted}."
+
+
+def first_operand(plan: Plan, operands: tuple[Operand, ...]) -> DType:
+    """The first operand's dtype, where the others are of its kind."""
+    own = _own(operands[0])
+    for other in operands[1:]:
+        is_fit = _fits_kind(other.kind, own.kind) if other.is_scalar else other.kind == own.kind
+        if not is_fit or (other.kind == "complex" and own.kind != "complex"):
+            raise Refusal(f"{other} does not go with {own}", f"Cast it to {own}.")
+    return own
 
 
 def within_kind(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
@@ -243,8 +255,9 @@ def smallest_dtype(dtype: DType, value: Scalar) -> tuple[DType, DType | None]:
             return _named("float16"), None
         return (_named("float32") if x < 3.4e38 else dtype), None
     if dtype.name == "complex128":
-        parts = max(abs(complex(value).real), abs(complex(value).imag))
-        return (_named("complex64") if parts < 3.4e38 else dtype), None
+        z = complex(value)
+        fits = abs(z.real) < 3.4e38 and abs(z.imag) < 3.4e38
+        return (_named("complex64") if fits else dtype), None
     return dtype, None
 
 
@@ -288,11 +301,10 @@ def as_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
 
 
 def last_adapts(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
-    """A last operand that is a scalar or 0-d takes the others' dtype, whatever its own; complex
-    is refused beside real (torch's lerp weight)."""
+    """As tiers, but a Python scalar at the end takes the others' dtype (torch's lerp weight)."""
     *others, last = operands
-    if last.role is Role.ARRAY:
-        return [plan.reach.masks[_own(o)] for o in operands]
+    if not last.is_scalar:
+        return tiers(plan, operands, say)
     common = join(plan, [_own(o) for o in others])
     if last.kind == "complex" and common.kind != "complex":
         raise Refusal(f"{last} does not convert to {common}", by_value=True)

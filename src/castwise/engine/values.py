@@ -10,6 +10,13 @@ from castwise.vocab.dtypes import KINDS, DType
 from castwise.vocab.operands import Operand, Scalar, scalar_text
 
 
+_HIGHEST = {
+    "raises beyond int64": 2**63,
+    "raises beyond 64 bits": 2**64,
+    "wraps within 64 bits": 2**64,
+}
+
+
 def check_values(
     plan: Plan, operands: tuple[Operand, ...], compute: DType, question: Question
 ) -> None:
@@ -43,13 +50,14 @@ def wraps(operand: Operand, compute: DType) -> bool:
 
 def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute: DType) -> bool:
     how = plan.out_of_range
+    if how == "bounds":
+        return compute.kind == "int" and _is_empty_bound(scalar, operands, compute)
     if how == "checked":
         also = plan.exponent_fits if compute.kind == "int" else None
         return any(_is_unconvertible(scalar.value, d) for d in (compute, also) if d)
-    if how == "raises beyond int64":
-        return scalar.kind == "int" and not -(2**63) <= scalar.value < 2**63  # type: ignore[operator]
-    if how == "wraps within 64 bits" and (compute.kind == "int" or compute in plan.beside):
-        return scalar.kind == "int" and not -(2**63) <= scalar.value < 2**64  # type: ignore[operator]
+    if how in _HIGHEST and (compute.kind == "int" or compute in plan.beside or how[0] == "r"):
+        value = scalar.value
+        return isinstance(value, int) and not -(2**63) <= value < _HIGHEST[how]
     if how.startswith("wraps") or how == "compares as objects" or not wraps(scalar, compute):
         return False
     if how == "compares exactly":  # NumPy has no exact comparison of a bool array with an int
@@ -57,12 +65,23 @@ def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute:
     return True
 
 
+def _is_empty_bound(scalar: Operand, operands: tuple[Operand, ...], compute: DType) -> bool:
+    """Whether a bound of clamp leaves no value of the dtype."""
+    if scalar.kind != "int":
+        return False
+    if scalar is operands[1] and scalar.value > compute.max:  # type: ignore[operator]
+        return True
+    return scalar is operands[-1] and scalar.value < compute.min  # type: ignore[operator]
+
+
 def _is_unconvertible(value: Scalar | None, compute: DType) -> bool:
     """torch's c10::overflows: an unsigned dtype takes negatives down to -max, inf and NaN pass."""
     if isinstance(value, complex):
         return any(_is_unconvertible(part, compute) for part in (value.real, value.imag))
     assert value is not None
-    if compute.kind in ("bool", "int"):
+    if compute.kind == "bool":
+        return False
+    if compute.kind == "int":
         low = compute.min if compute.is_signed else -compute.max
         return not math.isfinite(value) or not low <= value <= compute.max
     return math.isfinite(value) and abs(value) > compute.max

@@ -5,7 +5,19 @@ from __future__ import annotations
 from castwise.frameworks.dialect import Dialect, Rule
 
 _OPS = {
-    "*": Rule(scalars="within kind", output="same dtype", out_of_range="raises"),
+    "*": Rule(
+        scalars="within kind",
+        output="same dtype",
+        out_of_range="raises",
+        numpy_scalars="float64 -> float; complex128 -> complex",  # subclasses of Python's own
+    ),
+    "*/operator */inplace": Rule(numpy_scalars=""),
+    "pow bitwise_left_shift/function bitwise_right_shift/function": Rule(
+        negative_exponent="raises"
+    ),
+    "clamp": Rule(
+        computes="int float", joins="first operand", out_of_range="raises beyond 64 bits"
+    ),
     "add sub mul pow matmul dot abs square conj real sum prod cumsum cumprod": Rule(
         computes="int float complex"
     ),

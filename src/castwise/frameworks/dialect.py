@@ -19,6 +19,8 @@ OUT_OF_RANGE = {
     "raises": "it is refused",
     "compares exactly": "it is compared as it is, but not with bool arrays",
     "compares as objects": "it is compared as it is",
+    "bounds": "a lower bound above the dtype's range or an upper one below it is refused",
+    "raises beyond 64 bits": "it is refused where neither int64 nor uint64 holds it",
     "raises beyond int64": "it is refused beyond int64, whatever the dtype",
     "checked": "it is refused, floats too; an unsigned dtype takes negatives down to -max",
 }
@@ -36,6 +38,7 @@ JOINS = {
     "common dtype": "the first dtype all operands reach, then what the op makes of it",
     "first loop": "the first of the op's own dtypes that all operands reach",
     "common dtype or first loop": "the common dtype, or the first loop where there is none",
+    "first operand": "the first operand's dtype; the others need only be of its kind",
     "highest kind": "the first of the op's own dtypes of the operands' highest kind",
 }
 SCALARS = ("tiers", "weak", "within kind", "by value", "as arrays", "last adapts")
@@ -54,10 +57,11 @@ class Composed:
     """An op that is made of others, for the operands it names (all, where nothing is named)."""
 
     program: str  # "sub(exp(x), mul(y, x))", the operands being x y z
-    kinds: str = ""  # kinds of the first operand
+    kinds: str = ""  # kinds of the first operand; "foreign" for an only_absorbed dtype
     roles: str = ""  # roles of the first operand, by the names of Role
     exponents: tuple[float, ...] = ()  # values of the last operand, a scalar or 0-d
     exponent_kinds: str = ""
+    exponent_roles: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,6 @@ class Rule:
 
     computes: str | None = None  # kinds or dtypes the op computes in
     otherwise: str | None = None  # a compute dtype outside those: "refused" or "no kernel"
-    no_kernel: str | None = None  # promoted to, but without a kernel on the CPU
     refuses: str | None = None  # operands of these kinds or dtypes are refused
     refuses_arrays: str | None = None  # the same, but a Python scalar of that kind is taken
     refuses_compute: str | None = None  # reached, then refused
@@ -81,6 +84,7 @@ class Rule:
     composes: tuple[Composed, ...] | None = None  # the first that fits
     borrows: str | None = None  # the dialect that decides instead
     numpy: str | None = None  # one of NUMPY_ARRAYS
+    numpy_scalars: str | None = None  # "complex64 -> float": the Python number one counts as
     numpy_refuses: str | None = None  # arrays of these dtypes do not meet NumPy arrays
     numpy_result: str | None = None  # "bool -> uint8": where NumPy decided
     converts: str | None = None  # "bool -> int64": after the join, before computing
@@ -116,10 +120,10 @@ class Dialect:
     keeps_kind: bool = False  # the join stays within the highest kind among the operands
     only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
     python: Mapping[str, str]  # the dtype of a Python bool, int, float, complex on its own
-    numpy_scalars: str = ""  # "complex64 -> float": the Python number a NumPy scalar counts as
     lifts: str = ""  # "int -> default_float": what integers become where an op needs a float
     accumulates: str = ""  # "int8 -> int64": what small integers are summed in
     index: str = "int64"
+    no_kernel: Mapping[str, str] = field(default_factory=dict)  # ops -> dtypes the CPU lacks
     ops: Mapping[str, Rule]  # "*" or "name name/form": Rule(...)
     prefixes: str = ""  # what the framework's names are written with: "np numpy"
     aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
@@ -212,7 +216,7 @@ def check(dialect: Dialect) -> None:
 def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
     for words in (rule.computes, rule.refuses, rule.refuses_arrays, rule.checks):
         dtypes_of(words or "")
-    for words in (rule.refuses_compute, rule.no_kernel):
+    for words in (rule.refuses_compute, rule.numpy_refuses):
         dtypes_of(words or "")
     for mapping in (rule.converts, rule.result_of, rule.writes_also, rule.writes_never):
         parse_map(mapping or "", dialect.dtypes)
@@ -236,7 +240,7 @@ def rule_for(dialect: Dialect, row: Op, form: str) -> Rule:
     """The rules that apply to an op in a form, laid over one another."""
     merged: dict[str, Any] = {}
     for names, rule in dialect.ops.items():
-        if not {"*", row.name, f"{row.name}/{form}"}.isdisjoint(names.split()):
+        if not {"*", f"*/{form}", row.name, f"{row.name}/{form}"}.isdisjoint(names.split()):
             given = {f.name: getattr(rule, f.name) for f in fields(rule)}
             merged.update({k: v for k, v in given.items() if v is not None})
     return Rule(**merged)

@@ -11,6 +11,8 @@ from castwise.frameworks.dialect import Composed, Dialect, Rule, with_ops
 _IN_UFUNCS = {"bfloat16": {"int": "int8", "float": "float16", "complex": "complex64"}}
 _ELSEWHERE = {"bfloat16": {"float": "float64", "complex": "complex64"}}
 _ARRAYS = "ARRAY ZERO_D"
+_REAL = "bool int float"
+_CLIP = {"bfloat16": {"float": "float32", "complex": "complex64"}}
 _BY_VALUE: dict[str, dict[str, str]] = {"bfloat16": {}}
 
 _DEFAULTS = Rule(
@@ -37,10 +39,20 @@ _OPS = {
     "pow": Rule(computes="int float complex", negative_exponent="raises"),
     "square conj reciprocal": Rule(computes="int float complex", integers_become_float=False),
     "round": Rule(converts="bool -> float16"),
-    "clamp": Rule(computes="bool int float16 float32 float64 complex", out_of_range="wraps"),
+    "clamp": Rule(
+        computes="bool int float16 float32 float64 complex", out_of_range="bounds", beside=_CLIP
+    ),
     "heaviside": Rule(computes="float"),
     "logical_and logical_or logical_xor": Rule(
         scalars="as arrays", out_of_range="raises beyond int64"
+    ),
+    # These compute in the dtype of out=.
+    "sum/out prod/out cumsum/out cumprod/out mean/out": Rule(output="any", writes_never=""),
+    # a ** 2 on an array of booleans is square(a).
+    "pow/operator": Rule(composes=(Composed("square(x)", "bool", _ARRAYS, (2,), "int", "SCALAR"),)),
+    "argmax/out argmin/out": Rule(
+        output="same dtype",
+        writes_also="int64 -> bool int8 int16 int32 uint8 uint16 uint32",
     ),
     "float_power": Rule(beside=_ELSEWHERE),
     "norm": Rule(converts="bool int bfloat16 -> float64"),
@@ -96,19 +108,29 @@ NUMPY_1 = NUMPY.vary(
             ),
             "result_type": Rule(beside={"bfloat16": {"int": "int8"}}),
             "eq ne lt le gt ge": Rule(out_of_range="compares as objects"),
+            "logical_and logical_or logical_xor": Rule(out_of_range="compares as objects"),
+            "clamp": Rule(
+                computes="bool int float16 float32 float64 complex",
+                joins="common dtype or first loop",
+            ),
+            "positive/operator": Rule(refuses="", computes="bool int float complex"),
+            "argmax/out argmin/out": Rule(
+                output="same dtype",
+                writes_also="int64 -> bool int8 int16 int32 uint8 uint16 uint32 uint64",
+            ),
             # The uniform ufuncs promote as result_type does; the others look for their first loop
             # with the scalar's value, so uint8 + 300 is uint16 and uint8 // 300 is int16.
             "add sub mul maximum minimum fmax fmin": Rule(joins="common dtype or first loop"),
             # a ** 2 and its like are square(a), sqrt(a): they keep the dtype of a 0-d array.
-            "pow/operator": Rule(
+            "pow/operator pow/inplace": Rule(
                 composes=(
-                    Composed("positive(x)", "float complex", _ARRAYS, (-1, 0, 0.5, 1, 2)),
-                    Composed("square(x)", "bool", _ARRAYS, (2,)),
+                    Composed("positive(x)", "float complex", _ARRAYS, (-1, 0, 0.5, 1, 2), _REAL),
+                    Composed("square(x)", "bool foreign", _ARRAYS, (2,), _REAL),
                     Composed("square(x)", "int", _ARRAYS, (2,), "bool int"),
                     Composed("pow(x, 2.0)", "int", _ARRAYS, (2,), "float"),
                 )
             ),
-            "angle": Rule(composes=(Composed("atan2(0, x)", "bool int float"),)),
+            "angle": Rule(composes=(Composed("atan2(0, x)", "bool int float foreign"),)),
             "floor ceil trunc": Rule(computes="float"),
         },
     ),

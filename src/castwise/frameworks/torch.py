@@ -4,8 +4,47 @@ from __future__ import annotations
 
 from castwise.frameworks.dialect import Composed, Dialect, Rule
 
+_FLOAT8 = "float8_e4m3fn float8_e5m2"
+_NEW_UNSIGNED = "uint16 uint32 uint64"
+
+# Promoted to, but without a kernel on the CPU: seen as "... not implemented for 'Half'".
+_NO_KERNEL = {
+    "add sub argmax argmin count_nonzero fmax fmin heaviside maximum minimum neg relu sign": (
+        f"{_FLOAT8} {_NEW_UNSIGNED}"
+    ),
+    "addcmul": f"bool {_FLOAT8} {_NEW_UNSIGNED}",
+    "abs": f"bool {_NEW_UNSIGNED}",
+    "clamp": f"bool {_NEW_UNSIGNED}",
+    "allclose": _FLOAT8,
+    "div angle exp log logsumexp mean prod reciprocal rsqrt sigmoid sin sqrt sum tanh": (
+        f"complex32 {_FLOAT8}"
+    ),
+    "logaddexp lerp": f"bool int complex32 {_FLOAT8}",
+    "hypot nextafter mse_loss huber_loss gelu softmax log_softmax": f"bool int complex {_FLOAT8}",
+    "atan2 copysign erf xlogy": f"complex {_FLOAT8}",
+    "bitwise_and bitwise_or bitwise_xor": "float complex",
+    "bitwise_left_shift bitwise_right_shift": f"bool float complex {_NEW_UNSIGNED}",
+    "bitwise_not": f"float complex {_NEW_UNSIGNED}",
+    "floor ceil trunc": f"bool {_FLOAT8}",
+    "round": f"bool complex {_FLOAT8}",
+    "dot matmul": f"bool complex32 {_FLOAT8} {_NEW_UNSIGNED}",
+    "floor_divide remainder fmod median threshold": f"bool complex {_FLOAT8} {_NEW_UNSIGNED}",
+    "lt le gt ge max min": f"complex {_FLOAT8} {_NEW_UNSIGNED}",
+    "isinf isfinite": "float8_e4m3fn",
+    "logical_and logical_or logical_xor logical_not square": (
+        f"complex32 {_FLOAT8} {_NEW_UNSIGNED}"
+    ),
+}
+
 _OPS = {
-    "*": Rule(scalars="tiers", otherwise="no kernel", out_of_range="wraps", output="category"),
+    "*": Rule(
+        scalars="tiers",
+        otherwise="no kernel",
+        out_of_range="wraps",
+        output="category",
+        numpy_scalars="int -> int; float -> float; complex128 -> complex; bool complex64 -> float",
+    ),
+    "hypot logaddexp nextafter": Rule(integers_become_float=False),
     "add/operator sub/operator mul/operator div/operator floor_divide/operator remainder/operator"
     " pow/operator bitwise_and/operator bitwise_or/operator bitwise_xor/operator"
     " bitwise_left_shift/operator bitwise_right_shift/operator": Rule(
@@ -18,7 +57,9 @@ _OPS = {
         composes=(Composed("mul(reciprocal(y), x)", roles="SCALAR NUMPY_ARRAY NUMPY_ZERO_D"),),
     ),
     "sub": Rule(refuses="bool", because="torch refuses minus on booleans; use ^ or logical_xor"),
-    "neg positive relu": Rule(refuses="bool", because="torch refuses it on booleans; use ~"),
+    "floor ceil trunc sign": Rule(refuses="complex", because="complex has no order"),
+    "neg positive": Rule(refuses="bool", because="torch refuses it on booleans; use ~"),
+    "relu": Rule(refuses="bool complex", because="relu is for real numbers"),
     "float_power": Rule(joins="highest kind", output="same dtype"),
     "eq ne lt le gt ge logical_and logical_or logical_xor logical_not": Rule(output="any"),
     "heaviside matmul dot lerp allclose": Rule(same_dtype=True),
@@ -48,7 +89,7 @@ _OPS = {
     "huber_loss": Rule(result="first"),
     "poisson_nll_loss": Rule(composes=(Composed("sub(exp(x), mul(y, x))"),)),
     "mean var std norm": Rule(refuses="bool int"),
-    "var std": Rule(refuses="bool int float8_e4m3fn float8_e5m2"),
+    "var std": Rule(refuses=f"bool int {_FLOAT8}"),
     "argmax argmin": Rule(refuses="bool complex"),
     "any all": Rule(result_of="uint8 -> uint8"),
     "square": Rule(converts="bool -> int64"),
@@ -57,6 +98,20 @@ _OPS = {
     "logsumexp": Rule(integers_become_float=True),
 }
 
+_EDGES = """
+        bool -> uint8 int8
+        uint8 int8 -> int16
+        int16 -> int32
+        int32 -> int64
+        int64 -> float16 bfloat16
+        float16 -> float32 complex32
+        bfloat16 -> float32
+        float32 -> float64 complex64
+        float64 -> complex128
+        complex32 -> complex64
+        complex64 -> complex128
+"""
+
 TORCH = Dialect(
     framework="torch",
     version="2.13",
@@ -64,27 +119,24 @@ TORCH = Dialect(
     evidence="recorded from torch 2.13.0, CPU",
     order="bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 float16"
     " bfloat16 float32 float64 complex32 complex64 complex128",
-    reaches="""
-        bool -> uint8 int8
-        uint8 int8 -> int16
-        int16 -> int32
-        int32 -> int64
-        int64 -> float16 bfloat16
-        uint16 uint32 uint64 => float16 bfloat16 float32 float64
-        float16 -> float32 complex32
-        bfloat16 -> float32
-        float32 -> float64 complex64
-        float64 -> complex128
-        complex32 -> complex64
-        complex64 -> complex128
-    """,
+    reaches=_EDGES + "uint16 uint32 uint64 => float16 bfloat16 float32 float64",
     folds=True,
     keeps_kind=True,
     python={"bool": "bool", "int": "int64", "float": "float32", "complex": "complex64"},
     lifts="bool int -> default_float",
     accumulates="bool int -> int64",
-    numpy_scalars="int -> int; float -> float; complex128 -> complex; bool complex64 -> float",
+    no_kernel=_NO_KERNEL,
     casts="category",
     ops=_OPS,
     prefixes="torch torch.Tensor torch.nn.functional F",
+)
+
+TORCH_2_1 = TORCH.vary(
+    version="2.1",
+    is_newest=False,
+    about="PyTorch 2.1: before uint16, uint32 and uint64; the promoteTypes table of 13 dtypes.",
+    evidence="the lookup table of c10/core/ScalarType.cpp at 2.1",
+    order="bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64"
+    " complex128",
+    reaches=_EDGES,
 )

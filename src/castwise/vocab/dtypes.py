@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, field
 
 from castwise.errors import UsageError, did_you_mean
 
@@ -31,43 +30,21 @@ class DType:
     bias: int = 0
     specials: str = "none"  # what the top codes mean, see _FLOATS
 
-    @property
-    def rank(self) -> int:
-        """The place of the kind: bool 0, int 1, float 2, complex 3."""
-        return KINDS.index(self.kind)
+    rank: int = field(init=False)  # the place of the kind: bool 0, int 1, float 2, complex 3
+    max: int | float = field(init=False)  # the largest finite value (of one part where complex)
+    min: int | float = field(init=False)
+    smallest: int | float = field(init=False)  # the smallest positive value, subnormals included
+
+    def __post_init__(self) -> None:
+        limits = _int_limits(self) if self.kind in ("bool", "int") else _float_limits(self)
+        for name, value in zip(("min", "max", "smallest"), limits, strict=True):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "rank", KINDS.index(self.kind))
 
     @property
     def part(self) -> DType:
         """The float dtype of one part of a complex dtype; itself otherwise."""
         return _TYPES[_PART_OF[self.name]] if self.kind == "complex" else self
-
-    @property
-    def max(self) -> int | float:
-        """The largest finite value (of one part where complex)."""
-        if self.kind in ("bool", "int"):
-            return 1 if self.kind == "bool" else (1 << (self.bits - self.is_signed)) - 1
-        top = (1 << self.exponent_bits) - 1 - (self.specials == "ieee")
-        fraction = 2 - Fraction(1 + (self.specials == "fn"), 1 << self.mantissa_bits)
-        if self.specials == "fnu":  # no fraction, the top code is NaN
-            top, fraction = top - 1, Fraction(1)
-        return float(fraction * Fraction(2) ** (top - self.bias))
-
-    @property
-    def min(self) -> int | float:
-        """The lowest finite value (of one part where complex)."""
-        if self.kind == "bool":
-            return 0
-        if self.kind == "int":
-            return -(1 << (self.bits - 1)) if self.is_signed else 0
-        return self.smallest if self.specials == "fnu" else -self.max
-
-    @property
-    def smallest(self) -> int | float:
-        """The smallest positive value, subnormals included (1 for integers)."""
-        if self.kind in ("bool", "int"):
-            return 1
-        exponent = 0 if self.specials == "fnu" else 1
-        return float(Fraction(2) ** (exponent - self.bias - self.mantissa_bits))
 
     @property
     def has_inf(self) -> bool:
@@ -103,6 +80,23 @@ class DType:
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return dtype, (self.name,)  # unpickling and copying give back the interned object
+
+
+def _int_limits(dtype: DType) -> tuple[int, int, int]:
+    """The least, the greatest and the smallest positive value of an integer or bool dtype."""
+    top: int = (1 << (dtype.bits - dtype.is_signed)) - 1
+    return (-top - 1 if dtype.is_signed else 0), top, 1
+
+
+def _float_limits(dtype: DType) -> tuple[float, float, float]:
+    """The least, the greatest and the smallest positive finite value of a float format."""
+    bits, specials = dtype.mantissa_bits, dtype.specials
+    if specials == "fnu":  # powers of two alone; the top code is NaN
+        least = 2.0**-dtype.bias
+        return least, 2.0 ** ((1 << dtype.exponent_bits) - 2 - dtype.bias), least
+    top = (1 << dtype.exponent_bits) - 1 - (specials == "ieee") - dtype.bias
+    greatest = (2 - (1 + (specials == "fn")) * 2.0**-bits) * 2.0**top
+    return -greatest, greatest, 2.0 ** (1 - dtype.bias - bits)
 
 
 # name, bits, exponent bits, mantissa bits, bias, specials. The specials: "ieee" has inf and NaN in the

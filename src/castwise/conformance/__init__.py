@@ -1,0 +1,1 @@
+"""What the real frameworks answer: the questions, the recorders, the recorded cells."""

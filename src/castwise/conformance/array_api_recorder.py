@@ -1,0 +1,150 @@
+"""Asks array-api-strict, the reference implementation of the array API standard."""
+
+from __future__ import annotations
+
+import platform
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from castwise.conformance.calls import (
+    INPLACE_OPERATORS,
+    OPERATORS,
+    of_dtypes,
+    of_sequence,
+    refusing,
+)
+from castwise.conformance.grid import OPS, Scope
+from castwise.conformance.operand import Spec, read_operand, words
+from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header
+
+DTYPES = words(
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
+)
+_NAMES = {
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "bitwise_not": "bitwise_invert",
+    "clamp": "clip",
+    "neg": "negative",
+    "cumsum": "cumulative_sum",
+    "cumprod": "cumulative_prod",
+}
+# A Python int beyond 64 bits becomes a NumPy array of objects inside clip.
+_OUT_OF_RANGE = re.compile("negative integer powers|only defined for x2 >= 0|dtype 'object'")
+_SIGNATURE = re.compile("neither Array nor Python scalars|must be Array API arrays")
+
+
+class ArrayApiRecorder:
+    """The array-api-strict installed here, at the newest version of the standard it knows."""
+
+    name = "array-api-strict"
+    dialects = ("array-api",)
+
+    def __init__(self, mode: str = "") -> None:
+        import array_api_strict
+
+        if mode:
+            raise ValueError(f"array-api has no mode {mode!r}.")
+        self._xp: Any = array_api_strict
+        self.dialect = "array-api"
+        self._functions = _functions()
+        self._made: dict[str, Any] = {}
+        self.scope = Scope(
+            dtypes=DTYPES,
+            forms={op: _forms(op) for op in OPS if op in self._functions},
+            foreign=tuple(f"np.{dtype}{role}" for role in ("[3]", "[]", "(1)") for dtype in DTYPES),
+        )
+
+    def versions(self) -> Header:
+        import numpy as np
+
+        return {
+            "version": self._xp.__version__,
+            "standard": str(self._xp.get_array_api_strict_flags()["api_version"]),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        }
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        import numpy as np
+
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            yield
+
+    def make(self, notation: str) -> Any:
+        if notation not in self._made:
+            self._made[notation] = self._make(read_operand(notation))
+        return self._made[notation]
+
+    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        if form == "operator":
+            # NumPy's operators take any left operand of NumPy's for their own.
+            return None if _is_numpys(operands[0]) else OPERATORS[op](*operands)
+        if form == "inplace":
+            return INPLACE_OPERATORS[op](self._xp.asarray(operands[0], copy=True), operands[1])
+        return self._functions[op](*operands)
+
+    def dtype_of(self, result: Any) -> str | None:
+        dtype = result.dtype if isinstance(result, type(self.make("bool[]"))) else result
+        is_own = isinstance(dtype, type(self._xp.bool))
+        return str(dtype).removeprefix("array_api_strict.") if is_own else None
+
+    def classify(self, error: Exception) -> str | None:
+        text = str(error)
+        if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):
+            return OUT_OF_RANGE
+        if isinstance(error, TypeError) and not _SIGNATURE.search(text):
+            return REFUSED
+        return None
+
+    def _make(self, spec: Spec) -> Any:
+        import numpy as np
+
+        if spec.dtype is None:
+            return spec.value
+        array: Any = np.full(spec.shape, spec.value, spec.dtype)
+        if spec.is_numpy:
+            return array[()] if spec.is_scalar else array
+        return self._xp.asarray(array)
+
+
+recorder = ArrayApiRecorder
+
+
+def _is_numpys(operand: Any) -> bool:
+    return type(operand).__module__ == "numpy"
+
+
+def _forms(op: str) -> tuple[str, ...]:
+    forms = ["function"]
+    if op in OPERATORS:
+        forms.append("operator")
+    if op in INPLACE_OPERATORS:
+        forms.append("inplace")
+    return tuple(forms)
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    import array_api_strict as xp
+
+    named = {op: _NAMES.get(op, op) for op in OPS}
+    functions = {op: getattr(xp, name) for op, name in named.items() if hasattr(xp, name)}
+    functions["norm"] = xp.linalg.vector_norm
+    functions["where"] = partial(xp.where, xp.ones(3, dtype=xp.bool))
+    functions["concat"] = of_sequence(xp.concat)
+    functions["stack"] = of_sequence(xp.stack)
+    functions["can_cast"] = refusing(of_dtypes(xp.can_cast), yes=xp.bool)
+    return functions

@@ -1,0 +1,192 @@
+"""Which questions to ask: every op, in every form, over operands that can change the answer.
+
+Nothing here knows a framework. A recorder describes what its framework offers in a Scope;
+the grid turns that into questions, each of them once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from typing import NamedTuple
+
+from castwise.conformance.operand import words
+from castwise.conformance.values import (
+    EXPONENTS,
+    chosen_literals,
+    chosen_operands,
+    operands_holding,
+)
+
+UNARY = words(
+    "abs neg positive exp log sqrt rsqrt sin tanh sigmoid relu erf gelu square sign floor ceil "
+    "round trunc reciprocal isnan isinf isfinite real imag angle conj softmax log_softmax "
+    "threshold logical_not bitwise_not"
+)
+REDUCTIONS = words(
+    "sum prod mean cumsum cumprod any all max min argmax argmin std var median norm logsumexp "
+    "count_nonzero"
+)
+BINARY = words(
+    "add sub mul div floor_divide remainder fmod pow float_power eq ne lt le gt ge logical_and "
+    "logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_left_shift "
+    "bitwise_right_shift maximum minimum fmax fmin atan2 hypot logaddexp copysign nextafter "
+    "heaviside xlogy dot where result_type"
+)
+# These take arrays alone, so that a scalar would only test their argument parsing.
+ARRAYS_ONLY = words("matmul mse_loss l1_loss huber_loss poisson_nll_loss allclose")
+DTYPES_ONLY = words("promote_types can_cast")
+TERNARY = words("clamp lerp addcmul")
+JOINS = words("concat stack")
+OPS = (*BINARY, *ARRAYS_ONLY, *DTYPES_ONLY, *TERNARY, *JOINS, *UNARY, *REDUCTIONS)
+
+# One op of each family of rules: where a value decides, it decides alike within a family.
+BY_VALUE = words("add floor_divide pow bitwise_and div atan2 lt maximum where result_type")
+OUT_OPS = words(
+    "add sub mul div floor_divide remainder pow float_power eq lt logical_and bitwise_and "
+    "bitwise_left_shift maximum atan2 matmul abs neg exp sqrt floor square reciprocal "
+    "logical_not bitwise_not sum prod mean cumsum any all argmax std"
+)
+
+PLAIN = ("True", "1", "1.5", "1+1j")  # one Python scalar of each kind
+LITERALS = (
+    *PLAIN,
+    *words(
+        "-1 127 128 200 255 256 300 -129 32768 40000 65536 70000 2147483648 4294967296 "
+        "9007199254740993 9223372036854775807 9223372036854775808 18446744073709551615 "
+        "18446744073709551616 -9223372036854775809 70000.0 1e39 1e-50 inf nan 1e39j"
+    ),
+)
+ALPHAS = ("True", "1", "2", "-1", "300", "1.5", "1e39", "1+1j")
+
+# Enough to meet every kind and both sides of each width rule, where all triples are too many.
+SAMPLE = words("bool uint8 int8 int64 uint16 float16 bfloat16 float32 float64 complex64")
+
+Operands = tuple[str, ...]
+
+
+class Question(NamedTuple):
+    """One call to make: the op, the form it is called in and its operands in notation."""
+
+    op: str
+    form: str  # function, operator, inplace, out=DTYPE or alpha=VALUE
+    operands: Operands
+
+
+class Scope(NamedTuple):
+    """What a framework offers to be asked."""
+
+    dtypes: tuple[str, ...]
+    forms: Mapping[str, tuple[str, ...]]  # by op; an op the framework lacks is not there
+    scalars: Operands = ()  # the framework's own typed scalars: NumPy's
+    foreign: Operands = ()  # another framework's operands: NumPy's inside torch
+    by_value: bool = False  # also 0-d arrays and typed scalars of chosen values
+
+
+def out_forms(dtypes: Iterable[str]) -> Operands:
+    """The forms in which an op writes to an array it is given."""
+    return tuple(f"out={dtype}" for dtype in dtypes)
+
+
+def questions(scope: Scope, ops: Iterable[str] | None = None) -> Iterator[Question]:
+    """Every question to a framework, grouped by op and form, none of them twice."""
+    for op in OPS if ops is None else ops:
+        for form in scope.forms.get(op, ()):
+            for operands in dict.fromkeys(_operands(scope, op, form)):
+                yield Question(op, form, operands)
+
+
+def nd(dtypes: Iterable[str]) -> Operands:
+    """The notation of a one-dimensional array of each dtype."""
+    return tuple(f"{dtype}[3]" for dtype in dtypes)
+
+
+def zero_d(dtypes: Iterable[str]) -> Operands:
+    """The notation of a 0-d array of each dtype."""
+    return tuple(f"{dtype}[]" for dtype in dtypes)
+
+
+def _operands(scope: Scope, op: str, form: str) -> Iterable[Operands]:
+    arrays = (*nd(scope.dtypes), *zero_d(scope.dtypes))
+    if form.startswith("out="):
+        return _with_out(scope, op)
+    if form.startswith("alpha="):
+        return product(nd(scope.dtypes), (*nd(scope.dtypes), *PLAIN))
+    if op in UNARY or op in REDUCTIONS:
+        return product(arrays)
+    if op in ARRAYS_ONLY:
+        return product(arrays, arrays)
+    if op in DTYPES_ONLY:
+        return product(nd(scope.dtypes), repeat=2)
+    if op in JOINS:
+        return _joins(scope)
+    if op in TERNARY:
+        return _ternary(scope)
+    return _binary(scope, op, form, arrays)
+
+
+def _binary(scope: Scope, op: str, form: str, arrays: Operands) -> Iterator[Operands]:
+    others = (*LITERALS, *scope.scalars, *scope.foreign)
+    if op == "pow":
+        others += EXPONENTS
+    yield from product(arrays, (*arrays, *others))
+    if form != "inplace":
+        yield from product(others, arrays)
+        yield from product(scope.scalars, (*scope.scalars, *others))
+        yield from product(LITERALS, scope.scalars)
+    if form == "function":
+        yield from product(PLAIN, PLAIN)
+    if scope.by_value:
+        yield from _by_value(scope, op, form)
+    if op == "result_type":
+        yield from product(nd(scope.dtypes), repeat=3)
+        some = [dtype for dtype in SAMPLE if dtype in scope.dtypes]
+        yield from product((*nd(some), *zero_d(some), *PLAIN, "300"), repeat=3)
+
+
+def _by_value(scope: Scope, op: str, form: str) -> Iterator[Operands]:
+    """Chosen values against every dtype; two 0-d operands once, where no value should count."""
+    if op == "pow" and form == "operator":  # `**` takes short cuts at some exponents
+        bases = (*nd(scope.dtypes), *zero_d(scope.dtypes), *scope.scalars)
+        for dtype in scope.dtypes:
+            yield from product(bases, operands_holding(dtype, EXPONENTS))
+    if (op, form) == ("add", "inplace") or (op in BY_VALUE and form == "function"):
+        valued = (*chosen_operands(scope.dtypes), *chosen_literals())
+        partners = nd(scope.dtypes)
+        if op == "add":
+            partners += zero_d(scope.dtypes)
+        yield from product(partners, valued)
+        if form == "function":
+            yield from product(valued, partners)
+
+
+def _with_out(scope: Scope, op: str) -> Iterator[Operands]:
+    """Equal dtypes, so that out= alone is in question; `add` also mixes its operands."""
+    if op in UNARY or op in REDUCTIONS:
+        yield from product(nd(scope.dtypes))
+    elif op == "add":
+        yield from product(nd(scope.dtypes), repeat=2)
+    else:
+        yield from ((array, array) for array in nd(scope.dtypes))
+
+
+def _joins(scope: Scope) -> Iterator[Operands]:
+    yield from product(nd(scope.dtypes), repeat=2)
+    yield from product(zero_d(scope.dtypes), repeat=2)
+    yield from product(nd(scope.dtypes), repeat=3)
+
+
+def _ternary(scope: Scope) -> Iterator[Operands]:
+    """All pairs of dtypes in each place, all triples of a few, and Python scalars last."""
+    every = nd(scope.dtypes)
+    for a, b in product(every, repeat=2):
+        yield from ((a, b, b), (a, a, b), (b, a, b))
+    some = [dtype for dtype in SAMPLE if dtype in scope.dtypes]
+    yield from product(nd(some), repeat=3)
+    yield from product(nd(some), zero_d(some), zero_d(some))
+    yield from product(zero_d(some), nd(some), nd(some))
+    arrays = (*every, *zero_d(scope.dtypes))
+    yield from product(arrays, PLAIN, PLAIN)
+    yield from ((array, literal, literal) for array, literal in product(arrays, LITERALS))
+    yield from product(arrays, ("-1", "-129"), ("300", "40000"))  # bounds that never bind
+    yield from ((a, b, literal) for a, b, literal in product(every, every, PLAIN))

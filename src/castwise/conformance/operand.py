@@ -1,0 +1,63 @@
+"""Reading of the operand notation the grid writes.
+
+The engine has a fuller parser; this one is apart on purpose, so that a recording
+depends on nothing of what it will be used to judge.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+Scalar = bool | int | float | complex
+
+_ARRAY = re.compile(r"(np\.)?(\w+?)(?:=(.+))?\[(3?)\]")
+_NUMPY_SCALAR = re.compile(r"np\.(\w+)\((.+)\)")
+
+
+class Spec(NamedTuple):
+    """What to build for one piece of notation."""
+
+    dtype: str | None  # None: a Python scalar
+    shape: tuple[int, ...]
+    value: Scalar  # held by every element
+    is_numpy: bool = False
+    is_scalar: bool = False
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text: how the long lists of names are written."""
+    return tuple(text.split())
+
+
+def read_operand(notation: str) -> Spec:
+    """The operand a piece of notation names; an array that shows no value holds ones.
+
+    >>> read_operand("np.int64=300[]")
+    Spec(dtype='int64', shape=(), value=300, is_numpy=True, is_scalar=False)
+    """
+    array = _ARRAY.fullmatch(notation)
+    if array:
+        prefix, dtype, value, size = array.groups()
+        shape = (int(size),) if size else ()
+        return Spec(dtype, shape, read_literal(value or "1"), is_numpy=prefix is not None)
+    scalar = _NUMPY_SCALAR.fullmatch(notation)
+    if scalar:
+        return Spec(scalar[1], (), read_literal(scalar[2]), is_numpy=True, is_scalar=True)
+    return Spec(None, (), read_literal(notation), is_scalar=True)
+
+
+def read_literal(text: str) -> Scalar:
+    """The Python number a literal names.
+
+    >>> read_literal("1e39j")
+    1e+39j
+    """
+    if text in ("True", "False"):
+        return text == "True"
+    if text.endswith("j"):
+        return complex(text)
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)

@@ -1,0 +1,135 @@
+"""What a recorder is, and how its framework's answers become cells, in memory and on disk."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, cast
+
+from castwise.conformance.grid import Operands, Question, Scope, questions
+
+# Answers that are not a dtype. The last may name the dtype promotion chose: "no-kernel:uint16".
+REFUSED = "!"
+OUT_OF_RANGE = "!range"
+NO_KERNEL = "no-kernel"
+
+Header = dict[str, str]
+
+_RECORDERS = {
+    "torch": "castwise.conformance.torch_recorder",
+    "numpy": "castwise.conformance.numpy_recorder",
+    "array-api": "castwise.conformance.array_api_recorder",
+}
+
+
+class Cell(NamedTuple):
+    """A question and what the framework answered."""
+
+    op: str
+    form: str
+    operands: Operands
+    answer: str
+
+
+class Recorder(Protocol):
+    """A framework that can be asked."""
+
+    name: str  # the framework
+    dialects: tuple[str, ...]  # what castwise calls its rules, at each version and in each mode
+    dialect: str  # the one of them that is asked here
+    scope: Scope
+
+    def versions(self) -> Header:
+        """The versions the answers depend on."""
+
+    def session(self) -> AbstractContextManager[None]:
+        """The settings the questions are asked under, undone at its end."""
+
+    def make(self, notation: str) -> Any:
+        """The live operand a piece of notation names."""
+
+    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        """What the framework returns; its errors pass through."""
+
+    def dtype_of(self, result: Any) -> str | None:
+        """The dtype of a result, or None where the framework did not answer in its own arrays."""
+
+    def classify(self, error: Exception) -> str | None:
+        """The answer an error amounts to, or None where it is not about dtypes or values."""
+
+
+def frameworks() -> tuple[str, ...]:
+    """The names of the frameworks there is a recorder for, installed or not."""
+    return tuple(_RECORDERS)
+
+
+def find_recorder(framework: str, mode: str = "") -> Recorder:
+    """The recorder of a framework in a mode such as "default_float=float64".
+
+    Raises ImportError where the framework is not installed, ValueError where there is no
+    recorder for it.
+    """
+    if framework not in _RECORDERS:
+        raise ValueError(f"no recorder for {framework!r}; there are {', '.join(_RECORDERS)}.")
+    module = importlib.import_module(_RECORDERS[framework])
+    return cast(Recorder, module.recorder(mode))
+
+
+def ask(recorder: Recorder, question: Question) -> str | None:
+    """The framework's answer, or None where the call failed for another reason than dtypes."""
+    try:
+        operands = [recorder.make(notation) for notation in question.operands]
+        return recorder.dtype_of(recorder.call(question.op, question.form, operands))
+    except Exception as error:  # whatever a framework raises is an answer to judge
+        return recorder.classify(error)
+
+
+def cells(
+    recorder: Recorder,
+    ops: Iterable[str] | None = None,
+    on_question: Callable[[Question], object] | None = None,
+) -> Iterator[Cell]:
+    """Asks every question of the grid and yields those that have an answer.
+
+    `on_question` is called before each question, as often as `count` says.
+    """
+    with recorder.session():
+        for question in questions(recorder.scope, ops):
+            if on_question is not None:
+                on_question(question)
+            answer = ask(recorder, question)
+            if answer is not None:
+                yield Cell(*question, answer)
+
+
+def count(recorder: Recorder, ops: Iterable[str] | None = None) -> int:
+    """How many questions `cells` will ask."""
+    return sum(1 for _ in questions(recorder.scope, ops))
+
+
+def header(recorder: Recorder) -> Header:
+    """The first line of a cell file: what was asked, and where."""
+    return {"dialect": recorder.dialect, "framework": recorder.name, **recorder.versions()}
+
+
+def write_cells(path: Path, header: Header, recorded: Iterable[Cell]) -> None:
+    """Writes a cell file; equal cells give equal bytes."""
+    lines = [f"# {json.dumps(header)}"]
+    lines += sorted("\t".join((c.op, c.form, ";".join(c.operands), c.answer)) for c in recorded)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # The name and the time, which gzip would store, are left out.
+    with path.open("wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+        packed.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def read_cells(path: Path) -> tuple[Header, list[Cell]]:
+    """The header and the cells of a cell file."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        first = json.loads(file.readline().removeprefix("# "))
+        rows = (line.rstrip("\n").split("\t") for line in file)
+        recorded = [Cell(op, form, tuple(ops.split(";")), answer) for op, form, ops, answer in rows]
+    return first, recorded

@@ -1,0 +1,51 @@
+"""What an error of PyTorch means: only its text tells the kinds apart."""
+
+from __future__ import annotations
+
+import re
+
+from castwise.conformance.calls import RefusalError
+from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED
+
+_NO_KERNEL = re.compile(r"\"[\w ]+\" not implemented for '")
+_OUT_OF_RANGE = re.compile("value cannot be converted|Integers to negative integer powers")
+# Shapes, and a division by a Python int that wrapped to zero.
+_NOT_ABOUT_DTYPES = re.compile(
+    "shape|at least 1D|1D tensors expected|equal size|cannot be concatenated|ZeroDivisionError"
+)
+# Most TypeErrors are signatures; these are the operators', or NumPy's where it took over.
+# (`array + tensor` ends in Python's attempt to concatenate sequences.)
+_REFUSAL = re.compile(
+    "unsupported operand type|not supported between|only implemented on|Concatenation operation|"
+    "not supported for the input types|unsupported ScalarType|numpy boolean subtract"
+)
+
+
+class NoKernelError(Exception):
+    """Promotion succeeded but this build cannot compute; `dtype` is the result's, if known."""
+
+    def __init__(self, dtype: str | None) -> None:
+        super().__init__(dtype)
+        self.dtype = dtype
+
+
+def is_missing_kernel(error: RuntimeError) -> bool:
+    """Whether PyTorch got as far as looking for a kernel, and found none for the dtype.
+
+    `maximum not implemented for complex tensors` is not that: it is a check, on any device.
+    """
+    return _NO_KERNEL.search(str(error)) is not None
+
+
+def classify(error: Exception) -> str | None:
+    """The answer an error amounts to, or None where it is not about dtypes or values."""
+    text = str(error)
+    if isinstance(error, NoKernelError):
+        return f"{NO_KERNEL}:{error.dtype}" if error.dtype else NO_KERNEL
+    if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):
+        return OUT_OF_RANGE
+    if isinstance(error, TypeError):
+        return REFUSED if isinstance(error, RefusalError) or _REFUSAL.search(text) else None
+    if isinstance(error, RuntimeError) and not _NOT_ABOUT_DTYPES.search(text):
+        return REFUSED
+    return None

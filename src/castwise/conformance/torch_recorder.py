@@ -1,0 +1,203 @@
+"""Asks PyTorch, on the CPU."""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from castwise.conformance.calls import OPERATORS, of_dtypes, of_sequence, refusing
+from castwise.conformance.grid import ALPHAS, OPS, OUT_OPS, REDUCTIONS, Scope, out_forms
+from castwise.conformance.operand import Spec, read_literal, read_operand, words
+from castwise.conformance.recorder import Header
+from castwise.conformance.torch_errors import NoKernelError, classify, is_missing_kernel
+
+DTYPES = words(
+    "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 "
+    "float16 bfloat16 float32 float64 complex32 complex64 complex128"
+)
+NUMPY_DTYPES = words(
+    "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 float32 float64 "
+    "complex64 complex128"
+)
+# What the default dtype can change, and enough of the rest to show that it does not.
+MODE_OPS = words(
+    "add sub mul div floor_divide remainder pow float_power lt bitwise_and maximum atan2 hypot "
+    "logaddexp copysign xlogy where clamp result_type promote_types concat poisson_nll_loss "
+    "mse_loss abs floor angle exp log sqrt rsqrt sin tanh sigmoid erf gelu reciprocal softmax "
+    "sum prod mean cumsum std var norm logsumexp"
+)
+_NEED_AXIS = {"softmax", "log_softmax", "cumsum", "cumprod", "logsumexp"}
+
+
+class TorchRecorder:
+    """The PyTorch installed here, under a default dtype."""
+
+    name = "torch"
+    dialects = (
+        "torch",
+        "torch:default_float=float64",
+        "torch:default_float=float16",
+        "torch:default_float=bfloat16",
+    )
+
+    def __init__(self, mode: str = "") -> None:
+        import torch
+
+        self.dialect = f"torch:{mode}" if mode else "torch"
+        if self.dialect not in self.dialects:
+            raise ValueError(f"torch is recorded as {', '.join(self.dialects)}; not {mode!r}.")
+        self.scope = _mode_scope() if mode else _full_scope()
+        self._torch: Any = torch
+        self._default_float = mode.partition("=")[2] or "float32"
+        self._functions = _functions()
+        self._made: dict[str, Any] = {}
+
+    def versions(self) -> Header:
+        import numpy as np
+
+        return {
+            "version": str(self._torch.__version__).partition("+")[0],
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        }
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        torch = self._torch
+        threads, default = torch.get_num_threads(), torch.get_default_dtype()
+        torch.set_num_threads(1)  # three elements are not worth a second thread
+        torch.set_default_dtype(getattr(torch, self._default_float))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield
+        finally:
+            torch.set_num_threads(threads)
+            torch.set_default_dtype(default)
+
+    def make(self, notation: str) -> Any:
+        if notation not in self._made:
+            self._made[notation] = _make(read_operand(notation))
+        return self._made[notation]
+
+    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        try:
+            return self._call(op, form, operands)
+        except RuntimeError as error:
+            if not is_missing_kernel(error):
+                raise
+            raise NoKernelError(self._dtype_on_meta(op, form, operands)) from error
+
+    def dtype_of(self, result: Any) -> str | None:
+        dtype = result.dtype if isinstance(result, self._torch.Tensor) else result
+        is_own = isinstance(dtype, self._torch.dtype)
+        return str(dtype).removeprefix("torch.") if is_own else None
+
+    def classify(self, error: Exception) -> str | None:
+        return classify(error)
+
+    def _call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        kind, _, value = form.partition("=")
+        if kind == "operator":
+            return OPERATORS[op](*operands)
+        if kind == "inplace":
+            axis = {"dim": -1} if op in _NEED_AXIS else {}
+            return getattr(operands[0].clone(), f"{op}_")(*operands[1:], **axis)
+        if kind == "alpha":
+            return self._functions[op](*operands, alpha=read_literal(value))
+        if kind == "out":
+            axis = {"dim": -1} if op in REDUCTIONS else {}  # only then do they have an out=
+            dtype, device = getattr(self._torch, value), operands[0].device
+            out = self._torch.empty(0, dtype=dtype, device=device)  # takes the result's shape
+            return self._functions[op](*operands, out=out, **axis)
+        return self._functions[op](*operands)
+
+    def _dtype_on_meta(self, op: str, form: str, operands: Sequence[Any]) -> str | None:
+        """The dtype of the result where nothing is computed.
+
+        The meta device allows what the CPU refuses, so it is asked only once the CPU has got
+        as far as looking for a kernel; of huber_loss it gives another dtype than a CPU does.
+        """
+        if op == "huber_loss" or any(type(x).__module__ == "numpy" for x in operands):
+            return None
+        meta = [x.to("meta") if isinstance(x, self._torch.Tensor) else x for x in operands]
+        try:
+            return self.dtype_of(self._call(op, form, meta))
+        except Exception:  # its reference implementations fail in ways of their own
+            return None
+
+
+recorder = TorchRecorder
+
+
+def _full_scope() -> Scope:
+    more = {op: out_forms(DTYPES) for op in OUT_OPS}
+    for op in ("add", "sub"):
+        more[op] += tuple(f"alpha={value}" for value in ALPHAS)
+    return Scope(
+        dtypes=DTYPES,
+        forms={op: (*_forms(op), *more.get(op, ())) for op in OPS},
+        foreign=(*_numpys("[3]"), *_numpys("[]"), *_numpys("(1)")),
+    )
+
+
+def _mode_scope() -> Scope:
+    return Scope(dtypes=DTYPES, forms={op: _forms(op) for op in MODE_OPS}, foreign=_numpys("(1)"))
+
+
+def _numpys(role: str) -> tuple[str, ...]:
+    return tuple(f"np.{dtype}{role}" for dtype in NUMPY_DTYPES)
+
+
+def _forms(op: str) -> tuple[str, ...]:
+    import torch
+
+    exists = {
+        "function": True,
+        "operator": op in OPERATORS,
+        "inplace": hasattr(torch.Tensor, f"{op}_"),
+    }
+    return tuple(form for form in exists if exists[form])
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    import torch
+    from torch.nn import functional
+
+    functions = {op: getattr(torch, op) for op in OPS if hasattr(torch, op)}
+    for op in ("gelu", "mse_loss", "l1_loss", "huber_loss", "poisson_nll_loss"):
+        functions[op] = getattr(functional, op)
+    for op in _NEED_AXIS:
+        functions[op] = partial(functions[op], dim=-1)
+    functions["threshold"] = partial(functional.threshold, threshold=1, value=1)
+    functions["where"] = _where
+    functions["concat"] = of_sequence(torch.concat)
+    functions["stack"] = of_sequence(torch.stack)
+    functions["promote_types"] = of_dtypes(torch.promote_types)
+    functions["can_cast"] = refusing(of_dtypes(torch.can_cast), yes=torch.bool)
+    functions["allclose"] = refusing(torch.allclose, yes=torch.bool)
+    return functions
+
+
+def _where(a: Any, b: Any) -> Any:
+    import torch
+
+    device = next((x.device for x in (a, b) if isinstance(x, torch.Tensor)), None)
+    return torch.where(torch.ones(3, dtype=torch.bool, device=device), a, b)
+
+
+def _make(spec: Spec) -> Any:
+    import numpy as np
+    import torch
+
+    if spec.dtype is None:
+        return spec.value
+    if spec.is_numpy:
+        array: Any = np.full(spec.shape, spec.value, spec.dtype)
+        return array[()] if spec.is_scalar else array
+    # Filled, then converted: not every dtype can be filled directly.
+    return torch.full(spec.shape, spec.value).to(getattr(torch, spec.dtype))

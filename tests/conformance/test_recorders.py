@@ -1,0 +1,222 @@
+"""The recorders: their grid, their files, and a few answers everybody knows."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from castwise.conformance.__main__ import main
+from castwise.conformance.grid import OPS, Question, questions
+from castwise.conformance.operand import Spec, read_operand
+from castwise.conformance.recorder import (
+    Cell,
+    Recorder,
+    ask,
+    cells,
+    count,
+    find_recorder,
+    frameworks,
+    header,
+    read_cells,
+    write_cells,
+)
+from castwise.conformance.values import chosen_operands
+
+RECORDED = Path(__file__).parents[2] / "conformance" / "cells"
+MODULES = {"torch": "torch", "numpy": "ml_dtypes", "array-api": "array_api_strict"}
+
+
+def installed(framework: str, mode: str = "") -> Recorder:
+    pytest.importorskip(MODULES[framework])
+    return find_recorder(framework, mode)
+
+
+@pytest.fixture(params=frameworks())
+def recorder(request: pytest.FixtureRequest) -> Recorder:
+    return installed(request.param)
+
+
+def answer(recorder: Recorder, op: str, form: str, *operands: str) -> str | None:
+    with recorder.session():
+        return ask(recorder, Question(op, form, operands))
+
+
+@pytest.mark.parametrize(
+    ("notation", "spec"),
+    [
+        ("int32[3]", Spec("int32", (3,), 1)),
+        ("float8_e4m3fn[]", Spec("float8_e4m3fn", (), 1)),
+        ("int64=-300[]", Spec("int64", (), -300)),
+        ("np.int32[3]", Spec("int32", (3,), 1, is_numpy=True)),
+        ("np.complex64(1.5+1j)", Spec("complex64", (), 1.5 + 1j, is_numpy=True, is_scalar=True)),
+        ("True", Spec(None, (), True, is_scalar=True)),
+        ("1e39j", Spec(None, (), 1e39j, is_scalar=True)),
+        ("18446744073709551616", Spec(None, (), 2**64, is_scalar=True)),
+    ],
+)
+def test_notation_is_read(notation: str, spec: Spec) -> None:
+    read = read_operand(notation)
+    assert read == spec
+    assert type(read.value) is type(spec.value)
+
+
+def test_chosen_values_fit_their_dtype() -> None:
+    assert "int8=127[]" in chosen_operands(["int8"])
+    assert "int8=128[]" not in chosen_operands(["int8"])
+    assert "np.float32(3.4e38)" in chosen_operands(["float32"])
+    assert "np.float32(1e39)" not in chosen_operands(["float32"])
+    assert "complex64=infj[]" in chosen_operands(["complex64"])
+
+
+def test_no_question_is_asked_twice(recorder: Recorder) -> None:
+    asked = Counter(questions(recorder.scope))
+    assert max(asked.values()) == 1
+    assert count(recorder) == len(asked)
+
+
+def test_every_op_is_asked_of_some_framework() -> None:
+    asked = {op for framework in frameworks() for op in installed(framework).scope.forms}
+    assert asked == set(OPS)
+
+
+def test_torch_is_asked_every_op() -> None:
+    assert set(installed("torch").scope.forms) == set(OPS)
+
+
+@pytest.mark.parametrize(
+    ("op", "form", "operands", "expected"),
+    [
+        ("add", "operator", "uint8[3];int8[3]", "int16"),
+        ("add", "operator", "int32[3];1.5", "float32"),
+        ("add", "function", "bool[3];uint16[3]", "!"),
+        ("add", "function", "uint16[3];uint16[3]", "no-kernel:uint16"),
+        ("add", "operator", "int32[3];18446744073709551616", "!range"),
+        ("add", "operator", "int32[3];np.float32[3]", "float64"),
+        ("add", "operator", "np.float32[3];int32[3]", "!"),
+        ("add", "function", "int32[3];np.float32[3]", None),
+        ("add", "inplace", "int32[3];1.5", "!"),
+        ("add", "inplace", "int32[];int32[3]", None),
+        ("add", "alpha=1.5", "int32[3];int32[3]", "!"),
+        ("add", "out=int32", "int64[3];int64[3]", "int32"),
+        ("lt", "operator", "complex64[3];1", "no-kernel:bool"),
+        ("maximum", "function", "complex64[3];complex64[3]", "!"),
+        ("pow", "operator", "int32[3];-1", "!range"),
+        ("where", "function", "uint8[3];300", "!range"),
+        ("floor_divide", "operator", "uint8[3];256", None),
+        ("huber_loss", "function", "float16[3];float64[3]", "float16"),
+        ("huber_loss", "function", "int32[3];int32[3]", "no-kernel"),
+        ("concat", "function", "int8[3];uint8[3];float16[3]", "float16"),
+        ("concat", "function", "int8[];uint8[]", None),
+        ("sum", "function", "uint8[3]", "int64"),
+        ("can_cast", "function", "float32[3];int32[3]", "!"),
+        ("can_cast", "function", "int32[3];float32[3]", "bool"),
+    ],
+)
+def test_torch(op: str, form: str, operands: str, expected: str | None) -> None:
+    assert answer(installed("torch"), op, form, *operands.split(";")) == expected
+
+
+def test_default_dtype_of_torch_is_set_and_restored() -> None:
+    torch = pytest.importorskip("torch")
+    before = torch.get_default_dtype()
+    recorder = installed("torch", "default_float=float64")
+    assert recorder.dialect == "torch:default_float=float64"
+    assert answer(recorder, "add", "operator", "int32[3]", "1.5") == "float64"
+    assert torch.get_default_dtype() == before
+
+
+@pytest.mark.parametrize(
+    ("op", "form", "operands", "numpy_2", "numpy_1"),
+    [
+        ("add", "function", "int8[3];uint8[3]", "int16", "int16"),
+        ("add", "function", "float32[3];float64[]", "float64", "float32"),
+        ("add", "operator", "uint8[3];300", "!range", "uint16"),
+        ("add", "operator", "float16[3];float64=65000.0[]", "float64", "float32"),
+        ("add", "operator", "float32[3];np.float64(1e39)", "float64", "float64"),
+        ("floor_divide", "operator", "uint8[3];300", "!range", "int16"),
+        ("add", "function", "int8[3];18446744073709551616", "!range", None),
+        ("add", "operator", "bfloat16[3];float16[3]", "float32", "float32"),
+        ("result_type", "function", "bfloat16[3];float16[3]", "!", "!"),
+        ("result_type", "function", "int8[3];uint8[3];float16[3]", "float16", "float16"),
+        ("pow", "operator", "float32[];int64[]", "float64", "float32"),
+        ("pow", "function", "int64[3];-1", "!range", "!range"),
+        ("div", "inplace", "int8[3];int8[3]", "!", "!"),
+        ("add", "inplace", "int8[];int8[3]", None, None),
+        ("add", "out=int8", "int64[3];int64[3]", "int8", "int8"),
+        ("floor", "function", "int8[3]", "int8", "float16"),
+    ],
+)
+def test_numpy(op: str, form: str, operands: str, numpy_2: str | None, numpy_1: str | None) -> None:
+    recorder = installed("numpy")
+    expected = {"numpy": numpy_2, "numpy@1": numpy_1}[recorder.dialect]
+    assert answer(recorder, op, form, *operands.split(";")) == expected
+
+
+@pytest.mark.parametrize(
+    ("op", "form", "operands", "expected"),
+    [
+        ("add", "operator", "int8[3];uint8[3]", "int16"),
+        ("add", "operator", "int8[3];float32[3]", "!"),
+        ("add", "operator", "int8[3];128", "!range"),
+        ("add", "operator", "float32[3];1+1j", "complex64"),
+        ("add", "operator", "int8[3];np.int8[3]", "!"),
+        ("add", "operator", "np.int8[3];int8[3]", None),
+        ("add", "function", "int8[3];np.int8[3]", None),
+        ("add", "inplace", "int8[3];int16[3]", "!"),
+        ("bitwise_left_shift", "function", "int8[3];-1", "!range"),
+        ("sum", "function", "uint8[3]", "uint64"),
+        ("can_cast", "function", "int64[3];float64[3]", "!"),
+    ],
+)
+def test_array_api(op: str, form: str, operands: str, expected: str | None) -> None:
+    assert answer(installed("array-api"), op, form, *operands.split(";")) == expected
+
+
+def test_progress_is_told_of_every_question(recorder: Recorder) -> None:
+    asked: list[Question] = []
+    answered = list(cells(recorder, ["sum", "can_cast"], asked.append))
+    assert len(asked) == count(recorder, ["sum", "can_cast"])
+    assert {cell[:3] for cell in answered} <= set(asked)
+
+
+def test_cells_are_written_and_read(tmp_path: Path) -> None:
+    some = [
+        Cell("sub", "operator", ("int8[3]", "1"), "int8"),
+        Cell("add", "function", ("int8[3]", "np.int8(1)", "nan"), "!range"),
+    ]
+    write_cells(tmp_path / "new" / "a.tsv.gz", {"dialect": "numpy"}, some)
+    write_cells(tmp_path / "b.tsv.gz", {"dialect": "numpy"}, reversed(some))
+    assert read_cells(tmp_path / "b.tsv.gz") == ({"dialect": "numpy"}, sorted(some))
+    assert (tmp_path / "new" / "a.tsv.gz").read_bytes() == (tmp_path / "b.tsv.gz").read_bytes()
+
+
+def test_command_line_records(recorder: Recorder, tmp_path: Path) -> None:
+    framework = recorder.dialects[0]
+    path = tmp_path / "cells.tsv.gz"
+    main([framework, "--op", "neg", "-o", str(path)])
+    first, recorded = read_cells(path)
+    assert first == header(recorder)
+    assert {cell.op for cell in recorded} == {"neg"}
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(ValueError, match="no recorder for 'caffe'"):
+        find_recorder("caffe")
+    pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="default_float=int8"):
+        find_recorder("torch", "default_float=int8")
+
+
+@pytest.mark.parametrize("path", sorted(RECORDED.glob("*.tsv.gz")), ids=lambda path: path.name)
+def test_recorded_cells_are_what_is_answered_here(path: Path) -> None:
+    first, recorded = read_cells(path)
+    framework, _, mode = first["dialect"].partition(":")
+    recorder = installed(framework.partition("@")[0], mode)
+    if header(recorder) != first:
+        pytest.skip("recorded with other versions than are installed")
+    with recorder.session():
+        for cell in random.Random(0).sample(recorded, 300):
+            assert ask(recorder, Question(*cell[:3])) == cell.answer, cell
