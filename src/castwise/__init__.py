@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from castwise.errors import ScalarRangeError as ScalarRangeError
     from castwise.errors import UsageError as UsageError
     from castwise.frameworks.catalog import current as current
-    from castwise.frameworks.catalog import dialect_named as dialect
+    from castwise.frameworks.catalog import dialect_named as dialect  # noqa: F401
     from castwise.frameworks.catalog import dialects as dialects
     from castwise.frameworks.catalog import use as use
     from castwise.frameworks.dialect import Dialect as Dialect
     from castwise.frameworks.dialect import Rule as Rule
     from castwise.vocab.dtypes import DType as DType
     from castwise.vocab.live import describe as describe
-    from castwise.vocab.live import to_dtype as dtype
+    from castwise.vocab.live import to_dtype as dtype  # noqa: F401
     from castwise.vocab.operands import Operand as Operand
     from castwise.vocab.ops import declare_op as declare_op
     from castwise.vocab.ops import ops as ops

@@ -45,7 +45,8 @@ BY_VALUE = words("add floor_divide pow bitwise_and div atan2 lt maximum where re
 OUT_OPS = words(
     "add sub mul div floor_divide remainder pow float_power eq lt logical_and bitwise_and "
     "bitwise_left_shift maximum atan2 matmul abs neg exp sqrt floor square reciprocal "
-    "logical_not bitwise_not sum prod mean cumsum any all argmax std"
+    "logical_not bitwise_not ceil round trunc sign sum prod mean cumsum any all argmax "
+    "argmin std"
 )
 
 PLAIN = ("True", "1", "1.5", "1+1j")  # one Python scalar of each kind

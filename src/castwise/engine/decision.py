@@ -51,7 +51,8 @@ class Question:
     def key(self) -> tuple[object, ...]:
         """All that the answer can depend on."""
         operands = tuple([operand.key for operand in self.operands])
-        return self.op, self.dialect, self.form, self.inplace, self.out, self.alpha, operands
+        alpha = (type(self.alpha), self.alpha)  # True and 1 are equal, and not the same alpha
+        return self.op, self.dialect, self.form, self.inplace, self.out, alpha, operands
 
     def __str__(self) -> str:
         words = [str(operand) for operand in self.operands]
@@ -93,7 +94,7 @@ class Decision:
         return f"{self.question} -> {self.result}"
 
 
-class Refusal(Exception):
+class Refusal(Exception):  # noqa: N818 -- not an error: it becomes one in as_error
     """Raised inside resolve: why the dialect refuses, and what to do."""
 
     def __init__(self, why: str, fix: str = "", *, by_value: bool = False) -> None:
@@ -137,10 +138,11 @@ def cast_text(cast: Cast) -> str:
     """
     if "loses-precision" in cast.hazards and cast.source and cast.source.kind == "int":
         return f"{cast} is exact up to {exact_int_text(cast.target)}"
+    kind = cast.source.kind if cast.source else "number"
     said = {
         "loses-precision": "rounds to fewer digits",
         "loses-range": f"overflows beyond {_number(cast.target.max)}",
-        "changes-kind": f"turns {cast.source.kind if cast.source else 'number'} into {cast.target.kind}",
+        "changes-kind": f"turns {kind} into {cast.target.kind}",
         "drops-imaginary": "drops the imaginary part",
         "wraps": "wraps around",
     }

@@ -18,7 +18,8 @@ def explain(name: str, *operands: Any, **parts: Any) -> str:
     int32[3] + 5 in torch
       int32[3] is an array of int32.
       5 is a Python int.
-      By tier, the arrays give int32, Python scalars give int64: the arrays decide, no lower tier has a higher kind, so int32.
+      By tier: arrays int32, Python scalars int64; the highest tier decides, as no lower one is of
+      a higher kind: int32.
       The result is int32.
     """
     question = question_of(name, *operands, **parts) if operands else question_in(name, **parts)

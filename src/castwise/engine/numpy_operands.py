@@ -12,11 +12,12 @@ _PYTHON = {"int": int, "float": float, "complex": complex}
 
 
 def taken(plan: Plan, operand: Operand) -> Operand:
-    """A NumPy operand as the dialect takes it: an array of its own, or a Python number.
+    """An operand as the dialect takes it, a NumPy one as an array of its own or a Python number.
 
     Raises Refusal where it does not take it.
     """
-    assert operand.dtype is not None
+    if not operand.role.is_numpy or operand.dtype is None:
+        return operand
     kind = plan.numpy_scalars.get(operand.dtype) if operand.role is Role.NUMPY_SCALAR else None
     if kind is not None:
         value = operand.value if kind == "complex" else (operand.value or 0).real

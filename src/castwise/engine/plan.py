@@ -37,6 +37,7 @@ class Plan:
     composes: tuple[Composed, ...]
     borrows: str
     numpy: str
+    numpy_decider: str
     numpy_scalars: dict[DType, str]
     numpy_refuses: frozenset[DType]
     numpy_result: dict[DType, DType]
@@ -96,7 +97,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         refuses_arrays=frozenset(dtypes_of(rule.refuses_arrays or "")),
         refuses_compute=frozenset(dtypes_of(rule.refuses_compute or "")),
         because=rule.because or "",
-        scalars=rule.scalars or "weak",
+        scalars=rule.scalars or "as arrays",
         beside={
             dtype(array): {kind: dtype(name) for kind, name in counts.items()}
             for array, counts in (rule.beside or {}).items()
@@ -106,6 +107,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         composes=rule.composes or (),
         borrows=rule.borrows or "",
         numpy=rule.numpy or "refused",
+        numpy_decider=rule.numpy_decider or "",
         numpy_scalars=_kinds(rule.numpy_scalars or ""),
         numpy_refuses=frozenset(dtypes_of(rule.numpy_refuses or "")),
         numpy_result=parse_map(rule.numpy_result or "", own),
@@ -113,16 +115,23 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         lowest=tuple(dtype(low) if low else None for low in lowest),
         same_dtype=chosen("same_dtype"),
         promotes=chosen("promotes"),
-        out_of_range=rule.out_of_range or "raises",
+        out_of_range=rule.out_of_range or "wraps",
         checks=frozenset(dtypes_of(rule.checks or dialect.order)),
         exponent_fits=dtype(rule.exponent_fits) if rule.exponent_fits else None,
         refuses_negative_exponent=rule.negative_exponent == "raises",
         result=chosen("result"),
         result_of=parse_map(rule.result_of or "", own),
-        output="any" if not row.safe_output else rule.output or "same dtype",
+        output=_output(row, rule.output or "any"),
         writes_also=_pairs(rule.writes_also, own),
         writes_never=_pairs(rule.writes_never, own),
     )
+
+
+def _output(row: Op, of_dialect: str) -> str:
+    """The output rule: the op's own switches first, then the dialect's."""
+    if not row.safe_output:
+        return "any"
+    return of_dialect if row.casts_to_output else "same dtype"
 
 
 def _no_kernel(dialect: Dialect, name: str) -> frozenset[DType]:

@@ -25,12 +25,10 @@ class Reach:
         for source, target, _ in edges:
             for end in (source, target):
                 if end not in self.bits:
-                    raise UsageError(
-                        f"{dialect.name}: {end} has an edge but no place in the order."
-                    )
+                    raise UsageError(f"{dialect.name}: {end} has an edge and no place in order.")
             if self.bits[target] < self.bits[source]:
                 raise UsageError(
-                    f"{dialect.name}: {source} reaches {target}, which stands before it in the order."
+                    f"{dialect.name}: {source} reaches {target}, which stands before it."
                 )
         _close(self.masks, [(s, t) for s, t, goes_on in edges if goes_on])
         for source, target, goes_on in edges:

@@ -2,58 +2,80 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from castwise.engine.ask import CACHE_SIZE, answer
 from castwise.engine.decision import Question
 from castwise.engine.output import can_become
 from castwise.engine.plan import plan_of, reach_of
-from castwise.errors import UsageError
+from castwise.errors import PromotionError, UsageError
 from castwise.frameworks.catalog import chosen_dialect, to_dialect
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import describe, is_plain_array, to_dtype
-from castwise.vocab.operands import array_operand
+from castwise.vocab.operands import Operand, array_operand
 from castwise.vocab.ops import op
 
 _RESULT_TYPE = op("result_type")
 _PROMOTE_TYPES = op("promote_types")
-_known: dict[object, DType] = {}
+# What two live arrays got, by dialect, types and dtypes: the answer, or, where it depends on which
+# of them are 0-d, answers by (ndim, ndim).
+_known: dict[object, Any] = {}
+_current = chosen_dialect.get
+_NOTHING = object()
 
 
-def result_type(*operands: Any, dialect: str | Dialect | None = None) -> DType:
-    """The dtype the framework's own result_type answers.
+def result_type(
+    a: Any = _NOTHING, b: Any = _NOTHING, *more: Any, dialect: str | Dialect | None = None
+) -> DType:
+    """The dtype the framework's own result_type answers, for arrays, scalars or notation.
 
     >>> result_type("int8[3]", "uint8[3]", dialect="numpy")
     int16
 
     Raises PromotionError where the dialect has no answer.
     """
-    chosen = chosen_dialect.get() if dialect is None else dialect
-    if len(operands) != 2:
-        return _asked(operands, to_dialect(chosen))
-    # Two live arrays: one lookup by all that can matter of them, before anything is described.
-    a, b = operands
     try:
-        return _known[chosen, type(a), a.dtype, a.ndim, type(b), b.dtype, b.ndim]
+        found = _known[dialect or _current(), type(a), a.dtype, type(b), b.dtype, more]
+        return found if type(found) is DType else found[a.ndim, b.ndim]
     except (AttributeError, KeyError, TypeError):
-        result = _asked(operands, to_dialect(chosen))
-    if is_plain_array(a) and is_plain_array(b) and _ignores_values(to_dialect(chosen), a, b):
+        operands = tuple([x for x in (a, b, *more) if x is not _NOTHING])
+        return _asked(operands, dialect or _current())
+
+
+def _asked(operands: tuple[Any, ...], chosen: str | Dialect) -> DType:
+    """The answer by way of the engine; what two live arrays got is kept."""
+    dialect = to_dialect(chosen)
+    described = tuple([describe(operand) for operand in operands])
+    result = answer(Question(_RESULT_TYPE, described, dialect)).result
+    if len(operands) == 2 and all(map(is_plain_array, operands)):
+        a, b = operands
         if len(_known) >= CACHE_SIZE:
             _known.clear()
-        _known[chosen, type(a), a.dtype, a.ndim, type(b), b.dtype, b.ndim] = result
+        key = (chosen, type(a), a.dtype, type(b), b.dtype, ())
+        is_by_value = plan_of(_RESULT_TYPE, dialect, "function").scalars == "by value"
+        if not is_by_value and _is_same_at_every_rank(described, dialect, result):
+            _known[key] = result
+        elif not is_by_value or (a.ndim and b.ndim):
+            _known.setdefault(key, {})[a.ndim, b.ndim] = result
     return result
 
 
-def _asked(operands: tuple[Any, ...], dialect: Dialect) -> DType:
-    described = tuple([describe(operand) for operand in operands])
-    return answer(Question(_RESULT_TYPE, described, dialect)).result
-
-
-def _ignores_values(dialect: Dialect, *arrays: Any) -> bool:
-    """Whether the answer is the same whatever the arrays hold."""
-    is_by_value = plan_of(_RESULT_TYPE, dialect, "function").scalars == "by value"
-    return not is_by_value or all(array.ndim > 0 for array in arrays)
+def _is_same_at_every_rank(arrays: tuple[Operand, ...], dialect: Dialect, result: DType) -> bool:
+    """Whether the answer stays the same when either array is 0-d."""
+    ranked = [
+        [array_operand(o.dtype, shape, is_numpy=o.role.is_numpy) for shape in (None, ())]
+        for o in arrays
+        if o.dtype
+    ]
+    try:
+        return all(
+            answer(Question(_RESULT_TYPE, asked, dialect)).result is result
+            for asked in itertools.product(*ranked)
+        )
+    except PromotionError:
+        return False
 
 
 def promote_types(*dtypes: Any, dialect: str | Dialect | None = None) -> DType:

@@ -9,7 +9,6 @@ from castwise.engine.plan import Plan
 from castwise.vocab.dtypes import KINDS, DType
 from castwise.vocab.operands import Operand, Scalar, scalar_text
 
-
 _HIGHEST = {
     "raises beyond int64": 2**63,
     "raises beyond 64 bits": 2**64,
@@ -43,9 +42,10 @@ def check_values(
 
 def wraps(operand: Operand, compute: DType) -> bool:
     """Whether a Python int loses its high bits in an integer compute dtype."""
-    if operand.kind != "int" or compute.kind != "int" or not operand.is_scalar:
+    value = operand.value
+    if type(value) is not int or compute.kind != "int" or not operand.is_scalar:
         return False
-    return not compute.min <= operand.value <= compute.max  # type: ignore[operator]
+    return not compute.min <= value <= compute.max
 
 
 def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute: DType) -> bool:
@@ -67,11 +67,10 @@ def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute:
 
 def _is_empty_bound(scalar: Operand, operands: tuple[Operand, ...], compute: DType) -> bool:
     """Whether a bound of clamp leaves no value of the dtype."""
-    if scalar.kind != "int":
+    if type(scalar.value) is not int:
         return False
-    if scalar is operands[1] and scalar.value > compute.max:  # type: ignore[operator]
-        return True
-    return scalar is operands[-1] and scalar.value < compute.min  # type: ignore[operator]
+    is_too_high = scalar is operands[1] and scalar.value > compute.max
+    return is_too_high or (scalar is operands[-1] and scalar.value < compute.min)
 
 
 def _is_unconvertible(value: Scalar | None, compute: DType) -> bool:
@@ -88,7 +87,7 @@ def _is_unconvertible(value: Scalar | None, compute: DType) -> bool:
 
 
 def _check_alpha(alpha: Scalar, compute: DType) -> None:
-    """torch's alpha_check: alpha may not be of a higher kind than the result, nor a bool for a number."""
+    """torch's alpha_check: no higher kind than the result, and no bool for a number."""
     kind = type(alpha).__name__
     is_too_high = KINDS.index(kind) > max(compute.rank, 1)
     if is_too_high or (kind == "bool" and compute.kind != "bool"):

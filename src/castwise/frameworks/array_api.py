@@ -18,13 +18,10 @@ _OPS = {
     "clamp": Rule(
         computes="int float", joins="first operand", out_of_range="raises beyond 64 bits"
     ),
-    "add sub mul pow matmul dot abs square conj real sum prod cumsum cumprod": Rule(
+    "add sub mul pow matmul abs square conj real sum prod cumsum cumprod": Rule(
         computes="int float complex"
     ),
-    "floor_divide remainder fmod lt le gt ge maximum minimum max min": Rule(computes="int float"),
-    "div": Rule(integers_become_float=False),
-    "atan2 hypot logaddexp copysign nextafter": Rule(integers_become_float=False),
-    "exp log sqrt sin tanh reciprocal": Rule(integers_become_float=False),
+    "floor_divide remainder max min": Rule(computes="int float"),
     "logical_and logical_or logical_xor logical_not": Rule(computes="bool"),
     "sign round": Rule(computes="int float complex"),
     "floor ceil trunc argmax argmin": Rule(computes="int float"),
@@ -57,7 +54,25 @@ ARRAY_API = Dialect(
     """,
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
     accumulates="int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
+    refusal="the standard promotes within a kind, and real floats to complex",
     casts="safe",
     ops=_OPS,
-    prefixes="xp array_api_strict xp.linalg",
+    prefixes="xp xp.linalg array_api_strict",
+    aliases={
+        "sub": "subtract",
+        "mul": "multiply",
+        "div": "divide",
+        "eq": "equal",
+        "ne": "not_equal",
+        "lt": "less",
+        "le": "less_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+        "bitwise_not": "bitwise_invert",
+        "clamp": "clip",
+        "neg": "negative",
+        "cumsum": "cumulative_sum",
+        "cumprod": "cumulative_prod",
+        "norm": "vector_norm",
+    },
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from types import MappingProxyType
 from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
@@ -47,8 +46,6 @@ NUMPY_ARRAYS = {
     "native": "it is an array of the framework itself",
     "as arrays": "it counts as an array of the framework",
     "refused": "it is refused",
-    "numpy decides": "on the right, NumPy computes by its own rules; on the left it is refused",
-    "always bool": "the answer is bool whatever the dtypes",
 }
 
 
@@ -68,7 +65,8 @@ class Composed:
 class Rule:
     """What a dialect does for some ops; a field left None keeps what was said before it.
 
-    A dialect lists rules from the general ("*", every op) to the particular.
+    A dialect lists rules from the general ("*", every op) to the particular. A field given by
+    none means: scalars as arrays, the common dtype, no check of values, any output.
     """
 
     computes: str | None = None  # kinds or dtypes the op computes in
@@ -84,6 +82,7 @@ class Rule:
     composes: tuple[Composed, ...] | None = None  # the first that fits
     borrows: str | None = None  # the dialect that decides instead
     numpy: str | None = None  # one of NUMPY_ARRAYS
+    numpy_decider: str | None = None  # the dialect that decides with a NumPy array on the right
     numpy_scalars: str | None = None  # "complex64 -> float": the Python number one counts as
     numpy_refuses: str | None = None  # arrays of these dtypes do not meet NumPy arrays
     numpy_result: str | None = None  # "bool -> uint8": where NumPy decided
@@ -128,6 +127,7 @@ class Dialect:
     prefixes: str = ""  # what the framework's names are written with: "np numpy"
     aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
     casts: str  # its can_cast: one of OUTPUTS
+    refusal: str = ""  # why dtypes without a common one are refused, in words
     is_commutative: bool = True
     associativity_witness: tuple[str, str, str] | None = None  # None: associative
     surprises: tuple[str, ...] = ()
@@ -161,11 +161,6 @@ def _real_float(name: str) -> DType:
     if found.kind != "float":
         raise UsageError(f"default_float must be a float dtype, not {found}.")
     return found
-
-
-def with_ops(parent: Mapping[str, Rule], changes: Mapping[str, Rule]) -> Mapping[str, Rule]:
-    """A child dialect's rules: the parent's, then those that differ."""
-    return MappingProxyType({**parent, **changes})
 
 
 def parse_edges(text: str, dtypes: tuple[DType, ...]) -> list[tuple[DType, DType, bool]]:

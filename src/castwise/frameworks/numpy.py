@@ -2,74 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from castwise.frameworks.dialect import Composed, Dialect, Rule, with_ops
+from castwise.frameworks.dialect import Composed, Dialect, Rule
 
 # NumPy has no common dtype for bfloat16 with a Python float: the ufunc machinery takes the float
-# as its smallest dtype and climbs to float32, result_type takes it as float64.
+# as its smallest dtype and climbs to float32, result_type takes it as float64, clip as float32.
 _IN_UFUNCS = {"bfloat16": {"int": "int8", "float": "float16", "complex": "complex64"}}
 _ELSEWHERE = {"bfloat16": {"float": "float64", "complex": "complex64"}}
+_IN_CLIP = {"bfloat16": {"float": "float32", "complex": "complex64"}}
+_AS_THEY_ARE: dict[str, dict[str, str]] = {"bfloat16": {}}
+
 _ARRAYS = "ARRAY ZERO_D"
 _REAL = "bool int float"
-_CLIP = {"bfloat16": {"float": "float32", "complex": "complex64"}}
-_BY_VALUE: dict[str, dict[str, str]] = {"bfloat16": {}}
 
-_DEFAULTS = Rule(
-    numpy="native",
-    scalars="weak",
-    joins="first loop",
-    beside=_IN_UFUNCS,
-    out_of_range="raises",
-    output="same kind",
-    writes_also="complex -> bfloat16",
-    writes_never="bfloat16 -> float16",
-)
+# What both versions do. A ufunc takes the first of its loops into which every operand casts safely;
+# where a dtype has no loop, the operands climb to one that has.
 _OPS = {
-    "*": _DEFAULTS,
-    "result_type promote_types where concat stack": Rule(joins="common dtype", beside=_ELSEWHERE),
-    "result_type": Rule(out_of_range="wraps"),
-    "where": Rule(out_of_range="wraps within 64 bits"),
-    "eq ne lt le gt ge": Rule(out_of_range="compares exactly"),
     "sub": Rule(refuses_compute="bool", because="minus is not defined on booleans; use ^"),
     "neg positive sign": Rule(refuses="bool", because="NumPy has no signed booleans; use ~"),
     "sign round": Rule(computes="int float complex"),
-    "div": Rule(computes="float complex", converts="bool int -> float64"),
+    "div": Rule(converts="bool int -> float64"),
     "floor_divide remainder fmod": Rule(computes="int float"),
     "pow": Rule(computes="int float complex", negative_exponent="raises"),
-    "square conj reciprocal": Rule(computes="int float complex", integers_become_float=False),
+    "square conj reciprocal": Rule(computes="int float complex"),
     "round": Rule(converts="bool -> float16"),
-    "clamp": Rule(
-        computes="bool int float16 float32 float64 complex", out_of_range="bounds", beside=_CLIP
-    ),
     "heaviside": Rule(computes="float"),
-    "logical_and logical_or logical_xor": Rule(
-        scalars="as arrays", out_of_range="raises beyond int64"
-    ),
-    # These compute in the dtype of out=.
-    "sum/out prod/out cumsum/out cumprod/out mean/out": Rule(output="any", writes_never=""),
-    # a ** 2 on an array of booleans is square(a).
-    "pow/operator": Rule(composes=(Composed("square(x)", "bool", _ARRAYS, (2,), "int", "SCALAR"),)),
-    "argmax/out argmin/out": Rule(
-        output="same dtype",
-        writes_also="int64 -> bool int8 int16 int32 uint8 uint16 uint32",
-    ),
-    "float_power": Rule(beside=_ELSEWHERE),
     "norm": Rule(converts="bool int bfloat16 -> float64"),
-    "angle": Rule(converts="bool -> float64"),
     "mean std var": Rule(converts="bool int -> float64"),
     "median": Rule(computes="float complex", converts="bool int -> float64"),
-    "max min": Rule(computes="bool int float complex"),
-    "argmax argmin": Rule(computes="bool int float complex"),
+    "max min argmax argmin": Rule(computes="bool int float complex"),
     "dot": Rule(scalars="as arrays"),
     "matmul": Rule(converts="bfloat16 -> float32"),
+    # These compute in the dtype of out=.
+    "sum/out prod/out cumsum/out mean/out": Rule(output="any", writes_never=""),
+    # The dtype of out= must cast safely to the index dtype, not the other way.
+    "argmax/out argmin/out": Rule(
+        output="same dtype", writes_also="int64 -> bool int8 int16 int32 uint8 uint16 uint32"
+    ),
 }
 
 NUMPY = Dialect(
     framework="numpy",
     version="2",
     about="NumPy 2: NEP 50. Only dtypes count; Python numbers are weak.",
-    evidence="recorded from NumPy 2.4; NEP 50",
+    evidence="recorded from NumPy 2.4.6 with ml_dtypes 0.6; NEP 50",
     order="bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64"
     " complex64 complex128",
     reaches="""
@@ -88,50 +63,128 @@ NUMPY = Dialect(
     only_absorbed="bfloat16",
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
     accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
+    ops={
+        "*": Rule(
+            numpy="native",
+            scalars="weak",
+            joins="first loop",
+            beside=_IN_UFUNCS,
+            out_of_range="raises",
+            output="same kind",
+            writes_also="complex -> bfloat16",
+            writes_never="bfloat16 -> float16",
+        ),
+        **_OPS,
+        "result_type promote_types where concat stack": Rule(
+            joins="common dtype", beside=_ELSEWHERE
+        ),
+        "result_type": Rule(out_of_range="wraps"),
+        "where": Rule(out_of_range="wraps within 64 bits"),
+        "eq ne lt le gt ge": Rule(out_of_range="compares exactly"),
+        "logical_and logical_or logical_xor": Rule(
+            scalars="as arrays", out_of_range="raises beyond int64"
+        ),
+        "clamp": Rule(
+            computes="bool int float16 float32 float64 complex",
+            out_of_range="bounds",
+            beside=_IN_CLIP,
+        ),
+        "float_power": Rule(beside=_ELSEWHERE),
+        "angle": Rule(converts="bool -> float64"),
+        # a ** 2 on an array of booleans is square(a).
+        "pow/operator": Rule(
+            composes=(Composed("square(x)", "bool", _ARRAYS, (2,), "int", "SCALAR"),)
+        ),
+    },
+    refusal="only what is safely cast to a dtype joins in it",
     casts="safe",
-    ops=_OPS,
-    prefixes="np numpy np.linalg",
+    prefixes="np numpy np.linalg numpy.linalg",
+    aliases={
+        "sub": "subtract",
+        "mul": "multiply",
+        "div": "divide true_divide",
+        "remainder": "mod",
+        "pow": "power",
+        "eq": "equal",
+        "ne": "not_equal",
+        "lt": "less",
+        "le": "less_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+        "bitwise_not": "invert bitwise_invert",
+        "bitwise_left_shift": "left_shift",
+        "bitwise_right_shift": "right_shift",
+        "atan2": "arctan2",
+        "clamp": "clip",
+        "concat": "concatenate",
+        "abs": "absolute",
+        "neg": "negative",
+        "conj": "conjugate",
+        "round": "around",
+        "max": "amax",
+        "min": "amin",
+        "cumsum": "cumulative_sum",
+        "cumprod": "cumulative_prod",
+    },
     associativity_witness=("int8", "uint8", "float16"),
+    surprises=(
+        "int8[3] + uint64[3]",
+        "int32[3] + float32[3]",
+        "uint8[3] + 300",
+        "atan2(int8[3], uint8[3])",
+        "bool[3] // bool[3]",
+        "bool[3] ** 2",
+        "bfloat16[3] + 1.5",
+    ),
 )
 
 NUMPY_1 = NUMPY.vary(
     version="1",
     is_newest=False,
     about="NumPy 1: scalars and 0-d arrays count as the smallest dtype that holds their value.",
-    evidence="recorded from NumPy 1.24",
-    ops=with_ops(
-        _OPS,
-        {
-            "*": replace(_DEFAULTS, scalars="by value", out_of_range="wraps", beside=_BY_VALUE),
-            "result_type promote_types where concat stack": Rule(
-                joins="common dtype", beside=_BY_VALUE
-            ),
-            "result_type": Rule(beside={"bfloat16": {"int": "int8"}}),
-            "eq ne lt le gt ge": Rule(out_of_range="compares as objects"),
-            "logical_and logical_or logical_xor": Rule(out_of_range="compares as objects"),
-            "clamp": Rule(
-                computes="bool int float16 float32 float64 complex",
-                joins="common dtype or first loop",
-            ),
-            "positive/operator": Rule(refuses="", computes="bool int float complex"),
-            "argmax/out argmin/out": Rule(
-                output="same dtype",
-                writes_also="int64 -> bool int8 int16 int32 uint8 uint16 uint32 uint64",
-            ),
-            # The uniform ufuncs promote as result_type does; the others look for their first loop
-            # with the scalar's value, so uint8 + 300 is uint16 and uint8 // 300 is int16.
-            "add sub mul maximum minimum fmax fmin": Rule(joins="common dtype or first loop"),
-            # a ** 2 and its like are square(a), sqrt(a): they keep the dtype of a 0-d array.
-            "pow/operator pow/inplace": Rule(
-                composes=(
-                    Composed("positive(x)", "float complex", _ARRAYS, (-1, 0, 0.5, 1, 2), _REAL),
-                    Composed("square(x)", "bool foreign", _ARRAYS, (2,), _REAL),
-                    Composed("square(x)", "int", _ARRAYS, (2,), "bool int"),
-                    Composed("pow(x, 2.0)", "int", _ARRAYS, (2,), "float"),
-                )
-            ),
-            "angle": Rule(composes=(Composed("atan2(0, x)", "bool int float foreign"),)),
-            "floor ceil trunc": Rule(computes="float"),
-        },
+    evidence="recorded from NumPy 1.24.4 with ml_dtypes 0.5",
+    ops={
+        "*": Rule(
+            numpy="native",
+            scalars="by value",
+            joins="first loop",
+            beside=_AS_THEY_ARE,
+            output="same kind",
+            writes_also="complex -> bfloat16",
+            writes_never="bfloat16 -> float16",
+        ),
+        **_OPS,
+        # The uniform ufuncs promote as result_type does; the others look for their first loop with
+        # the scalar's value: uint8 + 300 is uint16 and uint8 // 300 is int16.
+        "add sub mul maximum minimum fmax fmin clamp": Rule(joins="common dtype or first loop"),
+        "clamp": Rule(computes="bool int float16 float32 float64 complex"),
+        "result_type promote_types where concat stack": Rule(joins="common dtype"),
+        "result_type": Rule(beside={"bfloat16": {"int": "int8"}}),
+        "eq ne lt le gt ge": Rule(out_of_range="compares as objects"),
+        # a ** 2 and its like are square(a), sqrt(a): they keep the dtype of a 0-d array.
+        "pow/operator pow/inplace": Rule(
+            composes=(
+                Composed("positive(x)", "float complex", _ARRAYS, (-1, 0, 0.5, 1, 2), _REAL),
+                Composed("square(x)", "bool foreign", _ARRAYS, (2,), _REAL),
+                Composed("square(x)", "int", _ARRAYS, (2,), "bool int"),
+                Composed("pow(x, 2.0)", "int", _ARRAYS, (2,), "float"),
+            )
+        ),
+        "angle": Rule(composes=(Composed("atan2(0, x)", "bool int float foreign"),)),
+        "positive/operator": Rule(refuses="", computes="bool int float complex"),
+        "floor ceil trunc": Rule(computes="float"),
+        "argmax/out argmin/out": Rule(
+            output="same dtype",
+            writes_also="int64 -> bool int8 int16 int32 uint8 uint16 uint32 uint64",
+        ),
+    },
+    surprises=(
+        "uint8[3] + 300",
+        "uint8[3] // 300",
+        "int8[3] + 200",
+        "float32[3] + float64=1.5[]",
+        "float32[3] + 1e39",
+        "int8[] + 1",
+        "float32[] ** 2",
     ),
 )

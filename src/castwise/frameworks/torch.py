@@ -40,7 +40,6 @@ _OPS = {
     "*": Rule(
         scalars="tiers",
         otherwise="no kernel",
-        out_of_range="wraps",
         output="category",
         numpy_scalars="int -> int; float -> float; complex128 -> complex; bool complex64 -> float",
     ),
@@ -48,10 +47,9 @@ _OPS = {
     "add/operator sub/operator mul/operator div/operator floor_divide/operator remainder/operator"
     " pow/operator bitwise_and/operator bitwise_or/operator bitwise_xor/operator"
     " bitwise_left_shift/operator bitwise_right_shift/operator": Rule(
-        numpy="numpy decides", numpy_refuses="bfloat16", numpy_result="bool -> uint8"
+        numpy_decider="numpy", numpy_refuses="bfloat16", numpy_result="bool -> uint8"
     ),
     "eq/operator": Rule(numpy="as arrays"),
-    "ne/operator": Rule(numpy="always bool"),
     # Python's a / tensor is tensor.reciprocal() * a.
     "div/operator": Rule(
         composes=(Composed("mul(reciprocal(y), x)", roles="SCALAR NUMPY_ARRAY NUMPY_ZERO_D"),),
@@ -61,7 +59,6 @@ _OPS = {
     "neg positive": Rule(refuses="bool", because="torch refuses it on booleans; use ~"),
     "relu": Rule(refuses="bool complex", because="relu is for real numbers"),
     "float_power": Rule(joins="highest kind", output="same dtype"),
-    "eq ne lt le gt ge logical_and logical_or logical_xor logical_not": Rule(output="any"),
     "heaviside matmul dot lerp allclose": Rule(same_dtype=True),
     "heaviside maximum minimum fmax fmin clamp": Rule(
         refuses="complex", because="complex numbers have no order"
@@ -71,10 +68,10 @@ _OPS = {
     "bitwise_not/operator": Rule(refuses="float complex", because="~ is for integers and booleans"),
     # These write into out= only where it has the result's dtype already.
     "neg/out abs/out floor/out ceil/out round/out trunc/out sign/out bitwise_not/out matmul/out"
-    " dot/out argmax/out argmin/out": Rule(output="same dtype"),
+    " argmax/out argmin/out": Rule(output="same dtype"),
     "any/out all/out": Rule(output="same dtype", writes_also="bool -> uint8; uint8 -> bool"),
     # These compute in the dtype of out=.
-    "sum/out prod/out cumsum/out cumprod/out": Rule(output="any"),
+    "sum/out prod/out cumsum/out": Rule(output="any"),
     "mean/out": Rule(writes_also="complex -> float"),
     "imag": Rule(computes="complex", otherwise="refused"),
     "pow": Rule(
@@ -88,7 +85,7 @@ _OPS = {
     "l1_loss": Rule(composes=(Composed("mean(abs(sub(x, y)))"),)),
     "huber_loss": Rule(result="first"),
     "poisson_nll_loss": Rule(composes=(Composed("sub(exp(x), mul(y, x))"),)),
-    "mean var std norm": Rule(refuses="bool int"),
+    "mean norm": Rule(refuses="bool int"),
     "var std": Rule(refuses=f"bool int {_FLOAT8}"),
     "argmax argmin": Rule(refuses="bool complex"),
     "any all": Rule(result_of="uint8 -> uint8"),
@@ -126,9 +123,29 @@ TORCH = Dialect(
     lifts="bool int -> default_float",
     accumulates="bool int -> int64",
     no_kernel=_NO_KERNEL,
+    refusal="uint16, uint32 and uint64 mix with floats alone, float8 with nothing",
     casts="category",
     ops=_OPS,
-    prefixes="torch torch.Tensor torch.nn.functional F",
+    prefixes="torch torch.Tensor torch.linalg torch.special torch.nn.functional F",
+    aliases={
+        "sub": "subtract",
+        "mul": "multiply",
+        "div": "divide true_divide",
+        "ne": "not_equal",
+        "lt": "less",
+        "le": "less_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+        "atan2": "arctan2",
+        "clamp": "clip",
+        "concat": "cat concatenate",
+        "abs": "absolute",
+        "neg": "negative",
+        "trunc": "fix",
+        "max": "amax",
+        "min": "amin",
+        "norm": "vector_norm",
+    },
 )
 
 TORCH_2_1 = TORCH.vary(

@@ -99,8 +99,8 @@ def _float_limits(dtype: DType) -> tuple[float, float, float]:
     return -greatest, greatest, 2.0 ** (1 - dtype.bias - bits)
 
 
-# name, bits, exponent bits, mantissa bits, bias, specials. The specials: "ieee" has inf and NaN in the
-# top exponent; "fn" one NaN and no inf; "finite" neither; "fnuz" NaN in the place of -0;
+# name, bits, exponent bits, mantissa bits, bias, specials. The specials: "ieee" has inf and NaN in
+# the top exponent; "fn" one NaN and no inf; "finite" neither; "fnuz" NaN in the place of -0;
 # "fnu" unsigned powers of two with one NaN. Checked against ml_dtypes.finfo in the tests.
 _FLOATS = """
 float4_e2m1fn       4   2   1    1   finite

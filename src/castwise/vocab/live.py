@@ -1,12 +1,13 @@
 """Live dtypes and arrays of every framework, recognised by the module and name of their type.
 
-The only file outside dialects, backends, hooks and recorders that names frameworks; it imports none.
+The only file outside dialects, backends, hooks and recorders that names frameworks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.vocab.dtypes import DType, dtype, find_dtype
@@ -16,6 +17,8 @@ from castwise.vocab.operands import (
     numpy_scalar_operand,
     scalar_operand,
 )
+
+Reader: TypeAlias = Callable[[Any], Operand]
 
 _TORCH = {
     "float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32",
@@ -93,10 +96,10 @@ def to_dtype(thing: object) -> DType:
         found = find_dtype(name)
         if found:
             return found
-    if thing in (int, float, complex):
+    if isinstance(thing, type) and thing in (int, float, complex):
         raise UsageError(
-            f"the type {thing.__name__} has no one width; name a dtype, such as "  # type: ignore[attr-defined]
-            f"'{thing.__name__}64', or pass a value, such as 1."  # type: ignore[attr-defined]
+            f"the type {thing.__name__} has no one width: name a dtype, such as 'int64' or "
+            "'float32', or pass a value, such as 1."
         )
     raise UsageError(f"cannot tell the dtype of {str(thing)[:60]!r} ({type(thing).__name__}).")
 
@@ -109,7 +112,7 @@ def _live_names(thing: object) -> list[str]:
     return [*words, tail]
 
 
-def describe(thing: object) -> Operand:
+def describe(thing: Any) -> Operand:
     """The operand a live object is: an array of any framework, a scalar, notation or an Operand.
 
     >>> describe(5.5).role.value
@@ -127,9 +130,9 @@ def describe(thing: object) -> Operand:
         return array_operand(thing)
     kind = type(thing)
     if kind in (bool, int, float, complex):
-        return scalar_operand(thing)  # type: ignore[arg-type]
+        return scalar_operand(thing)
     reader = _reader(kind)
-    if reader:
+    if reader is not None:
         return reader(thing)
     if isinstance(thing, (bool, int, float, complex)):
         return scalar_operand(thing)
@@ -139,13 +142,20 @@ def describe(thing: object) -> Operand:
     )
 
 
-def is_plain_array(thing: object) -> bool:
+def is_plain_array(thing: Any) -> bool:
     """Whether dtype, shape and the type itself are all that a rule can tell of an array's role."""
-    return _reader(type(thing)) in (_read_numpy, _read_array)
+    reader = _reader(type(thing))
+    return reader is _read_numpy or reader is _read_array
 
 
-def _reader(kind: type) -> Callable[[Any], Operand] | None:
-    """How to read objects of a type, by the module and name of the type or of one it derives from."""
+def _reader(kind: type) -> Reader | None:
+    """How to read objects of a type, by the module and name of it or of one it derives from."""
+    if kind not in _found:
+        _found[kind] = _search(kind)
+    return _found[kind]
+
+
+def _search(kind: type) -> Reader | None:
     for base in kind.__mro__:
         root = base.__module__.partition(".")[0]
         reader = _READERS.get((root, base.__name__))
@@ -206,8 +216,9 @@ def _dims(shape: Any) -> tuple[int | str, ...]:
     return tuple(sizes)
 
 
+_found: WeakKeyDictionary[type, Reader | None] = WeakKeyDictionary()
 # (root module, type name) -> how to read it. Subclasses are found through their bases.
-_READERS: dict[tuple[str, str], Callable[[Any], Operand]] = {
+_READERS: dict[tuple[str, str], Reader] = {
     ("numpy", "ndarray"): _read_numpy,
     ("torch", "Tensor"): _read_array,
     ("jax", "Array"): _read_weak_array,

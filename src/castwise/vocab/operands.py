@@ -1,4 +1,4 @@
-"""What an operation is applied to: a dtype in a role, with its value where a rule may look at it."""
+"""What an op is applied to: a dtype in a role, with its value where a rule may look at it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import enum
 import math
 import struct
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from castwise.errors import UsageError
@@ -61,23 +61,16 @@ class Operand:
     value: Scalar | None = None
     shape: tuple[int | str, ...] | None = None  # None: a bare dtype, an array of unknown shape
     is_weak: bool = False
+    kind: str = field(init=False, compare=False, repr=False)
+    is_scalar: bool = field(init=False, compare=False, repr=False)
     key: Hashable = field(init=False, compare=False, repr=False)  # all that a rule can look at
 
     def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "kind", self.dtype.kind if self.dtype else _SCALAR_KINDS[type(self.value)])
+        put(self, "is_scalar", self.role is Role.SCALAR)
         value = None if self.value is None else value_class(self.value)
-        object.__setattr__(self, "key", (self.dtype, self.role, self.is_weak, value))
-
-    @property
-    def kind(self) -> str:
-        return self.dtype.kind if self.dtype else _SCALAR_KINDS[type(self.value)]
-
-    @property
-    def is_scalar(self) -> bool:
-        return self.role is Role.SCALAR
-
-    def as_native(self) -> Operand:
-        """A NumPy array as an array of the framework itself."""
-        return replace(self, role=self.role.native)
+        put(self, "key", (self.dtype, self.role, self.is_weak, value))
 
     def __str__(self) -> str:
         if self.dtype is None:
@@ -157,8 +150,8 @@ def _rounded(dtype: DType, value: float) -> float:
     return rounded
 
 
-# Between two neighbours of these, every rule of every dialect treats all values alike: the limits of
-# the integer and float dtypes, and the constants NumPy 1 compares floats with.
+# Between two neighbours of these, every rule of every dialect treats all values alike: the limits
+# of the integer and float dtypes, and the constants NumPy 1 compares floats with.
 _LIMITS = sorted(
     {2.0**bits for bits in (1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128)}
     | {6.0, 7.5, 28.0, 15.5, 240.0, 30.0, 448.0, 57344.0, 65000.0, 65504.0, 65520.0}

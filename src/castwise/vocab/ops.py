@@ -1,8 +1,8 @@
-"""Every operation castwise knows, one row each; what a framework does otherwise is in its dialect."""
+"""Every op castwise knows, one row each; what a framework does otherwise is in its dialect."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
@@ -24,7 +24,7 @@ NUMBER = "int float complex"
 FLOATING = "float complex"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # rows are compared by identity
 class Op:
     """What an op does to dtypes when no dialect says otherwise.
 
@@ -46,7 +46,7 @@ class Op:
     accumulates: bool = False  # small integers are summed in a wide one, as the dialect says
     is_condition_first: bool = False  # `where`: operand 0 chooses and takes no part
     meaning: str = ""
-    family: str = field(default="", compare=False)  # where it stands in tables and pages
+    family: str = ""  # where it stands in tables and pages
 
 
 def _row(names: str, arity: int | tuple[int, int], **switches: Any) -> list[Op]:

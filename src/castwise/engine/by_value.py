@@ -1,0 +1,103 @@
+"""The policy of values: scalars and 0-d arrays count as the smallest dtype that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from castwise.engine.joining import own_dtype
+from castwise.engine.plan import Plan
+from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.operands import Operand, Role, Scalar
+
+Say = Callable[[str], None] | None
+
+_UNSIGNED = [(dtype(f"uint{bits}"), dtype(f"int{bits}")) for bits in (8, 16, 32, 64)]
+# NumPy 1's own constants, tighter than the formats' limits of 65504 and 3.4028e38.
+_FLOAT16_LIMIT, _FLOAT32_LIMIT = 65000.0, 3.4e38
+
+
+def by_value(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+    """What each operand reaches: a single one what its value needs, as long as the arrays are of
+    no lower kind; else what its dtype does (NumPy before 2.0)."""
+    counts = next((plan.beside[o.dtype] for o in operands if o.dtype in plan.beside), None)
+    dtypes = [_counted(plan, o, counts) for o in operands]
+    if not _looks_at_values(operands, dtypes, say):
+        return [plan.reach.masks[d] for d in dtypes]
+    beside_signed = any(
+        d.is_signed for o, d in zip(operands, dtypes, strict=True) if o.role is Role.ARRAY
+    )
+    masks = []
+    for operand, found in zip(operands, dtypes, strict=True):
+        # Beside a foreign dtype, result_type and its like leave integers as they are.
+        is_left = counts is not None and plan.joins == "common dtype" and found.kind == "int"
+        if operand.role is Role.ARRAY or is_left:
+            masks.append(plan.reach.masks[found])
+        else:
+            masks.append(_of_value(plan, operand, found, beside_signed, say))
+    return masks
+
+
+def _counted(plan: Plan, operand: Operand, counts: dict[str, DType] | None) -> DType:
+    """The operand's dtype, or what a Python scalar counts as beside a foreign dtype."""
+    counted = counts.get(operand.kind) if counts and operand.is_scalar else None
+    return counted or own_dtype(plan, operand)
+
+
+def _looks_at_values(operands: tuple[Operand, ...], dtypes: list[DType], say: Say) -> bool:
+    """Whether there are arrays and single operands, and the arrays' category is no lower."""
+    arrays: list[int] = []
+    singles: list[int] = []
+    for operand, found in zip(operands, dtypes, strict=True):
+        category = min(found.rank, 2)  # float and complex are one category
+        (arrays if operand.role is Role.ARRAY else singles).append(category)
+    if not singles:
+        return False
+    if arrays and max(arrays) >= max(singles):
+        return True
+    if say:
+        why = "a scalar is of a higher kind" if arrays else "there is no array"
+        say(f"Values are not looked at, since {why}.")
+    return False
+
+
+def _of_value(plan: Plan, operand: Operand, found: DType, beside_signed: bool, say: Say) -> int:
+    """The mask of what a value needs."""
+    value = 1 if operand.value is None else operand.value
+    smallest, signed = smallest_dtype(found, value)
+    mask = plan.reach.masks[smallest]
+    if signed and plan.joins == "first loop":
+        mask |= plan.reach.masks[signed]  # 127 is looked for among int8 and uint8 alike
+    elif signed and beside_signed:
+        smallest, mask = signed, plan.reach.masks[signed]
+    if say:
+        say(f"{operand} is looked at by value: it fits {smallest}.")
+    return mask
+
+
+def smallest_dtype(found: DType, value: Scalar) -> tuple[DType, DType | None]:
+    """NumPy 1's min_scalar_type of a value, and the signed dtype of that width if it fits too.
+
+    >>> smallest_dtype(dtype("int64"), 127), smallest_dtype(dtype("float64"), 1.5)
+    ((uint8, int8), (float16, None))
+    """
+    if found.kind == "int":
+        return _smallest_int(int(value.real))
+    if found.name in ("float32", "float64"):
+        size = abs(value.real)
+        if size < _FLOAT16_LIMIT or not size < float("inf"):
+            return dtype("float16"), None
+        return (dtype("float32") if size < _FLOAT32_LIMIT else found), None
+    if found.name == "complex128":
+        fits = abs(value.real) < _FLOAT32_LIMIT and abs(value.imag) < _FLOAT32_LIMIT
+        return (dtype("complex64") if fits else found), None
+    return found, None
+
+
+def _smallest_int(value: int) -> tuple[DType, DType | None]:
+    for unsigned, signed in _UNSIGNED:
+        if signed.min <= value < 0:
+            return signed, None
+        if 0 <= value <= unsigned.max:
+            return unsigned, signed if value <= signed.max else None
+    widest_unsigned, widest_signed = _UNSIGNED[-1]
+    return (widest_signed if value < 0 else widest_unsigned), None  # compared as an object

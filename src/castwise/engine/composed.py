@@ -1,0 +1,72 @@
+"""Ops that a framework makes of other ops, decided step by step."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+
+from castwise.engine.decision import Decision, Question
+from castwise.engine.plan import Plan
+from castwise.engine.scalars import Say
+from castwise.frameworks.dialect import Composed
+from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand
+from castwise.vocab.ops import op
+
+Decide = Callable[[Question], Decision]
+
+
+def composition(plan: Plan, operands: tuple[Operand, ...]) -> Composed | None:
+    """The first composition of the op that is meant for these operands."""
+    return next((c for c in plan.composes if _is_meant(plan, c, operands)), None)
+
+
+def composed_dtype(
+    plan: Plan, composed: Composed, operands: tuple[Operand, ...], decide: Decide, say: Say
+) -> DType:
+    """The dtype the composition ends in; `decide` answers its steps."""
+    if plan.zero_d_as_arrays:
+        operands = tuple([replace(o, role=Role.ARRAY, shape=None, value=None) for o in operands])
+    named = dict(zip("xyz", operands, strict=False))
+
+    def evaluated(call: ast.expr) -> Operand:
+        if isinstance(call, ast.Name):
+            return named[call.id]
+        if isinstance(call, ast.Constant):
+            return scalar_operand(call.value)  # type: ignore[arg-type]
+        assert isinstance(call, ast.Call)
+        assert isinstance(call.func, ast.Name)
+        given = tuple([evaluated(arg) for arg in call.args])
+        form = "operator" if any(o.role.is_numpy for o in given) else "function"
+        decision = decide(Question(op(call.func.id), given, plan.dialect, form))
+        if say:
+            say(f"{plan.op.name} computes {decision}.")
+        shape = None if any(o.role is Role.ARRAY for o in given) else ()
+        return array_operand(decision.result, shape)
+
+    final = evaluated(ast.parse(composed.program, mode="eval").body)
+    assert final.dtype is not None
+    return final.dtype
+
+
+def _is_meant(plan: Plan, composed: Composed, operands: tuple[Operand, ...]) -> bool:
+    first, last = operands[0], operands[-1]
+    if composed.exponents:
+        value = 1 if last.value is None else last.value  # an array's value, where not shown, is 1
+        if last.role is Role.ARRAY or value not in composed.exponents:
+            return False
+    return (
+        _is_among(_kind(plan, first), composed.kinds)
+        and _is_among(first.role.name, composed.roles)
+        and _is_among(_kind(plan, last), composed.exponent_kinds)
+        and _is_among(last.role.name, composed.exponent_roles)
+    )
+
+
+def _is_among(word: str, words: str) -> bool:
+    return not words or word in words.split()
+
+
+def _kind(plan: Plan, operand: Operand) -> str:
+    return "foreign" if operand.dtype in plan.only_absorbed else operand.kind

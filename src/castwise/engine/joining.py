@@ -1,0 +1,82 @@
+"""The common dtype of some dtypes, and the dtype a Python scalar has of itself."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+
+from castwise.engine.decision import Refusal
+from castwise.engine.plan import Plan
+from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.operands import Operand, scalar_text
+
+_UINT64 = dtype("uint64")
+
+
+def join(plan: Plan, dtypes: Iterable[DType]) -> DType:
+    """The dialect's common dtype of some dtypes: all at once, or pair by pair where it folds.
+
+    Raises Refusal where there is none.
+    """
+    if plan.dialect.folds:
+        return functools.reduce(lambda a, b: _join_all(plan, {a, b}), dtypes)
+    return _join_all(plan, set(dtypes))
+
+
+def _join_all(plan: Plan, given: set[DType]) -> DType:
+    if len(given) == 1:
+        return next(iter(given))
+    common = plan.reach.common(plan.reach.masks[d] for d in given)
+    if common is None or not is_allowed(plan, common, given):
+        raise no_common_dtype(plan, given)
+    return common
+
+
+def is_allowed(plan: Plan, common: DType, given: set[DType]) -> bool:
+    """Whether the dialect lets the join of some dtypes be this one."""
+    if plan.dialect.keeps_kind and common.rank > max([d.rank for d in given]):
+        return False
+    reaches = plan.reach.reaches
+    return plan.only_absorbed.isdisjoint(given) or all(
+        reaches(foreign, other) or reaches(other, foreign)
+        for foreign in plan.only_absorbed & given
+        for other in given
+    )
+
+
+def no_common_dtype(plan: Plan, dtypes: Iterable[DType]) -> Refusal:
+    """The refusal for dtypes that nothing holds together."""
+    given = sorted(set(dtypes), key=lambda d: (d.rank, d.bits, d.name))
+    listed = " and ".join([", ".join(d.name for d in given[:-1]), given[-1].name])
+    reason = plan.because or plan.dialect.refusal
+    why = f"{listed} have no common dtype" + (f": {reason}" if reason else "")
+    return Refusal(why, f"Cast one: x.astype('{given[-1]}').")
+
+
+def complex_of(plan: Plan, real: DType) -> DType:
+    """The complex dtype a float dtype becomes.
+
+    Raises Refusal where it reaches none.
+    """
+    found = plan.reach.common([plan.reach.masks[real]], plan.complex_mask)
+    if found is None:
+        raise Refusal(f"{real} has no complex dtype", "Cast it to float32 first.")
+    return found
+
+
+def own_dtype(plan: Plan, operand: Operand) -> DType:
+    """The dtype an operand has of itself. A Python int beyond int64 is uint64.
+
+    Raises Refusal for an int that not even uint64 holds.
+    """
+    if operand.dtype is not None:
+        return operand.dtype
+    own = plan.python[operand.kind]
+    value = operand.value
+    if type(value) is not int or own.min <= value <= own.max:
+        return own
+    if own.bits == 64 and 0 <= value <= _UINT64.max:
+        return _UINT64
+    if plan.out_of_range == "compares as objects":
+        return _UINT64 if value > 0 else own
+    raise Refusal(f"{scalar_text(value)} fits no integer dtype", by_value=True)

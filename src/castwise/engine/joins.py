@@ -1,0 +1,95 @@
+"""The named joins: how the operands' dtypes become one, before the op looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from castwise.engine.decision import Refusal
+from castwise.engine.joining import is_allowed, no_common_dtype, own_dtype
+from castwise.engine.plan import Plan
+from castwise.engine.scalars import POLICIES, Say
+from castwise.engine.weak import fits_kind
+from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import Operand
+
+
+def joined(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType:
+    """The dtype the operands have together.
+
+    Raises Refusal where they have none.
+    """
+    if plan.joins == "highest kind":
+        return _highest_kind(plan, operands)
+    if plan.joins == "first operand":
+        return _first_operand(plan, operands)
+    common = _JOINS[plan.joins](plan, POLICIES[plan.scalars](plan, operands, say))
+    if common is None:
+        raise _no_join(plan, operands)
+    if say:
+        _tell(plan, operands, common, say)
+    return common
+
+
+def _common_dtype(plan: Plan, masks: list[int]) -> DType | None:
+    """The first dtype of the dialect that every operand reaches."""
+    common = plan.reach.common(masks)
+    # The order is topological, so the lowest bit of a mask is the dtype the operand entered as.
+    entered = {plan.reach.lowest(mask) for mask in masks}
+    return common if common and is_allowed(plan, common, entered) else None
+
+
+def _first_loop(plan: Plan, masks: list[int]) -> DType | None:
+    """The first of the op's own dtypes that every operand reaches."""
+    return plan.reach.common(masks, plan.loops)
+
+
+def _common_dtype_or_first_loop(plan: Plan, masks: list[int]) -> DType | None:
+    common = _common_dtype(plan, masks)
+    return common if common in plan.computes else _first_loop(plan, masks)
+
+
+_JOINS: dict[str, Callable[[Plan, list[int]], DType | None]] = {
+    "common dtype": _common_dtype,
+    "first loop": _first_loop,
+    "common dtype or first loop": _common_dtype_or_first_loop,
+}
+
+
+def _highest_kind(plan: Plan, operands: tuple[Operand, ...]) -> DType:
+    """The first of the op's own dtypes whose kind is as high as the operands' highest."""
+    rank = max(own_dtype(plan, o).rank for o in operands)
+    return next(d for d in plan.reach.order if d in plan.computes and d.rank >= rank)
+
+
+def _first_operand(plan: Plan, operands: tuple[Operand, ...]) -> DType:
+    """The first operand's dtype, where the others are of its kind."""
+    own = own_dtype(plan, operands[0])
+    for other in operands[1:]:
+        is_fit = fits_kind(other.kind, own.kind) if other.is_scalar else other.kind == own.kind
+        if not is_fit or (other.kind == "complex" and own.kind != "complex"):
+            raise Refusal(f"{other} does not go with {own}", f"Cast it to {own}.")
+    return own
+
+
+def _no_join(plan: Plan, operands: tuple[Operand, ...]) -> Refusal:
+    dtypes = {own_dtype(plan, o) for o in operands}
+    if len(dtypes) == 1:
+        return Refusal(plan.because or f"{plan.op.name} is not defined for {dtypes.pop()}")
+    return no_common_dtype(plan, dtypes)
+
+
+def _tell(
+    plan: Plan, operands: tuple[Operand, ...], common: DType, say: Callable[[str], None]
+) -> None:
+    """Says where operands of several dtypes meet; the tiers have said so already."""
+    given = list(dict.fromkeys(o.dtype.name for o in operands if o.dtype))
+    if plan.scalars == "tiers" or given == [common.name]:
+        return
+    is_choosy = plan.joins == "first loop" and len(plan.computes) < len(plan.reach.order)
+    among = f"Of the dtypes {plan.op.name} computes in, " if is_choosy else ""
+    if any(o.is_scalar for o in operands):
+        say(f"{among or 'Together '}they first meet in {common}.")
+    elif len(given) > 1:
+        say(f"{among}{' and '.join(given)} first meet in {common}.")
+    else:
+        say(f"{among}{given[0]} first reaches {common}.")

@@ -1,0 +1,73 @@
+"""The policy of tiers: arrays, then 0-d arrays, then Python scalars; kinds outrank tiers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from castwise.engine.decision import Refusal
+from castwise.engine.joining import complex_of, join, own_dtype
+from castwise.engine.plan import Plan
+from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import Operand
+
+Say = Callable[[str], None] | None
+_NAMES = ("arrays", "0-d arrays", "Python scalars")
+
+
+def tiers(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+    """What all operands reach together: an array's tier decides unless a lower tier has a higher
+    kind (torch's ResultTypeState)."""
+    groups: tuple[list[DType], list[DType], list[DType]] = ([], [], [])
+    for operand in operands:
+        groups[_tier(plan, operand)].append(own_dtype(plan, operand))
+    arrays, zero_d, scalars = [join(plan, group) if group else None for group in groups]
+    common = _outranks(plan, arrays, _outranks(plan, zero_d, scalars))
+    assert common is not None
+    if say:
+        _tell((arrays, zero_d, scalars), common, say)
+    return [plan.reach.masks[common]] * len(operands)
+
+
+def last_adapts(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+    """As tiers, but a Python scalar at the end takes the others' dtype (torch's lerp weight)."""
+    *others, last = operands
+    if not last.is_scalar:
+        return tiers(plan, operands, say)
+    common = join(plan, [own_dtype(plan, o) for o in others])
+    if last.kind == "complex" and common.kind != "complex":
+        raise Refusal(f"{last} does not convert to {common}", by_value=True)
+    return [plan.reach.masks[common]] * len(operands)
+
+
+def _tier(plan: Plan, operand: Operand) -> int:
+    if operand.is_scalar:
+        return 2
+    return 1 if operand.role.is_zero_d and not plan.zero_d_as_arrays else 0
+
+
+def _outranks(plan: Plan, higher: DType | None, lower: DType | None) -> DType | None:
+    """The dtype of two tiers together; the higher one gives way only to a higher kind."""
+    if higher is None or lower is None:
+        return higher or lower
+    if higher.kind == "complex" or (higher.kind == "float" and lower.kind != "complex"):
+        return higher
+    if lower.kind == "complex":
+        # An array of floats keeps its width, integers take the complex dtype as it is.
+        return complex_of(plan, higher) if higher.kind == "float" else lower
+    if higher.kind == "bool" or lower.kind == "float":
+        return join(plan, (higher, lower))
+    return higher
+
+
+def _tell(by_tier: tuple[DType | None, ...], common: DType, say: Callable[[str], None]) -> None:
+    found = [(name, dtype) for name, dtype in zip(_NAMES, by_tier, strict=True) if dtype]
+    if len(found) == 1:
+        say(f"The {found[0][0]} give {common}.")
+        return
+    top, highest = found[0][1], max([dtype for _, dtype in found[1:]], key=lambda d: d.rank)
+    listed = ", ".join(f"{name} {dtype}" for name, dtype in found)
+    if top.rank >= highest.rank:
+        why = "the highest tier decides, as no lower one is of a higher kind"
+    else:
+        why = f"{highest.kind} outranks {top.kind} whatever the tier"
+    say(f"By tier: {listed}; {why}: {common}.")

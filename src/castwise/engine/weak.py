@@ -1,0 +1,81 @@
+"""The policies of weak scalars: a Python number takes the arrays' dtype, its kind permitting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from castwise.engine.decision import Refusal
+from castwise.engine.joining import complex_of, join, own_dtype
+from castwise.engine.plan import Plan
+from castwise.vocab.dtypes import KINDS, DType
+from castwise.vocab.operands import Operand
+
+Say = Callable[[str], None] | None
+
+
+def weak(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+    """What each operand reaches: a Python number what the arrays do, or, of a higher kind, the
+    dtype of that kind (NEP 50). A Python bool is an ordinary bool."""
+    scalars = [o for o in operands if o.is_scalar and o.kind != "bool"]
+    strong = [own_dtype(plan, o) for o in operands if not o.is_scalar or o.kind == "bool"]
+    entered = list(strong)
+    if scalars:
+        common = join(plan, strong) if strong else None
+        adopted = _adopted(plan, max(scalars, key=lambda o: KINDS.index(o.kind)), common)
+        entered.append(adopted)
+        if say:
+            for scalar in scalars:
+                say(_adoption_text(scalar, common, adopted))
+    return [plan.reach.masks[d] for d in entered]
+
+
+def within_kind(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+    """As weak, but a scalar may not be of a higher kind than the arrays (the Array API standard);
+    only a complex scalar with floating-point arrays may."""
+    arrays = [o for o in operands if not o.is_scalar]
+    if not arrays:
+        raise Refusal("at least one operand must be an array", "Make one an array.")
+    common = join(plan, [own_dtype(plan, o) for o in arrays])
+    for operand in operands:
+        if operand.is_scalar and not fits_kind(operand.kind, common.kind):
+            raise Refusal(
+                f"a Python {operand.kind} does not go with {common}",
+                "Make it an array of the dtype you want.",
+            )
+    return weak(plan, operands, say)
+
+
+def as_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+    """What each operand's own dtype reaches: a Python scalar is as strong as an array."""
+    return [plan.reach.masks[own_dtype(plan, o)] for o in operands]
+
+
+def fits_kind(scalar: str, array: str) -> bool:
+    """Whether a scalar's kind is within an array's, as the Array API standard has it."""
+    if "bool" in (scalar, array):
+        return scalar == array
+    return KINDS.index(scalar) <= KINDS.index(array) or (scalar, array) == ("complex", "float")
+
+
+def _adopted(plan: Plan, scalar: Operand, common: DType | None) -> DType:
+    """The dtype a weak scalar takes beside the common dtype of the strong operands."""
+    kind = scalar.kind
+    if common is None:
+        return plan.python[kind]
+    counts = plan.beside.get(common)
+    if counts and kind in counts:
+        # An int beyond the Python int's own dtype counts as nothing the array could join.
+        if kind == "int" and own_dtype(plan, scalar) is not plan.python["int"]:
+            raise Refusal(f"{scalar} has no common dtype with {common}", by_value=True)
+        return counts[kind]
+    if common.rank >= KINDS.index(kind):
+        return common
+    return complex_of(plan, common) if common.kind == "float" else plan.python[kind]
+
+
+def _adoption_text(scalar: Operand, common: DType | None, adopted: DType) -> str:
+    if common is None:
+        return f"{scalar} stands with no array, so it is {adopted}."
+    if adopted is common:
+        return f"{scalar} is weak: it takes the arrays' {common}."
+    return f"{scalar} is of a higher kind than {common}: it counts as {adopted}."
