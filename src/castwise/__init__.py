@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from castwise.frameworks.catalog import use as use
     from castwise.frameworks.dialect import Dialect as Dialect
     from castwise.frameworks.dialect import Rule as Rule
+    from castwise.report.diff import diff as diff
+    from castwise.report.table import table as table
     from castwise.vocab.dtypes import DType as DType
     from castwise.vocab.live import describe as describe
     from castwise.vocab.live import to_dtype as dtype  # noqa: F401
@@ -60,10 +62,12 @@ _NAMES = {
     "Cast": "engine.decision.Cast",
     "Decision": "engine.decision.Decision",
     "can_cast": "engine.types.can_cast",
+    "diff": "report.diff.diff",
     "explain": "engine.explain.explain",
     "promote_types": "engine.types.promote_types",
     "resolve": "engine.ask.resolve",
     "result_type": "engine.types.result_type",
+    "table": "report.table.table",
 }
 
 

@@ -102,7 +102,7 @@ class NumpyRecorder:
         if kind == "inplace":
             return INPLACE_OPERATORS[op](operands[0].copy(), operands[1])
         if kind == "out":
-            is_single = op == "matmul" or op in set(REDUCTIONS) - {"cumsum"}
+            is_single = op == "matmul" or op in set(REDUCTIONS) - {"cumsum", "cumprod"}
             out = self._np.empty(() if is_single else (3,), dtype)
             return self._functions[op](*operands, out=out)
         return self._functions[op](*operands)

@@ -11,9 +11,10 @@ from castwise.engine.decision import Decision, Question, Refusal
 from castwise.errors import UsageError
 from castwise.frameworks.catalog import dialect_named, dialects, to_dialect
 from castwise.frameworks.dialect import Dialect
-from castwise.vocab.live import describe, to_dtype
+from castwise.vocab.dtypes import DType
+from castwise.vocab.live import describe, is_prefix, to_dtype
 from castwise.vocab.notation import parse_expression
-from castwise.vocab.operands import Scalar
+from castwise.vocab.operands import Operand, Scalar
 from castwise.vocab.ops import Op, is_op, op, op_of_symbol
 
 CACHE_SIZE = 1 << 16
@@ -74,7 +75,23 @@ def question_of(
         raise UsageError(f"{row.name} takes no alpha; add and sub do.")
     described = tuple([describe(operand) for operand in operands])
     target = None if out is None else to_dtype(out)
-    return Question(row, described, chosen, form, inplace, target, alpha)
+    factor = None if alpha is None else _factor(alpha)
+    return Question(row, described, chosen, form, bool(inplace), target, factor)
+
+
+def _factor(alpha: Any) -> Scalar:
+    """The Python number an alpha is; a NumPy scalar is one too."""
+    value = None if isinstance(alpha, (str, DType)) else _described(alpha).value
+    if value is None:
+        raise UsageError(f"alpha is a number, not {str(alpha)[:40]!r}.")
+    return value
+
+
+def _described(alpha: Any) -> Operand:
+    try:
+        return describe(alpha)
+    except UsageError:
+        raise UsageError(f"alpha is a number, not a {type(alpha).__name__}.") from None
 
 
 def question_in(text: str, dialect: str | Dialect | None = None) -> Question:
@@ -96,10 +113,11 @@ def answer(question: Question) -> Decision:
         if len(_answers) >= CACHE_SIZE:
             _answers.clear()
         _answers[question.key] = found
-    elif found.question != question:  # the key forgets values no rule looks at; words do not
-        found = (
-            replace(found, question=question) if isinstance(found, Decision) else _decide(question)
-        )
+    elif isinstance(found, Decision):
+        # The key forgets what no rule looks at, such as a shape or a digit; words do not.
+        return replace(found, question=question)
+    else:
+        found = _decide(question)
     if isinstance(found, Refused):
         raise found.refusal.as_error(question)
     return found
@@ -125,7 +143,7 @@ def find_op(name: str, dialect: Dialect) -> Op:
     prefix, _, tail = name.rpartition(".")
     spoken = _speaking(prefix) if prefix else dialect
     alias = _aliases(spoken).get(tail) if spoken else None
-    return op(alias or (tail if spoken else name))
+    return op(alias or (tail if spoken or is_prefix(prefix) else name))
 
 
 @functools.lru_cache(maxsize=256)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
 
 from castwise.engine.decision import Decision, Question
 from castwise.engine.plan import Plan
@@ -22,13 +21,14 @@ def composition(plan: Plan, operands: tuple[Operand, ...]) -> Composed | None:
     return next((c for c in plan.composes if _is_meant(plan, c, operands)), None)
 
 
-def composed_dtype(
+def composed_dtypes(
     plan: Plan, composed: Composed, operands: tuple[Operand, ...], decide: Decide, say: Say
-) -> DType:
-    """The dtype the composition ends in; `decide` answers its steps."""
+) -> tuple[DType, DType]:
+    """The highest dtype a step computes in, and the one it ends in; `decide` answers the steps."""
     if plan.zero_d_as_arrays:
-        operands = tuple([replace(o, role=Role.ARRAY, shape=None, value=None) for o in operands])
+        operands = tuple([array_operand(o.dtype) if o.dtype else o for o in operands])
     named = dict(zip("xyz", operands, strict=False))
+    computed: list[DType] = []
 
     def evaluated(call: ast.expr) -> Operand:
         if isinstance(call, ast.Name):
@@ -40,6 +40,7 @@ def composed_dtype(
         given = tuple([evaluated(arg) for arg in call.args])
         form = "operator" if any(o.role.is_numpy for o in given) else "function"
         decision = decide(Question(op(call.func.id), given, plan.dialect, form))
+        computed.append(decision.compute)
         if say:
             say(f"{plan.op.name} computes {decision}.")
         shape = None if any(o.role is Role.ARRAY for o in given) else ()
@@ -47,7 +48,7 @@ def composed_dtype(
 
     final = evaluated(ast.parse(composed.program, mode="eval").body)
     assert final.dtype is not None
-    return final.dtype
+    return max(computed, key=lambda d: (d.rank, d.bits)), final.dtype
 
 
 def _is_meant(plan: Plan, composed: Composed, operands: tuple[Operand, ...]) -> bool:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.engine import numpy_operands
-from castwise.engine.composed import composed_dtype, composition
+from castwise.engine.composed import composed_dtypes, composition
 from castwise.engine.decision import Cast, Decision, Question, Refusal, cast_between, cast_text
-from castwise.engine.joining import own_dtype
+from castwise.engine.joining import not_computed, own_dtype
 from castwise.engine.joins import joined
 from castwise.engine.output import written_dtype
 from castwise.engine.plan import Plan, plan_of
 from castwise.engine.scalars import Say
-from castwise.engine.values import check_values, wraps
+from castwise.engine.values import WRAPPING, check_values, is_out_of_range
 from castwise.errors import UsageError
 from castwise.frameworks.catalog import dialect_named
 from castwise.vocab.dtypes import DType, dtype
-from castwise.vocab.operands import Operand, Role
+from castwise.vocab.operands import Operand, Role, Scalar
 
 
 def decide(question: Question, say: Say = None) -> Decision:
@@ -32,34 +32,46 @@ def decide(question: Question, say: Say = None) -> Decision:
     if say:
         for operand in written:
             say(f"{operand} is {_role_text(operand)}.")
-    compute, result = _dtypes(plan, question, written, say)
-    if question.inplace or question.out:
-        destination = question.out or written[0].dtype
-        if destination is None:
-            raise UsageError("a Python scalar cannot be changed in place.")
-        result = written_dtype(plan, result, destination)
-        if say:
-            say(f"The result is written into {destination}.")
+    compute, computed = _dtypes(plan, question, written, say)
+    result = _written(plan, question, written[0], computed, say)
     targets = [compute] * len(written) if plan.promotes else _unpromoted(plan, written)
-    casts = tuple([_cast(o, target) for o, target in zip(written, targets, strict=True)])
+    casts = tuple([_cast(plan, o, target) for o, target in zip(written, targets, strict=True)])
+    result_cast = cast_between(computed, result)
     if say:
-        for cast in filter(None, casts):
+        for cast in filter(None, (*casts, result_cast)):
             say(f"Cast: {cast_text(cast)}.")
         say(f"The result is {result}.")
     if row.is_condition_first:
         casts = (None, *casts)
-    notes = (_no_kernel_note(plan, compute),) if compute in plan.no_kernel else ()
-    return Decision(question, result, compute, casts, notes=notes)
+    is_lacking = compute in plan.no_kernel or compute not in plan.computes
+    notes = (_no_kernel_note(plan, compute),) if is_lacking and not plan.borrows else ()
+    return Decision(question, result, compute, casts, result_cast, notes=notes)
+
+
+def _written(plan: Plan, question: Question, first: Operand, computed: DType, say: Say) -> DType:
+    """The dtype of what is written in place or into out=; the computed one otherwise."""
+    if not (question.inplace or question.out):
+        return computed
+    destination = question.out or first.dtype
+    if destination is None:
+        raise UsageError("a Python scalar cannot be changed in place.")
+    if say:
+        say(f"The {computed} result is to be written into {destination}.")
+    return written_dtype(plan, computed, destination)
 
 
 def _dtypes(
     plan: Plan, question: Question, written: tuple[Operand, ...], say: Say
 ) -> tuple[DType, DType]:
     """The compute and the result dtype, before anything is written anywhere."""
+    for operand in written:
+        if operand.dtype and not operand.role.is_numpy and operand.dtype not in plan.reach.bits:
+            raise Refusal(f"it has no dtype {operand.dtype}", "Cast it to one it has.")
+        if operand.is_weak and not plan.dialect.has_weak_arrays:
+            raise UsageError(f"{operand}: {plan.dialect.name} has no weakly typed arrays.")
     composed = composition(plan, written) if plan.composes else None
     if composed:
-        result = composed_dtype(plan, composed, written, decide, say)
-        return result, result
+        return composed_dtypes(plan, composed, written, decide, say)
     if any([o.role.is_numpy for o in written]):
         if plan.numpy_decider and written[-1].role.native is not written[-1].role:
             return _decided_elsewhere(plan.numpy_decider, plan, question, written, say)
@@ -78,7 +90,10 @@ def _decided_elsewhere(
     """The dtypes another dialect decides on, given back in this one."""
     for operand in written:
         if operand.dtype in plan.numpy_refuses:
-            raise Refusal(f"an array of {operand.dtype} does not meet NumPy arrays")
+            raise Refusal(
+                f"an array of {operand.dtype} does not meet NumPy arrays",
+                "Make the NumPy array an array of this framework first.",
+            )
     other = dialect_named(name)
     decision = decide(replace(question, dialect=other, inplace=False, operands=written))
     if say:
@@ -95,7 +110,7 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType
     if say and compute is not common:
         say(f"{plan.op.name} does not compute in {common}, which becomes {compute}.")
     if compute in plan.refuses_compute or (plan.is_refusing and compute not in plan.computes):
-        raise Refusal(plan.because or f"{plan.op.name} is not defined for {compute}")
+        raise not_computed(plan, compute)
     return compute
 
 
@@ -119,8 +134,10 @@ def _check_count(question: Question) -> None:
     low, high = question.op.arity
     count = len(question.operands)
     if not low <= count <= high:
-        takes = f"{low} operand{'s' if low > 1 else ''}" if low == high else f"{low} to {high}"
-        raise UsageError(f"{question.op.name} takes {takes}, not {count}.")
+        takes = str(low) if low == high else f"{low} to {high}"
+        raise UsageError(
+            f"{question.op.name} takes {takes} operand{'s' if high > 1 else ''}, not {count}."
+        )
 
 
 def _check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
@@ -128,9 +145,9 @@ def _check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
     for operand in operands:
         found = operand.dtype or plan.python[operand.kind]
         if found not in plan.reach.bits:
-            raise Refusal(f"it has no dtype {found}")
+            raise Refusal(f"it has no dtype {found}", "Cast it to one it has.")
         if found in plan.refuses or operand.dtype in plan.refuses_arrays:
-            raise Refusal(plan.because or f"{plan.op.name} does not take {found}")
+            raise not_computed(plan, found)
     if plan.same_dtype and len({o.dtype for o in _compared(plan, operands)}) > 1:
         why = plan.because or f"{plan.op.name} needs operands of one dtype"
         raise Refusal(why, "Cast one to the other.")
@@ -158,10 +175,19 @@ def _unpromoted(plan: Plan, operands: tuple[Operand, ...]) -> list[DType]:
     return [own_dtype(plan, o) for o in _raised(plan, operands)]
 
 
-def _cast(written: Operand, target: DType) -> Cast | None:
+def _cast(plan: Plan, written: Operand, target: DType) -> Cast | None:
     if written.dtype is None:
-        return Cast(None, target, ("wraps",)) if wraps(written, target) else None
-    return cast_between(written.dtype, target)
+        is_wrapped = plan.out_of_range in WRAPPING and is_out_of_range(written, target)
+        return Cast(None, target, ("wraps",)) if is_wrapped else None
+    cast = cast_between(written.dtype, target)
+    if cast and written.value is not None and _is_within(target, written.value):
+        cast = replace(cast, hazards=tuple([h for h in cast.hazards if h != "loses-range"]))
+    return cast
+
+
+def _is_within(target: DType, value: Scalar) -> bool:
+    """Whether a value lies in the range of a dtype."""
+    return all(target.min <= part <= target.max for part in (value.real, value.imag))
 
 
 def _role_text(operand: Operand) -> str:

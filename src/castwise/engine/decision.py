@@ -73,14 +73,15 @@ class Decision:
     question: Question
     result: DType
     compute: DType
-    casts: tuple[Cast | None, ...]
+    casts: tuple[Cast | None, ...]  # one an operand, None where it is not cast
+    result_cast: Cast | None = None  # what is written in place or into out= is cast to its dtype
     is_weak: bool = False
     notes: tuple[str, ...] = ()
 
     @property
     def hazards(self) -> tuple[str, ...]:
         """The hazards of all casts, each once, in the order of HAZARDS."""
-        found = {hazard for cast in self.casts if cast for hazard in cast.hazards}
+        found = {h for cast in (*self.casts, self.result_cast) if cast for h in cast.hazards}
         return tuple(hazard for hazard in HAZARDS if hazard in found)
 
     @property

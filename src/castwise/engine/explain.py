@@ -14,13 +14,14 @@ def explain(name: str, *operands: Any, **parts: Any) -> str:
 
     Takes what resolve takes, or one expression such as "int32[3] + 5".
 
-    >>> print(explain("int32[3] + 5", dialect="torch"))
-    int32[3] + 5 in torch
+    >>> print(explain("int32[3] / int32[3]", dialect="torch"))
+    int32[3] / int32[3] in torch
       int32[3] is an array of int32.
-      5 is a Python int.
-      By tier: arrays int32, Python scalars int64; the highest tier decides, as no lower one is of
-      a higher kind: int32.
-      The result is int32.
+      int32[3] is an array of int32.
+      div does not compute in int32, which becomes float32.
+      Cast: int32 -> float32 is exact up to 2**24.
+      Cast: int32 -> float32 is exact up to 2**24.
+      The result is float32.
     """
     question = question_of(name, *operands, **parts) if operands else question_in(name, **parts)
     return "\n  ".join([f"{question} in {question.dialect.name}", *steps_of(question)])

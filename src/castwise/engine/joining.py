@@ -53,6 +53,17 @@ def no_common_dtype(plan: Plan, dtypes: Iterable[DType]) -> Refusal:
     return Refusal(why, f"Cast one: x.astype('{given[-1]}').")
 
 
+def not_computed(plan: Plan, found: DType) -> Refusal:
+    """The refusal for a dtype the op does not compute in."""
+    taken = [d for d in plan.reach.order if d in plan.computes and d not in plan.refuses]
+    kinds = list(dict.fromkeys(d.kind for d in taken if d not in plan.refuses_compute))
+    listed = " or ".join([*filter(None, [", ".join(kinds[:-1])]), *kinds[-1:]]) or "no"
+    return Refusal(
+        plan.because or f"{plan.op.name} is not defined for {found}",
+        f"It takes {listed} dtypes: cast to one of them.",
+    )
+
+
 def complex_of(plan: Plan, real: DType) -> DType:
     """The complex dtype a float dtype becomes.
 
@@ -75,8 +86,10 @@ def own_dtype(plan: Plan, operand: Operand) -> DType:
     value = operand.value
     if type(value) is not int or own.min <= value <= own.max:
         return own
-    if own.bits == 64 and 0 <= value <= _UINT64.max:
+    if _UINT64 in plan.reach.bits and own.bits == 64 and 0 <= value <= _UINT64.max:
         return _UINT64
     if plan.out_of_range == "compares as objects":
         return _UINT64 if value > 0 else own
-    raise Refusal(f"{scalar_text(value)} fits no integer dtype", by_value=True)
+    raise Refusal(
+        f"{scalar_text(value)} fits no integer dtype", "Write it as a float.", by_value=True
+    )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from castwise.engine.decision import Refusal
-from castwise.engine.joining import is_allowed, no_common_dtype, own_dtype
+from castwise.engine.joining import is_allowed, no_common_dtype, not_computed, own_dtype
 from castwise.engine.plan import Plan
 from castwise.engine.scalars import POLICIES, Say
 from castwise.engine.weak import fits_kind
+from castwise.frameworks.dialect import JOINS
 from castwise.vocab.dtypes import DType
-from castwise.vocab.operands import Operand
+from castwise.vocab.operands import Operand, Role
 
 
 def joined(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType:
@@ -18,10 +19,11 @@ def joined(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType:
 
     Raises Refusal where they have none.
     """
-    if plan.joins == "highest kind":
-        return _highest_kind(plan, operands)
-    if plan.joins == "first operand":
-        return _first_operand(plan, operands)
+    if plan.joins in _OF_OPERANDS:
+        chosen = _OF_OPERANDS[plan.joins](plan, operands)
+        if say:
+            say(f"{plan.op.name} computes in {chosen}: {JOINS[plan.joins]}.")
+        return chosen
     common = _JOINS[plan.joins](plan, POLICIES[plan.scalars](plan, operands, say))
     if common is None:
         raise _no_join(plan, operands)
@@ -71,10 +73,13 @@ def _first_operand(plan: Plan, operands: tuple[Operand, ...]) -> DType:
     return own
 
 
+_OF_OPERANDS = {"highest kind": _highest_kind, "first operand": _first_operand}
+
+
 def _no_join(plan: Plan, operands: tuple[Operand, ...]) -> Refusal:
     dtypes = {own_dtype(plan, o) for o in operands}
     if len(dtypes) == 1:
-        return Refusal(plan.because or f"{plan.op.name} is not defined for {dtypes.pop()}")
+        return not_computed(plan, dtypes.pop())
     return no_common_dtype(plan, dtypes)
 
 
@@ -87,7 +92,7 @@ def _tell(
         return
     is_choosy = plan.joins == "first loop" and len(plan.computes) < len(plan.reach.order)
     among = f"Of the dtypes {plan.op.name} computes in, " if is_choosy else ""
-    if any(o.is_scalar for o in operands):
+    if any(o.role is not Role.ARRAY for o in operands):
         say(f"{among or 'Together '}they first meet in {common}.")
     elif len(given) > 1:
         say(f"{among}{' and '.join(given)} first meet in {common}.")

@@ -20,7 +20,7 @@ def written_dtype(plan: Plan, result: DType, destination: DType) -> DType:
         return result
     if not can_write(plan, result, destination):
         raise Refusal(
-            f"a {result} result is not written into {destination} ({OUTPUTS[plan.output]})",
+            f"the {result} result is not written into {destination} ({OUTPUTS[plan.output]})",
             f"Cast the result yourself, or write it into {result}.",
         )
     return destination

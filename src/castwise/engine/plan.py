@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from castwise.engine.reach import Reach
-from castwise.frameworks.dialect import Composed, Dialect, parse_edges, parse_map, rule_for
+from castwise.frameworks.dialect import Composed, Dialect, Rule, parse_edges, parse_map, rule_for
 from castwise.vocab.dtypes import DType, dtype, dtypes_of
 from castwise.vocab.ops import Op
 
@@ -73,13 +73,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         value = getattr(rule, name)
         return getattr(row, name) if value is None else value
 
-    converts: dict[DType, DType] = {}
-    if chosen("integers_become_float"):
-        lifts = dialect.lifts.replace("default_float", dialect.python["float"])
-        converts.update(parse_map(lifts, own))
-    if chosen("accumulates"):
-        converts.update(parse_map(dialect.accumulates, own))
-    converts.update(parse_map(rule.converts or "", own))
+    converts = _converts(dialect, rule, chosen("integers_become_float"), chosen("accumulates"))
     computes = frozenset(dtypes_of(chosen("computes"))) & frozenset(own)
     lowest = row.lowest_per_input or (chosen("lowest"),) * row.arity[1]
     return Plan(
@@ -112,7 +106,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         numpy_refuses=frozenset(dtypes_of(rule.numpy_refuses or "")),
         numpy_result=parse_map(rule.numpy_result or "", own),
         converts=converts,
-        lowest=tuple(dtype(low) if low else None for low in lowest),
+        lowest=_padded(lowest, row.arity[1]),
         same_dtype=chosen("same_dtype"),
         promotes=chosen("promotes"),
         out_of_range=rule.out_of_range or "wraps",
@@ -125,6 +119,21 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         writes_also=_pairs(rule.writes_also, own),
         writes_never=_pairs(rule.writes_never, own),
     )
+
+
+def _converts(
+    dialect: Dialect, rule: Rule, becomes_float: bool, accumulates: bool
+) -> dict[DType, DType]:
+    """What the join becomes before the op computes: lifted, widened to sum, or as the rule says."""
+    lifts = dialect.lifts.replace("default_float", dialect.python["float"])
+    texts = [lifts * becomes_float, dialect.accumulates * accumulates, rule.converts or ""]
+    return {s: t for text in texts for s, t in parse_map(text, dialect.dtypes).items()}
+
+
+def _padded(lowest: tuple[str | None, ...], count: int) -> tuple[DType | None, ...]:
+    """The lowest dtype of each operand; those not named have none."""
+    named = [dtype(low) if low else None for low in lowest]
+    return (*named, *[None] * (count - len(named)))
 
 
 def _output(row: Op, of_dialect: str) -> str:

@@ -24,7 +24,7 @@ def tiers(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     common = _outranks(plan, arrays, _outranks(plan, zero_d, scalars))
     assert common is not None
     if say:
-        _tell((arrays, zero_d, scalars), common, say)
+        _tell(groups, (arrays, zero_d, scalars), common, say)
     return [plan.reach.masks[common]] * len(operands)
 
 
@@ -35,7 +35,9 @@ def last_adapts(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
         return tiers(plan, operands, say)
     common = join(plan, [own_dtype(plan, o) for o in others])
     if last.kind == "complex" and common.kind != "complex":
-        raise Refusal(f"{last} does not convert to {common}", by_value=True)
+        raise Refusal(
+            f"{last} does not convert to {common}", "Cast the arrays to complex.", by_value=True
+        )
     return [plan.reach.masks[common]] * len(operands)
 
 
@@ -59,10 +61,18 @@ def _outranks(plan: Plan, higher: DType | None, lower: DType | None) -> DType | 
     return higher
 
 
-def _tell(by_tier: tuple[DType | None, ...], common: DType, say: Callable[[str], None]) -> None:
+def _tell(
+    groups: tuple[list[DType], ...],
+    by_tier: tuple[DType | None, ...],
+    common: DType,
+    say: Callable[[str], None],
+) -> None:
+    for name, group, joined in zip(_NAMES, groups, by_tier, strict=True):
+        given = list(dict.fromkeys(d.name for d in group))
+        if len(given) > 1:
+            say(f"The {name}' {' and '.join(given)} first meet in {joined}.")
     found = [(name, dtype) for name, dtype in zip(_NAMES, by_tier, strict=True) if dtype]
     if len(found) == 1:
-        say(f"The {found[0][0]} give {common}.")
         return
     top, highest = found[0][1], max([dtype for _, dtype in found[1:]], key=lambda d: d.rank)
     listed = ", ".join(f"{name} {dtype}" for name, dtype in found)

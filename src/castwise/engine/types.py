@@ -37,11 +37,12 @@ def result_type(
     Raises PromotionError where the dialect has no answer.
     """
     try:
-        found = _known[dialect or _current(), type(a), a.dtype, type(b), b.dtype, more]
+        chosen = _current() if dialect is None else dialect
+        found = _known[chosen, type(a), a.dtype, type(b), b.dtype, more]
         return found if type(found) is DType else found[a.ndim, b.ndim]
     except (AttributeError, KeyError, TypeError):
         operands = tuple([x for x in (a, b, *more) if x is not _NOTHING])
-        return _asked(operands, dialect or _current())
+        return _asked(operands, _current() if dialect is None else dialect)
 
 
 def _asked(operands: tuple[Any, ...], chosen: str | Dialect) -> DType:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 
 from castwise.engine.decision import Question, Refusal
 from castwise.engine.plan import Plan
 from castwise.vocab.dtypes import KINDS, DType
 from castwise.vocab.operands import Operand, Scalar, scalar_text
 
+WRAPPING = ("wraps", "wraps within 64 bits")
 _HIGHEST = {
     "raises beyond int64": 2**63,
     "raises beyond 64 bits": 2**64,
@@ -40,8 +42,8 @@ def check_values(
         _check_alpha(question.alpha, compute)
 
 
-def wraps(operand: Operand, compute: DType) -> bool:
-    """Whether a Python int loses its high bits in an integer compute dtype."""
+def is_out_of_range(operand: Operand, compute: DType) -> bool:
+    """Whether an integer compute dtype cannot hold a Python int."""
     value = operand.value
     if type(value) is not int or compute.kind != "int" or not operand.is_scalar:
         return False
@@ -50,6 +52,8 @@ def wraps(operand: Operand, compute: DType) -> bool:
 
 def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute: DType) -> bool:
     how = plan.out_of_range
+    if _is_beyond_floats(scalar.value, compute):
+        return how not in ("wraps", "checked", "compares as objects")
     if how == "bounds":
         return compute.kind == "int" and _is_empty_bound(scalar, operands, compute)
     if how == "checked":
@@ -58,18 +62,27 @@ def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute:
     if how in _HIGHEST and (compute.kind == "int" or compute in plan.beside or how[0] == "r"):
         value = scalar.value
         return isinstance(value, int) and not -(2**63) <= value < _HIGHEST[how]
-    if how.startswith("wraps") or how == "compares as objects" or not wraps(scalar, compute):
+    if (
+        how.startswith("wraps")
+        or how == "compares as objects"
+        or not is_out_of_range(scalar, compute)
+    ):
         return False
     if how == "compares exactly":  # NumPy has no exact comparison of a bool array with an int
         return all(o.is_scalar or o.kind == "bool" for o in operands)
     return True
 
 
+def _is_beyond_floats(value: Scalar | None, compute: DType) -> bool:
+    """Whether a Python int is converted to a float and no float is that large."""
+    return type(value) is int and compute.rank > 1 and abs(value) > sys.float_info.max
+
+
 def _is_empty_bound(scalar: Operand, operands: tuple[Operand, ...], compute: DType) -> bool:
     """Whether a bound of clamp leaves no value of the dtype."""
     if type(scalar.value) is not int:
         return False
-    is_too_high = scalar is operands[1] and scalar.value > compute.max
+    is_too_high = scalar in operands[1:2] and scalar.value > compute.max
     return is_too_high or (scalar is operands[-1] and scalar.value < compute.min)
 
 
@@ -82,8 +95,8 @@ def _is_unconvertible(value: Scalar | None, compute: DType) -> bool:
         return False
     if compute.kind == "int":
         low = compute.min if compute.is_signed else -compute.max
-        return not math.isfinite(value) or not low <= value <= compute.max
-    return math.isfinite(value) and abs(value) > compute.max
+        return not low <= value <= compute.max
+    return compute.max < abs(value) < math.inf
 
 
 def _check_alpha(alpha: Scalar, compute: DType) -> None:
@@ -95,4 +108,8 @@ def _check_alpha(alpha: Scalar, compute: DType) -> None:
             f"alpha is a {kind} and the result is {compute}", "Give alpha the kind of the result."
         )
     if _is_unconvertible(alpha, compute):
-        raise Refusal(f"alpha {scalar_text(alpha)} is out of range for {compute}", by_value=True)
+        raise Refusal(
+            f"alpha {scalar_text(alpha)} is out of range for {compute}",
+            f"Use a value from {compute.min} to {compute.max}.",
+            by_value=True,
+        )

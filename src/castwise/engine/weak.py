@@ -66,7 +66,9 @@ def _adopted(plan: Plan, scalar: Operand, common: DType | None) -> DType:
     if counts and kind in counts:
         # An int beyond the Python int's own dtype counts as nothing the array could join.
         if kind == "int" and own_dtype(plan, scalar) is not plan.python["int"]:
-            raise Refusal(f"{scalar} has no common dtype with {common}", by_value=True)
+            raise Refusal(
+                f"{scalar} has no common dtype with {common}", "Write it as a float.", by_value=True
+            )
         return counts[kind]
     if common.rank >= KINDS.index(kind):
         return common

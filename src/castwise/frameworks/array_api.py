@@ -21,6 +21,9 @@ _OPS = {
     "add sub mul pow matmul abs square conj real sum prod cumsum cumprod": Rule(
         computes="int float complex"
     ),
+    "div atan2 hypot logaddexp copysign nextafter exp log sqrt sin tanh reciprocal": Rule(
+        integers_become_float=False
+    ),
     "floor_divide remainder max min": Rule(computes="int float"),
     "logical_and logical_or logical_xor logical_not": Rule(computes="bool"),
     "sign round": Rule(computes="int float complex"),
@@ -53,8 +56,9 @@ ARRAY_API = Dialect(
         float64 complex64 -> complex128
     """,
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
+    lifts="int -> default_float",
     accumulates="int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
-    refusal="the standard promotes within a kind, and real floats to complex",
+    refusal="the standard joins integers up to int64, and floats with complex, nothing else",
     casts="safe",
     ops=_OPS,
     prefixes="xp xp.linalg array_api_strict",

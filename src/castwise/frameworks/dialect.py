@@ -118,6 +118,7 @@ class Dialect:
     folds: bool = False  # the join goes pair by pair, from the left, not all at once
     keeps_kind: bool = False  # the join stays within the highest kind among the operands
     only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
+    has_weak_arrays: bool = False
     python: Mapping[str, str]  # the dtype of a Python bool, int, float, complex on its own
     lifts: str = ""  # "int -> default_float": what integers become where an op needs a float
     accumulates: str = ""  # "int8 -> int64": what small integers are summed in
@@ -143,8 +144,13 @@ class Dialect:
         `default_float` is the dtype of a Python float; a Python complex follows it.
         """
         if default_float is not None:
-            part = _real_float(default_float)
-            twin = next(d for d in self.dtypes if d.kind == "complex" and d.part.holds(part))
+            part = dtype(default_float)
+            twins = [d for d in self.dtypes if d.kind == "complex" and d.part.holds(part)]
+            if part.kind != "float":
+                raise UsageError(f"default_float must be a float dtype, not {part}.")
+            if part not in self.dtypes or not twins:
+                raise UsageError(f"{self.name} has no default float {part}.")
+            twin = twins[0]
             python = {**self.python, "float": part.name, "complex": twin.name}
             mode = f"default_float={part}"
             changes = {"python": python, "mode": f"{self.mode}:{mode}".lstrip(":"), **changes}
@@ -154,13 +160,6 @@ class Dialect:
     def dtypes(self) -> tuple[DType, ...]:
         """The dtypes it has, in its own order."""
         return dtypes_of(self.order)
-
-
-def _real_float(name: str) -> DType:
-    found = dtype(name)
-    if found.kind != "float":
-        raise UsageError(f"default_float must be a float dtype, not {found}.")
-    return found
 
 
 def parse_edges(text: str, dtypes: tuple[DType, ...]) -> list[tuple[DType, DType, bool]]:

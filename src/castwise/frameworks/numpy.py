@@ -164,7 +164,10 @@ NUMPY_1 = NUMPY.vary(
         # a ** 2 and its like are square(a), sqrt(a): they keep the dtype of a 0-d array.
         "pow/operator pow/inplace": Rule(
             composes=(
-                Composed("positive(x)", "float complex", _ARRAYS, (-1, 0, 0.5, 1, 2), _REAL),
+                Composed("reciprocal(x)", "float complex", _ARRAYS, (-1,), _REAL),
+                Composed("positive(x)", "float complex", _ARRAYS, (0, 1), _REAL),
+                Composed("sqrt(x)", "float complex", _ARRAYS, (0.5,), _REAL),
+                Composed("square(x)", "float complex", _ARRAYS, (2,), _REAL),
                 Composed("square(x)", "bool foreign", _ARRAYS, (2,), _REAL),
                 Composed("square(x)", "int", _ARRAYS, (2,), "bool int"),
                 Composed("pow(x, 2.0)", "int", _ARRAYS, (2,), "float"),

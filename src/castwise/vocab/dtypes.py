@@ -68,7 +68,7 @@ class DType:
         if self.kind in ("bool", "int"):
             return True
         if other.kind in ("bool", "int"):
-            return self.largest_exact_int >= max(other.max, -other.min)
+            return self.mantissa_bits >= other.bits - other.is_signed - 1 and self.smallest <= 1
         return self.mantissa_bits >= other.mantissa_bits and self.smallest <= other.smallest
 
     def keeps_range(self, other: DType) -> bool:
@@ -158,6 +158,7 @@ def _rows() -> dict[str, DType]:
 
 _TYPES = _rows()
 DTYPES: tuple[DType, ...] = tuple(_TYPES.values())
+CANONICAL = frozenset(_TYPES)
 
 
 def _short_forms() -> dict[str, str]:

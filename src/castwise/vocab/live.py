@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from castwise.errors import UsageError, did_you_mean
-from castwise.vocab.dtypes import DType, dtype, find_dtype
+from castwise.vocab.dtypes import CANONICAL, DType, dtype, find_dtype
 from castwise.vocab.operands import (
     Operand,
     array_operand,
@@ -22,14 +22,15 @@ Reader: TypeAlias = Callable[[Any], Operand]
 
 _TORCH = {
     "float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32",
-    "short": "int16", "chalf": "complex32", "cfloat": "complex64", "cdouble": "complex128",
+    "short": "int16", "bit": "uint1", "chalf": "complex32", "cfloat": "complex64",
+    "cdouble": "complex128",
 }  # fmt: skip
 _NUMPY = {
     "bool_": "bool", "byte": "int8", "ubyte": "uint8", "short": "int16", "ushort": "uint16",
-    "intc": "int32", "uintc": "uint32", "int_": "int64", "uint": "uint64", "longlong": "int64",
-    "ulonglong": "uint64", "intp": "int64", "uintp": "uint64", "half": "float16",
-    "single": "float32", "double": "float64", "float_": "float64", "csingle": "complex64",
-    "cdouble": "complex128", "complex_": "complex128",
+    "intc": "int32", "uintc": "uint32", "int_": "int64", "uint": "uint64", "long": "int64",
+    "ulong": "uint64", "longlong": "int64", "ulonglong": "uint64", "intp": "int64",
+    "uintp": "uint64", "half": "float16", "single": "float32", "double": "float64",
+    "float_": "float64", "csingle": "complex64", "cdouble": "complex128", "complex_": "complex128",
 }  # fmt: skip
 _DOUBLE_HALF = {"double": "float64", "half": "float16"}
 # The prefix a dtype is written with -> the names that prefix gives another meaning.
@@ -49,7 +50,7 @@ _SPELLINGS: dict[str, dict[str, str]] = {
     "mx": {},
     "mx.core": {},
     "mlx.core": {},
-    "tinygrad.dtypes": {},
+    "array_api_strict": {},
     "dtypes": {"half": "float16", "float": "float32", "double": "float64", "char": "int8",
                "uchar": "uint8", "short": "int16", "ushort": "uint16", "int": "int32",
                "uint": "uint32", "long": "int64", "ulong": "uint64", "fp8e4m3": "float8_e4m3fn",
@@ -63,6 +64,14 @@ _SPELLINGS: dict[str, dict[str, str]] = {
     "xp": {},
     "keras": {},
 }  # fmt: skip
+
+
+_SPELLINGS["tinygrad.dtypes"] = _SPELLINGS["dtypes"]
+
+
+def is_prefix(text: str) -> bool:
+    """Whether a framework's names are written with this prefix."""
+    return text in _SPELLINGS
 
 
 def spelled_dtype(name: str) -> DType:
@@ -93,9 +102,8 @@ def to_dtype(thing: object) -> DType:
     if isinstance(thing, str):
         return spelled_dtype(thing)
     for name in _live_names(thing):
-        found = find_dtype(name)
-        if found:
-            return found
+        if name in CANONICAL:
+            return dtype(name)
     if isinstance(thing, type) and thing in (int, float, complex):
         raise UsageError(
             f"the type {thing.__name__} has no one width: name a dtype, such as 'int64' or "
@@ -107,9 +115,11 @@ def to_dtype(thing: object) -> DType:
 def _live_names(thing: object) -> list[str]:
     """The names a live dtype object may go by: its .name, its own name, the tail of its text."""
     names = [getattr(thing, attribute, None) for attribute in ("name", "__name__")]
-    tail = str(thing).rpartition(".")[2].strip("'<>() ").lower()  # torch.int32, mlx.core.int8
-    words = [name.rstrip("_").lower() for name in names if isinstance(name, str)]
-    return [*words, tail]
+    tail = str(thing).rpartition(".")[2].strip("'<>() ")  # torch.int32, mlx.core.int8
+    root = (getattr(thing, "__module__", None) or type(thing).__module__).partition(".")[0]
+    spelled = _SPELLINGS.get(root, {})
+    words = [word.rstrip("_").lower() for word in (*names, tail) if isinstance(word, str)]
+    return [spelled.get(word, word) for word in words]
 
 
 def describe(thing: Any) -> Operand:

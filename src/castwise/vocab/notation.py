@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from castwise.errors import UsageError
-from castwise.vocab.dtypes import DType, dtype, find_dtype
+from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.live import spelled_dtype
 from castwise.vocab.operands import (
     Operand,
@@ -18,15 +18,15 @@ from castwise.vocab.operands import (
 )
 
 _NUMBER = r"(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf|nan)"
-_LITERAL = rf"True|False|\(?[+-]?{_NUMBER}(?:j|[+-]{_NUMBER}j)?\)?(?![\w.])"
+_LITERAL = rf"True|False|[+-]?{_NUMBER}(?:j|[+-]{_NUMBER}j)?(?![\w.])"
 _ARRAY = (
     r"(?P<name>[A-Za-z_][\w.]*)"
     r"(?P<weak>\*(?=[=\[]))?"
     rf"(?:\((?P<scalar>{_LITERAL})\)|(?:=(?P<value>{_LITERAL}))?(?:\[(?P<dims>[^\[\]]*)\])?)"
 )
-_OPERAND = re.compile(rf"(?P<literal>{_LITERAL})|{_ARRAY}")
-_DIM = re.compile(r"\d{1,18}|[A-Za-z_]\w*")
-_BINARY = re.compile(r"\s*(\*\*|//|<<|>>|==|!=|<=|>=|[-+*/%@&|^<>])(=?)\s*")
+_OPERAND = re.compile(rf"(?P<literal>{_LITERAL})|\((?P<braced>{_LITERAL})\)|{_ARRAY}", re.ASCII)
+_DIM = re.compile(r"\d{1,18}|[A-Za-z_]\w*", re.ASCII)
+_BINARY = re.compile(r"\s*(?:(==|!=|<=|>=|<(?!<)|>(?!>))|(\*\*|//|<<|>>|[-+*/%@&|^])(=?))\s*")
 _UNARY = re.compile(r"\s*([-+~])\s*(?=[A-Za-z_])")
 _CALL = re.compile(r"\s*(?P<name>[A-Za-z_][\w.]*)\((?P<args>.*)\)\s*", re.DOTALL)
 _MAX_LENGTH = 4096
@@ -68,22 +68,31 @@ def parse_expression(text: str) -> Expression:
     """
     if len(text) > _MAX_LENGTH:
         raise UsageError(f"an expression of {len(text)} characters is too long.")
-    call = _CALL.fullmatch(text)
-    if call and not (call["name"].startswith("np.") and find_dtype(call["name"][3:])):
+    stripped = text.strip()
+    unary = _UNARY.match(stripped)
+    if unary:
+        return Expression(None, unary[1], (parse_operand(stripped[unary.end() :]),))
+    left = _OPERAND.match(stripped)
+    symbol = _BINARY.match(stripped, left.end()) if left else None
+    if left and symbol:
+        right = parse_operand(stripped[symbol.end() :])
+        operands = (_operand(left), right)
+        return Expression(None, symbol[1] or symbol[2], operands, inplace=bool(symbol[3]))
+    call = _CALL.fullmatch(stripped)
+    if call and not _is_scalar_type(call["name"]):  # np.int8(3) is an operand
         args = _split(call["args"])
         return Expression(call["name"], None, tuple(parse_operand(arg) for arg in args))
-    unary = _UNARY.match(text)
-    if unary:
-        return Expression(None, unary[1], (parse_operand(text[unary.end() :]),))
-    left = _OPERAND.match(text.lstrip())
-    symbol = _BINARY.match(text.lstrip(), left.end()) if left else None
-    if left is None or symbol is None:
-        raise UsageError(
-            f"cannot read {text[:80]!r} as an expression. "
-            'Write a call, "add(int32[3], 5.5)", or one operator, "int32[3] + 5.5".'
-        )
-    right = parse_operand(text.lstrip()[symbol.end() :])
-    return Expression(None, symbol[1], (_operand(left), right), inplace=bool(symbol[2]))
+    raise UsageError(
+        f"cannot read {text[:80]!r} as an expression. "
+        'Write a call, "add(int32[3], 5.5)", or one operator, "int32[3] + 5.5".'
+    )
+
+
+def _is_scalar_type(name: str) -> bool:
+    try:
+        return _dtype(name)[0]
+    except UsageError:
+        return False
 
 
 def parse_scalar(text: str) -> Scalar:
@@ -92,7 +101,8 @@ def parse_scalar(text: str) -> Scalar:
     >>> parse_scalar("infj")
     infj
     """
-    text = text.strip("()")
+    if text.startswith("(") and text.endswith(")"):
+        text = text[1:-1]
     if text in ("True", "False"):
         return text == "True"
     try:
@@ -104,8 +114,9 @@ def parse_scalar(text: str) -> Scalar:
 
 
 def _operand(match: re.Match[str]) -> Operand:
-    if match["literal"]:
-        return scalar_operand(parse_scalar(match["literal"]))
+    literal = match["literal"] or match["braced"]
+    if literal:
+        return scalar_operand(parse_scalar(literal))
     is_numpy, found = _dtype(match["name"])
     if match["scalar"]:
         if not is_numpy:

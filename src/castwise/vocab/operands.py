@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 import enum
 import math
-import struct
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -61,7 +60,7 @@ class Operand:
     value: Scalar | None = None
     shape: tuple[int | str, ...] | None = None  # None: a bare dtype, an array of unknown shape
     is_weak: bool = False
-    kind: str = field(init=False, compare=False, repr=False)
+    kind: str = field(init=False, repr=False)  # compared: True and 1 are equal, and not the same
     is_scalar: bool = field(init=False, compare=False, repr=False)
     key: Hashable = field(init=False, compare=False, repr=False)  # all that a rule can look at
 
@@ -140,14 +139,25 @@ def held_value(dtype: DType, value: Scalar) -> Scalar:
 
 
 def _rounded(dtype: DType, value: float) -> float:
-    code = {"float16": "e", "float32": "f"}.get(dtype.name)
-    if code is None:
+    """The value of a float format nearest to a number, ties to even."""
+    if dtype.name == "float64" or math.isnan(value):
         return value
-    try:
-        rounded: float = struct.unpack(code, struct.pack(code, value))[0]
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
-    return rounded
+    if dtype.specials == "fnu" and value <= 0:  # powers of two alone, from the smallest up
+        return math.nan if value < 0 else float(dtype.smallest)
+    if math.isinf(value):
+        return _overflowed(dtype, value)
+    lowest = -dtype.bias if dtype.specials == "fnu" else 1 - dtype.bias
+    exponent = max(math.frexp(value)[1] - 1, lowest)
+    step = 2.0 ** (exponent - dtype.mantissa_bits)
+    rounded = math.copysign(round(value / step) * step, value)
+    return rounded if abs(rounded) <= dtype.max else _overflowed(dtype, value)
+
+
+def _overflowed(dtype: DType, value: float) -> float:
+    """What a format makes of a number beyond its range."""
+    if dtype.specials == "finite":
+        return math.copysign(dtype.max, value)
+    return math.copysign(math.inf, value) if dtype.has_inf else math.nan
 
 
 # Between two neighbours of these, every rule of every dialect treats all values alike: the limits
@@ -155,7 +165,7 @@ def _rounded(dtype: DType, value: float) -> float:
 _LIMITS = sorted(
     {2.0**bits for bits in (1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128)}
     | {6.0, 7.5, 28.0, 15.5, 240.0, 30.0, 448.0, 57344.0, 65000.0, 65504.0, 65520.0}
-    | {3.3895313892515355e38, 3.4e38, 3.4028234663852886e38}
+    | {3.3895313892515355e38, 3.4e38, 3.4028234663852886e38, 1.7976931348623157e308}
 )
 _EXACT = frozenset({-1, 0, 0.5, 1, 2})  # exponents with rules of their own
 
@@ -190,13 +200,6 @@ def scalar_text(value: Scalar | None) -> str:
     >>> scalar_text(2j), scalar_text(1 - 2j), scalar_text(float("inf"))
     ('2j', '1-2j', 'inf')
     """
-    if not isinstance(value, complex):
-        return repr(value)
-    imaginary = f"{_short(value.imag)}j"
-    if value.real == 0 and str(value.real)[0] != "-":
-        return imaginary
-    return _short(value.real) + ("" if imaginary[0] in "+-" else "+") + imaginary
-
-
-def _short(part: float) -> str:
-    return repr(int(part)) if part.is_integer() and abs(part) < 1e16 else repr(part)
+    if isinstance(value, int) and value.bit_length() > 14000:
+        return f"{'-' * (value < 0)}2**{value.bit_length() - 1}"  # Python prints no longer ones
+    return repr(value).strip("()")

@@ -165,23 +165,43 @@ def declare_op(name: str, *, operands: int | tuple[int, int] = 2, **switches: An
         raise UsageError(f"{name!r} is an op of castwise; choose another name.")
     if not name.isidentifier():
         raise UsageError(f"{name!r} is not a name: write letters, digits and underscores.")
-    known = {f.name for f in fields(Op)} - {"name", "arity", "family", "symbol"}
-    for switch in switches.keys() - known:
-        raise UsageError(f"an op has no switch {switch!r}.{did_you_mean(switch, known)}")
-    spread = (operands, operands) if isinstance(operands, int) else operands
-    row = Op(name, spread, family="declared", **switches)
+    known = {f.name: f.type for f in fields(Op) if f.name not in _FIXED}
+    for switch, value in switches.items():
+        if switch not in known:
+            raise UsageError(f"an op has no switch {switch!r}.{did_you_mean(switch, known)}")
+        if known[switch] == "bool" and not isinstance(value, bool):
+            raise UsageError(f"{switch} is True or False, not {value!r}.")
+    row = Op(name, _spread(operands), family="declared", **switches)
     _check(row)
     _declared[name] = row
     return row
 
 
+_FIXED = ("name", "arity", "family", "symbol")
+
+
+def _spread(operands: object) -> tuple[int, int]:
+    """The least and the greatest number of operands."""
+    pair = (operands, operands) if isinstance(operands, int) else operands
+    if isinstance(pair, tuple) and len(pair) == 2:
+        low, high = pair
+        if isinstance(low, int) and isinstance(high, int) and 1 <= low <= high <= ARBITRARY:
+            return low, high
+    raise UsageError(
+        f"an op takes at least one operand: a number, or the least and the most, not {operands!r}."
+    )
+
+
 def _check(row: Op) -> None:
-    dtypes_of(row.computes)  # raises for an unknown word
+    if not isinstance(row.computes, str) or not dtypes_of(row.computes):
+        raise UsageError(f"computes names kinds or dtypes, 'int float', not {row.computes!r}.")
+    if not isinstance(row.lowest_per_input, tuple) or len(row.lowest_per_input) > row.arity[1]:
+        raise UsageError(f"lowest_per_input names at most {row.arity[1]} dtypes, one an operand.")
     for low in (row.lowest, *row.lowest_per_input):
-        if low is not None and find_dtype(low) is None:
+        if low is not None and (not isinstance(low, str) or find_dtype(low) is None):
             raise UsageError(f"unknown lowest dtype {low!r}.")
-    if row.result not in RESULTS and find_dtype(row.result) is None:
-        hint = did_you_mean(row.result, RESULTS)
+    if row.result not in RESULTS and not find_dtype(row.result):
+        hint = did_you_mean(str(row.result), RESULTS)
         raise UsageError(f"unknown result {row.result!r}: {', '.join(RESULTS)} or a dtype.{hint}")
-    if not 1 <= row.arity[0] <= row.arity[1]:
-        raise UsageError(f"an op takes at least one operand, not {row.arity}.")
+    if row.is_condition_first and row.arity[0] < 2:
+        raise UsageError("an op with a condition first has at least 2 operands.")

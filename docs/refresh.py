@@ -1,0 +1,98 @@
+"""Brings the printed output in README.md and docs/ up to date.
+
+python docs/refresh.py           writes what the examples print now
+python docs/refresh.py --check   exits with 1 where something would change
+
+Two kinds of examples are run: Python after `>>>`, and commands after `$` in ```console blocks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CONSOLE = re.compile(r"```console\n(.*?)\n```", re.DOTALL)
+COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)", re.MULTILINE)  # a backslash carries it on
+
+
+def refreshed(text: str) -> str:
+    """The page with what its examples print now."""
+    names: dict[str, Any] = {"__name__": "__main__"}  # shared by a page's examples, as in pytest
+    text = CONSOLE.sub(_console_block, text)
+    parts = doctest.DocTestParser().parse(text)
+    return "".join(p if isinstance(p, str) else _python_example(p, names) for p in parts)
+
+
+def _console_block(block: re.Match[str]) -> str:
+    printed = [f"$ {command}\n{_shell_output(command)}" for command in COMMAND.findall(block[1])]
+    return "\n".join(["```console", *printed, "```"])
+
+
+def _shell_output(command: str) -> str:
+    here = Path(sys.executable).parent  # where the castwise of this environment is
+    environment = {**os.environ, "PATH": f"{here}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", f"{{ {command}\n}} 2>&1"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout.rstrip()
+
+
+def _python_example(example: doctest.Example, names: dict[str, Any]) -> str:
+    first, *more = example.source.splitlines()
+    code = "\n".join([f">>> {first}", *(f"... {line}".rstrip() for line in more)])
+    printed = _python_output(example.source, names).rstrip("\n").splitlines()
+    lines = [line if line.strip() else "<BLANKLINE>" for line in printed]
+    return "\n".join([code, *lines]) + "\n"
+
+
+def _python_output(source: str, names: dict[str, Any]) -> str:
+    printed = io.StringIO()
+    shown, sys.displayhook = sys.displayhook, _show
+    try:
+        with contextlib.redirect_stdout(printed):
+            exec(compile(source, "<example>", "single"), names)
+    except Exception as error:  # what an example raises is what it prints
+        last = traceback.format_exception_only(error)
+        return "".join(["Traceback (most recent call last):\n    ...\n", *last])
+    finally:
+        sys.displayhook = shown
+    return printed.getvalue()
+
+
+def _show(value: object) -> None:
+    if value is not None:
+        print(repr(value))
+
+
+def main(arguments: list[str]) -> int:
+    """Writes the pages that changed, or only names them; 1 where a check found some."""
+    is_check = "--check" in arguments
+    stale = False
+    for page in PAGES:
+        old = page.read_text(encoding="utf-8")
+        new = refreshed(old)
+        if new != old:
+            stale = True
+            print(f"{page.relative_to(ROOT)}: {'stale' if is_check else 'refreshed'}")
+            if not is_check:
+                page.write_text(new, encoding="utf-8")
+    return int(is_check and stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,278 @@
+"""The command line: each command parses, calls the library and prints a report."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from castwise import __version__
+from castwise.errors import CastwiseError, UsageError, did_you_mean
+from castwise.report.colour import paint_for_stdout
+
+# Reports are imported by the command that prints them, so that each starts fast.
+
+_DONE = 0
+_FOUND = 1  # a refusal, a difference, drift, a malformed line
+_WRONG_USAGE = 2
+_INTERRUPTED = 130
+
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+class _Commands(click.Group):
+    """A group that names the nearest command where one is unknown."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, known = args[0], self.list_commands(ctx)
+        if name not in known:
+            ctx.fail(f"unknown command {name!r}.{did_you_mean(name, known)}")
+        return super().resolve_command(ctx, args)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Runs a command and exits with its status; an error is one line on stderr."""
+    try:
+        status = cli.main(arguments, prog_name="castwise", standalone_mode=False)
+    except click.ClickException as error:
+        status = _complain(_with_hint(error))
+    except click.Abort:
+        status = _INTERRUPTED
+    except (CastwiseError, OSError) as error:
+        status = _complain(str(error))
+    sys.exit(status)
+
+
+def _complain(message: str) -> int:
+    click.echo(f"castwise: {message}", err=True)
+    return _WRONG_USAGE
+
+
+def _with_hint(error: click.ClickException) -> str:
+    message = error.format_message()
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{message} See '{context.command_path} --help'." if context else message
+
+
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context) -> int:
+    """Decides and explains dtype promotion as each tensor framework does.
+
+    \b
+    Examples:
+      castwise explain torch "int32[3] + 5.5"
+      castwise diff numpy torch --op add
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+    return _DONE
+
+
+@cli.command(context_settings={"ignore_unknown_options": True})  # "-int32[3]" is no option
+@click.argument("dialect")
+@click.argument("expression")
+@_json
+def explain(dialect: str, expression: str, as_json: bool) -> int:
+    """Tell how a dialect comes to a result, step by step.
+
+    EXPRESSION is a call or one operator. The exit status is 1 where the dialect refuses.
+
+    \b
+    Examples:
+      castwise explain torch "add(int32[3], 5.5)"
+      castwise explain numpy "uint8[3] + 300"
+    """
+    from castwise.engine.ask import question_in
+    from castwise.report.explanation import explained, explanation_json, explanation_text
+
+    found = explained(question_in(expression, dialect))
+    if as_json:
+        _echo_json(explanation_json(found))
+    else:
+        click.echo(explanation_text(found, paint_for_stdout(), min(_width(), 100)))
+    return _FOUND if found.is_refused else _DONE
+
+
+@cli.command()
+@click.option("--dialect", metavar="DIALECT", help="The dialect of lines that name none.")
+def resolve(dialect: str | None) -> int:
+    """Answer questions, a line of JSON each, from stdin.
+
+    Each line of stdin is an object, answered by one line on stdout, in order. It has op and
+    args, and may have dialect, form ("operator" or "function"), inplace, out (a dtype) and
+    alpha. Blank lines are skipped. A line that makes no sense is answered with a UsageError, the
+    others go on; the exit status is then 1.
+
+    \b
+    Example:
+      echo '{"op": "add", "args": ["int32[3]", 5.5]}' | castwise resolve --dialect torch
+    """
+    from castwise.frameworks.catalog import dialect_named
+    from castwise.report.json_lines import answer_stream
+    from castwise.report.two_processes import TwoProcesses
+
+    if dialect is not None:
+        dialect_named(dialect)  # an unknown one is wrong usage, not an error on every line
+    answer = TwoProcesses(dialect).answer_lines
+    is_well_formed = answer_stream(sys.stdin.buffer, sys.stdout.buffer, answer)
+    return _DONE if is_well_formed else _FOUND
+
+
+@cli.command()
+@click.argument("dialect")
+@click.option("--op", default="add", show_default=True, help="The op; any name the dialect has.")
+@click.option("--form", type=click.Choice(["operator", "function"]), help="How it is called.")
+@click.option(
+    "--with",
+    "columns",
+    type=click.Choice(["arrays", "0-d", "scalars"]),
+    multiple=True,
+    default=("arrays", "scalars"),
+    show_default=True,
+    help="What stands in the columns; may be repeated.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "md", "csv", "json", "html", "svg", "png"]),
+    help="By default that of the file's ending, or text.",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+def table(
+    dialect: str,
+    op: str,
+    form: str | None,
+    columns: tuple[str, ...],
+    format_: str | None,
+    output: Path | None,
+) -> int:
+    """Show what an op gives for every dtype with every dtype.
+
+    \b
+    Examples:
+      castwise table torch --op div
+      castwise table numpy --with 0-d --with scalars -o add.svg
+    """
+    from castwise.report.table import table as make_table
+    from castwise.report.table_formats import FORMATS
+    from castwise.report.table_text import table_text
+
+    made = make_table(op, dialect, form=form, columns=columns)
+    ending = output.suffix.lstrip(".") if output else ""
+    chosen = format_ or (ending if ending in FORMATS else "text")
+    if output is None and chosen == "text":
+        click.echo(table_text(made, paint_for_stdout(), _width()))
+    elif output is None:
+        _echo_file(FORMATS[chosen](made))
+    else:
+        written = FORMATS[chosen](made)
+        output.write_bytes(written if isinstance(written, bytes) else f"{written}\n".encode())
+    return _DONE
+
+
+@cli.command()
+@click.argument("first")
+@click.argument("second")
+@click.option("--op", help="Only this op.")
+@_json
+def diff(first: str, second: str, op: str | None, as_json: bool) -> int:
+    """List where two dialects differ, grouped by reason.
+
+    Asks about arrays and 0-d arrays of the dtypes both have, and about Python scalars. The exit
+    status is 1 where they differ. --json lists every question.
+
+    \b
+    Examples:
+      castwise diff numpy torch --op add
+      castwise diff numpy@1 numpy --json
+    """
+    from castwise.report.diff import diff as make_diff
+    from castwise.report.diff_text import diff_json, diff_text
+
+    found = make_diff(first, second, op=op)
+    if as_json:
+        _echo_json(diff_json(found))
+    else:
+        click.echo(diff_text(found, paint_for_stdout(), min(_width(), 100)))
+    return _FOUND if found.count else _DONE
+
+
+@cli.command()
+@_json
+def dialects(as_json: bool) -> int:
+    """List the dialects, with their version and evidence.
+
+    \b
+    Example:
+      castwise dialects --json
+    """
+    from castwise.report.dialect_list import dialects_json, dialects_text
+
+    if as_json:
+        _echo_json(dialects_json())
+    else:
+        click.echo(dialects_text(paint_for_stdout(), min(_width(), 120)))
+    return _DONE
+
+
+@cli.command()
+@click.argument("dialect")
+@click.option("--op", "ops", multiple=True, help="Only this op; may be repeated.")
+@_json
+def verify(dialect: str, ops: tuple[str, ...], as_json: bool) -> int:
+    """Compare a dialect with the framework installed here.
+
+    Asks the framework everything the dialect claims to know and lists the drift. The exit
+    status is 1 where an answer differs, 2 where the framework is not installed.
+
+    \b
+    Example:
+      castwise verify numpy --op add --op pow
+    """
+    from castwise.conformance.recorder import count
+    from castwise.frameworks.catalog import dialect_named
+    from castwise.report.progress import progress
+    from castwise.report.verify import recorder_for
+    from castwise.report.verify import verify as make_verification
+    from castwise.report.verify_text import verification_json, verification_text
+
+    spoken = dialect_named(dialect)
+    recorder = recorder_for(spoken, ops)
+    asked = ops or None
+    with progress(f"Asking {recorder.name}", count(recorder, asked)) as on_question:
+        found = make_verification(spoken, recorder, asked, on_question)
+    if as_json:
+        _echo_json(verification_json(found))
+    else:
+        click.echo(verification_text(found, paint_for_stdout()))
+    return _FOUND if found.drift else _DONE
+
+
+def _echo_json(value: Any) -> None:
+    click.echo(json.dumps(value, indent=2 if sys.stdout.isatty() else None))
+
+
+def _echo_file(content: str | bytes) -> None:
+    is_picture = isinstance(content, bytes)
+    if is_picture and sys.stdout.isatty():
+        raise UsageError("a picture is not for the terminal: write it to a file with -o.")
+    click.echo(content, nl=not is_picture)
+
+
+def _width() -> int:
+    """The width of the terminal, 40 at least; 80 where there is none or it does not tell."""
+    columns = shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
+    return max(40, columns or 80)

@@ -1,0 +1,33 @@
+"""The colours of pages and pictures: a hue for each kind of dtype, darker the wider the dtype."""
+
+from __future__ import annotations
+
+import colorsys
+import math
+
+from castwise.engine.decision import Decision
+from castwise.report.outcome import Outcome
+from castwise.vocab.dtypes import DType
+
+_HUES = {"bool": 285, "int": 210, "float": 140, "complex": 30}
+REFUSED = "#f4f4f5"
+INK = "#18181b"
+FAINT = "#71717a"
+
+
+def shade(dtype: DType) -> str:
+    """The background of a dtype, light enough for dark text.
+
+    >>> from castwise.vocab.dtypes import dtype
+    >>> shade(dtype("int8")), shade(dtype("int64"))
+    ('#bbd4ec', '#8cbbea')
+    """
+    depth = math.log2(max(8, dtype.part.bits))  # complex64 is as dark as float32
+    lightness, saturation = 0.93 - 0.033 * depth, 0.45 + 0.04 * depth
+    rgb = colorsys.hls_to_rgb(_HUES[dtype.kind] / 360, lightness, saturation)
+    return "#" + "".join(f"{round(255 * channel):02x}" for channel in rgb)
+
+
+def cell_shade(outcome: Outcome) -> str:
+    """The background of a cell."""
+    return shade(outcome.result) if isinstance(outcome, Decision) else REFUSED

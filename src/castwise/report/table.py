@@ -1,0 +1,115 @@
+"""What an op gives for every dtype with every dtype: `castwise table`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from castwise.engine.ask import find_op
+from castwise.errors import UsageError
+from castwise.frameworks.catalog import to_dialect
+from castwise.frameworks.dialect import Dialect
+from castwise.report.outcome import (
+    SCALARS,
+    Outcome,
+    arranged,
+    default_form,
+    outcome_of,
+    pair_question,
+)
+from castwise.vocab.operands import Operand, array_operand
+from castwise.vocab.ops import Op
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The outcomes of an op over rows and columns of operands; its text is the table.
+
+    >>> print(table("lt", "array-api", columns=["scalars"]))  # doctest: +ELLIPSIS
+    row < column in array-api
+    <BLANKLINE>
+          True     1   1.5    1j
+    bool     -     -     -     -
+    i8       -  bool     -     -
+    ...
+    """
+
+    op: Op
+    dialect: Dialect
+    form: str
+    rows: tuple[Operand, ...]
+    columns: tuple[tuple[Operand, ...], ...]  # in groups; none where the op takes one operand
+    cells: tuple[tuple[Outcome, ...], ...]
+
+    @property
+    def title(self) -> str:
+        """The question the cells answer, such as "row + column in torch"."""
+        words = arranged(self.op, "condition", "row", "column")
+        symbol = self.op.symbol if self.form == "operator" else None
+        call = f"{self.op.name}({', '.join(words)})"
+        asked = f" {symbol} ".join(words) if len(words) > 1 else f"{symbol}row"
+        return f"{asked if symbol else call} in {self.dialect.name}"
+
+    def __str__(self) -> str:
+        from castwise.report.table_text import table_text  # it knows Table
+
+        return table_text(self)
+
+
+def _arrays(dialect: Dialect) -> tuple[Operand, ...]:
+    return tuple(array_operand(d, (3,)) for d in dialect.dtypes)
+
+
+def _zero_d(dialect: Dialect) -> tuple[Operand, ...]:
+    return tuple(array_operand(d, ()) for d in dialect.dtypes)
+
+
+def _scalars(dialect: Dialect) -> tuple[Operand, ...]:
+    return SCALARS
+
+
+# What may stand in the columns.
+COLUMNS: dict[str, Callable[[Dialect], tuple[Operand, ...]]] = {
+    "arrays": _arrays,
+    "0-d": _zero_d,
+    "scalars": _scalars,
+}
+
+
+def table(
+    op: str = "add",
+    dialect: str | Dialect | None = None,
+    *,
+    form: str | None = None,
+    columns: Sequence[str] = ("arrays", "scalars"),
+) -> Table:
+    """The answers of an op for every pair of dtypes of a dialect.
+
+    Arrays stand in the rows, and in the columns the groups of COLUMNS that are named.
+
+    >>> "int16" in str(table("add", "array-api"))
+    False
+    >>> "i16" in str(table("add", "array-api"))
+    True
+
+    Raises UsageError for an unknown name.
+    """
+    spoken = to_dialect(dialect)
+    row = find_op(op, spoken)
+    chosen = form or default_form(row)
+    if chosen == "operator" and not row.symbol:
+        raise UsageError(f"{row.name} has no operator; leave out form, or say 'function'.")
+    for name in columns:
+        if name not in COLUMNS:
+            raise UsageError(f"columns are {', '.join(COLUMNS)}; not {name[:40]!r}.")
+    rows = _arrays(spoken)
+    groups = tuple(COLUMNS[name](spoken) for name in columns) if row.arity[1] > 1 else ()
+    cells = tuple(
+        tuple(
+            outcome_of(pair_question(row, left, right, spoken, chosen))
+            for group in groups or [(left,)]
+            for right in group
+        )
+        for left in rows
+    )
+    return Table(row, spoken, chosen, rows, groups, cells)

@@ -1,0 +1,148 @@
+"""A dialect against the framework installed here, question by question: `castwise verify`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from castwise.conformance.differences import difference_at
+from castwise.conformance.recorder import (
+    NO_KERNEL,
+    OUT_OF_RANGE,
+    REFUSED,
+    Cell,
+    Recorder,
+    cells,
+    find_recorder,
+)
+from castwise.engine.decide import decide
+from castwise.engine.decision import Question, Refusal
+from castwise.engine.types import can_cast
+from castwise.errors import UsageError, did_you_mean
+from castwise.frameworks.catalog import to_dialect
+from castwise.frameworks.dialect import Dialect
+from castwise.report.outcome import has_kernel
+from castwise.vocab.dtypes import dtype
+from castwise.vocab.notation import parse_operand, parse_scalar
+from castwise.vocab.ops import op
+
+
+class Drift(NamedTuple):
+    """A cell the framework answers in another way than castwise."""
+
+    cell: Cell
+    answer: str  # what castwise says
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What came of asking a framework everything its dialect claims to know."""
+
+    dialect: Dialect
+    framework: str
+    versions: dict[str, str]
+    compared: int
+    drift: tuple[Drift, ...]
+
+
+def verify(
+    dialect: str | Dialect,
+    recorder: Recorder,
+    ops: Iterable[str] | None = None,
+    on_question: Callable[[object], object] | None = None,
+) -> Verification:
+    """Asks the installed framework and compares each answer with the engine's."""
+    spoken = to_dialect(dialect)
+    compared, drift = 0, []
+    for cell in cells(recorder, ops, on_question):
+        compared += 1
+        said = answer_for(cell, spoken)
+        if not _agree(cell.answer, said) and not _is_listed(cell, spoken):
+            drift.append(Drift(cell, said))
+    return Verification(spoken, recorder.name, recorder.versions(), compared, tuple(drift))
+
+
+def _is_listed(cell: Cell, dialect: Dialect) -> bool:
+    """Whether castwise deliberately differs there."""
+    return difference_at(dialect.name, cell.op, cell.form, cell.operands) is not None
+
+
+def recorder_for(dialect: Dialect, ops: Iterable[str] = ()) -> Recorder:
+    """The recorder that asks the framework of a dialect, in its mode.
+
+    Raises UsageError where there is none, the framework is not installed, or it lacks an op.
+    """
+    try:
+        recorder = find_recorder(dialect.framework, dialect.mode)
+    except ImportError as error:
+        raise UsageError(
+            f"{dialect.name} cannot be verified: {error.name} is not installed."
+            f" Run: pip install {error.name}"
+        ) from None
+    except ValueError as error:
+        raise UsageError(f"{dialect.name} cannot be verified: {error}") from None
+    if recorder.dialect != dialect.name:
+        raise UsageError(
+            f"{dialect.name} cannot be verified: the {recorder.name} installed here speaks"
+            f" {recorder.dialect}."
+        )
+    for name in ops:
+        known = recorder.scope.forms
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise UsageError(f"{recorder.name} is not asked about {name!r}.{hint}")
+    return recorder
+
+
+def agrees(cell: Cell, dialect: str | Dialect) -> bool:
+    """Whether the engine answers a cell as the framework did.
+
+    >>> agrees(Cell("add", "operator", ("int32[3]", "5.5"), "float32"), "torch")
+    True
+    """
+    return _agree(cell.answer, answer_for(cell, dialect))
+
+
+def answer_for(cell: Cell, dialect: str | Dialect) -> str:
+    """What the engine answers to a cell, in the words of the cells.
+
+    >>> answer_for(Cell("sub", "function", ("bool[3]", "bool[3]"), ""), "numpy")
+    '!'
+    """
+    spoken = to_dialect(dialect)
+    if cell.op == "can_cast":
+        source, target = (operand.removesuffix("[3]") for operand in cell.operands)
+        return "bool" if can_cast(source, target, dialect=spoken) else REFUSED
+    try:
+        decision = decide(question_for(cell, spoken))
+    except Refusal as refusal:
+        return OUT_OF_RANGE if refusal.by_value else REFUSED
+    return decision.result.name if has_kernel(decision) else f"{NO_KERNEL}:{decision.result}"
+
+
+def question_for(cell: Cell, dialect: Dialect) -> Question:
+    """The question a cell asks the engine."""
+    form, _, value = cell.form.partition("=")
+    operands = ("bool[3]", *cell.operands) if cell.op == "where" else cell.operands
+    return Question(
+        op(cell.op),
+        tuple([parse_operand(operand) for operand in operands]),
+        dialect,
+        form="operator" if form in ("operator", "inplace") else "function",
+        inplace=form == "inplace",
+        out=dtype(value) if form == "out" else None,
+        alpha=parse_scalar(value) if form == "alpha" else None,
+    )
+
+
+def _agree(recorded: str, said: str) -> bool:
+    """Whether two answers are one: both refusals, or the same dtype, or neither runs.
+
+    A framework without a kernel may not tell the dtype it promoted to.
+    """
+    if recorded.startswith(REFUSED) or said.startswith(REFUSED):
+        return recorded[:1] == said[:1]
+    if recorded == NO_KERNEL or (recorded.startswith(NO_KERNEL) and said.startswith(NO_KERNEL)):
+        return True
+    return recorded.removeprefix(f"{NO_KERNEL}:") == said.removeprefix(f"{NO_KERNEL}:")

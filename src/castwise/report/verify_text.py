@@ -1,0 +1,79 @@
+"""What a verification found, for the terminal and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED, Cell
+from castwise.report.colour import Paint, plain
+from castwise.report.verify import Drift, Verification
+
+_EXAMPLES = 3  # an op
+_FORMS = {"function": "", "operator": " as an operator", "inplace": " in place"}
+
+
+def verification_text(found: Verification, paint: Paint = plain) -> str:
+    """The versions, whether all answers agree, and the drift op by op."""
+    installed = ", ".join(_version(found, part) for part in found.versions)
+    lines = [f"Installed: {installed}.", f"{found.dialect.name} is {found.dialect.evidence}."]
+    if not found.drift:
+        return "\n".join([*lines, f"All {found.compared:,} answers agree."])
+    lines.append(f"{len(found.drift):,} of {found.compared:,} answers differ.")
+    for op, drifted in by_op(found).items():
+        lines += ["", f"{len(drifted):7,}  {paint(op, 'title')}"]
+        for drift in drifted[:_EXAMPLES]:
+            lines += [
+                f"         {_question(drift.cell)}",
+                f"           {_told(found, drift, paint)}",
+            ]
+    return "\n".join(lines)
+
+
+def by_op(found: Verification) -> dict[str, list[Drift]]:
+    """The drift of each op, the op with most first."""
+    grouped: dict[str, list[Drift]] = {}
+    for drift in found.drift:
+        grouped.setdefault(drift.cell.op, []).append(drift)
+    return dict(sorted(grouped.items(), key=lambda item: -len(item[1])))
+
+
+def verification_json(found: Verification) -> dict[str, Any]:
+    """The verification as a JSON object, with every answer that differs."""
+    return {
+        "dialect": found.dialect.name,
+        "evidence": found.dialect.evidence,
+        "framework": found.framework,
+        "installed": found.versions,
+        "compared": found.compared,
+        "drift": [
+            {
+                "op": drift.cell.op,
+                "form": drift.cell.form,
+                "operands": list(drift.cell.operands),
+                "framework": drift.cell.answer,
+                "castwise": drift.answer,
+            }
+            for drift in found.drift
+        ],
+    }
+
+
+def _version(found: Verification, part: str) -> str:
+    name = found.framework if part == "version" else part
+    return f"{name} {found.versions[part]}"
+
+
+def _question(cell: Cell) -> str:
+    return f"{cell.op}({', '.join(cell.operands)}){_FORMS.get(cell.form, f' with {cell.form}')}"
+
+
+def _told(found: Verification, drift: Drift, paint: Paint) -> str:
+    theirs, ours = _words(drift.cell.answer), _words(drift.answer)
+    return f"{found.framework}: {theirs}, castwise: {paint(ours, 'refused')}"
+
+
+def _words(answer: str) -> str:
+    """An answer of a cell as a person would say it."""
+    if answer.startswith(NO_KERNEL):
+        return answer.replace(f"{NO_KERNEL}:", "no kernel for ").replace(NO_KERNEL, "no kernel")
+    return {REFUSED: "refused", OUT_OF_RANGE: "refused by value"}.get(answer, answer)

@@ -1,0 +1,197 @@
+"""The shape of the source: import direction, sizes, and where frameworks may be named."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "castwise"
+FILES = sorted(SOURCE.rglob("*.py"))
+FRAMEWORKS = [
+    "torch", "numpy", "jax", "tensorflow", "paddle", "oneflow", "megengine", "keras", "mlx",
+    "tinygrad", "mindspore", "dask", "cupy",
+]  # fmt: skip
+
+
+def place(file: Path) -> str:
+    return file.relative_to(SOURCE).as_posix()
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_the_source_is_found() -> None:
+    assert {"__init__.py", "engine/decide.py", "vocab/dtypes.py"} <= {place(f) for f in FILES}
+
+
+def test_imports_go_one_way() -> None:
+    """The contracts of pyproject.toml, by import-linter itself."""
+    lint = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run(
+        [lint, "--no-cache", "--no-logo"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"Contracts: [1-9]\d* kept, 0 broken", done.stdout)
+
+
+HEAVY = ["numpy", "ml_dtypes", "torch", "jax", "dask", "click", "rich", "array_api_strict"]
+
+
+def loaded_by(statement: str) -> str:
+    return run(f"import sys; {statement}; print(sorted(set({HEAVY}) & set(sys.modules)))")
+
+
+def test_importing_castwise_loads_no_framework() -> None:
+    assert loaded_by("import castwise") == "[]"
+
+
+def test_importing_castwise_loads_none_of_its_own_modules() -> None:
+    code = "import castwise, sys; print([m for m in sys.modules if m.startswith('castwise.')])"
+    assert run(code) == "[]"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import castwise; castwise.resolve('add', 'int32[3]', 5.5, dialect='torch')",
+        "import castwise; castwise.explain('np.int8[3] + 5', dialect='array-api')",
+        "import castwise; castwise.promote_types('torch.half', 'bf16', dialect='torch')",
+        "import castwise; [getattr(castwise, name) for name in dir(castwise)]",
+    ],
+)
+def test_answering_from_notation_loads_no_framework(statement: str) -> None:
+    assert loaded_by(statement) == "[]"
+
+
+def test_no_module_loads_a_framework_when_it_is_imported() -> None:
+    frameworks = [name for name in HEAVY if name not in ("click", "rich")]
+    code = (
+        "import importlib, pkgutil, sys, castwise\n"
+        "for found in pkgutil.walk_packages(castwise.__path__, 'castwise.'):\n"
+        "    if not found.name.endswith('__main__'):\n"
+        "        importlib.import_module(found.name)\n"
+        f"print(sorted(set({frameworks}) & set(sys.modules)))"
+    )
+    assert run(code) == "[]"
+
+
+@pytest.mark.parametrize("file", FILES, ids=place)
+def test_no_file_is_over_400_lines(file: Path) -> None:
+    assert len(file.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node
+
+
+@pytest.mark.parametrize("file", FILES, ids=place)
+def test_no_function_is_over_60_lines(file: Path) -> None:
+    long = {
+        f.name: size
+        for f in functions(ast.parse(file.read_text(encoding="utf-8")))
+        if (size := (f.end_lineno or f.lineno) - f.lineno + 1) > 60
+    }
+    assert long == {}
+
+
+def test_no_module_is_a_drawer_for_everything() -> None:
+    drawers = {"utils", "util", "helpers", "helper", "common", "base", "misc"}
+    names = {file.stem for file in FILES} | {file.parent.name for file in FILES}
+    assert names & drawers == set()
+
+
+def may_name_frameworks(file: Path) -> bool:
+    name = place(file)
+    return (
+        name.startswith("frameworks/")
+        or name == "vocab/live.py"
+        or re.fullmatch(r"conformance/\w+_(recorder|errors)\.py", name) is not None
+    )
+
+
+# NumPy is also a role of the vocabulary: a NumPy array, 0-d array or scalar that stands in another
+# framework's op. Identifiers such as is_numpy and NUMPY_SCALAR, and sentences, speak of that role.
+ROLE_IN_CODE = re.compile(r"_?(is_)?numpy(_[a-z_]+)?|_?NUMPY_[A-Z_]+")
+ROLE_IN_TEXT = re.compile("NumPy (0-d )?(array|scalar)s?")
+# file -> the strings in it that name a framework, and why
+ALLOWED = {
+    "vocab/notation.py": {"numpy."},  # how the np. mark of the role is written in full
+    "conformance/recorder.py": {  # which recorder is whose
+        "torch", "numpy", "castwise.conformance.torch_recorder",
+        "castwise.conformance.numpy_recorder",
+    },
+    "conformance/__main__.py": {"torch"},  # an example in the help text
+}  # fmt: skip
+
+
+def words(tree: ast.AST) -> Iterator[tuple[int, str, bool]]:
+    """Line, text and whether it is a string: every identifier and every string but docstrings."""
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        line = getattr(node, "lineno", 0)
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and id(node) not in docstrings:
+                yield line, node.value, True
+            continue
+        for field in ("id", "attr", "name", "asname", "arg", "module"):
+            text = getattr(node, field, None)
+            if isinstance(text, str):
+                yield line, text, False
+
+
+def is_allowed(file: Path, text: str, is_string: bool) -> bool:
+    if not is_string:
+        return ROLE_IN_CODE.fullmatch(text.rpartition(".")[2]) is not None
+    rest = ROLE_IN_TEXT.sub("", text)
+    for allowed in sorted(ALLOWED.get(place(file), ()), key=len, reverse=True):
+        rest = rest.replace(allowed, "")
+    return not NAMED.search(rest)
+
+
+NAMED = re.compile("|".join(FRAMEWORKS), re.IGNORECASE)
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if not may_name_frameworks(f)], ids=place)
+def test_frameworks_are_named_only_where_they_may_be(file: Path) -> None:
+    found = [
+        (line, text)
+        for line, text, is_string in words(ast.parse(file.read_text(encoding="utf-8")))
+        if NAMED.search(text) and not is_allowed(file, text, is_string)
+    ]
+    assert found == []
+
+
+def test_the_allow_list_is_not_longer_than_it_need_be() -> None:
+    for name, strings in ALLOWED.items():
+        tree = ast.parse((SOURCE / name).read_text(encoding="utf-8"))
+        texts = [text for _, text, is_string in words(tree) if is_string]
+        assert {s for s in strings if not any(s in text for text in texts)} == set(), name
+
+
+def test_python_files_of_the_engine_import_the_standard_library_and_castwise_alone() -> None:
+    foreign = set()
+    for file in FILES:
+        if place(file).split("/")[0] not in ("vocab", "frameworks", "engine", "errors.py"):
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            foreign |= {n.partition(".")[0] for n in names}
+    assert foreign - sys.stdlib_module_names - {"castwise"} == set()

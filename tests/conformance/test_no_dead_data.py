@@ -1,0 +1,110 @@
+"""No data in a dialect is dead: without any one edge or rule, some recorded cell changes."""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from castwise.conformance.recorder import Cell, read_cells
+from castwise.engine.decide import decide
+from castwise.engine.decision import Refusal
+from castwise.frameworks.catalog import dialect_named
+from castwise.frameworks.dialect import Dialect, Rule, parse_edges
+from castwise.report.verify import question_for
+
+CELLS = Path(__file__).parents[2] / "conformance" / "cells"
+PARENTS = {"torch": "torch", "numpy": "numpy", "numpy@1": "numpy", "array-api": "array-api"}
+WORDS = ("because",)  # told to a person, decides nothing
+
+
+@functools.cache
+def cells_by_op(name: str) -> dict[str, list[Cell]]:
+    """The recorded cells of a dialect by op, shuffled so that a change is met early."""
+    _, cells = read_cells(CELLS / f"{name}.tsv.gz")
+    random.Random(0).shuffle(cells)
+    by_op: dict[str, list[Cell]] = {}
+    for cell in cells:
+        if cell.op != "can_cast":
+            by_op.setdefault(cell.op, []).append(cell)
+    return by_op
+
+
+def answered(cell: Cell, dialect: Dialect) -> object:
+    try:
+        decision = decide(question_for(cell, dialect))
+    except Refusal as refusal:
+        return "!", refusal.by_value
+    return decision.result, decision.compute, bool(decision.notes)
+
+
+def changes_an_answer(varied: Dialect, original: Dialect, ops: list[str]) -> bool:
+    by_op = cells_by_op(original.name)
+    asked = ops if ops else list(by_op)
+    longest = max((len(by_op.get(op, ())) for op in asked), default=0)
+    for place in range(longest):
+        for op in asked:
+            cells = by_op.get(op, [])
+            if place < len(cells) and answered(cells[place], varied) != answered(
+                cells[place], original
+            ):
+                return True
+    return False
+
+
+def without_each_edge(dialect: Dialect) -> Iterator[tuple[str, Dialect, list[str]]]:
+    edges = [
+        (f"{source} {'->' if goes_on else '=>'} {target}")
+        for source, target, goes_on in parse_edges(dialect.reaches, dialect.dtypes)
+    ]
+    for edge in edges:
+        rest = "\n".join(other for other in edges if other != edge)
+        yield edge, dialect.vary(reaches=rest), ["result_type", "add", "atan2", "where"]
+
+
+def without_each_rule(dialect: Dialect) -> Iterator[tuple[str, Dialect, list[str]]]:
+    for names, rule in dialect.ops.items():
+        if is_inherited(dialect, names, rule):
+            continue
+        ops = [word.partition("/")[0] for word in names.split()]
+        for field in given_fields(rule):
+            less = {**dialect.ops, names: replace(rule, **{field: None})}
+            asked = [] if "*" in ops else ops
+            yield f"{names}: {field}", dialect.vary(ops=less), asked
+        for word, op in zip(names.split(), ops, strict=True):
+            if len(ops) > 1:
+                less = renamed(dialect, names, word)
+                yield f"{names}: {word}", dialect.vary(ops=less), [] if op == "*" else [op]
+
+
+def is_inherited(dialect: Dialect, names: str, rule: Rule) -> bool:
+    """Whether a parent has the same rule, where it is tested."""
+    parent = dialect_named(PARENTS[dialect.name])
+    return parent is not dialect and parent.ops.get(names) is rule
+
+
+def given_fields(rule: Rule) -> list[str]:
+    return [
+        f.name for f in fields(rule) if f.name not in WORDS and getattr(rule, f.name) is not None
+    ]
+
+
+def renamed(dialect: Dialect, names: str, word: str) -> dict[str, Rule]:
+    """The rules with one word less in one key, each in its place."""
+    less = " ".join(other for other in names.split() if other != word)
+    return {less if key == names else key: rule for key, rule in dialect.ops.items()}
+
+
+@pytest.mark.parametrize("name", PARENTS)
+def test_each_edge_and_rule_changes_some_recorded_cell(name: str) -> None:
+    dialect = dialect_named(name)
+    dead = [
+        what
+        for what, varied, ops in [*without_each_edge(dialect), *without_each_rule(dialect)]
+        if not changes_an_answer(varied, dialect, ops)
+    ]
+    assert dead == []

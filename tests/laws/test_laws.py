@@ -1,0 +1,228 @@
+"""Laws every dialect keeps, or declares to break and shows where."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import castwise as cw
+from castwise.engine.plan import reach_of
+from castwise.frameworks.dialect import Dialect
+from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import Operand, array_operand, scalar_operand
+
+DIALECTS = cw.dialects()
+COMMUTATIVE_OPS = [
+    "add", "mul", "maximum", "minimum", "fmax", "fmin", "eq", "ne", "bitwise_and", "bitwise_or",
+    "bitwise_xor", "logical_and", "logical_or", "logical_xor", "hypot", "logaddexp", "result_type",
+    "promote_types", "matmul", "allclose",
+]  # fmt: skip
+KEEPING_OPS = ["add", "mul", "maximum", "result_type", "promote_types", "concat", "div", "hypot"]
+
+numbers = st.one_of(
+    st.booleans(),
+    st.integers(-(2**65), 2**65),
+    st.integers(-300, 300),
+    st.floats(),
+    st.complex_numbers(),
+)
+
+
+def operands_of(dialect: str) -> st.SearchStrategy[Operand]:
+    """Arrays, 0-d arrays and Python numbers as the dialect has them."""
+    dtypes = st.sampled_from(cw.dialect(dialect).dtypes)
+    arrays = st.builds(array_operand, dtypes, st.sampled_from([None, (3,), (), (2, 3)]))
+    return arrays | arrays | st.builds(scalar_operand, numbers)
+
+
+def decided(dialect: str | Dialect, op: str, *operands: Any, **parts: Any) -> DType | None:
+    """The result dtype, or None where the dialect refuses."""
+    try:
+        return cw.resolve(op, *operands, dialect=dialect, **parts).result
+    except cw.PromotionError:
+        return None
+
+
+@functools.cache
+def promoted(dialect: Dialect, a: DType, b: DType) -> DType | None:
+    try:
+        return cw.promote_types(a, b, dialect=dialect)
+    except cw.PromotionError:
+        return None
+
+
+@pytest.mark.parametrize("dialect", [d for d in DIALECTS if cw.dialect(d).is_commutative])
+@settings(max_examples=100)  # in each dialect
+@given(data=st.data())
+def test_the_order_of_two_operands_does_not_matter(dialect: str, data: st.DataObject) -> None:
+    op = data.draw(st.sampled_from(COMMUTATIVE_OPS))
+    a, b = data.draw(operands_of(dialect)), data.draw(operands_of(dialect))
+    form = data.draw(st.sampled_from(["function", "operator"]))
+    there, back = (decided(dialect, op, *pair, form=form) for pair in ((a, b), (b, a)))
+    assert there is back
+
+
+@pytest.mark.parametrize("dialect", [d for d in DIALECTS if not cw.dialect(d).is_commutative])
+def test_a_dialect_that_is_not_commutative_shows_where(dialect: str) -> None:
+    dtypes = cw.dialect(dialect).dtypes
+    assert any(
+        decided(dialect, "add", a, b) is not decided(dialect, "add", b, a)
+        for a, b in itertools.combinations(dtypes, 2)
+    )
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_a_dtype_with_itself_is_itself(dialect: str, count: int) -> None:
+    for row in cw.dialect(dialect).dtypes:
+        for shape in ((3,), (), None):
+            operand = array_operand(row, shape)
+            assert decided(dialect, "result_type", *[operand] * count) is row
+        assert decided(dialect, "promote_types", *[row] * count) is row
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=100)  # in each dialect
+@given(data=st.data())
+def test_the_order_of_many_operands_does_not_matter(dialect: str, data: st.DataObject) -> None:
+    """A dialect that joins pair by pair may refuse in one order what it answers in another."""
+    operands = data.draw(st.lists(operands_of(dialect), min_size=2, max_size=5))
+    shuffled = data.draw(st.permutations(operands))
+    results = {decided(dialect, "result_type", *order) for order in (operands, shuffled)}
+    if cw.dialect(dialect).folds:
+        results.discard(None)
+        assert len(results) <= 1
+    else:
+        assert len(results) == 1
+
+
+def sides(dialect: Dialect, a: DType, b: DType, c: DType) -> tuple[DType | None, DType | None]:
+    """(a with b) with c, and a with (b with c); None where a step is refused."""
+    left, right = promoted(dialect, a, b), promoted(dialect, b, c)
+    return (
+        promoted(dialect, left, c) if left else None,
+        promoted(dialect, a, right) if right else None,
+    )
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_promotion_is_associative_or_the_witness_shows_that_it_is_not(dialect: str) -> None:
+    spoken = cw.dialect(dialect)
+    differing = [
+        (a.name, b.name, c.name)
+        for a, b, c in itertools.product(spoken.dtypes, repeat=3)
+        for left, right in [sides(spoken, a, b, c)]
+        if left and right and left is not right
+    ]
+    if spoken.associativity_witness is None:
+        assert differing == []
+    else:
+        assert spoken.associativity_witness in differing
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=100)  # in each dialect
+@given(data=st.data())
+def test_every_array_reaches_the_result(dialect: str, data: st.DataObject) -> None:
+    """Where a dialect joins pair by pair, an edge that goes no further is passed over by the next
+    pair, so the law is about two operands there."""
+    spoken = cw.dialect(dialect)
+    op = data.draw(st.sampled_from(KEEPING_OPS))
+    is_joined_at_once = not spoken.folds and op in ("result_type", "promote_types", "concat")
+    many = 4 if is_joined_at_once else 2
+    given_dtypes = st.lists(st.sampled_from(spoken.dtypes), min_size=2, max_size=many)
+    dtypes = data.draw(given_dtypes)
+    result = decided(dialect, op, *[array_operand(d, (3,)) for d in dtypes])
+    reach = reach_of(spoken)
+    assert result is None or all(reach.reaches(d, result) for d in dtypes)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_join_of_two_dtypes_is_the_first_both_reach(dialect: str) -> None:
+    """No dtype earlier in the dialect's order is reached by both."""
+    spoken = cw.dialect(dialect)
+    reach = reach_of(spoken)
+    for a, b in itertools.product(spoken.dtypes, repeat=2):
+        joined = promoted(spoken, a, b)
+        if joined:
+            earlier = itertools.takewhile(lambda d, last=joined: d is not last, spoken.dtypes)
+            assert not [d for d in earlier if reach.reaches(a, d) and reach.reaches(b, d)]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_reaches_keeps_its_kind_or_rises(dialect: str) -> None:
+    spoken = cw.dialect(dialect)
+    reach = reach_of(spoken)
+    for a, b in itertools.product(spoken.dtypes, repeat=2):
+        if reach.reaches(a, b):
+            assert a.rank <= b.rank
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=100)  # in each dialect
+@given(data=st.data())
+def test_the_explanation_ends_in_the_decided_dtype(dialect: str, data: st.DataObject) -> None:
+    op = data.draw(st.sampled_from(["add", "div", "pow", "lt", "maximum", "result_type", "atan2"]))
+    operands = data.draw(st.lists(operands_of(dialect), min_size=2, max_size=2))
+    result = decided(dialect, op, *operands)
+    text = cw.explain(op, *operands, dialect=dialect)
+    if result is None:
+        assert "\n  Refused: " in text
+    else:
+        assert text.endswith(f"The result is {result}.")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=100)  # in each dialect
+@given(data=st.data())
+def test_a_cast_goes_from_the_operands_dtype_to_the_compute_dtype(
+    dialect: str, data: st.DataObject
+) -> None:
+    op = data.draw(st.sampled_from(["add", "mul", "maximum", "lt", "result_type"]))
+    operands = data.draw(st.lists(operands_of(dialect), min_size=2, max_size=2))
+    try:
+        decision = cw.resolve(op, *operands, dialect=dialect)
+    except cw.PromotionError:
+        return
+    for operand, cast in zip(operands, decision.casts, strict=True):
+        if cast is None:
+            assert operand.dtype in (None, decision.compute)
+        else:
+            assert (cast.source, cast.target) == (operand.dtype, decision.compute)
+
+
+def edges_of(dialect: Dialect) -> list[str]:
+    """Each single edge of a dialect as a line of its own."""
+    found = []
+    for line in dialect.reaches.replace(";", "\n").splitlines():
+        arrow = "=>" if "=>" in line else "->"
+        left, _, right = line.partition(arrow)
+        found += [f"{a} {arrow} {b}" for a in left.split() for b in right.split()]
+    return found
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_no_edge_is_dead(dialect: str) -> None:
+    """Taking any one edge away changes what some op answers for some pair of arrays."""
+    spoken = cw.dialect(dialect)
+    edges = edges_of(spoken)
+    ops = ("promote_types", "add", "div", "exp")
+    pairs = [tuple(map(array_operand, p)) for p in itertools.product(spoken.dtypes, repeat=2)]
+    whole = {
+        (op, p): decided(spoken, op, *p[: 1 if op == "exp" else 2]) for op in ops for p in pairs
+    }
+    dead = []
+    for edge in edges:
+        varied = spoken.vary(reaches="\n".join(e for e in edges if e != edge))
+        if all(
+            decided(varied, op, *p[: 1 if op == "exp" else 2]) is result
+            for (op, p), result in whole.items()
+        ):
+            dead.append(edge)
+    assert edges
+    assert dead == []

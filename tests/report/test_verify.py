@@ -1,0 +1,150 @@
+"""`castwise verify`: cells of a framework against the engine's answers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import pytest
+
+from castwise.conformance.grid import Scope
+from castwise.conformance.recorder import Cell
+from castwise.errors import UsageError
+from castwise.frameworks.catalog import dialect_named
+from castwise.report.progress import progress
+from castwise.report.verify import agrees, answer_for, recorder_for, verify
+from castwise.report.verify_text import verification_json, verification_text
+
+
+class AlwaysFloat32:
+    """A framework that answers float32 whatever it is asked."""
+
+    name = "always-float32"
+    dialects: tuple[str, ...] = ("numpy",)
+    dialect = "numpy"
+    scope = Scope(dtypes=("int8", "float32"), forms={"add": ("function", "inplace")})
+
+    def versions(self) -> dict[str, str]:
+        return {"version": "1.0", "python": "3"}
+
+    def session(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def make(self, notation: str) -> Any:
+        return notation
+
+    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        return "float32"
+
+    def dtype_of(self, result: Any) -> str | None:
+        return str(result)
+
+    def classify(self, error: Exception) -> str | None:
+        return None
+
+
+def cell(op: str, form: str, *operands: str, answer: str = "") -> Cell:
+    return Cell(op, form, operands, answer)
+
+
+@pytest.mark.parametrize(
+    ("asked", "dialect", "answer"),
+    [
+        (cell("add", "operator", "int32[3]", "5.5"), "torch", "float32"),
+        (cell("add", "inplace", "int32[3]", "5.5"), "torch", "!"),
+        (cell("add", "out=float64", "int32[3]", "int32[3]"), "torch", "float64"),
+        (cell("add", "alpha=1.5", "int32[3]", "int32[3]"), "torch", "!"),
+        (cell("add", "function", "int8[3]", "300"), "numpy", "!range"),
+        (cell("where", "function", "int8[3]", "float32[3]"), "numpy", "float32"),
+        (cell("can_cast", "function", "int64[3]", "uint8[3]"), "torch", "bool"),
+        (cell("can_cast", "function", "float32[3]", "int32[3]"), "torch", "!"),
+        (cell("add", "function", "uint16[3]", "uint16[3]"), "torch", "no-kernel:uint16"),
+    ],
+)
+def test_the_engine_answers_in_the_words_of_the_cells(
+    asked: Cell, dialect: str, answer: str
+) -> None:
+    assert answer_for(asked, dialect) == answer
+
+
+@pytest.mark.parametrize(
+    ("recorded", "is_agreed"),
+    [("!", True), ("!range", True), ("int8", False), ("no-kernel", False)],
+)
+def test_refusals_agree(recorded: str, is_agreed: bool) -> None:
+    asked = cell("add", "function", "int8[3]", "300", answer=recorded)
+    assert agrees(asked, "numpy") == is_agreed
+
+
+@pytest.mark.parametrize(
+    ("recorded", "is_agreed"),
+    [("no-kernel", True), ("no-kernel:uint16", True), ("uint16", True), ("int8", False)],
+)
+def test_missing_kernels_agree(recorded: str, is_agreed: bool) -> None:
+    asked = cell("add", "function", "uint16[3]", "uint16[3]", answer=recorded)
+    assert agrees(asked, "torch") == is_agreed
+
+
+def test_drift_is_listed_by_op() -> None:
+    asked: list[object] = []
+    found = verify("numpy", AlwaysFloat32(), on_question=asked.append)
+    assert found.compared == len(asked) > 0
+    assert all(agrees(drift.cell, "numpy") is False for drift in found.drift)
+    told = verification_text(found)
+    assert told.startswith("Installed: always-float32 1.0, python 3.\nnumpy is recorded from ")
+    assert f"{len(found.drift):,} of {found.compared:,} answers differ." in told
+    assert (
+        "         add(int8[3], int8[3])\n           always-float32: float32, castwise: int8\n"
+        in told
+    )
+    made = verification_json(found)
+    assert made["installed"] == {"version": "1.0", "python": "3"}
+    assert made["drift"][0] == {
+        "op": "add",
+        "form": "function",
+        "operands": ["int8[3]", "int8[3]"],
+        "framework": "float32",
+        "castwise": "int8",
+    }
+
+
+def test_a_bar_is_shown_on_a_terminal_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with progress("Asking", 1000) as on_question:
+        assert on_question is None
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with progress("Asking", 1000) as on_question:
+        assert on_question is not None
+        for question in range(1000):
+            on_question(question)
+    assert "Asking" in capsys.readouterr().err
+
+
+def test_no_drift_is_said_in_one_line() -> None:
+    pytest.importorskip("array_api_strict")
+    found = verify(
+        "array-api", recorder_for(dialect_named("array-api"), ["can_cast"]), ["can_cast"]
+    )
+    assert found.drift == ()
+    assert verification_text(found).splitlines()[-1] == f"All {found.compared:,} answers agree."
+
+
+def test_a_framework_that_is_missing_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "array_api_strict", None)
+    with pytest.raises(UsageError, match=r"not installed\. Run: pip install array_api_strict"):
+        recorder_for(dialect_named("array-api"))
+
+
+def test_an_op_that_is_not_asked_is_an_error() -> None:
+    pytest.importorskip("array_api_strict")
+    with pytest.raises(UsageError, match="not asked about 'ad'"):
+        recorder_for(dialect_named("array-api"), ["ad"])
+
+
+def test_a_dialect_without_recorder_is_an_error() -> None:
+    unheard = dialect_named("numpy").vary(framework="unheard")
+    with pytest.raises(UsageError, match="unheard cannot be verified: no recorder"):
+        recorder_for(unheard)
