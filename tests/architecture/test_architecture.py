@@ -126,6 +126,7 @@ ROLE_IN_CODE = re.compile(r"_?(is_)?numpy(_[a-z_]+)?|_?NUMPY_[A-Z_]+")
 ROLE_IN_TEXT = re.compile("NumPy (0-d )?(array|scalar)s?")
 # file -> the strings in it that name a framework, and why
 ALLOWED = {
+    "vocab/operands.py": {"is_numpy"},  # the name of a field
     "vocab/notation.py": {"numpy."},  # how the np. mark of the role is written in full
     "conformance/recorder.py": {  # which recorder is whose
         "torch", "numpy", "castwise.conformance.torch_recorder",

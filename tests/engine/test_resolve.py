@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import re
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,14 @@ ANSWERS = [
     ("array-api", "add", ("float32[3]", 1j), "complex64", "complex64"),
     ("array-api", "sum", ("uint8[3]",), "uint64", "uint64"),
 ]
+
+
+def answered(asked: tuple[Any, ...], dialect: str, **parts: Any) -> Decision | Exception:
+    """The decision or the error, whatever it is."""
+    try:
+        return cw.resolve(*asked, dialect=dialect, **parts)
+    except Exception as error:
+        return error
 
 
 @pytest.mark.parametrize(("dialect", "op", "operands", "result", "compute"), ANSWERS)
@@ -346,17 +355,30 @@ def test_another_form_is_a_usage_error(form: str) -> None:
         cw.resolve("add", "int8[3]", 5, dialect="torch", form=form)
 
 
+@pytest.mark.parametrize("form", ["function", "operator"])
 @pytest.mark.parametrize("dialect", ["numpy", "numpy@1"])
-def test_in_numpy_both_spellings_of_an_array_are_equal(dialect: str) -> None:
-    for plain in ("int8[3]", "int64[]", "int64=300[]", "float32"):
-        for other in ("uint8[3]", 5, 300, 1.5):
-            results = set()
-            for spelled in (plain, f"np.{plain}"):
-                try:
-                    results.add(cw.resolve("add", spelled, other, dialect=dialect).result)
-                except cw.ScalarRangeError:
-                    results.add(None)
-            assert len(results) == 1, (plain, other)
+def test_in_numpy_both_spellings_of_an_array_are_equal(dialect: str, form: str) -> None:
+    arrays = [
+        "bool[3]",
+        "int8[3]",
+        "int64[]",
+        "int64=300[]",
+        "float32",
+        "bfloat16[]",
+        "complex64[3]",
+    ]
+    others = ["uint8[3]", True, 0, 2, 300, -1, 0.5, 2.0, 1j]
+    differing = []
+    for op, array in itertools.product(OPS, arrays):
+        rest = {1: [()], 2: [(o,) for o in others], 3: [("int8[3]", o) for o in others]}
+        for more in rest.get(OPS[op].arity[0], []):
+            results = {
+                getattr(answered((op, spelled, *more), dialect, form=form), "result", None)
+                for spelled in (array, f"np.{array}")
+            }
+            if len(results) > 1:
+                differing.append((op, array, *more))
+    assert differing == []
 
 
 @pytest.mark.parametrize(
@@ -477,14 +499,6 @@ def questions() -> list[tuple[Any, ...]]:
     return asked
 
 
-def answered(asked: tuple[Any, ...], dialect: str, **parts: Any) -> Decision | Exception:
-    """The decision or the error, whatever it is."""
-    try:
-        return cw.resolve(*asked, dialect=dialect, **parts)
-    except Exception as error:
-        return error
-
-
 PARTS: list[dict[str, Any]] = [{}, {"form": "function"}, {"inplace": True}, {"out": "float32"}]
 
 
@@ -602,6 +616,17 @@ def test_the_words_of_a_decision_name_the_operands_asked_about() -> None:
         )
 
 
+def test_a_repeated_question_is_not_decided_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ask, "_answers", {})
+    decisions = []
+    monkeypatch.setattr(
+        ask, "decide", lambda question: decisions.append(question) or decide(question)
+    )
+    for shape in ("[3]", "[3]", "[2,3]", "[n]", ""):
+        assert cw.resolve("add", f"int8{shape}", 5, dialect="torch").result.name == "int8"
+    assert len(decisions) == 1
+
+
 def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ask, "CACHE_SIZE", 50)
     monkeypatch.setattr(ask, "_answers", {})
@@ -621,32 +646,70 @@ def test_the_cache_does_not_grow_with_values_no_rule_looks_at(
     assert len(ask._answers) < 10
 
 
-def test_eight_threads_get_the_answers_one_gets() -> None:
-    asked = questions()[::37]
-    alone = {dialect: [decided(q, dialect) for q in asked] for dialect in DIALECTS}
-    ask._answers.clear()
-    wrong: list[Any] = []
+def in_eight_threads(work: Callable[[int], None]) -> None:
+    """Runs work(0) to work(7) at once, switching threads as often as Python can.
+
+    Python code that runs during garbage collection lets threads switch inside C calls too.
+    """
+
+    def pause(phase: str, info: dict[str, int]) -> None:
+        sum(range(50))
+
     start = threading.Barrier(8)
 
-    def work(shift: int) -> None:
+    def one(number: int) -> None:
         start.wait()
-        for dialect in (*DIALECTS[shift % len(DIALECTS) :], *DIALECTS):
-            with cw.use(dialect):
-                for question, expected in zip(asked, alone[dialect], strict=True):
-                    if told(question, cw.current().name) != expected:
-                        wrong.append((dialect, question))
+        work(number)
 
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(8)]
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
+    sys.setswitchinterval(1e-6)
+    gc.callbacks.append(pause)
     try:
-        threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(60)
     finally:
+        gc.callbacks.remove(pause)
         sys.setswitchinterval(interval)
     assert not any(thread.is_alive() for thread in threads)
+
+
+def test_eight_threads_get_the_answers_one_gets() -> None:
+    asked = questions()[::37]
+    alone = {dialect: [decided(q, dialect) for q in asked] for dialect in DIALECTS}
+    ask._answers.clear()
+    wrong: list[Any] = []
+
+    def work(number: int) -> None:
+        for dialect in (*DIALECTS[number % len(DIALECTS) :], *DIALECTS):
+            with cw.use(dialect):
+                for question, expected in zip(asked, alone[dialect], strict=True):
+                    found = told(question, cw.current().name)
+                    if found != expected:
+                        wrong.append((dialect, question, found))
+
+    in_eight_threads(work)
+    assert wrong == []
+
+
+def test_eight_threads_decide_ops_made_of_other_ops() -> None:
+    asked = [
+        ("l1_loss", "complex64[3]", "float32[3]"),
+        ("poisson_nll_loss", "bool[3]", "float16[3]"),
+        ("div", 5.5, "int8[3]"),
+    ]
+    expected = [decided(question, "torch") for question in asked]
+    wrong: list[Any] = []
+
+    def work(number: int) -> None:
+        for _ in range(300):
+            found = [decided(question, "torch") for question in asked]
+            if found != expected:
+                wrong.append(found)
+
+    in_eight_threads(work)
     assert wrong == []
 
 

@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from castwise.engine.ask import resolve
+from castwise.errors import PromotionError
 from castwise.frameworks.catalog import dialects
 from castwise.report import json_lines
+from castwise.report.as_json import decision_json
 from castwise.report.json_lines import MAX_LINE, answer_line, answer_lines, answer_stream
 from castwise.vocab.ops import ops
 
@@ -37,6 +40,18 @@ def test_a_decision_has_the_documented_fields_in_order() -> None:
         '[{"from": "int32", "to": "float32", "hazards": ["loses-precision"]}, null], '
         '"hazards": ["loses-precision"], "notes": []}'
     )
+
+
+def test_decisions_that_differ_have_texts_of_their_own() -> None:
+    for op in ("add", "lt", "logical_and", "div", "sum"):
+        for dtype in ("bool", "int32", "float16", "complex64"):
+            for out in ("bool", "uint8", "int64", "float32", "complex128"):
+                args = [f"{dtype}[3]"] * (1 if op == "sum" else 2)
+                try:
+                    decision = resolve(op, *args, dialect="torch", out=out)
+                except PromotionError:
+                    continue
+                assert ask("torch", op=op, args=args, out=out) == decision_json(decision)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def composed_dtypes(
         assert isinstance(call, ast.Call)
         assert isinstance(call.func, ast.Name)
         given = tuple([evaluated(arg) for arg in call.args])
-        form = "operator" if any(o.role.is_numpy for o in given) else "function"
+        form = "operator" if any(o.is_numpy for o in given) else "function"
         decision = decide(Question(op(call.func.id), given, plan.dialect, form))
         computed.append(decision.compute)
         if say:

@@ -65,14 +65,14 @@ def _dtypes(
 ) -> tuple[DType, DType]:
     """The compute and the result dtype, before anything is written anywhere."""
     for operand in written:
-        if operand.dtype and not operand.role.is_numpy and operand.dtype not in plan.reach.bits:
+        if operand.dtype and not operand.is_numpy and operand.dtype not in plan.reach.bits:
             raise Refusal(f"it has no dtype {operand.dtype}", "Cast it to one it has.")
         if operand.is_weak and not plan.dialect.has_weak_arrays:
             raise UsageError(f"{operand}: {plan.dialect.name} has no weakly typed arrays.")
     composed = composition(plan, written) if plan.composes else None
     if composed:
         return composed_dtypes(plan, composed, written, decide, say)
-    if any([o.role.is_numpy for o in written]):
+    if any([o.is_numpy for o in written]):
         if plan.numpy_decider and written[-1].role.native is not written[-1].role:
             return _decided_elsewhere(plan.numpy_decider, plan, question, written, say)
         written = tuple([numpy_operands.taken(plan, o) for o in written])

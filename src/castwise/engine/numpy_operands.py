@@ -16,7 +16,7 @@ def taken(plan: Plan, operand: Operand) -> Operand:
 
     Raises Refusal where it does not take it.
     """
-    if not operand.role.is_numpy or operand.dtype is None:
+    if not operand.is_numpy or operand.dtype is None:
         return operand
     kind = plan.numpy_scalars.get(operand.dtype) if operand.role is Role.NUMPY_SCALAR else None
     if kind is not None:

@@ -44,7 +44,7 @@ def last_adapts(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
 def _tier(plan: Plan, operand: Operand) -> int:
     if operand.is_scalar:
         return 2
-    return 1 if operand.role.is_zero_d and not plan.zero_d_as_arrays else 0
+    return 1 if operand.is_zero_d and not plan.zero_d_as_arrays else 0
 
 
 def _outranks(plan: Plan, higher: DType | None, lower: DType | None) -> DType | None:

@@ -66,7 +66,7 @@ def _asked(operands: tuple[Any, ...], chosen: str | Dialect) -> DType:
 def _is_same_at_every_rank(arrays: tuple[Operand, ...], dialect: Dialect, result: DType) -> bool:
     """Whether the answer stays the same when either array is 0-d."""
     ranked = [
-        [array_operand(o.dtype, shape, is_numpy=o.role.is_numpy) for shape in (None, ())]
+        [array_operand(o.dtype, shape, is_numpy=o.is_numpy) for shape in (None, ())]
         for o in arrays
         if o.dtype
     ]

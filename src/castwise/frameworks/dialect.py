@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -162,9 +163,10 @@ class Dialect:
         return dtypes_of(self.order)
 
 
-def parse_edges(text: str, dtypes: tuple[DType, ...]) -> list[tuple[DType, DType, bool]]:
+@functools.lru_cache(maxsize=4096)
+def parse_edges(text: str, dtypes: tuple[DType, ...]) -> tuple[tuple[DType, DType, bool], ...]:
     """The edges of a `reaches` text: from, to, and whether the reach goes on from there."""
-    edges = []
+    edges: list[tuple[DType, DType, bool]] = []
     for line in text.replace(";", "\n").splitlines():
         if not line.strip():
             continue
@@ -175,7 +177,7 @@ def parse_edges(text: str, dtypes: tuple[DType, ...]) -> list[tuple[DType, DType
         for source in _members(left, dtypes):
             for target in _members(right, dtypes):
                 edges.append((source, target, arrow == "->"))
-    return edges
+    return tuple(edges)
 
 
 def parse_map(text: str, dtypes: tuple[DType, ...]) -> dict[DType, DType]:
@@ -232,9 +234,18 @@ def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
 
 def rule_for(dialect: Dialect, row: Op, form: str) -> Rule:
     """The rules that apply to an op in a form, laid over one another."""
+    wanted = {"*", f"*/{form}", row.name, f"{row.name}/{form}"}
     merged: dict[str, Any] = {}
     for names, rule in dialect.ops.items():
-        if not {"*", f"*/{form}", row.name, f"{row.name}/{form}"}.isdisjoint(names.split()):
-            given = {f.name: getattr(rule, f.name) for f in fields(rule)}
-            merged.update({k: v for k, v in given.items() if v is not None})
+        if not wanted.isdisjoint(names.split()):
+            merged.update(_given(rule))
     return Rule(**merged)
+
+
+def _given(rule: Rule) -> dict[str, Any]:
+    """The fields a rule gives."""
+    values = {name: getattr(rule, name) for name in _RULE_FIELDS}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+_RULE_FIELDS = tuple(f.name for f in fields(Rule))

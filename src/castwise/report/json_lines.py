@@ -7,8 +7,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
-from castwise.engine.ask import answer, question_of
-from castwise.engine.decision import Decision, Question
+from castwise.engine.ask import question_of
+from castwise.engine.decide import decide
+from castwise.engine.decision import Decision, Question, Refusal
 from castwise.errors import CastwiseError, UsageError, did_you_mean
 from castwise.report.as_json import decision_json, error_json
 from castwise.vocab.notation import parse_operand
@@ -90,9 +91,12 @@ def answer_line(line: bytes, dialect: str | None = None) -> Answer:
 
 def _answer(line: bytes, dialect: str | None) -> Answer:
     try:
-        decision = answer(_question(_fields(line), dialect))
+        question = _question(_fields(line), dialect)
+        decision = decide(question)  # kept by the text of the line, not by the engine
+    except Refusal as refusal:
+        return Answer(json.dumps(error_json(refusal.as_error(question))), True)
     except CastwiseError as error:
-        return Answer(json.dumps(error_json(error)), not isinstance(error, UsageError))
+        return Answer(json.dumps(error_json(error)), False)
     except Exception as bug:  # it is castwise's fault, and no reason to leave the other lines
         return Answer(json.dumps(_internal_error(bug)), False)
     return Answer(_decision_text(decision), True)
@@ -149,7 +153,7 @@ def _question(fields: dict[str, Any], dialect: str | None) -> Question:
         raise UsageError("no dialect: give the field 'dialect', or --dialect for all lines.")
     return question_of(
         name,
-        *args,
+        *[parse_operand(arg) if type(arg) is str else arg for arg in args],
         dialect=dialect if spoken is None else spoken,
         form=fields.get("form"),
         inplace=fields.get("inplace") or False,
@@ -171,7 +175,7 @@ def _scalar(alpha: Any) -> Scalar | None:
 def _decision_text(decision: Decision) -> str:
     """The JSON of a decision; those to different questions are often the same."""
     d = decision
-    key = (d.result, d.compute, d.is_weak, d.casts, d.notes)
+    key = (d.result, d.compute, d.casts, d.result_cast, d.is_weak, d.notes)
     text = _texts.get(key)
     if text is None:
         if len(_texts) >= _MOST_KEPT:

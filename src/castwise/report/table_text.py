@@ -50,7 +50,7 @@ def label(operand: Operand) -> str:
     """What stands over a column or before a row."""
     if operand.dtype is None:
         return str(operand)
-    return short_name(operand.dtype) + ("[]" if operand.role.is_zero_d else "")
+    return short_name(operand.dtype) + ("[]" if operand.is_zero_d else "")
 
 
 def cell_text(outcome: Outcome) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -21,6 +22,7 @@ class TwoProcesses:
     """
 
     def __init__(self, dialect: str | None) -> None:
+        _collect_seldom()
         self._dialect = dialect
         self._second: Connection | None = None
         self._is_alone = (os.cpu_count() or 1) < 2
@@ -55,6 +57,12 @@ class TwoProcesses:
         return self._is_ready
 
 
+def _collect_seldom() -> None:
+    """Lets the garbage collector look at the answers kept, which are no garbage, less often: it
+    took half the time."""
+    gc.set_threshold(100_000, 20, 20)
+
+
 def _started(dialect: str | None) -> Connection:
     """The near end of a pipe to a new process that answers lines."""
     # A forked process would hold this one's end of the pipe and never see it closed.
@@ -67,6 +75,7 @@ def _started(dialect: str | None) -> Connection:
 
 def _serve(requests: Connection, dialect: str | None) -> None:
     """Answers what is sent until the other end is closed."""
+    _collect_seldom()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides when to stop
     requests.send(_READY)
     try:

@@ -196,6 +196,7 @@ def dtype(name: str) -> DType:
     return found
 
 
+@functools.lru_cache(maxsize=4096)
 def dtypes_of(names: str) -> tuple[DType, ...]:
     """The dtypes of a list of names or kinds, in the order of the rows within a kind.
 

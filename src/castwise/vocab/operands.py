@@ -26,14 +26,6 @@ class Role(enum.Enum):
     NUMPY_SCALAR = "NumPy scalar"
 
     @property
-    def is_numpy(self) -> bool:
-        return self in _NUMPY_ROLES
-
-    @property
-    def is_zero_d(self) -> bool:
-        return self in (Role.ZERO_D, Role.NUMPY_ZERO_D)
-
-    @property
     def native(self) -> Role:
         """The role of the same object in its own framework."""
         return _NATIVE.get(self, self)
@@ -62,19 +54,24 @@ class Operand:
     is_weak: bool = False
     kind: str = field(init=False, repr=False)  # compared: True and 1 are equal, and not the same
     is_scalar: bool = field(init=False, compare=False, repr=False)
+    is_numpy: bool = field(init=False, compare=False, repr=False)
+    is_zero_d: bool = field(init=False, compare=False, repr=False)
     key: Hashable = field(init=False, compare=False, repr=False)  # all that a rule can look at
 
     def __post_init__(self) -> None:
         put = object.__setattr__
         put(self, "kind", self.dtype.kind if self.dtype else _SCALAR_KINDS[type(self.value)])
         put(self, "is_scalar", self.role is Role.SCALAR)
+        put(self, "is_numpy", self.role in _NUMPY_ROLES)
+        put(self, "is_zero_d", self.role in (Role.ZERO_D, Role.NUMPY_ZERO_D))
         value = None if self.value is None else value_class(self.value)
-        put(self, "key", (self.dtype, self.role, self.is_weak, value))
+        # The role's text, not the role: enums hash slowly.
+        put(self, "key", (self.dtype, self.role.value, self.is_weak, value))
 
     def __str__(self) -> str:
         if self.dtype is None:
             return scalar_text(self.value)
-        prefix = "np." if self.role.is_numpy else ""
+        prefix = "np." if self.is_numpy else ""
         if self.role is Role.NUMPY_SCALAR:
             return f"np.{self.dtype}({scalar_text(self.value)})"
         weak = "*" if self.is_weak else ""
