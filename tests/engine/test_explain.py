@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import torch
 
 import castwise as cw
 from castwise.engine.ask import question_of
@@ -177,6 +176,7 @@ def test_the_first_line_is_the_question_and_the_dialect() -> None:
 
 
 def test_an_expression_and_its_parts_are_explained_alike() -> None:
+    torch = pytest.importorskip("torch")
     whole = cw.explain("int32[3] + 5.5", dialect="torch")
     assert cw.explain("add", "int32[3]", 5.5, dialect="torch") == whole
     assert cw.explain("add", torch.zeros(3, dtype=torch.int32), 5.5, dialect="torch") == whole

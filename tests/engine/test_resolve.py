@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -259,7 +258,7 @@ def test_writing_a_result_into_a_narrower_dtype_is_a_hazard_too() -> None:
     ).hazards  # fmt: skip
 
 
-@pytest.mark.parametrize("out", ["float64", "f64", "torch.double", np.float64, torch.float64])
+@pytest.mark.parametrize("out", ["float64", "f64", "torch.double", np.float64])
 def test_out_is_any_spelling_of_a_dtype(out: object) -> None:
     assert cw.resolve("add", "int8[3]", "float32[3]", dialect="torch", out=out).result.bits == 64
 
@@ -291,6 +290,7 @@ def test_alpha_may_not_be_of_a_higher_kind_than_the_result(
 ) -> None:
     if allowed:
         assert cw.resolve("add", *operands, dialect="torch", alpha=alpha)
+        torch = pytest.importorskip("torch")
         live = [
             torch.ones(3, dtype=getattr(torch, o[:-3])) if isinstance(o, str) else o
             for o in operands
@@ -413,15 +413,16 @@ def test_every_alias_of_a_dialect_finds_its_op(dialect: str) -> None:
 
 
 LIVE_MODULES = {
-    "torch": [torch, torch.Tensor, torch.linalg, torch.special, torch.nn.functional],
-    "numpy": [np, np.linalg, np.ndarray],
+    "torch": ("torch", "torch.linalg", "torch.special", "torch.nn.functional"),
+    "numpy": ("numpy", "numpy.linalg"),
 }
 
 
 @pytest.mark.parametrize("dialect", LIVE_MODULES)
 def test_every_alias_is_a_name_the_framework_has(dialect: str) -> None:
     words = [w for words in cw.dialect(dialect).aliases.values() for w in words.split()]
-    missing = [w for w in words if not any(hasattr(m, w) for m in LIVE_MODULES[dialect])]
+    modules = [pytest.importorskip(name) for name in LIVE_MODULES[dialect]]
+    missing = [w for w in words if not any(hasattr(m, w) for m in modules)]
     assert missing == []
 
 
@@ -714,6 +715,7 @@ def test_eight_threads_decide_ops_made_of_other_ops() -> None:
 
 
 def test_live_arrays_notation_and_operands_are_one_question() -> None:
+    torch = pytest.importorskip("torch")
     live = cw.resolve("add", torch.zeros(3, dtype=torch.int32), 5.5, dialect="torch")
     written = cw.resolve("add", "int32[3]", 5.5, dialect="torch")
     described = cw.resolve("add", cw.describe("int32[3]"), cw.describe(5.5), dialect="torch")

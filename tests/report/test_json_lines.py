@@ -153,7 +153,7 @@ def test_a_bug_does_not_end_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(question: object) -> None:
         raise KeyError("a bug")
 
-    monkeypatch.setattr(json_lines, "answer", fail)
+    monkeypatch.setattr(json_lines, "decide", fail)
     answer = answer_line(b'{"op": "add", "args": ["int16[3]", 5.5]}' + b" " * 256, "torch")
     assert json.loads(answer.text)["error"]["type"] == "InternalError"
     assert not answer.is_well_formed

@@ -138,6 +138,8 @@ def find_op(name: str, dialect: Dialect) -> Op:
 
     Raises UsageError for an unknown name.
     """
+    if not isinstance(name, str):
+        raise UsageError(f"an op is named by a string, not a {type(name).__name__}.")
     if is_op(name):
         return op(name)
     prefix, _, tail = name.rpartition(".")

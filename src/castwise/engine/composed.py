@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import ast
+import functools
 from collections.abc import Callable
+from typing import TypeAlias
 
 from castwise.engine.decision import Decision, Question
 from castwise.engine.plan import Plan
 from castwise.engine.scalars import Say
 from castwise.frameworks.dialect import Composed
 from castwise.vocab.dtypes import DType
+from castwise.vocab.notation import parse_scalar
 from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand
 from castwise.vocab.ops import op
 
@@ -30,25 +32,45 @@ def composed_dtypes(
     named = dict(zip("xyz", operands, strict=False))
     computed: list[DType] = []
 
-    def evaluated(call: ast.expr) -> Operand:
-        if isinstance(call, ast.Name):
-            return named[call.id]
-        if isinstance(call, ast.Constant):
-            return scalar_operand(call.value)  # type: ignore[arg-type]
-        assert isinstance(call, ast.Call)
-        assert isinstance(call.func, ast.Name)
-        given = tuple([evaluated(arg) for arg in call.args])
+    def evaluated(term: Term) -> Operand:
+        if isinstance(term, str):
+            return named[term] if term in named else scalar_operand(parse_scalar(term))
+        name, arguments = term
+        given = tuple([evaluated(argument) for argument in arguments])
         form = "operator" if any(o.is_numpy for o in given) else "function"
-        decision = decide(Question(op(call.func.id), given, plan.dialect, form))
+        decision = decide(Question(op(name), given, plan.dialect, form))
         computed.append(decision.compute)
         if say:
             say(f"{plan.op.name} computes {decision}.")
         shape = None if any(o.role is Role.ARRAY for o in given) else ()
         return array_operand(decision.result, shape)
 
-    final = evaluated(ast.parse(composed.program, mode="eval").body)
+    final = evaluated(parse_program(composed.program))
     assert final.dtype is not None
     return max(computed, key=lambda d: (d.rank, d.bits)), final.dtype
+
+
+Term: TypeAlias = "str | tuple[str, tuple[Term, ...]]"  # an operand or number, or a call
+
+
+@functools.lru_cache(maxsize=256)
+def parse_program(text: str) -> Term:
+    """The calls of a composition's program.
+
+    >>> parse_program("sub(exp(x), mul(y, x))")
+    ('sub', (('exp', ('x',)), ('mul', ('y', 'x'))))
+    """
+    name, is_call, rest = text.strip().partition("(")
+    if not is_call:
+        return name
+    parts, depth = [""], 0
+    for char in rest[:-1]:
+        depth += (char == "(") - (char == ")")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return name, tuple([parse_program(part) for part in parts])
 
 
 def _is_meant(plan: Plan, composed: Composed, operands: tuple[Operand, ...]) -> bool:

@@ -12,7 +12,7 @@ from castwise.engine.joins import joined
 from castwise.engine.output import written_dtype
 from castwise.engine.plan import Plan, plan_of
 from castwise.engine.scalars import Say
-from castwise.engine.values import WRAPPING, check_values, is_out_of_range
+from castwise.engine.values import check_values, scalar_hazard
 from castwise.errors import UsageError
 from castwise.frameworks.catalog import dialect_named
 from castwise.vocab.dtypes import DType, dtype
@@ -69,10 +69,12 @@ def _dtypes(
             raise Refusal(f"it has no dtype {operand.dtype}", "Cast it to one it has.")
         if operand.is_weak and not plan.dialect.has_weak_arrays:
             raise UsageError(f"{operand}: {plan.dialect.name} has no weakly typed arrays.")
+    if plan.numpy == "native":
+        written = tuple([numpy_operands.taken(plan, o) for o in written])
     composed = composition(plan, written) if plan.composes else None
     if composed:
         return composed_dtypes(plan, composed, written, decide, say)
-    if any([o.is_numpy for o in written]):
+    if plan.numpy != "native" and any([o.is_numpy for o in written]):
         if plan.numpy_decider and written[-1].role.native is not written[-1].role:
             return _decided_elsewhere(plan.numpy_decider, plan, question, written, say)
         written = tuple([numpy_operands.taken(plan, o) for o in written])
@@ -133,6 +135,8 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say
 def _check_count(question: Question) -> None:
     low, high = question.op.arity
     count = len(question.operands)
+    if question.inplace and question.out:
+        raise UsageError("in place and out= are two places for one result: choose one.")
     if not low <= count <= high:
         takes = str(low) if low == high else f"{low} to {high}"
         raise UsageError(
@@ -177,8 +181,8 @@ def _unpromoted(plan: Plan, operands: tuple[Operand, ...]) -> list[DType]:
 
 def _cast(plan: Plan, written: Operand, target: DType) -> Cast | None:
     if written.dtype is None:
-        is_wrapped = plan.out_of_range in WRAPPING and is_out_of_range(written, target)
-        return Cast(None, target, ("wraps",)) if is_wrapped else None
+        hazard = scalar_hazard(plan, written, target)
+        return Cast(None, target, (hazard,)) if hazard else None
     cast = cast_between(written.dtype, target)
     if cast and written.value is not None and _is_within(target, written.value):
         cast = replace(cast, hazards=tuple([h for h in cast.hazards if h != "loses-range"]))

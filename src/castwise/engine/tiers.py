@@ -73,6 +73,8 @@ def _tell(
             say(f"The {name}' {' and '.join(given)} first meet in {joined}.")
     found = [(name, dtype) for name, dtype in zip(_NAMES, by_tier, strict=True) if dtype]
     if len(found) == 1:
+        if found[0][0] != _NAMES[0]:
+            say(f"The {found[0][0]} give {common}.")
         return
     top, highest = found[0][1], max([dtype for _, dtype in found[1:]], key=lambda d: d.rank)
     listed = ", ".join(f"{name} {dtype}" for name, dtype in found)

@@ -10,7 +10,6 @@ from castwise.engine.plan import Plan
 from castwise.vocab.dtypes import KINDS, DType
 from castwise.vocab.operands import Operand, Scalar, scalar_text
 
-WRAPPING = ("wraps", "wraps within 64 bits")
 _HIGHEST = {
     "raises beyond int64": 2**63,
     "raises beyond 64 bits": 2**64,
@@ -48,6 +47,17 @@ def is_out_of_range(operand: Operand, compute: DType) -> bool:
     if type(value) is not int or compute.kind != "int" or not operand.is_scalar:
         return False
     return not compute.min <= value <= compute.max
+
+
+def scalar_hazard(plan: Plan, scalar: Operand, compute: DType) -> str | None:
+    """What becomes of a Python scalar beyond the compute dtype that the dialect lets in."""
+    if plan.out_of_range in ("wraps", "wraps within 64 bits") and is_out_of_range(scalar, compute):
+        return "wraps"
+    value = scalar.value
+    if compute.rank < 2 or value is None or scalar.kind == "bool":
+        return None
+    beyond = [p for p in (value.real, value.imag) if compute.max < abs(p) < math.inf]
+    return "loses-range" if beyond else None
 
 
 def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute: DType) -> bool:

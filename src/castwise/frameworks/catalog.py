@@ -39,7 +39,11 @@ def to_dialect(chosen: str | Dialect | None) -> Dialect:
     """The dialect itself, the one of a name, or the current one for None."""
     if chosen is None:
         chosen = chosen_dialect.get()
-    return chosen if isinstance(chosen, Dialect) else dialect_named(chosen)
+    if isinstance(chosen, str):
+        return dialect_named(chosen)
+    if isinstance(chosen, Dialect):
+        return chosen
+    raise UsageError(f"a dialect is a name or a Dialect, not a {type(chosen).__name__}.")
 
 
 @functools.lru_cache(maxsize=1)

@@ -104,7 +104,7 @@ class Rule:
     writes_never: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Dialect:
     """A framework's rules. Data only: `castwise.engine` reads it, nothing in it decides."""
 
@@ -133,6 +133,9 @@ class Dialect:
     is_commutative: bool = True
     associativity_witness: tuple[str, str, str] | None = None  # None: associative
     surprises: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Dialect {self.name}>"
 
     @property
     def name(self) -> str:
