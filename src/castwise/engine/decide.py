@@ -33,10 +33,12 @@ def decide(question: Question, say: Say = None) -> Decision:
         for operand in written:
             say(f"{operand} is {_role_text(operand)}.")
     compute, computed = _dtypes(plan, question, written, say)
-    result = _written(plan, question, written[0], computed, say)
+    result = computed
+    if question.inplace or question.out:
+        result = _written(plan, question, written[0], computed, say)
     targets = [compute] * len(written) if plan.promotes else _unpromoted(plan, written)
     casts = tuple([_cast(plan, o, target) for o, target in zip(written, targets, strict=True)])
-    result_cast = cast_between(computed, result)
+    result_cast = None if result is computed else cast_between(computed, result)
     if say:
         for cast in filter(None, (*casts, result_cast)):
             say(f"Cast: {cast_text(cast)}.")
@@ -49,9 +51,7 @@ def decide(question: Question, say: Say = None) -> Decision:
 
 
 def _written(plan: Plan, question: Question, first: Operand, computed: DType, say: Say) -> DType:
-    """The dtype of what is written in place or into out=; the computed one otherwise."""
-    if not (question.inplace or question.out):
-        return computed
+    """The dtype of what is written in place or into out=."""
     destination = question.out or first.dtype
     if destination is None:
         raise UsageError("a Python scalar cannot be changed in place.")
@@ -69,7 +69,7 @@ def _dtypes(
             raise Refusal(f"it has no dtype {operand.dtype}", "Cast it to one it has.")
         if operand.is_weak and not plan.dialect.has_weak_arrays:
             raise UsageError(f"{operand}: {plan.dialect.name} has no weakly typed arrays.")
-    if plan.numpy == "native":
+    if plan.numpy == "native" and any([o.is_numpy for o in written]):
         written = tuple([numpy_operands.taken(plan, o) for o in written])
     composed = composition(plan, written) if plan.composes else None
     if composed:

@@ -23,7 +23,8 @@ def taken(plan: Plan, operand: Operand) -> Operand:
         value = operand.value if kind == "complex" else (operand.value or 0).real
         return scalar_operand(_PYTHON[kind](value))
     if plan.numpy in ("native", "as arrays"):
-        return replace(operand, role=operand.role.native)
+        native = operand.role.native
+        return operand if native is operand.role else replace(operand, role=native)
     raise Refusal(
         f"{operand} is not an operand of {plan.op.name} here",
         "Make it an array of this framework first.",

@@ -67,13 +67,15 @@ def _tell(
     common: DType,
     say: Callable[[str], None],
 ) -> None:
+    is_told = False
     for name, group, joined in zip(_NAMES, groups, by_tier, strict=True):
         given = list(dict.fromkeys(d.name for d in group))
         if len(given) > 1:
             say(f"The {name}' {' and '.join(given)} first meet in {joined}.")
+            is_told = True
     found = [(name, dtype) for name, dtype in zip(_NAMES, by_tier, strict=True) if dtype]
     if len(found) == 1:
-        if found[0][0] != _NAMES[0]:
+        if found[0][0] != _NAMES[0] and not is_told:
             say(f"The {found[0][0]} give {common}.")
         return
     top, highest = found[0][1], max([dtype for _, dtype in found[1:]], key=lambda d: d.rank)

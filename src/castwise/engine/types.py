@@ -20,7 +20,7 @@ from castwise.vocab.ops import op
 _RESULT_TYPE = op("result_type")
 _PROMOTE_TYPES = op("promote_types")
 # What two live arrays got, by dialect, types and dtypes: the answer, or, where it depends on which
-# of them are 0-d, answers by (ndim, ndim).
+# of them are 0-d, a list of the answers: for two arrays, a 0-d first, a 0-d second, and both 0-d.
 _known: dict[object, Any] = {}
 _current = chosen_dialect.get
 _NOTHING = object()
@@ -39,10 +39,15 @@ def result_type(
     try:
         chosen = _current() if dialect is None else dialect
         found = _known[chosen, type(a), a.dtype, type(b), b.dtype, more]
-        return found if type(found) is DType else found[a.ndim, b.ndim]
+        if type(found) is DType:
+            return found
+        known = found[0] if a.ndim and b.ndim else found[(not a.ndim) + 2 * (not b.ndim)]
+        if known is not None:
+            return known  # type: ignore[no-any-return]
     except (AttributeError, KeyError, TypeError):
-        operands = tuple([x for x in (a, b, *more) if x is not _NOTHING])
-        return _asked(operands, _current() if dialect is None else dialect)
+        pass
+    operands = tuple([x for x in (a, b, *more) if x is not _NOTHING])
+    return _asked(operands, _current() if dialect is None else dialect)
 
 
 def _asked(operands: tuple[Any, ...], chosen: str | Dialect) -> DType:
@@ -59,7 +64,8 @@ def _asked(operands: tuple[Any, ...], chosen: str | Dialect) -> DType:
         if not is_by_value and _is_same_at_every_rank(described, dialect, result):
             _known[key] = result
         elif not is_by_value or (a.ndim and b.ndim):
-            _known.setdefault(key, {})[a.ndim, b.ndim] = result
+            place = (not a.ndim) + 2 * (not b.ndim)
+            _known.setdefault(key, [None] * 4)[place] = result
     return result
 
 
