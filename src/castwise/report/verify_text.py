@@ -16,9 +16,10 @@ def verification_text(found: Verification, paint: Paint = plain) -> str:
     """The versions, whether all answers agree, and the drift op by op."""
     installed = ", ".join(_version(found, part) for part in found.versions)
     lines = [f"Installed: {installed}.", f"{found.dialect.name} is {found.dialect.evidence}."]
+    aside = f", {found.listed:,} listed differences aside" if found.listed else ""
     if not found.drift:
-        return "\n".join([*lines, f"All {found.compared:,} answers agree."])
-    lines.append(f"{len(found.drift):,} of {found.compared:,} answers differ.")
+        return "\n".join([*lines, f"All {found.compared:,} answers agree{aside}."])
+    lines.append(f"{len(found.drift):,} of {found.compared:,} answers differ{aside}.")
     for op, drifted in by_op(found).items():
         lines += ["", f"{len(drifted):7,}  {paint(op, 'title')}"]
         for drift in drifted[:_EXAMPLES]:
@@ -45,6 +46,7 @@ def verification_json(found: Verification) -> dict[str, Any]:
         "framework": found.framework,
         "installed": found.versions,
         "compared": found.compared,
+        "listed": found.listed,
         "drift": [
             {
                 "op": drift.cell.op,
