@@ -199,10 +199,15 @@ def diff(first: str, second: str, op: str | None, as_json: bool) -> int:
       castwise diff numpy torch --op add
       castwise diff numpy@1 numpy --json
     """
+    from castwise.frameworks.catalog import dialect_named
+    from castwise.report.diff import count
     from castwise.report.diff import diff as make_diff
     from castwise.report.diff_text import diff_json, diff_text
+    from castwise.report.progress import progress
 
-    found = make_diff(first, second, op=op)
+    total = count(dialect_named(first), dialect_named(second), op)
+    with progress(f"{first} and {second}", total) as on_question:
+        found = make_diff(first, second, op=op, on_question=on_question)
     if as_json:
         _echo_json(diff_json(found))
     else:

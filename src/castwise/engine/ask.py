@@ -15,7 +15,7 @@ from castwise.vocab.dtypes import DType
 from castwise.vocab.live import describe, is_prefix, to_dtype
 from castwise.vocab.notation import parse_expression
 from castwise.vocab.operands import Operand, Scalar
-from castwise.vocab.ops import Op, is_op, op, op_of_symbol
+from castwise.vocab.ops import Op, known_op, op, op_of_symbol
 
 CACHE_SIZE = 1 << 16
 _answers: dict[object, Decision | Refused] = {}
@@ -73,7 +73,7 @@ def question_of(
         raise UsageError(f"form is 'function' or 'operator', not {str(form)[:40]!r}.")
     if alpha is not None and row.name not in ("add", "sub"):
         raise UsageError(f"{row.name} takes no alpha; add and sub do.")
-    described = tuple([describe(operand) for operand in operands])
+    described = tuple([o if type(o) is Operand else describe(o) for o in operands])
     target = None if out is None else to_dtype(out)
     factor = None if alpha is None else _factor(alpha)
     return Question(row, described, chosen, form, bool(inplace), target, factor)
@@ -140,8 +140,9 @@ def find_op(name: str, dialect: Dialect) -> Op:
     """
     if not isinstance(name, str):
         raise UsageError(f"an op is named by a string, not a {type(name).__name__}.")
-    if is_op(name):
-        return op(name)
+    row = known_op(name)
+    if row:
+        return row
     prefix, _, tail = name.rpartition(".")
     spoken = _speaking(prefix) if prefix else dialect
     alias = _aliases(spoken).get(tail) if spoken else None

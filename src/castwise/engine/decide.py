@@ -25,7 +25,8 @@ def decide(question: Question, say: Say = None) -> Decision:
     Raises Refusal where the dialect refuses, UsageError where the question makes no sense.
     """
     row = question.op
-    _check_count(question)
+    if not row.arity[0] <= len(question.operands) <= row.arity[1]:
+        raise _wrong_count(question)
     form = "inplace" if question.inplace else "out" if question.out else question.form
     plan = plan_of(row, question.dialect, form)
     written = question.operands[1:] if row.is_condition_first else question.operands
@@ -52,6 +53,8 @@ def decide(question: Question, say: Say = None) -> Decision:
 
 def _written(plan: Plan, question: Question, first: Operand, computed: DType, say: Say) -> DType:
     """The dtype of what is written in place or into out=."""
+    if question.inplace and question.out:
+        raise UsageError("in place and out= are two places for one result: choose one.")
     destination = question.out or first.dtype
     if destination is None:
         raise UsageError("a Python scalar cannot be changed in place.")
@@ -64,17 +67,16 @@ def _dtypes(
     plan: Plan, question: Question, written: tuple[Operand, ...], say: Say
 ) -> tuple[DType, DType]:
     """The compute and the result dtype, before anything is written anywhere."""
-    for operand in written:
-        if operand.dtype and not operand.is_numpy and operand.dtype not in plan.reach.bits:
-            raise Refusal(f"it has no dtype {operand.dtype}", "Cast it to one it has.")
-        if operand.is_weak and not plan.dialect.has_weak_arrays:
-            raise UsageError(f"{operand}: {plan.dialect.name} has no weakly typed arrays.")
-    if plan.numpy == "native" and any([o.is_numpy for o in written]):
+    is_mixed = any([o.is_numpy for o in written])
+    if is_mixed and plan.numpy == "native":
         written = tuple([numpy_operands.taken(plan, o) for o in written])
+        is_mixed = False
     composed = composition(plan, written) if plan.composes else None
     if composed:
+        for operand in written:
+            _check_known(plan, operand)
         return composed_dtypes(plan, composed, written, decide, say)
-    if plan.numpy != "native" and any([o.is_numpy for o in written]):
+    if is_mixed:
         if plan.numpy_decider and written[-1].role.native is not written[-1].role:
             return _decided_elsewhere(plan.numpy_decider, plan, question, written, say)
         written = tuple([numpy_operands.taken(plan, o) for o in written])
@@ -132,29 +134,33 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say
     return result
 
 
-def _check_count(question: Question) -> None:
+def _wrong_count(question: Question) -> UsageError:
     low, high = question.op.arity
-    count = len(question.operands)
-    if question.inplace and question.out:
-        raise UsageError("in place and out= are two places for one result: choose one.")
-    if not low <= count <= high:
-        takes = str(low) if low == high else f"{low} to {high}"
-        raise UsageError(
-            f"{question.op.name} takes {takes} operand{'s' if high > 1 else ''}, not {count}."
-        )
+    takes = str(low) if low == high else f"{low} to {high}"
+    plural = "s" if high > 1 else ""
+    given = len(question.operands)
+    return UsageError(f"{question.op.name} takes {takes} operand{plural}, not {given}.")
 
 
 def _check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
     """Raises Refusal for dtypes the dialect or the op does not take, each alone or together."""
     for operand in operands:
         found = operand.dtype or plan.python[operand.kind]
-        if found not in plan.reach.bits:
-            raise Refusal(f"it has no dtype {found}", "Cast it to one it has.")
+        if found not in plan.reach.bits or operand.is_weak:
+            _check_known(plan, operand)
         if found in plan.refuses or operand.dtype in plan.refuses_arrays:
             raise not_computed(plan, found)
     if plan.same_dtype and len({o.dtype for o in _compared(plan, operands)}) > 1:
         why = plan.because or f"{plan.op.name} needs operands of one dtype"
         raise Refusal(why, "Cast one to the other.")
+
+
+def _check_known(plan: Plan, operand: Operand) -> None:
+    """Raises where the dialect has no such array."""
+    if operand.dtype and operand.dtype not in plan.reach.bits and not operand.is_numpy:
+        raise Refusal(f"it has no dtype {operand.dtype}", "Cast it to one it has.")
+    if operand.is_weak and not plan.dialect.has_weak_arrays:
+        raise UsageError(f"{operand}: {plan.dialect.name} has no weakly typed arrays.")
 
 
 def _compared(plan: Plan, operands: tuple[Operand, ...]) -> list[Operand]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from castwise.engine.ask import find_op
@@ -62,10 +62,17 @@ class Diff:
         return diff_text(self)
 
 
-def diff(first: str | Dialect, second: str | Dialect, *, op: str | None = None) -> Diff:
+def diff(
+    first: str | Dialect,
+    second: str | Dialect,
+    *,
+    op: str | None = None,
+    on_question: Callable[[object], object] | None = None,
+) -> Diff:
     """Every question that two dialects answer differently, of all ops or of one.
 
-    Asked are arrays and 0-d arrays of the dtypes both have, and Python scalars.
+    Asked are arrays and 0-d arrays of the dtypes both have, and Python scalars; `on_question` is
+    called with each question.
 
     >>> diff("torch", "torch@2.1", op="add").count
     0
@@ -74,16 +81,23 @@ def diff(first: str | Dialect, second: str | Dialect, *, op: str | None = None) 
     """
     a, b = to_dialect(first), to_dialect(second)
     rows = [find_op(name, a) for name in ([op] if op else ops())]
-    asked = 0
+    pairs = list(_pairs(rows, [d for d in a.dtypes if d in b.dtypes]))
     grouped: dict[Reason, list[Difference]] = {}
-    for pair in _pairs(rows, [d for d in a.dtypes if d in b.dtypes]):
-        asked += 1
+    for pair in pairs:
+        if on_question:
+            on_question(pair)
         found = difference_of(pair, a, b)
         if found:
             grouped.setdefault(reason_of(found, a, b), []).append(found)
     groups = [Group(_words(why, found, a, b), tuple(found)) for why, found in grouped.items()]
     groups.sort(key=lambda group: -len(group.differences))
-    return Diff(a, b, tuple(row.name for row in rows), asked, tuple(groups))
+    return Diff(a, b, tuple(row.name for row in rows), len(pairs), tuple(groups))
+
+
+def count(first: Dialect, second: Dialect, op: str | None = None) -> int:
+    """How many questions a diff asks."""
+    rows = [find_op(name, first) for name in ([op] if op else ops())]
+    return sum(1 for _ in _pairs(rows, [d for d in first.dtypes if d in second.dtypes]))
 
 
 def _pairs(rows: list[Op], dtypes: list[DType]) -> Iterator[Pair]:

@@ -122,15 +122,16 @@ def op(name: str) -> Op:
 
     Raises UsageError for an unknown name.
     """
-    row = OPS.get(name) or _declared.get(name)
+    row = known_op(name)
     if row is None:
         hint = did_you_mean(name, [*OPS, *_declared])
         raise UsageError(f"unknown op {name[:64]!r}.{hint} `castwise.ops()` lists them.")
     return row
 
 
-def is_op(name: str) -> bool:
-    return name in OPS or name in _declared
+def known_op(name: str) -> Op | None:
+    """The row of an op, or None where there is no such op."""
+    return OPS.get(name) or _declared.get(name)
 
 
 def op_of_symbol(symbol: str, operands: int) -> Op:
