@@ -13,14 +13,15 @@ from castwise.errors import PromotionError, UsageError
 from castwise.frameworks.catalog import chosen_dialect, to_dialect
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
-from castwise.vocab.live import describe, is_plain_array, to_dtype
+from castwise.vocab.live import describe, has_own_dtypes, is_plain_array, to_dtype
 from castwise.vocab.operands import Operand, array_operand
 from castwise.vocab.ops import op
 
 _RESULT_TYPE = op("result_type")
 _PROMOTE_TYPES = op("promote_types")
-# What two live arrays got, by dialect, types and dtypes: the answer, or, where it depends on which
-# of them are 0-d, a list of the answers: for two arrays, a 0-d first, a 0-d second, and both 0-d.
+# What two live arrays got, by dialect and dtypes: the answer, or, where it depends on which of them
+# are 0-d, a list of the answers: for two arrays, a 0-d first, a 0-d second, and both 0-d. Where
+# several frameworks share the dtype objects, a dict of these by the arrays' types.
 _known: dict[object, Any] = {}
 _current = chosen_dialect.get
 _NOTHING = object()
@@ -37,8 +38,9 @@ def result_type(
     Raises PromotionError where the dialect has no answer.
     """
     try:
-        chosen = _current() if dialect is None else dialect
-        found = _known[chosen, type(a), a.dtype, type(b), b.dtype, more]
+        found = _known[_current() if dialect is None else dialect, a.dtype, b.dtype, more]
+        if type(found) is dict:
+            found = found[type(a), type(b)]
         if type(found) is DType:
             return found
         known = found[0] if a.ndim and b.ndim else found[(not a.ndim) + 2 * (not b.ndim)]
@@ -59,13 +61,15 @@ def _asked(operands: tuple[Any, ...], chosen: str | Dialect) -> DType:
         a, b = operands
         if len(_known) >= CACHE_SIZE:
             _known.clear()
-        key = (chosen, type(a), a.dtype, type(b), b.dtype, ())
         is_by_value = plan_of(_RESULT_TYPE, dialect, "function").scalars == "by value"
+        place: dict[Any, Any] = _known
+        key: object = (chosen, a.dtype, b.dtype, ())
+        if not (has_own_dtypes(a) and has_own_dtypes(b)):
+            place, key = _known.setdefault(key, {}), (type(a), type(b))
         if not is_by_value and _is_same_at_every_rank(described, dialect, result):
-            _known[key] = result
+            place[key] = result
         elif not is_by_value or (a.ndim and b.ndim):
-            place = (not a.ndim) + 2 * (not b.ndim)
-            _known.setdefault(key, [None] * 4)[place] = result
+            place.setdefault(key, [None] * 4)[(not a.ndim) + 2 * (not b.ndim)] = result
     return result
 
 

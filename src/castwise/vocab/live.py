@@ -158,6 +158,11 @@ def is_plain_array(thing: Any) -> bool:
     return reader is _read_numpy or reader is _read_array
 
 
+def has_own_dtypes(array: Any) -> bool:
+    """Whether the array's dtype objects belong to its framework's one array type alone."""
+    return type(array.dtype).__module__.partition(".")[0] == "torch"
+
+
 def _reader(kind: type) -> Reader | None:
     """How to read objects of a type, by the module and name of it or of one it derives from."""
     if kind not in _found:
