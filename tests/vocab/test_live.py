@@ -11,12 +11,13 @@ import array_api_strict as xp
 import ml_dtypes
 import numpy as np
 import pytest
+from expecting import expect
 
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DTYPES, dtype
 from castwise.vocab.live import describe, is_plain_array, spelled_dtype, to_dtype
 from castwise.vocab.notation import parse_operand
-from castwise.vocab.operands import Operand, Role
+from castwise.vocab.operands import Role
 
 SPELLINGS = {
     "torch.long": "int64", "torch.int": "int32", "torch.short": "int16", "torch.half": "float16",
@@ -128,15 +129,6 @@ def test_what_is_no_dtype_is_refused(thing: object, reason: str) -> None:
 
 def test_pythons_own_bool_is_the_dtype_bool() -> None:
     assert to_dtype(bool) is dtype("bool")
-
-
-def expect(operand: Operand, text: str) -> None:
-    """The operand is the one of a piece of notation, its value aside where the text shows none."""
-    wanted = parse_operand(text)
-    facts = [(o.dtype, o.role, o.shape, o.is_weak) for o in (operand, wanted)]
-    assert facts[0] == facts[1]
-    if wanted.value is not None:
-        assert (type(operand.value), operand.value) == (type(wanted.value), wanted.value)
 
 
 class Colour(enum.IntEnum):

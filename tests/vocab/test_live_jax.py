@@ -5,23 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from expecting import expect
 
 from castwise.vocab.dtypes import DTYPES, dtype
 from castwise.vocab.live import describe, is_plain_array, to_dtype
-from castwise.vocab.notation import parse_operand
-from castwise.vocab.operands import Operand
 
 jax = pytest.importorskip("jax")
 jnp = pytest.importorskip("jax.numpy")
-
-
-def expect(operand: Operand, text: str) -> None:
-    """The operand is the one of a piece of notation, its value aside where the text shows none."""
-    wanted = parse_operand(text)
-    facts = [(o.dtype, o.role, o.shape, o.is_weak) for o in (operand, wanted)]
-    assert facts[0] == facts[1]
-    if wanted.value is not None:
-        assert (type(operand.value), operand.value) == (type(wanted.value), wanted.value)
 
 
 JAX_NAMES = [d.name for d in DTYPES if hasattr(jnp, d.name) or d.name == "bool"]

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from expecting import expect
 
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import dtype, find_dtype
 from castwise.vocab.live import describe, to_dtype
-from castwise.vocab.notation import parse_operand
-from castwise.vocab.operands import Operand
 
 torch = pytest.importorskip("torch")
-
-
-def expect(operand: Operand, text: str) -> None:
-    """The operand is the one of a piece of notation, its value aside where the text shows none."""
-    wanted = parse_operand(text)
-    facts = [(o.dtype, o.role, o.shape, o.is_weak) for o in (operand, wanted)]
-    assert facts[0] == facts[1]
-    if wanted.value is not None:
-        assert (type(operand.value), operand.value) == (type(wanted.value), wanted.value)
 
 
 TORCH_NAMES = {n: d for n, d in vars(torch).items() if isinstance(d, torch.dtype)}

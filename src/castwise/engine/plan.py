@@ -75,7 +75,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
 
     converts = _converts(dialect, rule, chosen("integers_become_float"), chosen("accumulates"))
     computes = frozenset(dtypes_of(chosen("computes"))) & frozenset(own)
-    lowest = row.lowest_per_input or (chosen("lowest"),) * row.arity[1]
+    lowest = row.lowest_per_input or (row.lowest,) * row.arity[1]
     return Plan(
         op=row,
         dialect=dialect,
@@ -108,7 +108,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         converts=converts,
         lowest=_padded(lowest, row.arity[1]),
         same_dtype=chosen("same_dtype"),
-        promotes=chosen("promotes"),
+        promotes=row.promotes,
         out_of_range=rule.out_of_range or "wraps",
         checks=frozenset(dtypes_of(rule.checks or dialect.order)),
         exponent_fits=dtype(rule.exponent_fits) if rule.exponent_fits else None,

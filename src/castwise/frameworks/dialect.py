@@ -31,7 +31,6 @@ OUTPUTS = {
     "safe": "the result must reach the destination's dtype",
     "same dtype": "the result must already have the destination's dtype",
     "any": "any destination is taken",
-    "rebinds": "the name is bound to a new array of the result dtype",
 }
 # How the operands' dtypes become the one an op computes in.
 JOINS = {
@@ -90,9 +89,7 @@ class Rule:
     converts: str | None = None  # "bool -> int64": after the join, before computing
     integers_become_float: bool | None = None
     accumulates: bool | None = None
-    lowest: str | None = None
     same_dtype: bool | None = None
-    promotes: bool | None = None
     out_of_range: str | None = None  # one of OUT_OF_RANGE
     checks: str | None = None  # compute dtypes for which it looks at scalars; all by default
     exponent_fits: str | None = None  # it looks at the exponent alone, which must fit this too

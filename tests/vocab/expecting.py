@@ -1,0 +1,15 @@
+"""What the tests of live objects expect."""
+
+from __future__ import annotations
+
+from castwise.vocab.notation import parse_operand
+from castwise.vocab.operands import Operand
+
+
+def expect(operand: Operand, text: str) -> None:
+    """The operand is the one of a piece of notation, its value aside where the text shows none."""
+    wanted = parse_operand(text)
+    facts = [(o.dtype, o.role, o.shape, o.is_weak) for o in (operand, wanted)]
+    assert facts[0] == facts[1]
+    if wanted.value is not None:
+        assert (type(operand.value), operand.value) == (type(wanted.value), wanted.value)
