@@ -116,7 +116,7 @@ def may_name_frameworks(file: Path) -> bool:
     return (
         name.startswith("frameworks/")
         or name == "vocab/live.py"
-        or re.fullmatch(r"conformance/\w+_(recorder|errors)\.py", name) is not None
+        or name.startswith("conformance/recorders/")
     )
 
 
@@ -128,10 +128,6 @@ ROLE_IN_TEXT = re.compile("NumPy (0-d )?(array|scalar)s?")
 ALLOWED = {
     "vocab/operands.py": {"is_numpy"},  # the name of a field
     "vocab/notation.py": {"numpy."},  # how the np. mark of the role is written in full
-    "conformance/recorder.py": {  # which recorder is whose
-        "torch", "numpy", "castwise.conformance.torch_recorder",
-        "castwise.conformance.numpy_recorder",
-    },
     "conformance/__main__.py": {"torch"},  # an example in the help text
 }  # fmt: skip
 

@@ -22,11 +22,11 @@ class Difference(NamedTuple):
 
 @functools.cache
 def differences() -> tuple[Difference, ...]:
-    """All of them, in the order of the file."""
-    text = resources.files("castwise.conformance").joinpath("differences.tsv").read_text("utf-8")
-    return tuple(
-        _difference(*line.split("\t")) for line in text.splitlines() if not line.startswith("#")
-    )
+    """All of them, in the order of the files."""
+    folder = resources.files("castwise.conformance").joinpath("listed_differences")
+    texts = [file.read_text("utf-8") for file in sorted(folder.iterdir(), key=lambda f: f.name)]
+    lines = [line for text in texts for line in text.splitlines()]
+    return tuple(_difference(*line.split("\t")) for line in lines if not line.startswith("#"))
 
 
 def _difference(

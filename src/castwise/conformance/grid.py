@@ -79,6 +79,7 @@ class Scope(NamedTuple):
 
     dtypes: tuple[str, ...]
     forms: Mapping[str, tuple[str, ...]]  # by op; an op the framework lacks is not there
+    weak: tuple[str, ...] = ()  # the dtypes of its weakly typed arrays
     scalars: Operands = ()  # the framework's own typed scalars: NumPy's
     foreign: Operands = ()  # another framework's operands: NumPy's inside torch
     by_value: bool = False  # also 0-d arrays and typed scalars of chosen values
@@ -108,7 +109,8 @@ def zero_d(dtypes: Iterable[str]) -> Operands:
 
 
 def _operands(scope: Scope, op: str, form: str) -> Iterable[Operands]:
-    arrays = (*nd(scope.dtypes), *zero_d(scope.dtypes))
+    dtypes = (*scope.dtypes, *(f"{dtype}*" for dtype in scope.weak))
+    arrays = (*nd(dtypes), *zero_d(dtypes))
     if form.startswith("out="):
         return _with_out(scope, op)
     if form.startswith("alpha="):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 Scalar = bool | int | float | complex
 
-_ARRAY = re.compile(r"(np\.)?(\w+?)(?:=(.+))?\[(3?)\]")
+_ARRAY = re.compile(r"(np\.)?(\w+?)(\*)?(?:=(.+))?\[(3?)\]")
 _NUMPY_SCALAR = re.compile(r"np\.(\w+)\((.+)\)")
 
 
@@ -23,6 +23,7 @@ class Spec(NamedTuple):
     value: Scalar  # held by every element
     is_numpy: bool = False
     is_scalar: bool = False
+    is_weak: bool = False
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -34,13 +35,14 @@ def read_operand(notation: str) -> Spec:
     """The operand a piece of notation names; an array that shows no value holds ones.
 
     >>> read_operand("np.int64=300[]")
-    Spec(dtype='int64', shape=(), value=300, is_numpy=True, is_scalar=False)
+    Spec(dtype='int64', shape=(), value=300, is_numpy=True, is_scalar=False, is_weak=False)
     """
     array = _ARRAY.fullmatch(notation)
     if array:
-        prefix, dtype, value, size = array.groups()
+        prefix, dtype, weak, value, size = array.groups()
         shape = (int(size),) if size else ()
-        return Spec(dtype, shape, read_literal(value or "1"), is_numpy=prefix is not None)
+        held = read_literal(value or "1")
+        return Spec(dtype, shape, held, is_numpy=bool(prefix), is_weak=bool(weak))
     scalar = _NUMPY_SCALAR.fullmatch(notation)
     if scalar:
         return Spec(scalar[1], (), read_literal(scalar[2]), is_numpy=True, is_scalar=True)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import importlib
 import json
+import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
+from castwise.conformance import recorders
 from castwise.conformance.grid import Operands, Question, Scope, questions
 
 # Answers that are not a dtype. The last may name the dtype promotion chose: "no-kernel:uint16".
@@ -18,12 +20,6 @@ OUT_OF_RANGE = "!range"
 NO_KERNEL = "no-kernel"
 
 Header = dict[str, str]
-
-_RECORDERS = {
-    "torch": "castwise.conformance.torch_recorder",
-    "numpy": "castwise.conformance.numpy_recorder",
-    "array-api": "castwise.conformance.array_api_recorder",
-}
 
 
 class Cell(NamedTuple):
@@ -64,7 +60,8 @@ class Recorder(Protocol):
 
 def frameworks() -> tuple[str, ...]:
     """The names of the frameworks there is a recorder for, installed or not."""
-    return tuple(_RECORDERS)
+    files = [file.name for file in pkgutil.iter_modules(recorders.__path__)]
+    return tuple(f.replace("_", "-") for f in files if not f.endswith("_errors"))
 
 
 def find_recorder(framework: str, mode: str = "") -> Recorder:
@@ -73,9 +70,10 @@ def find_recorder(framework: str, mode: str = "") -> Recorder:
     Raises ImportError where the framework is not installed, ValueError where there is no
     recorder for it.
     """
-    if framework not in _RECORDERS:
-        raise ValueError(f"no recorder for {framework!r}; there are {', '.join(_RECORDERS)}.")
-    module = importlib.import_module(_RECORDERS[framework])
+    if framework not in frameworks():
+        raise ValueError(f"no recorder for {framework!r}; there are {', '.join(frameworks())}.")
+    file = framework.replace("-", "_")
+    module = importlib.import_module(f"castwise.conformance.recorders.{file}")
     return cast(Recorder, module.recorder(mode))
 
 
@@ -124,6 +122,12 @@ def write_cells(path: Path, header: Header, recorded: Iterable[Cell]) -> None:
     # The name and the time, which gzip would store, are left out.
     with path.open("wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
         packed.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def read_header(path: Path) -> Header:
+    """The header of a cell file."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return cast(Header, json.loads(file.readline().removeprefix("# ")))
 
 
 def read_cells(path: Path) -> tuple[Header, list[Cell]]:

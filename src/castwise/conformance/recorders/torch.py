@@ -13,7 +13,7 @@ from castwise.conformance.calls import OPERATORS, of_dtypes, of_sequence, refusi
 from castwise.conformance.grid import ALPHAS, OPS, OUT_OPS, REDUCTIONS, Scope, out_forms
 from castwise.conformance.operand import Spec, read_literal, read_operand, words
 from castwise.conformance.recorder import Header
-from castwise.conformance.torch_errors import NoKernelError, classify, is_missing_kernel
+from castwise.conformance.recorders.torch_errors import NoKernelError, classify, is_missing_kernel
 
 DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 "
