@@ -15,7 +15,6 @@ from castwise.frameworks.dialect import (
     Rule,
     check,
     parse_edges,
-    parse_map,
     rule_for,
 )
 from castwise.vocab.dtypes import dtype, dtypes_of
@@ -241,8 +240,13 @@ def test_parse_edges_reads_kinds_arrows_and_lines() -> None:
         (i8, f32, False),
         (i16, f32, False),
     ]
-    assert parse_map("bool int -> float32", own) == {b: f32, i8: f32, i16: f32}
     assert not parse_edges("", own)
+
+
+def test_a_mapping_reads_kinds_and_the_dtypes_of_python_numbers() -> None:
+    dialect = cw.dialect("torch").vary(order="bool int8 float32")
+    b, i8, f32 = dialect.dtypes
+    assert dialect.mapping("bool int -> default_float") == {b: f32, i8: f32}
 
 
 def test_an_edge_without_an_arrow_is_refused() -> None:

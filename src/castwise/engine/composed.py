@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from castwise.engine.decision import Decision, Question
 from castwise.engine.plan import Plan
@@ -18,6 +18,14 @@ from castwise.vocab.ops import op
 Decide = Callable[[Question], Decision]
 
 
+class Computed(NamedTuple):
+    """What an op computes in and gives, before anything is written anywhere."""
+
+    compute: DType
+    result: DType
+    is_weak: bool = False
+
+
 def composition(plan: Plan, operands: tuple[Operand, ...]) -> Composed | None:
     """The first composition of the op that is meant for these operands."""
     return next((c for c in plan.composes if _is_meant(plan, c, operands)), None)
@@ -25,7 +33,7 @@ def composition(plan: Plan, operands: tuple[Operand, ...]) -> Composed | None:
 
 def composed_dtypes(
     plan: Plan, composed: Composed, operands: tuple[Operand, ...], decide: Decide, say: Say
-) -> tuple[DType, DType]:
+) -> Computed:
     """The highest dtype a step computes in, and the one it ends in; `decide` answers the steps."""
     if plan.zero_d_as_arrays:
         operands = tuple([array_operand(o.dtype) if o.dtype else o for o in operands])
@@ -43,11 +51,12 @@ def composed_dtypes(
         if say:
             say(f"{plan.op.name} computes {decision}.")
         shape = None if any(o.role is Role.ARRAY for o in given) else ()
-        return array_operand(decision.result, shape)
+        return array_operand(decision.result, shape, is_weak=decision.is_weak)
 
     final = evaluated(parse_program(composed.program))
     assert final.dtype is not None
-    return max(computed, key=lambda d: (d.rank, d.bits)), final.dtype
+    highest = max(computed, key=lambda d: (d.rank, d.bits))
+    return Computed(highest, final.dtype, final.is_weak)
 
 
 Term: TypeAlias = "str | tuple[str, tuple[Term, ...]]"  # an operand or number, or a call

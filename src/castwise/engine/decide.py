@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.engine import numpy_operands
-from castwise.engine.composed import composed_dtypes, composition
+from castwise.engine.composed import Computed, composed_dtypes, composition
 from castwise.engine.decision import Cast, Decision, Question, Refusal, cast_between, cast_text
 from castwise.engine.joining import not_computed, own_dtype
 from castwise.engine.joins import joined
@@ -13,9 +13,10 @@ from castwise.engine.output import written_dtype
 from castwise.engine.plan import Plan, plan_of
 from castwise.engine.scalars import Say
 from castwise.engine.values import check_values, scalar_hazard
+from castwise.engine.weak import is_weakly_typed
 from castwise.errors import UsageError
 from castwise.frameworks.catalog import dialect_named
-from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.dtypes import DType, dtype, strong_twin
 from castwise.vocab.operands import Operand, Role, Scalar
 
 
@@ -33,7 +34,7 @@ def decide(question: Question, say: Say = None) -> Decision:
     if say:
         for operand in written:
             say(f"{operand} is {_role_text(operand)}.")
-    compute, computed = _dtypes(plan, question, written, say)
+    compute, computed, is_weak = _dtypes(plan, question, written, say)
     result = computed
     if question.inplace or question.out:
         result = _written(plan, question, written[0], computed, say)
@@ -43,12 +44,12 @@ def decide(question: Question, say: Say = None) -> Decision:
     if say:
         for cast in filter(None, (*casts, result_cast)):
             say(f"Cast: {cast_text(cast)}.")
-        say(f"The result is {result}.")
+        say(f"The result is {'a weak ' if is_weak else ''}{result}.")
     if row.is_condition_first:
         casts = (None, *casts)
     is_lacking = compute in plan.no_kernel or compute not in plan.computes
     notes = (_no_kernel_note(plan, compute),) if is_lacking and not plan.borrows else ()
-    return Decision(question, result, compute, casts, result_cast, notes=notes)
+    return Decision(question, result, compute, casts, result_cast, is_weak, notes)
 
 
 def _written(plan: Plan, question: Question, first: Operand, computed: DType, say: Say) -> DType:
@@ -58,18 +59,17 @@ def _written(plan: Plan, question: Question, first: Operand, computed: DType, sa
     destination = question.out or first.dtype
     if destination is None:
         raise UsageError("a Python scalar cannot be changed in place.")
+    destination = plan.truncates.get(destination, destination)
     if say:
         say(f"The {computed} result is to be written into {destination}.")
     return written_dtype(plan, computed, destination)
 
 
-def _dtypes(
-    plan: Plan, question: Question, written: tuple[Operand, ...], say: Say
-) -> tuple[DType, DType]:
+def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: Say) -> Computed:
     """The compute and the result dtype, before anything is written anywhere."""
     is_mixed = any([o.is_numpy for o in written])
     if is_mixed and plan.numpy == "native":
-        written = tuple([numpy_operands.taken(plan, o) for o in written])
+        written = numpy_operands.all_taken(plan, written)
         is_mixed = False
     composed = composition(plan, written) if plan.composes else None
     if composed:
@@ -79,18 +79,27 @@ def _dtypes(
     if is_mixed:
         if plan.numpy_decider and written[-1].role.native is not written[-1].role:
             return _decided_elsewhere(plan.numpy_decider, plan, question, written, say)
-        written = tuple([numpy_operands.taken(plan, o) for o in written])
+        written = numpy_operands.all_taken(plan, written)
+    if plan.truncates:
+        written = tuple([_truncated(plan, o) for o in written])
     _check_operands(plan, written)
     if plan.borrows:
         return _decided_elsewhere(plan.borrows, plan, question, written, say)
-    compute = _compute_dtype(plan, written, say)
+    compute, is_weak = _compute_dtype(plan, written, say)
     check_values(plan, written, compute, question)
-    return compute, _result_dtype(plan, written, compute, say)
+    result = _result_dtype(plan, written, compute, say)
+    return Computed(compute, result, is_weak and result.kind != "bool" and not plan.makes_strong)
+
+
+def _truncated(plan: Plan, operand: Operand) -> Operand:
+    """An operand as the array it really is."""
+    target = plan.truncates.get(operand.dtype) if operand.dtype else None
+    return replace(operand, dtype=target, value=None) if target else operand
 
 
 def _decided_elsewhere(
     name: str, plan: Plan, question: Question, written: tuple[Operand, ...], say: Say
-) -> tuple[DType, DType]:
+) -> Computed:
     """The dtypes another dialect decides on, given back in this one."""
     for operand in written:
         if operand.dtype in plan.numpy_refuses:
@@ -102,20 +111,23 @@ def _decided_elsewhere(
     decision = decide(replace(question, dialect=other, inplace=False, operands=written))
     if say:
         say(f"Here {other.name} decides: {decision}.")
-    return decision.compute, plan.numpy_result.get(decision.result, decision.result)
+    return Computed(decision.compute, plan.numpy_result.get(decision.result, decision.result))
 
 
-def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType:
-    """The dtype the op computes in: the join, what the op makes of it, and whether it takes it."""
+def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[DType, bool]:
+    """The dtype the op computes in: the join, what the op makes of it, and whether it takes it;
+    and whether all that came together there is weak."""
     if not plan.promotes:
-        return _unpromoted(plan, operands)[0]
-    common = joined(plan, _raised(plan, operands), say)
+        return _unpromoted(plan, operands)[0], False
+    node = joined(plan, _raised(plan, operands), say)
+    is_weak = node.is_weak or all([is_weakly_typed(o) for o in operands])
+    common = (strong_twin(node) or plan.python[node.kind]) if node.is_weak else node
     compute = plan.converts.get(common, common)
     if say and compute is not common:
         say(f"{plan.op.name} does not compute in {common}, which becomes {compute}.")
     if compute in plan.refuses_compute or (plan.is_refusing and compute not in plan.computes):
         raise not_computed(plan, compute)
-    return compute
+    return compute, is_weak and plan.scalars == "as nodes"
 
 
 def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say: Say) -> DType:

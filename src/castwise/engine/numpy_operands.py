@@ -6,12 +6,28 @@ from dataclasses import replace
 
 from castwise.engine.decision import Refusal
 from castwise.engine.plan import Plan
+from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, Role, scalar_operand
 
 _PYTHON = {"int": int, "float": float, "complex": complex}
 
 
-def taken(plan: Plan, operand: Operand) -> Operand:
+def all_taken(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    """The operands as the dialect takes them, each by itself or, where it adapts, beside an array.
+
+    Raises Refusal where it does not take one.
+    """
+    return tuple([_taken(plan, o, _beside(plan, operands)) for o in operands])
+
+
+def _beside(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:
+    """The dtype NumPy operands are cast to: that of the first array of the framework itself."""
+    if plan.numpy != "adapts":
+        return None
+    return next((o.dtype for o in operands if o.dtype and not o.is_numpy), None)
+
+
+def _taken(plan: Plan, operand: Operand, beside: DType | None) -> Operand:
     """An operand as the dialect takes it, a NumPy one as an array of its own or a Python number.
 
     Raises Refusal where it does not take it.
@@ -22,8 +38,10 @@ def taken(plan: Plan, operand: Operand) -> Operand:
     if kind is not None:
         value = operand.value if kind == "complex" else (operand.value or 0).real
         return scalar_operand(_PYTHON[kind](value))
-    if plan.numpy in ("native", "as arrays"):
-        native = operand.role.native
+    native = operand.role.native
+    if beside is not None:
+        return replace(operand, dtype=beside, role=native, value=None)
+    if plan.numpy != "refused":
         return operand if native is operand.role else replace(operand, role=native)
     raise Refusal(
         f"{operand} is not an operand of {plan.op.name} here",

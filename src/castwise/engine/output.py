@@ -16,6 +16,8 @@ def written_dtype(plan: Plan, result: DType, destination: DType) -> DType:
 
     Raises Refusal where the dialect does not write the result there.
     """
+    if plan.output == "rebinds":
+        return result
     if not can_write(plan, result, destination):
         raise Refusal(
             f"the {result} result is not written into {destination} ({OUTPUTS[plan.output]})",
@@ -71,4 +73,5 @@ _RULES: dict[str, Callable[[Reach, DType, DType], bool]] = {
     "same dtype": _never,
     "safe": _reaches,
     "any": _always,
+    "rebinds": _always,
 }

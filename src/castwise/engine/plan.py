@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from castwise.engine.reach import Reach
-from castwise.frameworks.dialect import Composed, Dialect, Rule, parse_edges, parse_map, rule_for
+from castwise.frameworks.dialect import Composed, Dialect, Rule, parse_edges, rule_for
 from castwise.vocab.dtypes import DType, dtype, dtypes_of
 from castwise.vocab.ops import Op
 
@@ -44,6 +44,8 @@ class Plan:
     converts: dict[DType, DType]
     lowest: tuple[DType | None, ...]
     same_dtype: bool
+    truncates: dict[DType, DType]
+    makes_strong: bool
     promotes: bool
     out_of_range: str
     checks: frozenset[DType]
@@ -104,17 +106,19 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         numpy_decider=rule.numpy_decider or "",
         numpy_scalars=_kinds(rule.numpy_scalars or ""),
         numpy_refuses=frozenset(dtypes_of(rule.numpy_refuses or "")),
-        numpy_result=parse_map(rule.numpy_result or "", own),
+        numpy_result=dialect.mapping(rule.numpy_result or ""),
         converts=converts,
         lowest=_padded(lowest, row.arity[1]),
         same_dtype=chosen("same_dtype"),
+        truncates={} if rule.is_truncated is False else dialect.mapping(dialect.truncates),
+        makes_strong=bool(rule.makes_strong),
         promotes=row.promotes,
         out_of_range=rule.out_of_range or "wraps",
         checks=frozenset(dtypes_of(rule.checks or dialect.order)),
         exponent_fits=dtype(rule.exponent_fits) if rule.exponent_fits else None,
         refuses_negative_exponent=rule.negative_exponent == "raises",
         result=chosen("result"),
-        result_of=parse_map(rule.result_of or "", own),
+        result_of=dialect.mapping(rule.result_of or ""),
         output=_output(row, rule.output or "any"),
         writes_also=_pairs(rule.writes_also, own),
         writes_never=_pairs(rule.writes_never, own),
@@ -125,9 +129,8 @@ def _converts(
     dialect: Dialect, rule: Rule, becomes_float: bool, accumulates: bool
 ) -> dict[DType, DType]:
     """What the join becomes before the op computes: lifted, widened to sum, or as the rule says."""
-    lifts = dialect.lifts.replace("default_float", dialect.python["float"])
-    texts = [lifts * becomes_float, dialect.accumulates * accumulates, rule.converts or ""]
-    return {s: t for text in texts for s, t in parse_map(text, dialect.dtypes).items()}
+    texts = [dialect.lifts * becomes_float, dialect.accumulates * accumulates, rule.converts or ""]
+    return {s: t for text in texts for s, t in dialect.mapping(text).items()}
 
 
 def _padded(lowest: tuple[str | None, ...], count: int) -> tuple[DType | None, ...]:

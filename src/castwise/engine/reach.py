@@ -18,7 +18,7 @@ class Reach:
     __slots__ = ("bits", "masks", "order")
 
     def __init__(self, dialect: Dialect) -> None:
-        self.order = dialect.dtypes
+        self.order = dialect.nodes
         self.bits = {d: 1 << place for place, d in enumerate(self.order)}
         self.masks = dict(self.bits)
         edges = parse_edges(dialect.reaches, self.order)

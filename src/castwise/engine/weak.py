@@ -7,7 +7,7 @@ from collections.abc import Callable
 from castwise.engine.decision import Refusal
 from castwise.engine.joining import complex_of, join, own_dtype
 from castwise.engine.plan import Plan
-from castwise.vocab.dtypes import KINDS, DType
+from castwise.vocab.dtypes import KINDS, DType, weak_node
 from castwise.vocab.operands import Operand
 
 Say = Callable[[str], None] | None
@@ -48,6 +48,31 @@ def within_kind(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
 def as_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     """What each operand's own dtype reaches: a Python scalar is as strong as an array."""
     return [plan.reach.masks[own_dtype(plan, o)] for o in operands]
+
+
+def as_nodes(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+    """What each operand's node reaches: weakly typed operands, Python numbers among them, stand on
+    nodes of their own (JAX's lattice)."""
+    nodes = [_node(plan, o) if is_weakly_typed(o) else own_dtype(plan, o) for o in operands]
+    # Where all are weak, the node of a whole kind would forget their widths.
+    if all(node.is_weak for node in nodes) and any(node.bits == 0 for node in nodes):
+        nodes = [o.dtype or plan.python[o.kind] for o in operands]
+    if say:
+        for operand, node in zip(operands, nodes, strict=True):
+            if node.is_weak:
+                say(f"{operand} is weak: it stands at {node}, below the {node.kind} dtypes.")
+    return [plan.reach.masks[node] for node in nodes]
+
+
+def is_weakly_typed(operand: Operand) -> bool:
+    """Whether an operand is a weak array or a Python number; a Python bool is as strong as any."""
+    return operand.is_weak or (operand.is_scalar and operand.kind != "bool")
+
+
+def _node(plan: Plan, operand: Operand) -> DType:
+    """The node a weakly typed operand stands on: that of its dtype, else that of its kind."""
+    twin = weak_node((operand.dtype or plan.python[operand.kind]).name)
+    return twin if twin in plan.reach.bits else weak_node(operand.kind)
 
 
 def fits_kind(scalar: str, array: str) -> bool:

@@ -49,8 +49,8 @@ def to_dialect(chosen: str | Dialect | None) -> Dialect:
 @functools.lru_cache(maxsize=1)
 def dialects() -> tuple[str, ...]:
     """The names of all dialects."""
-    files = [f.name for f in pkgutil.iter_modules(folder.__path__) if f.name not in _NOT_DIALECTS]
-    return tuple(d.name for file in files for d in _of_framework(file.replace("_", "-")))
+    found = [d for file in _files() for d in _of_framework(file.replace("_", "-"))]
+    return tuple(d.name for d in found)
 
 
 @contextmanager
@@ -86,15 +86,22 @@ def _options(name: str) -> tuple[str, dict[str, str]]:
 
 @functools.lru_cache(maxsize=64)
 def _of_framework(framework: str) -> tuple[Dialect, ...]:
-    """The dialects a file of this folder holds, the newest version first."""
-    file = framework.replace("-", "_")
-    if file in _NOT_DIALECTS or not file.isidentifier():
-        return ()
-    try:
+    """The dialects of a framework: those of the file of its name, such as array_api.py, and of
+    files whose names go on from there, such as paddle_documented.py. The newest version first."""
+    stem = framework.replace("-", "_")
+    files = [file for file in _files() if file == stem or file.startswith(f"{stem}_")]
+    found: dict[str, Dialect] = {}
+    for file in files:
         module = importlib.import_module(f"castwise.frameworks.{file}")
-    except ModuleNotFoundError:
-        return ()
-    found = [value for value in vars(module).values() if isinstance(value, Dialect)]
-    for dialect in found:
-        check(dialect)
-    return tuple(sorted(found, key=lambda d: (not d.is_newest, d.mode)))
+        for value in vars(module).values():
+            if isinstance(value, Dialect) and value.framework == framework:
+                check(value)
+                found[f"{value.version}:{value.mode}"] = value
+    return tuple(sorted(found.values(), key=lambda d: (not d.is_newest, d.mode)))
+
+
+@functools.lru_cache(maxsize=1)
+def _files() -> tuple[str, ...]:
+    """The files of this folder that hold dialects."""
+    names = [file.name for file in pkgutil.iter_modules(folder.__path__)]
+    return tuple(name for name in names if name not in _NOT_DIALECTS)

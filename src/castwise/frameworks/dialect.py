@@ -30,6 +30,7 @@ OUTPUTS = {
     "same kind": "a safe cast, or a narrower one within the kind",
     "safe": "the result must reach the destination's dtype",
     "same dtype": "the result must already have the destination's dtype",
+    "rebinds": "nothing is written: the name takes the result, whatever its dtype",
     "any": "any destination is taken",
 }
 # How the operands' dtypes become the one an op computes in.
@@ -40,11 +41,12 @@ JOINS = {
     "first operand": "the first operand's dtype; the others need only be of its kind",
     "highest kind": "the first of the op's own dtypes of the operands' highest kind",
 }
-SCALARS = ("tiers", "weak", "within kind", "by value", "as arrays", "last adapts")
+SCALARS = ("tiers", "weak", "within kind", "by value", "as nodes", "as arrays", "last adapts")
 # What a NumPy array does in another framework's op.
 NUMPY_ARRAYS = {
     "native": "it is an array of the framework itself",
     "as arrays": "it counts as an array of the framework",
+    "adapts": "it is cast to the dtype of the framework's array",
     "refused": "it is refused",
 }
 
@@ -90,6 +92,8 @@ class Rule:
     integers_become_float: bool | None = None
     accumulates: bool | None = None
     same_dtype: bool | None = None
+    is_truncated: bool | None = None  # False: dtypes count as they are written
+    makes_strong: bool | None = None  # the result is not weak, even of weak operands
     out_of_range: str | None = None  # one of OUT_OF_RANGE
     checks: str | None = None  # compute dtypes for which it looks at scalars; all by default
     exponent_fits: str | None = None  # it looks at the exponent alone, which must fit this too
@@ -111,13 +115,18 @@ class Dialect:
     mode: str = ""
     about: str
     evidence: str
-    order: str  # the join takes the first of these that every operand reaches
+    # The join takes the first of these that every operand reaches. `int*` is where weakly typed
+    # integers stand, `int32*` where the weak int32 alone does.
+    order: str
     reaches: str  # "a b -> c d": edges, closed over; "a => b": a reaches b and nothing beyond it
     folds: bool = False  # the join goes pair by pair, from the left, not all at once
     keeps_kind: bool = False  # the join stays within the highest kind among the operands
     only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
     has_weak_arrays: bool = False
     python: Mapping[str, str]  # the dtype of a Python bool, int, float, complex on its own
+    truncates: str = ""  # "int64 -> int32": what arrays of a dtype really are
+    # In these and in a rule's `converts`, default_int, default_float and default_complex stand for
+    # the dtypes of Python's numbers.
     lifts: str = ""  # "int -> default_float": what integers become where an op needs a float
     accumulates: str = ""  # "int8 -> int64": what small integers are summed in
     index: str = "int64"
@@ -158,9 +167,20 @@ class Dialect:
         return replace(self, **changes)
 
     @property
+    def nodes(self) -> tuple[DType, ...]:
+        """Its dtypes and the nodes of its weakly typed operands, in its own order."""
+        return dtypes_of(self.order)
+
+    @property
     def dtypes(self) -> tuple[DType, ...]:
         """The dtypes it has, in its own order."""
-        return dtypes_of(self.order)
+        return tuple([node for node in self.nodes if not node.is_weak])
+
+    def mapping(self, text: str) -> dict[DType, DType]:
+        """A mapping text such as "bool int8 -> default_int; uint8 -> uint64"."""
+        for kind in ("int", "float", "complex"):
+            text = text.replace(f"default_{kind}", self.python.get(kind, ""))
+        return {source: target for source, target, _ in parse_edges(text, self.dtypes)}
 
 
 @functools.lru_cache(maxsize=4096)
@@ -180,11 +200,6 @@ def parse_edges(text: str, dtypes: tuple[DType, ...]) -> tuple[tuple[DType, DTyp
     return tuple(edges)
 
 
-def parse_map(text: str, dtypes: tuple[DType, ...]) -> dict[DType, DType]:
-    """A mapping text such as "bool int8 -> int64; uint8 -> uint64"."""
-    return {source: target for source, target, _ in parse_edges(text, dtypes)}
-
-
 def _members(words: str, dtypes: tuple[DType, ...]) -> list[DType]:
     """The dtypes a list of kinds and names stands for, those of the dialect alone."""
     named = dtypes_of(words)
@@ -193,10 +208,9 @@ def _members(words: str, dtypes: tuple[DType, ...]) -> list[DType]:
 
 def check(dialect: Dialect) -> None:
     """Raises UsageError where the data is not well formed: unknown names, forms, policies."""
-    own = dialect.dtypes
-    parse_edges(dialect.reaches, own)
-    parse_map(dialect.lifts.replace("default_float", dialect.python["float"]), own)
-    parse_map(dialect.accumulates, own)
+    parse_edges(dialect.reaches, dialect.nodes)
+    for text in (dialect.lifts, dialect.accumulates, dialect.truncates):
+        dialect.mapping(text)
     for target in dialect.python.values():
         dtype(target)
     for names, rule in dialect.ops.items():
@@ -215,7 +229,7 @@ def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
     for words in (rule.refuses_compute, rule.numpy_refuses):
         dtypes_of(words or "")
     for mapping in (rule.converts, rule.result_of, rule.writes_also, rule.writes_never):
-        parse_map(mapping or "", dialect.dtypes)
+        dialect.mapping(mapping or "")
     if rule.result and rule.result not in RESULTS:
         dtype(rule.result)
     for chosen, allowed in (

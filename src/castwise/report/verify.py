@@ -118,7 +118,8 @@ def answer_for(cell: Cell, dialect: str | Dialect) -> str:
         decision = decide(question_for(cell, spoken))
     except Refusal as refusal:
         return OUT_OF_RANGE if refusal.by_value else REFUSED
-    return decision.result.name if has_kernel(decision) else f"{NO_KERNEL}:{decision.result}"
+    result = f"{decision.result}{'*' if decision.is_weak and spoken.has_weak_arrays else ''}"
+    return result if has_kernel(decision) else f"{NO_KERNEL}:{result}"
 
 
 def question_for(cell: Cell, dialect: Dialect) -> Question:

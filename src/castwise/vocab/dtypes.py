@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from castwise.errors import UsageError, did_you_mean
 
@@ -36,10 +36,19 @@ class DType:
     smallest: int | float = field(init=False)  # the smallest positive value, subnormals included
 
     def __post_init__(self) -> None:
-        limits = _int_limits(self) if self.kind in ("bool", "int") else _float_limits(self)
+        limits: tuple[float, float, float]
+        if self.bits == 0:  # a weak node of a whole kind
+            limits = (0, 0, 0)
+        else:
+            limits = _int_limits(self) if self.kind in ("bool", "int") else _float_limits(self)
         for name, value in zip(("min", "max", "smallest"), limits, strict=True):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "rank", KINDS.index(self.kind))
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether it is a node for weakly typed operands, which no array has as its dtype."""
+        return self.name.endswith("*")
 
     @property
     def part(self) -> DType:
@@ -161,6 +170,33 @@ DTYPES: tuple[DType, ...] = tuple(_TYPES.values())
 CANONICAL = frozenset(_TYPES)
 
 
+def _weak_nodes() -> dict[str, DType]:
+    """`int*` for every weak integer, `int32*` for the weak int32, and their like.
+
+    A dialect's order may have either: frameworks differ in whether a weak dtype has a width.
+    """
+    kinds = [DType(f"{kind}*", kind, 0) for kind in KINDS if kind != "bool"]
+    twins = [replace(row, name=f"{row.name}*") for row in DTYPES if row.kind != "bool"]
+    return {node.name: node for node in (*kinds, *twins)}
+
+
+_WEAK = _weak_nodes()
+
+
+def strong_twin(node: DType) -> DType | None:
+    """The dtype a weak node stands for; None for the node of a whole kind."""
+    return _TYPES.get(node.name.rstrip("*"))
+
+
+def weak_node(name: str) -> DType:
+    """The weak node of a kind or of a dtype.
+
+    >>> weak_node("int"), weak_node("int32")
+    (int*, int32*)
+    """
+    return _WEAK[f"{name}*"]
+
+
 def _short_forms() -> dict[str, str]:
     """i32, u8, f16, bf16, c64, b and the bare tail of a small float (e4m3fn)."""
     short = {"b": "bool", "b1": "bool", "bool_": "bool", "bf16": "bfloat16", "bc32": "bcomplex32"}
@@ -206,6 +242,8 @@ def dtypes_of(names: str) -> tuple[DType, ...]:
     found: dict[DType, None] = {}
     for name in names.split():
         group = [row for row in DTYPES if row.kind == name] if name in KINDS else []
+        if name in _WEAK:
+            group = [_WEAK[name]]
         found.update(dict.fromkeys([dtype(name)] if name == "bool" else group or [dtype(name)]))
     return tuple(found)
 

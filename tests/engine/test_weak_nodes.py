@@ -1,0 +1,99 @@
+"""Weakly typed operands as nodes of a dialect's order, and dtypes that are truncated."""
+
+from __future__ import annotations
+
+import pytest
+
+import castwise as cw
+from castwise.engine.ask import answer, question_in
+from castwise.frameworks.dialect import Dialect, Rule
+
+LATTICE = Dialect(
+    framework="lattice",
+    about="A small lattice with a weak node a kind.",
+    evidence="made up",
+    order="bool int* int8 int32 int64 float* float16 float32 float64",
+    reaches="bool -> int*; int* -> int8; int8 -> int32; int32 -> int64; int64 -> float*;"
+    "float* -> float16; float16 -> float32; float32 -> float64",
+    has_weak_arrays=True,
+    python={"bool": "bool", "int": "int64", "float": "float64", "complex": "float64"},
+    lifts="int -> default_float",
+    casts="any",
+    ops={
+        "*": Rule(scalars="as nodes", output="any"),
+        "sum": Rule(makes_strong=True),
+        "mul": Rule(is_truncated=False),
+    },
+)
+BY_WIDTH = LATTICE.vary(
+    order="bool int32* int8 int32 float32* float16 float32",
+    reaches="int32* -> int8; int8 -> int32; int32 -> float32*; float32* -> float16;"
+    "float16 -> float32",
+    python={"bool": "bool", "int": "int32", "float": "float32", "complex": "float32"},
+)
+NARROW = LATTICE.vary(
+    truncates="int64 -> int32; float64 -> float32",
+    python={"bool": "bool", "int": "int32", "float": "float32", "complex": "float32"},
+)
+
+
+@pytest.mark.parametrize(
+    ("expression", "result", "is_weak"),
+    [
+        ("int8[3] + 1", "int8", False),
+        ("bool[3] + 1", "int64", True),
+        ("int8[3] + 1.5", "float64", True),
+        ("float16[3] + 1.5", "float16", False),
+        ("int32*[3] + int8[3]", "int8", False),
+        ("int32*[3] + int32*[3]", "int32", True),
+        ("int32*[3] + 1", "int64", True),
+        ("float32*[] + float16[3]", "float16", False),
+        ("int32*[3] < 1", "bool", False),
+        ("int32*[3] / int32*[3]", "float64", True),
+        ("sum(int32*[3])", "int32", False),
+        ("bool[3] + True", "bool", False),
+    ],
+)
+def test_weak_operands_stand_on_nodes(expression: str, result: str, is_weak: bool) -> None:
+    decision = answer(question_in(expression, LATTICE))
+    assert (decision.result.name, decision.is_weak) == (result, is_weak)
+
+
+def test_a_node_may_have_a_width() -> None:
+    decision = cw.resolve("add", "int8[3]", 1.5, dialect=BY_WIDTH)
+    assert (decision.result.name, decision.is_weak) == ("float32", True)
+    assert cw.resolve("add", "int32*[3]", "float16[3]", dialect=BY_WIDTH).result.name == "float16"
+
+
+def test_weak_nodes_are_no_dtypes_of_the_dialect() -> None:
+    assert [d.name for d in LATTICE.dtypes if d.is_weak] == []
+    assert [d.name for d in LATTICE.nodes if d.is_weak] == ["int*", "float*"]
+    with pytest.raises(cw.UsageError, match="unknown dtype"):
+        cw.resolve("add", "int*[3]", 1, dialect=LATTICE)
+
+
+def test_a_dtype_may_be_a_request_that_is_truncated() -> None:
+    decision = cw.resolve("add", "int64[3]", "int8[3]", dialect=NARROW)
+    assert decision.result.name == "int32"
+    assert [str(cast) for cast in decision.casts] == ["int64 -> int32", "int8 -> int32"]
+    assert cw.resolve("mul", "int64[3]", "int8[3]", dialect=NARROW).result.name == "int64"
+    inplace = cw.resolve("add", "int64[3]", "int8[3]", dialect=NARROW, inplace=True)
+    assert inplace.result.name == "int32"
+
+
+def test_in_place_may_rebind() -> None:
+    rebinding = LATTICE.vary(ops={"*": Rule(scalars="as nodes", output="rebinds")})
+    decision = cw.resolve("add", "int8[3]", "float16[3]", dialect=rebinding, inplace=True)
+    assert decision.result.name == "float16"
+
+
+def test_numpy_arrays_may_adapt() -> None:
+    adapting = LATTICE.vary(ops={"*": Rule(scalars="as nodes", numpy="adapts")})
+    for operands in (("int8[3]", "np.float32[3]"), ("np.float32(1.5)", "int8[3]")):
+        assert cw.resolve("add", *operands, dialect=adapting).result.name == "int8"
+
+
+def test_the_steps_speak_of_weakness() -> None:
+    steps = cw.resolve("add", "int8[3]", 1.5, dialect=LATTICE).steps
+    assert "1.5 is weak: it stands at float*, below the float dtypes." in steps
+    assert steps[-1] == "The result is a weak float64."
