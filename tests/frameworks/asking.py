@@ -1,0 +1,16 @@
+"""How the tests of dialects ask: an expression in notation, answered in a word."""
+
+from __future__ import annotations
+
+import castwise as cw
+from castwise.engine.ask import answer, question_in
+
+
+def result(expression: str, dialect: str) -> str:
+    """The result dtype's name; "!" for a refusal, "!range" where a scalar's value is the reason."""
+    try:
+        return answer(question_in(expression, dialect)).result.name
+    except cw.ScalarRangeError:
+        return "!range"
+    except cw.PromotionError:
+        return "!"

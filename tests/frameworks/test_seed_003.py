@@ -1,0 +1,161 @@
+"""Seed 003, on promotion in PyTorch, the Array API standard and OneFlow: examples, rules, APIs."""
+
+from __future__ import annotations
+
+import pytest
+from asking import result
+
+import castwise as cw
+
+
+@pytest.fixture(autouse=True)
+def _forget_declared_ops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("castwise.vocab.ops._declared", {})
+
+
+# The opening questions, in PyTorch.
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("torch.mul(int8[3], float64[])", "float64"),
+        ("torch.mul(int8[3], int64[])", "int8"),
+        ("torch.mul(int8[3], 1.0)", "float32"),
+        (f"torch.mul(int8[3], {2**63 - 1})", "int8"),
+    ],
+)
+def test_the_opening_questions(question: str, expected: str) -> None:
+    assert result(question, "torch") == expected
+
+
+# The Array API standard.
+
+SHORT = {
+    "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64",
+    "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64",
+}  # fmt: skip
+MIXED = """
+         u1  u2  u4
+    i1   i2  i4  i8
+    i2   i2  i4  i8
+    i4   i4  i4  i8
+    i8   i8  i8  i8
+"""
+_HEAD, *_ROWS = [line.split() for line in MIXED.split("\n") if line.strip()]
+CELLS = [
+    (row, column, cell) for row, *cells in _ROWS for column, cell in zip(_HEAD, cells, strict=True)
+]
+
+
+@pytest.mark.parametrize(("signed", "unsigned", "expected"), CELLS)
+def test_the_table_of_mixed_signs(signed: str, unsigned: str, expected: str) -> None:
+    a, b = SHORT[signed], SHORT[unsigned]
+    assert result(f"{a}[3] + {b}[3]", "array-api") == SHORT[expected]
+    assert result(f"{b}[3] + {a}[3]", "array-api") == SHORT[expected]
+
+
+@pytest.mark.parametrize("sign", ["i", "u"])
+def test_within_one_sign_the_wider_wins(sign: str) -> None:
+    names = [name for short, name in SHORT.items() if short[0] == sign]
+    for i, a in enumerate(names):
+        for j, b in enumerate(names):
+            assert result(f"{a}[3] + {b}[3]", "array-api") == names[max(i, j)]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "bool[3] + int8[3]",
+        "bool[3] + float32[3]",
+        "int8[3] + float32[3]",
+        "int64[3] + float64[3]",
+        "uint64[3] + int8[3]",  # no line joins uint64 with a signed integer either
+    ],
+)
+def test_without_a_line_there_is_no_promotion(question: str) -> None:
+    assert result(question, "array-api") == "!"
+
+
+@pytest.mark.parametrize("question", ["int8[3] + 300", "uint8[3] + -1", f"int64[3] + {2**63}"])
+def test_the_dashed_lines_end_where_a_scalar_overflows(question: str) -> None:
+    """The standard leaves it undefined; array-api-strict refuses it."""
+    assert result(question, "array-api") == "!range"
+
+
+# Arrays with scalars.
+
+
+@pytest.mark.parametrize("dialect", ["torch", "array-api", "numpy"])
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("int16[3] + 2", "int16"),
+        ("int32[3] + 2", "int32"),
+        ("uint8[3] + 2", "uint8"),
+        ("float32[3] + 2.0", "float32"),
+        ("float64[3] + 2.0", "float64"),
+    ],
+)
+def test_a_scalar_of_the_same_family_takes_the_arrays_dtype(
+    question: str, expected: str, dialect: str
+) -> None:
+    assert result(question, dialect) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("int16[3] + 2", "int16"),
+        ("int16[3] + 2.0", "float32"),
+        # The same with 0-d tensors: torch.tensor(2) is int64, torch.tensor(2.0) float32.
+        ("int16[3] + int64[]", "int16"),
+        ("int16[3] + float32[]", "float32"),
+    ],
+)
+def test_in_pytorch_a_scalar_does_what_a_0d_tensor_does(question: str, expected: str) -> None:
+    assert result(question, "torch") == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "in_numpy_1", "in_numpy_2"),
+    [(2**31 - 1, "int32", "int32"), (2**31, "int64", "!range")],
+)
+def test_numpy_looked_at_the_value_and_now_refuses_it(
+    value: int, in_numpy_1: str, in_numpy_2: str
+) -> None:
+    assert result(f"int32[3,3] + {value}", "numpy@1") == in_numpy_1
+    assert result(f"int32[3,3] + {value}", "numpy") == in_numpy_2
+    assert result(f"int32[3,3] + {value}", "torch") == "int32"
+
+
+# The other cases.
+
+
+def test_dot_wants_equal_dtypes() -> None:
+    assert result("torch.dot(float32[3], float32[3])", "torch") == "float32"
+    with pytest.raises(cw.PromotionError, match=r"dot.*needs operands of one dtype"):
+        cw.resolve("dot", "int16[3]", "float32[3]", dialect="torch")
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
+def test_sum_of_integers_is_int64(dtype: str) -> None:
+    assert result(f"torch.sum({dtype}[3])", "torch") == "int64"
+
+
+# How PyTorch does it: infer a dtype, cast the inputs that are not of it, compute in it.
+
+
+def test_inputs_of_another_dtype_are_cast_and_the_kernel_sees_one_dtype() -> None:
+    decision = cw.resolve("add", "int32[3]", "float16[3]", dialect="torch")
+    assert decision.compute is decision.result
+    assert [cast and cast.target for cast in decision.casts] == [decision.compute, None]
+
+
+def test_inputs_of_one_dtype_are_left() -> None:
+    assert cw.resolve("add", "int32[3]", "int32[3]", dialect="torch").casts == (None, None)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int64", "float16", "float64"])
+def test_threshold_promotes_its_input_to_a_common_dtype(dtype: str) -> None:
+    assert result(f"F.threshold({dtype}[3])", "torch") == dtype
