@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import click
 
 from castwise import __version__
 from castwise.errors import CastwiseError, UsageError, did_you_mean
-from castwise.report.colour import paint_for_stdout
+from castwise.report.colour import Paint, paint_for_stdout
 
 # Reports are imported by the command that prints them, so that each starts fast.
 
@@ -22,7 +22,22 @@ _FOUND = 1  # a refusal, a difference, drift, a malformed line
 _WRONG_USAGE = 2
 _INTERRUPTED = 130
 
+T = TypeVar("T")
+Command = TypeVar("Command", bound=Callable[..., Any])
+
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_output = click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE"
+)
+
+
+def _format(*names: str) -> Callable[[Command], Command]:
+    return click.option(
+        "--format",
+        "format_",
+        type=click.Choice(names),
+        help="By default that of the file's ending, or text.",
+    )
 
 
 class _Commands(click.Group):
@@ -144,13 +159,8 @@ def resolve(dialect: str | None) -> int:
     show_default=True,
     help="What stands in the columns; may be repeated.",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "md", "csv", "json", "html", "svg", "png"]),
-    help="By default that of the file's ending, or text.",
-)
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+@_format("text", "md", "csv", "json", "html", "svg", "png")
+@_output
 def table(
     dialect: str,
     op: str,
@@ -171,15 +181,28 @@ def table(
     from castwise.report.table_text import table_text
 
     made = make_table(op, dialect, form=form, columns=columns)
-    ending = output.suffix.lstrip(".") if output else ""
-    chosen = format_ or (ending if ending in FORMATS else "text")
-    if output is None and chosen == "text":
-        click.echo(table_text(made, paint_for_stdout(), _width()))
-    elif output is None:
-        _echo_file(FORMATS[chosen](made))
-    else:
-        written = FORMATS[chosen](made)
-        output.write_bytes(written if isinstance(written, bytes) else f"{written}\n".encode())
+    _deliver(made, FORMATS, format_, output, lambda paint: table_text(made, paint, _width()))
+    return _DONE
+
+
+@cli.command()
+@click.argument("dialect")
+@_format("text", "json", "dot", "svg", "png")
+@_output
+def lattice(dialect: str, format_: str | None, output: Path | None) -> int:
+    """Show which dtype becomes which: as text, or as a picture.
+
+    \b
+    Examples:
+      castwise lattice numpy
+      castwise lattice torch -o torch.svg
+    """
+    from castwise.report.lattice import lattice as make_lattice
+    from castwise.report.lattice_text import LATTICE_FORMATS, lattice_text
+
+    made = make_lattice(dialect)
+    width = min(_width(), 100)
+    _deliver(made, LATTICE_FORMATS, format_, output, lambda paint: lattice_text(made, paint, width))
     return _DONE
 
 
@@ -268,6 +291,25 @@ def verify(dialect: str, ops: tuple[str, ...], as_json: bool) -> int:
 
 def _echo_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2 if sys.stdout.isatty() else None))
+
+
+def _deliver(
+    made: T,
+    formats: Mapping[str, Callable[[T], str | bytes]],
+    format_: str | None,
+    output: Path | None,
+    text: Callable[[Paint], str],
+) -> None:
+    """Writes or prints in the format asked for; `text` is what a person reads here and now."""
+    ending = output.suffix.lstrip(".") if output else ""
+    chosen = format_ or (ending if ending in formats else "text")
+    if output is None and chosen == "text":
+        click.echo(text(paint_for_stdout()))
+    elif output is None:
+        _echo_file(formats[chosen](made))
+    else:
+        written = formats[chosen](made)
+        output.write_bytes(written if isinstance(written, bytes) else f"{written}\n".encode())
 
 
 def _echo_file(content: str | bytes) -> None:

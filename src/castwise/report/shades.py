@@ -22,7 +22,8 @@ def shade(dtype: DType) -> str:
     >>> shade(dtype("int8")), shade(dtype("int64"))
     ('#bbd4ec', '#8cbbea')
     """
-    depth = math.log2(max(8, dtype.part.bits))  # complex64 is as dark as float32
+    bits = 8 if dtype.is_weak else dtype.part.bits  # complex64 is as dark as float32
+    depth = math.log2(max(8, bits))
     lightness, saturation = 0.93 - 0.033 * depth, 0.45 + 0.04 * depth
     rgb = colorsys.hls_to_rgb(_HUES[dtype.kind] / 360, lightness, saturation)
     return "#" + "".join(f"{round(255 * channel):02x}" for channel in rgb)

@@ -1,13 +1,12 @@
-"""A table as a picture: SVG written by hand, and PNG made of it."""
+"""A table as a picture."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from typing import NamedTuple
 
-from castwise.errors import UsageError
 from castwise.report.shades import FAINT, INK, cell_shade, shade
+from castwise.report.svg import LETTER, png_of, svg_box, svg_document, svg_text, text_width
 from castwise.report.table import Table
 from castwise.report.table_text import (
     REFUSED,
@@ -23,9 +22,7 @@ _ROW = 24  # height of a row
 _TOP = 78  # where the first row begins
 _MARGIN = 20
 _GROUP_GAP = 12  # between groups of columns
-_LETTER = 7.3  # width of a letter in the cells' font
 _LINE = 18  # from one line of the legend to the next
-_FONT = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 _LEGEND = {"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64"}
 _KINDS = "    ".join([*_LEGEND, ""])  # as wide as the legend's first line
 
@@ -45,48 +42,30 @@ def table_svg(table: Table) -> str:
     """The table as an SVG picture: cells coloured by kind, a legend below."""
     columns = list(_columns(table))
     legend = _TOP + _ROW * len(table.rows) + 28
-    right = max(_text_width(table.title) * 1.4, *map(_text_width, [_KINDS, *marks_used(table)]))
+    right = max(text_width(table.title) * 1.4, *map(text_width, [_KINDS, *marks_used(table)]))
     width = max(columns[-1].left + columns[-1].width, _MARGIN + right) + _MARGIN
     height = legend + _LINE * len(marks_used(table)) + _MARGIN
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}"'
-        f' viewBox="0 0 {width:.0f} {height}" font-family="{_FONT}" font-size="12">',
-        f'<rect width="{width:.0f}" height="{height}" fill="#ffffff"/>',
-        _text(_MARGIN, 32, table.title, f'font-size="16" font-weight="600" fill="{INK}"'),
+        svg_text(_MARGIN, 32, table.title, f'font-size="16" font-weight="600" fill="{INK}"'),
         *_column_heads(table, columns),
         *_rows(table, columns),
         *_legend(table, legend),
-        "</svg>",
     ]
-    return "\n".join(parts)
+    return svg_document(width, height, parts)
 
 
 def table_png(table: Table) -> bytes:
-    """The SVG picture as PNG.
-
-    Raises UsageError where cairosvg, which draws it, is not installed.
-    """
-    try:
-        import cairosvg  # type: ignore[import-not-found, import-untyped, unused-ignore]
-    except (ImportError, OSError):  # OSError: it is installed, the cairo library is not
-        raise UsageError(
-            "png needs cairosvg and the cairo library: pip install cairosvg. Or write svg."
-        ) from None
-    picture: bytes = cairosvg.svg2png(bytestring=table_svg(table).encode(), scale=2)
-    return picture
-
-
-def _text_width(text: str) -> float:
-    return _LETTER * len(text)
+    """The SVG picture as PNG."""
+    return png_of(table_svg(table))
 
 
 def _columns(table: Table) -> Iterator[_Column]:
     """The columns from the left, the groups a little apart."""
-    left = _MARGIN + 10 + max(_text_width(label(row)) for row in table.rows)
+    left = _MARGIN + 10 + max(text_width(label(row)) for row in table.rows)
     widths = iter(column_widths(table))
     for group in table.columns or [(None,)]:
         for _ in group:
-            width = 14 + _LETTER * next(widths)
+            width = 14 + LETTER * next(widths)
             yield _Column(left, width)
             left += width + 2
         left += _GROUP_GAP
@@ -94,38 +73,27 @@ def _columns(table: Table) -> Iterator[_Column]:
 
 def _column_heads(table: Table, columns: list[_Column]) -> Iterator[str]:
     for column, head in zip(columns, headers(table), strict=True):
-        yield _text(column.middle, _TOP - 10, head, f'text-anchor="middle" fill="{FAINT}"')
+        yield svg_text(column.middle, _TOP - 10, head, f'text-anchor="middle" fill="{FAINT}"')
 
 
 def _rows(table: Table, columns: list[_Column]) -> Iterator[str]:
     for number, (operand, row) in enumerate(zip(table.rows, table.cells, strict=True)):
         top = _TOP + _ROW * number
-        yield _text(
+        yield svg_text(
             columns[0].left - 10, top + 15, label(operand), f'text-anchor="end" fill="{FAINT}"'
         )
         for column, cell in zip(columns, row, strict=True):
             word = cell_text(cell)
             ink = FAINT if word == REFUSED else INK
-            yield _box(column.left, top, column.width, _ROW - 2, cell_shade(cell))
-            yield _text(column.middle, top + 15, word, f'text-anchor="middle" fill="{ink}"')
+            yield svg_box(column.left, top, column.width, _ROW - 2, cell_shade(cell))
+            yield svg_text(column.middle, top + 15, word, f'text-anchor="middle" fill="{ink}"')
 
 
 def _legend(table: Table, top: int) -> Iterator[str]:
     left = float(_MARGIN)
     for kind, name in _LEGEND.items():
-        yield _box(left, top - 11, 14, 14, shade(dtype(name)))
-        yield _text(left + 20, top, kind, f'fill="{FAINT}"')
-        left += 40 + _text_width(kind)
+        yield svg_box(left, top - 11, 14, 14, shade(dtype(name)))
+        yield svg_text(left + 20, top, kind, f'fill="{FAINT}"')
+        left += 40 + text_width(kind)
     for number, mark in enumerate(marks_used(table), 1):
-        yield _text(_MARGIN, top + _LINE * number, mark, f'fill="{FAINT}"')
-
-
-def _box(x: float, y: float, width: float, height: float, fill: str) -> str:
-    return (
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="3"'
-        f' fill="{fill}"/>'
-    )
-
-
-def _text(x: float, y: float, text: str, style: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(text)}</text>'
+        yield svg_text(_MARGIN, top + _LINE * number, mark, f'fill="{FAINT}"')
