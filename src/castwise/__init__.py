@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from castwise.frameworks.catalog import current as current
     from castwise.frameworks.catalog import dialect_named as dialect  # noqa: F401
     from castwise.frameworks.catalog import dialects as dialects
+    from castwise.frameworks.catalog import load_dialect as load_dialect
     from castwise.frameworks.catalog import use as use
     from castwise.frameworks.dialect import Dialect as Dialect
     from castwise.frameworks.dialect import Rule as Rule
@@ -58,6 +59,7 @@ _NAMES = {
     "current": "frameworks.catalog.current",
     "dialect": "frameworks.catalog.dialect_named",
     "dialects": "frameworks.catalog.dialects",
+    "load_dialect": "frameworks.catalog.load_dialect",
     "use": "frameworks.catalog.use",
     "Cast": "engine.decision.Cast",
     "Decision": "engine.decision.Decision",

@@ -191,4 +191,5 @@ def test_python_files_of_the_engine_import_the_standard_library_and_castwise_alo
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             foreign |= {n.partition(".")[0] for n in names}
-    assert foreign - sys.stdlib_module_names - {"castwise"} == set()
+    reader = {"tomli"}  # the standard library's TOML reader, for Python 3.10
+    assert foreign - sys.stdlib_module_names - {"castwise"} - reader == set()

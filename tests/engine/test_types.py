@@ -139,7 +139,9 @@ def test_a_cached_answer_is_not_that_of_another_dialect() -> None:
             assert cw.result_type(a, np.array(5.0)).name == "float64"
         with pytest.raises(cw.PromotionError):
             cw.result_type(a, b, dialect="array-api")
-        varied = cw.dialect("numpy").vary(reaches="int64 => float32")
+        varied = cw.dialect("numpy").vary(
+            reaches="int64 => float32", alone="bool int float complex"
+        )
         assert cw.result_type(a, b, dialect=varied).name == "float32"
 
 

@@ -27,7 +27,7 @@ LATTICE = Dialect(
 )
 BY_WIDTH = LATTICE.vary(
     order="bool int32* int8 int32 float32* float16 float32",
-    reaches="int32* -> int8; int8 -> int32; int32 -> float32*; float32* -> float16;"
+    reaches="bool int32* -> int8; int8 -> int32; int32 -> float32*; float32* -> float16;"
     "float16 -> float32",
     python={"bool": "bool", "int": "int32", "float": "float32", "complex": "float32"},
 )

@@ -64,6 +64,8 @@ def _of_value(plan: Plan, operand: Operand, found: DType, beside_signed: bool, s
     """The mask of what a value needs."""
     value = 1 if operand.value is None else operand.value
     smallest, signed = smallest_dtype(found, value)
+    if not _is_joinable(plan, smallest):
+        smallest, signed = _next_wider(plan, found, value), None
     mask = plan.reach.masks[smallest]
     if signed and plan.joins == "first loop":
         mask |= plan.reach.masks[signed]  # 127 is looked for among int8 and uint8 alike
@@ -72,6 +74,20 @@ def _of_value(plan: Plan, operand: Operand, found: DType, beside_signed: bool, s
     if say:
         say(f"{operand} is looked at by value: it fits {smallest}.")
     return mask
+
+
+def _is_joinable(plan: Plan, smallest: DType) -> bool:
+    """Whether the dialect has the dtype and mixes it with Python's integers."""
+    own = plan.python["int"]
+    is_int = smallest.kind == "int" and smallest.bits < own.bits
+    return smallest in plan.reach.bits and (not is_int or plan.reach.reaches(smallest, own))
+
+
+def _next_wider(plan: Plan, found: DType, value: Scalar) -> DType:
+    """The smallest dtype of the operand's kind that the dialect mixes and that holds the value."""
+    alike = [d for d in plan.reach.order if d.kind == found.kind and _is_joinable(plan, d)]
+    holding = [d for d in alike if d.min <= value.real <= d.max]
+    return min(holding, key=lambda d: d.bits, default=found)
 
 
 def smallest_dtype(found: DType, value: Scalar) -> tuple[DType, DType | None]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from castwise.engine import numpy_operands
 from castwise.engine.composed import Computed, composed_dtypes, composition
 from castwise.engine.decision import Cast, Decision, Question, Refusal, cast_between, cast_text
+from castwise.engine.guards import check_guards
 from castwise.engine.joining import not_computed, own_dtype
 from castwise.engine.joins import joined
 from castwise.engine.output import written_dtype
@@ -49,7 +50,10 @@ def decide(question: Question, say: Say = None) -> Decision:
         casts = (None, *casts)
     is_lacking = compute in plan.no_kernel or compute not in plan.computes
     notes = (_no_kernel_note(plan, compute),) if is_lacking and not plan.borrows else ()
-    return Decision(question, result, compute, casts, result_cast, is_weak, notes)
+    decision = Decision(question, result, compute, casts, result_cast, is_weak, notes)
+    if question.dialect.guards:
+        check_guards(decision)
+    return decision
 
 
 def _written(plan: Plan, question: Question, first: Operand, computed: DType, say: Say) -> DType:
@@ -123,6 +127,7 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     is_weak = node.is_weak or all([is_weakly_typed(o) for o in operands])
     common = (strong_twin(node) or plan.python[node.kind]) if node.is_weak else node
     compute = plan.converts.get(common, common)
+    compute = plan.caps.get(compute, compute)
     if say and compute is not common:
         say(f"{plan.op.name} does not compute in {common}, which becomes {compute}.")
     if compute in plan.refuses_compute or (plan.is_refusing and compute not in plan.computes):
@@ -157,6 +162,10 @@ def _wrong_count(question: Question) -> UsageError:
 def _check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
     """Raises Refusal for dtypes the dialect or the op does not take, each alone or together."""
     for operand in operands:
+        if operand.is_scalar and operand.kind not in plan.python:
+            raise Refusal(
+                f"it takes no Python {operand.kind}", "Make it an array, or another kind."
+            )
         found = operand.dtype or plan.python[operand.kind]
         if found not in plan.reach.bits or operand.is_weak:
             _check_known(plan, operand)

@@ -42,6 +42,7 @@ class Plan:
     numpy_refuses: frozenset[DType]
     numpy_result: dict[DType, DType]
     converts: dict[DType, DType]
+    caps: dict[DType, DType]
     lowest: tuple[DType | None, ...]
     same_dtype: bool
     truncates: dict[DType, DType]
@@ -108,6 +109,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         numpy_refuses=frozenset(dtypes_of(rule.numpy_refuses or "")),
         numpy_result=dialect.mapping(rule.numpy_result or ""),
         converts=converts,
+        caps=dialect.mapping(dialect.caps),
         lowest=_padded(lowest, row.arity[1]),
         same_dtype=chosen("same_dtype"),
         truncates={} if rule.is_truncated is False else dialect.mapping(dialect.truncates),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from castwise.errors import UsageError
 from castwise.frameworks.dialect import Dialect, parse_edges
 from castwise.vocab.dtypes import DType
 
@@ -22,14 +21,6 @@ class Reach:
         self.bits = {d: 1 << place for place, d in enumerate(self.order)}
         self.masks = dict(self.bits)
         edges = parse_edges(dialect.reaches, self.order)
-        for source, target, _ in edges:
-            for end in (source, target):
-                if end not in self.bits:
-                    raise UsageError(f"{dialect.name}: {end} has an edge and no place in order.")
-            if self.bits[target] < self.bits[source]:
-                raise UsageError(
-                    f"{dialect.name}: {source} reaches {target}, which stands before it."
-                )
         _close(self.masks, [(s, t) for s, t, goes_on in edges if goes_on])
         for source, target, goes_on in edges:
             if not goes_on:

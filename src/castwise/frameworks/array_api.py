@@ -45,6 +45,7 @@ ARRAY_API = Dialect(
     evidence="recorded from array-api-strict 2.6, standard 2025.12",
     order="bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64"
     " complex64 complex128",
+    alone="bool",
     reaches="""
         int8 uint8 -> int16
         uint8 -> uint16

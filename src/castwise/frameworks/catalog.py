@@ -8,24 +8,31 @@ import pkgutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
 
 from castwise import frameworks as folder
 from castwise.errors import UsageError, did_you_mean
-from castwise.frameworks.dialect import Dialect, check
+from castwise.frameworks.checks import check
+from castwise.frameworks.dialect import Dialect
+from castwise.frameworks.variations import parse_options
 
-_NOT_DIALECTS = ("catalog", "dialect")
+_NOT_DIALECTS = ("catalog", "checks", "dialect", "own", "variations")
 chosen_dialect: ContextVar[str | Dialect] = ContextVar("castwise dialect", default="numpy")
 
 
 @functools.lru_cache(maxsize=512)
 def dialect_named(name: str) -> Dialect:
-    """The dialect of a name such as `torch`, `numpy@1` or `torch:default_float=float64`.
+    """The dialect of a name such as `torch`, `numpy@1` or `torch:default_float=float64`, or of a
+    TOML file such as `mine.toml`.
 
     >>> dialect_named("numpy@2").name
     'numpy'
 
     Raises UsageError for an unknown name.
     """
+    if name.endswith(".toml"):
+        return load_dialect(name)
     base, options = _options(name)
     framework = base.partition("@")[0].partition(":")[0]
     for found in _of_framework(framework):
@@ -42,8 +49,28 @@ def to_dialect(chosen: str | Dialect | None) -> Dialect:
     if isinstance(chosen, str):
         return dialect_named(chosen)
     if isinstance(chosen, Dialect):
-        return chosen
+        return _checked(chosen)
     raise UsageError(f"a dialect is a name or a Dialect, not a {type(chosen).__name__}.")
+
+
+def load_dialect(path: str | Path) -> Dialect:
+    """A dialect of one's own, from a TOML file; see docs/variations.md.
+
+    >>> load_dialect("examples/careful.toml").name
+    'careful:cap_float=32:safe=True'
+
+    Raises UsageError that names the file and what is wrong in it.
+    """
+    from castwise.frameworks import own  # most programs load none
+
+    return own.load_dialect(path, dialect_named)
+
+
+@functools.lru_cache(maxsize=512)
+def _checked(dialect: Dialect) -> Dialect:
+    """The dialect itself, once it is known to be well formed."""
+    check(dialect)
+    return dialect
 
 
 @functools.lru_cache(maxsize=1)
@@ -74,13 +101,10 @@ def current() -> Dialect:
     return to_dialect(None)
 
 
-def _options(name: str) -> tuple[str, dict[str, str]]:
+def _options(name: str) -> tuple[str, dict[str, Any]]:
     """The name without its `key=value` parts, and those."""
     parts = name.split(":")
-    options = dict(part.split("=", 1) for part in parts if "=" in part)
-    unknown = options.keys() - {"default_float"}
-    if unknown:
-        raise UsageError(f"unknown option {sorted(unknown)[0]!r} in {name[:80]!r}.")
+    options = parse_options(":".join(part for part in parts if "=" in part))
     return ":".join(part for part in parts if "=" not in part), options
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
-from castwise.errors import UsageError, did_you_mean
-from castwise.vocab.dtypes import DType, dtype, dtypes_of
-from castwise.vocab.ops import OPS, RESULTS, Op
+from castwise.errors import UsageError
+from castwise.vocab.dtypes import DType, dtypes_of
+from castwise.vocab.ops import Op
 
 FORMS = ("function", "operator", "inplace", "out")
 # What becomes of a Python number that the compute dtype cannot hold.
@@ -42,6 +42,12 @@ JOINS = {
     "highest kind": "the first of the op's own dtypes of the operands' highest kind",
 }
 SCALARS = ("tiers", "weak", "within kind", "by value", "as nodes", "as arrays", "last adapts")
+# Casts that a varied dialect refuses, whatever its rules allow.
+GUARDS = {
+    "no implicit cast": "every implicit cast is refused",
+    "no lossy cast": "an implicit cast that may change a value is refused",
+    "no promotion to 64 bits": "a promotion that ends in 64 bits is refused",
+}
 # What a NumPy array does in another framework's op.
 NUMPY_ARRAYS = {
     "native": "it is an array of the framework itself",
@@ -121,14 +127,18 @@ class Dialect:
     reaches: str  # "a b -> c d": edges, closed over; "a => b": a reaches b and nothing beyond it
     folds: bool = False  # the join goes pair by pair, from the left, not all at once
     keeps_kind: bool = False  # the join stays within the highest kind among the operands
+    alone: str = ""  # dtypes that join with no other, on purpose
     only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
     has_weak_arrays: bool = False
-    python: Mapping[str, str]  # the dtype of a Python bool, int, float, complex on its own
+    # The dtype of a Python bool, int, float, complex on its own; a kind it leaves out is refused.
+    python: Mapping[str, str]
     truncates: str = ""  # "int64 -> int32": what arrays of a dtype really are
     # In these and in a rule's `converts`, default_int, default_float and default_complex stand for
     # the dtypes of Python's numbers.
     lifts: str = ""  # "int -> default_float": what integers become where an op needs a float
     accumulates: str = ""  # "int8 -> int64": what small integers are summed in
+    caps: str = ""  # "float64 -> float32": what a compute dtype is cut to
+    guards: tuple[str, ...] = ()  # of GUARDS
     index: str = "int64"
     no_kernel: Mapping[str, str] = field(default_factory=dict)  # ops -> dtypes the CPU lacks
     ops: Mapping[str, Rule]  # "*" or "name name/form": Rule(...)
@@ -148,23 +158,21 @@ class Dialect:
         version = "" if self.is_newest else f"@{self.version}"
         return f"{self.framework}{version}{':' if self.mode else ''}{self.mode}"
 
-    def vary(self, *, default_float: str | None = None, **changes: Any) -> Dialect:
-        """The same dialect with some fields changed.
+    def vary(self, **changes: Any) -> Dialect:
+        """The same dialect with variations or fields changed.
 
-        `default_float` is the dtype of a Python float; a Python complex follows it.
+        The variations are cap_float, default_float, scalars, promote_64, strict and safe; see
+        docs/variations.md. The fields are those of this record.
+
+        >>> from castwise.frameworks.catalog import dialect_named
+        >>> dialect_named("numpy").vary(cap_float=32).name
+        'numpy:cap_float=32'
+
+        Raises UsageError for an unknown name or a value that makes no sense.
         """
-        if default_float is not None:
-            part = dtype(default_float)
-            twins = [d for d in self.dtypes if d.kind == "complex" and d.part.holds(part)]
-            if part.kind != "float":
-                raise UsageError(f"default_float must be a float dtype, not {part}.")
-            if part not in self.dtypes or not twins:
-                raise UsageError(f"{self.name} has no default float {part}.")
-            twin = twins[0]
-            python = {**self.python, "float": part.name, "complex": twin.name}
-            mode = f"default_float={part}"
-            changes = {"python": python, "mode": f"{self.mode}:{mode}".lstrip(":"), **changes}
-        return replace(self, **changes)
+        from castwise.frameworks.variations import varied  # it needs this record
+
+        return varied(self, changes)
 
     @property
     def nodes(self) -> tuple[DType, ...]:
@@ -204,46 +212,6 @@ def _members(words: str, dtypes: tuple[DType, ...]) -> list[DType]:
     """The dtypes a list of kinds and names stands for, those of the dialect alone."""
     named = dtypes_of(words)
     return [d for d in named if d in dtypes or d.name in words.split()]
-
-
-def check(dialect: Dialect) -> None:
-    """Raises UsageError where the data is not well formed: unknown names, forms, policies."""
-    parse_edges(dialect.reaches, dialect.nodes)
-    for text in (dialect.lifts, dialect.accumulates, dialect.truncates):
-        dialect.mapping(text)
-    for target in dialect.python.values():
-        dtype(target)
-    for names, rule in dialect.ops.items():
-        for word in names.split():
-            name, _, form = word.partition("/")
-            if name != "*" and name not in OPS:
-                raise UsageError(f"{dialect.name}: unknown op {name!r}.{did_you_mean(name, OPS)}")
-            if form and form not in FORMS:
-                raise UsageError(f"{dialect.name}: unknown form {form!r} of {name}.")
-        _check_rule(dialect, names, rule)
-
-
-def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
-    for words in (rule.computes, rule.refuses, rule.refuses_arrays, rule.checks):
-        dtypes_of(words or "")
-    for words in (rule.refuses_compute, rule.numpy_refuses):
-        dtypes_of(words or "")
-    for mapping in (rule.converts, rule.result_of, rule.writes_also, rule.writes_never):
-        dialect.mapping(mapping or "")
-    if rule.result and rule.result not in RESULTS:
-        dtype(rule.result)
-    for chosen, allowed in (
-        (rule.output, OUTPUTS),
-        (rule.out_of_range, OUT_OF_RANGE),
-        (rule.joins, JOINS),
-        (rule.scalars, SCALARS),
-        (rule.numpy, NUMPY_ARRAYS),
-        (rule.otherwise, ("refused", "no kernel")),
-    ):
-        if chosen is not None and chosen not in allowed:
-            raise UsageError(
-                f"{dialect.name}, {names}: {chosen!r} is none of {', '.join(allowed)}."
-            )
 
 
 def rule_for(dialect: Dialect, row: Op, form: str) -> Rule:

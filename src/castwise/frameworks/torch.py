@@ -119,6 +119,7 @@ TORCH = Dialect(
     reaches=_EDGES + "uint16 uint32 uint64 => float16 bfloat16 float32 float64",
     folds=True,
     keeps_kind=True,
+    alone=_FLOAT8,
     python={"bool": "bool", "int": "int64", "float": "float32", "complex": "complex64"},
     lifts="bool int -> default_float",
     accumulates="bool int -> int64",

@@ -1,0 +1,123 @@
+"""Whether a dialect's record is well formed; each error says where it is wrong and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from castwise.errors import UsageError, did_you_mean
+from castwise.frameworks.dialect import (
+    FORMS,
+    GUARDS,
+    JOINS,
+    NUMPY_ARRAYS,
+    OUT_OF_RANGE,
+    OUTPUTS,
+    SCALARS,
+    Dialect,
+    Rule,
+    parse_edges,
+)
+from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_of
+from castwise.vocab.ops import OPS, RESULTS
+
+_OF_DTYPES = ["computes", "refuses", "refuses_arrays", "refuses_compute", "checks", "numpy_refuses"]
+_MAPPINGS = ["converts", "result_of", "writes_also", "writes_never", "numpy_result"]
+
+
+def check(dialect: Dialect) -> None:
+    """Raises UsageError for unknown names, cycles, and dtypes that nothing could lead to."""
+    try:
+        _check_dtypes(dialect)
+        for names, rule in dialect.ops.items():
+            _check_key(names)
+            _check_rule(dialect, names, rule)
+    except UsageError as error:
+        raise UsageError(f"dialect {dialect.name}: {error}") from None
+
+
+def _check_dtypes(dialect: Dialect) -> None:
+    _check_edges(dialect)
+    for text in (dialect.lifts, dialect.accumulates, dialect.truncates, dialect.caps):
+        dialect.mapping(text)
+    for kind, name in dialect.python.items():
+        _check_name(kind, KINDS, "a kind of Python number")
+        if dtype(name) not in dialect.dtypes:
+            raise UsageError(f"a Python {kind} is {name}, which is not in order.")
+    _check_name(dialect.casts, OUTPUTS, "a rule of can_cast")
+    dtype(dialect.index)
+    for guard in dialect.guards:
+        _check_name(guard, GUARDS, "a guard")
+
+
+def _check_edges(dialect: Dialect) -> None:
+    """The edges lead forward in the order, in no circle, and leave no dtype out unsaid."""
+    place = {node: number for number, node in enumerate(dialect.nodes)}
+    edges = parse_edges(dialect.reaches, dialect.nodes)
+    for end in [end for source, target, _ in edges for end in (source, target)]:
+        if end not in place:
+            raise UsageError(f"{end} has an edge and no place in order.")
+    onward: dict[DType, list[DType]] = {}
+    for source, target, _ in edges:
+        onward.setdefault(source, []).append(target)
+    for start in onward:
+        circle = _circle(start, onward)
+        if circle:
+            raise UsageError(f"the edges go in a circle: {' -> '.join(d.name for d in circle)}.")
+    for source, target, _ in edges:
+        if place[target] < place[source]:
+            raise UsageError(f"{source} reaches {target}, which stands before it in order.")
+    joined = {end for edge in edges for end in edge[:2]}
+    for node in place:
+        if node not in joined and node not in dtypes_of(dialect.alone):
+            raise UsageError(
+                f"{node} is unreachable: it has no edge to or from another dtype. Give it one in"
+                " reaches, or list it in alone."
+            )
+
+
+def _circle(start: DType, onward: Mapping[DType, list[DType]]) -> list[DType] | None:
+    """A way along the edges from a dtype back to itself."""
+    ways = [[start, target] for target in onward[start]]
+    seen: set[DType] = set()
+    while ways:
+        way = ways.pop()
+        if way[-1] is start:
+            return way
+        if way[-1] not in seen:
+            seen.add(way[-1])
+            ways += [[*way, target] for target in onward.get(way[-1], ())]
+    return None
+
+
+def _check_key(names: str) -> None:
+    for word in names.split():
+        name, _, form = word.partition("/")
+        if name != "*":
+            _check_name(name, OPS, "an op")
+        if form:
+            _check_name(form, FORMS, f"a form of {name}")
+
+
+def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
+    for field in _OF_DTYPES:
+        dtypes_of(getattr(rule, field) or "")
+    for field in _MAPPINGS:
+        dialect.mapping(getattr(rule, field) or "")
+    if rule.result and rule.result not in RESULTS:
+        dtype(rule.result)
+    for chosen, allowed in (
+        (rule.output, OUTPUTS),
+        (rule.out_of_range, OUT_OF_RANGE),
+        (rule.joins, JOINS),
+        (rule.scalars, SCALARS),
+        (rule.numpy, NUMPY_ARRAYS),
+        (rule.otherwise, ("refused", "no kernel")),
+    ):
+        if chosen is not None:
+            _check_name(chosen, allowed, f"a choice for {names}")
+
+
+def _check_name(name: str, known: Iterable[str], what: str) -> None:
+    if name not in known:
+        hint = did_you_mean(name, known) or f" There are {', '.join(known)}."
+        raise UsageError(f"{name!r} is not {what}.{hint}")

@@ -1,0 +1,121 @@
+"""The variations of a dialect: named changes that make sense for any framework's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from castwise.errors import UsageError, did_you_mean
+from castwise.frameworks.dialect import Dialect
+from castwise.vocab.dtypes import DType, dtype
+
+Changes = dict[str, Any]
+_SCALARS = {"by value": "by value", "as tensors": "as arrays", "weak": "weak"}
+
+
+def varied(dialect: Dialect, changes: Mapping[str, Any]) -> Dialect:
+    """The dialect with variations and fields changed; the name tells the variations."""
+    known = [f.name for f in fields(Dialect)]
+    for name in changes:
+        if name not in VARIATIONS and name not in known:
+            hint = did_you_mean(name, [*VARIATIONS, *known])
+            raise UsageError(
+                f"a dialect has no variation {name!r}.{hint} There are {', '.join(VARIATIONS)}."
+            )
+    dialect = replace(dialect, **{n: v for n, v in changes.items() if n not in VARIATIONS})
+    for name, value in changes.items():
+        if name in VARIATIONS and value is not None:
+            value = dtype(str(value)).name if name == "default_float" else value
+            changed = VARIATIONS[name](dialect, value)
+            mode = f"{dialect.mode}:{name}={value}".lstrip(":") if changed else dialect.mode
+            dialect = replace(dialect, mode=mode, **changed)
+    return dialect
+
+
+def parse_options(text: str) -> dict[str, Any]:
+    """The variations in a name such as `torch:default_float=float64:strict=True`.
+
+    >>> parse_options("strict=True:cap_float=32")
+    {'strict': True, 'cap_float': 32}
+    """
+    options: dict[str, Any] = {}
+    for part in filter(None, text.split(":")):
+        name, _, value = part.partition("=")
+        if name not in VARIATIONS:
+            hint = did_you_mean(name, VARIATIONS)
+            known = ", ".join(VARIATIONS)
+            raise UsageError(f"unknown option {name[:40]!r}.{hint} There are {known}.")
+        words: dict[str, Any] = {"true": True, "false": False}
+        options[name] = words.get(value.lower(), int(value) if value.isdecimal() else value)
+    return options
+
+
+def _cap_float(dialect: Dialect, bits: Any) -> Changes:
+    """No result has floats wider than this: TF-NumPy's allow_float64=False is 32."""
+    if bits not in (16, 32) or isinstance(bits, bool):
+        raise UsageError(f"cap_float is 16 or 32, the widest float's bits, not {bits!r}.")
+    entries = []
+    for kind in ("float", "complex"):
+        own = [d for d in dialect.dtypes if d.kind == kind]
+        wide = [d for d in own if d.part.bits > bits]
+        narrow = [d for d in own if d.part.bits == bits] or wide[:1]
+        entries += [f"{d} -> {narrow[0]}" for d in wide if d is not narrow[0]]
+    return {"caps": "; ".join(entries)}
+
+
+def _default_float(dialect: Dialect, name: Any) -> Changes:
+    """The dtype of a Python float; a Python complex follows it."""
+    part = dtype(name)
+    twin = _complex_of(dialect, part)
+    if part.kind != "float":
+        raise UsageError(f"default_float must be a float dtype, not {part}.")
+    if part not in dialect.dtypes:
+        raise UsageError(f"{dialect.name} has no default float {part}.")
+    python = {**dialect.python, "float": part.name}
+    return {"python": {**python, "complex": twin.name} if twin else python}
+
+
+def _complex_of(dialect: Dialect, part: DType) -> DType | None:
+    twins = [d for d in dialect.dtypes if d.kind == "complex" and d.part.holds(part)]
+    return twins[0] if twins else None
+
+
+def _scalars(dialect: Dialect, policy: Any) -> Changes:
+    """How Python scalars take part, in ops that have no rule of their own for them."""
+    if policy not in _SCALARS:
+        raise UsageError(f"scalars is {', '.join(map(repr, _SCALARS))}, not {policy!r}.")
+    general = replace(dialect.ops["*"], scalars=_SCALARS[policy])
+    return {"ops": {**dialect.ops, "*": general}}
+
+
+def _promote_64(dialect: Dialect, allowed: Any) -> Changes:
+    return {} if _is_true("promote_64", allowed) else _guarded(dialect, "no promotion to 64 bits")
+
+
+def _strict(dialect: Dialect, wanted: Any) -> Changes:
+    return _guarded(dialect, "no implicit cast") if _is_true("strict", wanted) else {}
+
+
+def _safe(dialect: Dialect, wanted: Any) -> Changes:
+    return _guarded(dialect, "no lossy cast") if _is_true("safe", wanted) else {}
+
+
+def _guarded(dialect: Dialect, guard: str) -> Changes:
+    return {"guards": (*dialect.guards, guard)}
+
+
+def _is_true(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} is True or False, not {value!r}.")
+    return value
+
+
+VARIATIONS: dict[str, Callable[[Dialect, Any], Changes]] = {
+    "cap_float": _cap_float,
+    "default_float": _default_float,
+    "scalars": _scalars,
+    "promote_64": _promote_64,
+    "strict": _strict,
+    "safe": _safe,
+}

@@ -1,0 +1,209 @@
+"""Variations of any dialect, and dialects of one's own from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import castwise as cw
+
+
+def result(expression: str, dialect: cw.Dialect) -> str:
+    op, *operands = expression.replace("(", ";").replace(")", "").replace(", ", ";").split(";")
+    return cw.resolve(op, *operands, dialect=dialect).result.name
+
+
+@pytest.mark.parametrize(
+    ("base", "changes", "expression", "expected"),
+    [
+        # TF-NumPy's allow_float64=False: results are cut, even of float64 with float64.
+        ("numpy", {"cap_float": 32}, "add(float64[3], float64[3])", "float32"),
+        ("numpy", {"cap_float": 32}, "add(int64[3], float32[3])", "float32"),
+        ("numpy", {"cap_float": 32}, "div(int64[3], int64[3])", "float32"),
+        ("numpy", {"cap_float": 32}, "add(complex128[3], 1)", "complex64"),
+        ("numpy", {"cap_float": 32}, "add(int8[3], 1.5)", "float32"),
+        ("numpy", {"cap_float": 32}, "add(int64[3], int32[3])", "int64"),
+        ("torch", {"cap_float": 16}, "add(float32[3], float16[3])", "float16"),
+        ("torch", {"default_float": "float64"}, "add(int32[3], 1.5)", "float64"),
+        # MEP 3's open points.
+        ("torch", {"scalars": "as tensors"}, "add(int8[3], 1)", "int64"),
+        ("torch", {"scalars": "as tensors"}, "add(float16[3], 1.5)", "float32"),
+        ("torch", {"scalars": "by value"}, "add(uint8[3], 50000)", "int32"),
+        ("torch", {"scalars": "by value"}, "add(int8[3], 1)", "int8"),
+        ("numpy@1", {"scalars": "weak"}, "add(uint8[3], 1)", "uint8"),
+        ("numpy", {"promote_64": False}, "add(int64[3], int64[3])", "int64"),
+        ("numpy", {"promote_64": False}, "add(int16[3], int32[3])", "int32"),
+        ("numpy", {"promote_64": False}, "sum(int8[3])", "int64"),
+        ("torch", {"promote_64": True}, "add(int32[3], int64[3])", "int64"),
+        ("torch", {"strict": True}, "add(int32[3], int32[3])", "int32"),
+        ("torch", {"strict": True}, "add(float16[3], 1.5)", "float16"),
+        ("torch", {"strict": False}, "add(int32[3], 1.5)", "float32"),
+        ("numpy", {"safe": True}, "add(int8[3], uint8[3])", "int16"),
+        ("numpy", {"safe": True}, "add(float32[3], float64[3])", "float64"),
+    ],
+)
+def test_a_variation_decides(
+    base: str, changes: dict[str, Any], expression: str, expected: str
+) -> None:
+    assert result(expression, cw.dialect(base).vary(**changes)) == expected
+
+
+@pytest.mark.parametrize(
+    ("base", "changes", "expression", "reason"),
+    [
+        ("numpy", {"promote_64": False}, "add(int32[3], float32[3])", "promotion to float64"),
+        ("numpy", {"promote_64": False}, "div(int32[3], int32[3])", "promotion to float64"),
+        ("numpy", {"strict": True}, "add(int8[3], int16[3])", "implicit cast int8 -> int16"),
+        ("numpy", {"strict": True}, "add(int32[3], 1.5)", "implicit cast int32 -> float64"),
+        ("torch", {"safe": True}, "add(int64[3], float32[3])", "int64 -> float32 is exact up to"),
+        ("torch", {"safe": True}, "add(uint8[3], 300)", "wraps"),
+    ],
+)
+def test_a_variation_refuses(
+    base: str, changes: dict[str, Any], expression: str, reason: str
+) -> None:
+    with pytest.raises(cw.PromotionError, match=reason):
+        result(expression, cw.dialect(base).vary(**changes))
+
+
+def test_a_scalar_that_a_safe_dialect_refuses_is_a_range_error() -> None:
+    with pytest.raises(cw.ScalarRangeError):
+        cw.resolve("add", "uint8[3]", 300, dialect="torch:safe=True")
+
+
+def test_a_guard_sees_what_is_written_in_place() -> None:
+    assert cw.resolve("add", "int8[3]", "int16[3]", dialect="numpy", inplace=True)
+    with pytest.raises(cw.PromotionError, match="int16 -> int8"):
+        cw.resolve("add", "int8[3]", "int16[3]", dialect="numpy:safe=True", inplace=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("numpy:cap_float=32", "numpy:cap_float=32"),
+        ("numpy:strict=true", "numpy:strict=True"),
+        ("numpy@1:scalars=weak", "numpy@1:scalars=weak"),
+        ("torch:scalars=by value", "torch:scalars=by value"),
+        ("torch:default_float=f64:safe=True", "torch:default_float=float64:safe=True"),
+        ("torch:promote_64=False", "torch:promote_64=False"),
+        ("torch:promote_64=True", "torch"),
+    ],
+)
+def test_variations_may_stand_in_the_name(name: str, told: str) -> None:
+    assert cw.dialect(name).name == told
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"cap_float": 64}, "cap_float is 16 or 32"),
+        ({"scalars": "heavy"}, "scalars is 'by value'"),
+        ({"strict": "yes"}, "strict is True or False"),
+        ({"strickt": True}, "no variation 'strickt'. Did you mean 'strict'"),
+        ({"default_float": "int8"}, "default_float must be a float dtype"),
+    ],
+)
+def test_a_variation_that_makes_no_sense_is_refused(changes: dict[str, Any], reason: str) -> None:
+    with pytest.raises(cw.UsageError, match=reason):
+        cw.dialect("numpy").vary(**changes)
+
+
+OWN = """
+name = "pocket"
+about = "Three dtypes for a small device."
+order = "bool int8 int16 float16"
+reaches = "bool -> int8; int8 -> int16; int16 -> float16"
+casts = "safe"
+lifts = "int -> float16"
+
+[python]
+bool = "bool"
+int = "int16"
+float = "float16"
+
+[ops."*"]
+scalars = "weak"
+output = "same dtype"
+
+[ops."sub neg"]
+refuses = "bool"
+because = "booleans have no sign"
+"""
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Any:
+    def write(text: str) -> Path:
+        path = tmp_path / "mine.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_a_dialect_from_a_file(written: Any) -> None:
+    path = written(OWN)
+    pocket = cw.load_dialect(path)
+    assert pocket.name == "pocket"
+    assert result("add(int8[3], 1.5)", pocket) == "float16"
+    assert result("div(int8[3], int16[3])", pocket) == "float16"
+    assert cw.result_type("int8", "int16", dialect=str(path)).name == "int16"
+    with pytest.raises(cw.PromotionError, match="booleans have no sign"):
+        result("sub(bool[3], bool[3])", pocket)
+    with pytest.raises(cw.PromotionError, match="takes no Python complex"):
+        result("add(int8[3], 1j)", pocket)
+
+
+def test_a_file_may_begin_from_another_dialect(written: Any) -> None:
+    careful = cw.load_dialect(
+        written(
+            """
+            name = "careful"
+            base = "numpy"
+            about = "NumPy without float64 and without lossy casts."
+            [vary]
+            cap_float = 32
+            safe = true
+            """
+        )
+    )
+    assert careful.name == "careful:cap_float=32:safe=True"
+    assert result("add(int16[3], float32[3])", careful) == "float32"
+    with pytest.raises(cw.PromotionError, match="exact up to"):
+        result("add(int64[3], float32[3])", careful)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ('"pocket"', '"pocket', "is not TOML"),
+        ('name = "pocket"', "", "it has no name"),
+        ("about =", "abuot =", "a dialect has no field 'abuot'. Did you mean 'about'"),
+        ('casts = "safe"', "", "it has no casts"),
+        ('casts = "safe"', 'casts = "saef"', "'saef' is not a rule of can_cast. Did you mean"),
+        ('order = "bool int8', 'order = "bool itn8', "unknown dtype 'itn8'"),
+        ("int16 -> float16", "int16 -> float32", "float32 has an edge and no place in order"),
+        ("bool -> int8; ", "", "bool is unreachable.*alone"),
+        ("bool -> int8;", "bool -> int8; int8 -> bool;", "in a circle: bool -> int8 -> bool"),
+        ('"bool int8 int16', '"bool int16 int8', "int8 reaches int16, which stands before it"),
+        ('int = "int16"', 'int = "int64"', "a Python int is int64, which is not in order"),
+        ('int = "int16"', 'itn = "int16"', "'itn' is not a kind of Python number"),
+        ("scalars =", "scalar =", "has no field 'scalar'. Did you mean 'scalars'"),
+        ('scalars = "weak"', 'scalars = "week"', "'week' is not a choice for .*mean 'weak'"),
+        ("sub neg", "subb neg", "'subb' is not an op. Did you mean 'sub'"),
+        ("sub neg", "sub neg/inline", "'inline' is not a form of neg"),
+        ('refuses = "bool"', 'refuses = "boole"', "unknown dtype 'boole'"),
+    ],
+)
+def test_a_mistake_in_a_file_is_told(written: Any, before: str, after: str, reason: str) -> None:
+    path = written(OWN.replace(before, after, 1))
+    with pytest.raises(cw.UsageError, match=reason) as error:
+        cw.load_dialect(path)
+    assert str(path) in str(error.value)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(cw.UsageError, match=r"none\.toml: No such file"):
+        cw.dialect(str(tmp_path / "none.toml"))
