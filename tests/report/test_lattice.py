@@ -23,6 +23,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 # Weak nodes of kinds and of one dtype, dtypes that lead nowhere, one that joins nothing.
 WEAK = dialect_named("numpy").vary(
     mode="weak",
+    alone="float8_e4m3fn",
+    python={},
     order="bool int* int4 uint4 int8 uint8 int16 float* float32* float8_e5m2 bfloat16 float16"
     " float32 complex* complex64 float8_e4m3fn",
     reaches="""
@@ -37,7 +39,9 @@ WEAK = dialect_named("numpy").vary(
     """,
     only_absorbed="",
 )
-NOTHING = dialect_named("numpy").vary(mode="none", reaches="", only_absorbed="")
+NOTHING = dialect_named("numpy").vary(
+    mode="none", reaches="", only_absorbed="", alone="bool int float complex", python={}
+)
 ALL = [*dialects(), WEAK, NOTHING]
 
 
