@@ -42,17 +42,18 @@ def decide(question: Question, say: Say = None) -> Decision:
     targets = [compute] * len(written) if plan.promotes else _unpromoted(plan, written)
     casts = tuple([_cast(plan, o, target) for o, target in zip(written, targets, strict=True)])
     result_cast = None if result is computed else cast_between(computed, result)
-    if say:
-        for cast in filter(None, (*casts, result_cast)):
-            say(f"Cast: {cast_text(cast)}.")
-        say(f"The result is {'a weak ' if is_weak else ''}{result}.")
     if row.is_condition_first:
         casts = (None, *casts)
     is_lacking = compute in plan.no_kernel or compute not in plan.computes
     notes = (_no_kernel_note(plan, compute),) if is_lacking and not plan.borrows else ()
     decision = Decision(question, result, compute, casts, result_cast, is_weak, notes)
+    if say:
+        for cast in filter(None, (*casts, result_cast)):
+            say(f"Cast: {cast_text(cast)}.")
     if question.dialect.guards:
         check_guards(decision)
+    if say:
+        say(f"The result is {'a weak ' if is_weak else ''}{result}.")
     return decision
 
 

@@ -27,7 +27,7 @@ def _no_lossy_cast(decision: Decision) -> None:
     for cast in _casts(decision):
         if not _HARMLESS.issuperset(cast.hazards):
             raise Refusal(
-                f"the implicit cast {cast_text(cast)}",
+                f"{cast_text(cast)}, and no implicit cast may change a value",
                 _advice(cast.target),
                 by_value=cast.source is None,
             )
