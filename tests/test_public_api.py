@@ -15,8 +15,8 @@ import castwise
 REQUIRED = {
     "resolve", "result_type", "promote_types", "can_cast", "explain", "dialect", "dialects", "use",
     "current", "describe", "dtype", "declare_op", "ops", "table", "diff", "Decision", "Cast",
-    "Dialect", "DType", "Operand", "Rule", "CastwiseError", "PromotionError", "ScalarRangeError",
-    "UsageError", "__version__",
+    "Dialect", "DType", "ImplicitPromotion", "Operand", "Rule", "CastwiseError", "PromotionError",
+    "ScalarRangeError", "UsageError", "__version__",
 }  # fmt: skip
 NAMES = [name for name in dir(castwise) if not name.startswith("__")]
 

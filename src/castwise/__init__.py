@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from castwise.frameworks.catalog import use as use
     from castwise.frameworks.dialect import Dialect as Dialect
     from castwise.frameworks.dialect import Rule as Rule
+    from castwise.frameworks.implicit_promotion import ImplicitPromotion as ImplicitPromotion
     from castwise.report.diff import diff as diff
     from castwise.report.table import table as table
     from castwise.vocab.dtypes import DType as DType
@@ -56,6 +57,7 @@ _NAMES = {
     "ops": "vocab.ops.ops",
     "Dialect": "frameworks.dialect.Dialect",
     "Rule": "frameworks.dialect.Rule",
+    "ImplicitPromotion": "frameworks.implicit_promotion.ImplicitPromotion",
     "current": "frameworks.catalog.current",
     "dialect": "frameworks.catalog.dialect_named",
     "dialects": "frameworks.catalog.dialects",

@@ -13,7 +13,7 @@ from castwise.engine.joins import joined
 from castwise.engine.output import written_dtype
 from castwise.engine.plan import Plan, plan_of
 from castwise.engine.scalars import Say
-from castwise.engine.values import check_values, scalar_hazard
+from castwise.engine.values import check_fit, check_values, scalar_hazard
 from castwise.engine.weak import is_weakly_typed
 from castwise.errors import UsageError
 from castwise.frameworks.catalog import dialect_named
@@ -127,6 +127,7 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     node = joined(plan, _raised(plan, operands), say)
     is_weak = node.is_weak or all([is_weakly_typed(o) for o in operands])
     common = (strong_twin(node) or plan.python[node.kind]) if node.is_weak else node
+    check_fit(plan, operands, common)
     compute = plan.converts.get(common, common)
     compute = plan.caps.get(compute, compute)
     if say and compute is not common:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from castwise.engine.by_value import by_value
 from castwise.engine.plan import Plan
 from castwise.engine.tiers import last_adapts, tiers
-from castwise.engine.weak import as_arrays, as_nodes, weak, within_kind
+from castwise.engine.weak import as_arrays, as_nodes, fits_arrays, weak, within_kind
 from castwise.vocab.operands import Operand
 
 Say = Callable[[str], None] | None
@@ -20,6 +20,7 @@ POLICIES: dict[str, Callable[[Plan, tuple[Operand, ...], Say], list[int]]] = {
     "last adapts": last_adapts,
     "weak": weak,
     "within kind": within_kind,
+    "fits arrays": fits_arrays,
     "as nodes": as_nodes,
     "as arrays": as_arrays,
     "by value": by_value,

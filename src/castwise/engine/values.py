@@ -24,11 +24,7 @@ def check_values(
     checked = operands[-1:] if plan.exponent_fits else operands
     for operand in checked if compute in plan.checks else ():
         if operand.is_scalar and _is_out(plan, operand, operands, compute):
-            raise Refusal(
-                f"{scalar_text(operand.value)} is out of range for {compute}",
-                f"Use a value from {compute.min} to {compute.max}, or cast the array.",
-                by_value=True,
-            )
+            raise _out_of_range(operand, compute)
     if plan.refuses_negative_exponent and compute.kind == "int":
         exponent = operands[-1].value
         if isinstance(exponent, int) and exponent < 0:
@@ -39,6 +35,23 @@ def check_values(
             )
     if question.alpha is not None:
         _check_alpha(question.alpha, compute)
+
+
+def check_fit(plan: Plan, operands: tuple[Operand, ...], common: DType) -> None:
+    """Raises Refusal where scalars must fit into the operands' common dtype and one does not."""
+    if plan.out_of_range != "must fit":
+        return
+    for operand in operands:
+        if operand.is_scalar and _is_beyond(operand.value, common):
+            raise _out_of_range(operand, common)
+
+
+def _out_of_range(scalar: Operand, dtype: DType) -> Refusal:
+    return Refusal(
+        f"{scalar_text(scalar.value)} is out of range for {dtype}",
+        f"Use a value from {dtype.min} to {dtype.max}, or cast the array.",
+        by_value=True,
+    )
 
 
 def is_out_of_range(operand: Operand, compute: DType) -> bool:
@@ -62,6 +75,8 @@ def scalar_hazard(plan: Plan, scalar: Operand, compute: DType) -> str | None:
 
 def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute: DType) -> bool:
     how = plan.out_of_range
+    if how == "must fit":  # looked at before, see check_fit
+        return False
     if _is_beyond_floats(scalar.value, compute):
         return how not in ("wraps", "checked", "compares as objects")
     if how == "bounds":
@@ -101,12 +116,19 @@ def _is_unconvertible(value: Scalar | None, compute: DType) -> bool:
     if isinstance(value, complex):
         return any(_is_unconvertible(part, compute) for part in (value.real, value.imag))
     assert value is not None
-    if compute.kind == "bool":
+    is_taken = compute.kind == "int" and not compute.is_signed and -compute.max <= value < 0
+    return not is_taken and _is_beyond(value, compute)
+
+
+def _is_beyond(value: Scalar | None, dtype: DType) -> bool:
+    """Whether a number lies outside the range of a dtype; inf and NaN are in that of any float."""
+    if isinstance(value, complex):
+        return any(_is_beyond(part, dtype) for part in (value.real, value.imag))
+    if value is None or dtype.kind == "bool":
         return False
-    if compute.kind == "int":
-        low = compute.min if compute.is_signed else -compute.max
-        return not low <= value <= compute.max
-    return compute.max < abs(value) < math.inf
+    if dtype.kind == "int":
+        return not dtype.min <= value <= dtype.max
+    return dtype.max < abs(value) < math.inf
 
 
 def _check_alpha(alpha: Scalar, compute: DType) -> None:

@@ -45,6 +45,27 @@ def within_kind(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
     return weak(plan, operands, say)
 
 
+def fits_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+    """As weak, but a scalar may not change the arrays' dtype; only an int beside bool arrays does
+    (RFC 431's SAFE and NONE)."""
+    scalars = [o for o in operands if is_weakly_typed(o)]
+    strong = [own_dtype(plan, o) for o in operands if not is_weakly_typed(o)]
+    if not scalars or not strong:
+        return weak(plan, operands, say)
+    common = join(plan, strong)
+    highest = max(scalars, key=lambda o: KINDS.index(o.kind))
+    adopted = _adopted(plan, highest, common)
+    if adopted is not common and highest.kind != "int":
+        raise Refusal(
+            f"a Python {highest.kind} does not fit into {common}",
+            f"Cast the arrays: x.astype('{adopted}').",
+        )
+    if say:
+        for scalar in scalars:
+            say(_adoption_text(scalar, common, adopted))
+    return [plan.reach.masks[adopted]]
+
+
 def as_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     """What each operand's own dtype reaches: a Python scalar is as strong as an array."""
     return [plan.reach.masks[own_dtype(plan, o)] for o in operands]

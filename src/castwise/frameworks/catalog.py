@@ -17,7 +17,7 @@ from castwise.frameworks.checks import check
 from castwise.frameworks.dialect import Dialect
 from castwise.frameworks.variations import parse_options
 
-_NOT_DIALECTS = ("catalog", "checks", "dialect", "own", "variations")
+_NOT_DIALECTS = ("catalog", "checks", "dialect", "implicit_promotion", "own", "variations")
 chosen_dialect: ContextVar[str | Dialect] = ContextVar("castwise dialect", default="numpy")
 
 
@@ -76,8 +76,8 @@ def _checked(dialect: Dialect) -> Dialect:
 @functools.lru_cache(maxsize=1)
 def dialects() -> tuple[str, ...]:
     """The names of all dialects."""
-    found = [d for file in _files() for d in _of_framework(file.replace("_", "-"))]
-    return tuple(d.name for d in found)
+    frameworks = dict.fromkeys(d.framework for file in _files() for d in _in_file(file))
+    return tuple(d.name for framework in frameworks for d in _of_framework(framework))
 
 
 @contextmanager
@@ -115,13 +115,17 @@ def _of_framework(framework: str) -> tuple[Dialect, ...]:
     stem = framework.replace("-", "_")
     files = [file for file in _files() if file == stem or file.startswith(f"{stem}_")]
     found: dict[str, Dialect] = {}
-    for file in files:
-        module = importlib.import_module(f"castwise.frameworks.{file}")
-        for value in vars(module).values():
-            if isinstance(value, Dialect) and value.framework == framework:
-                check(value)
-                found[f"{value.version}:{value.mode}"] = value
+    for dialect in [d for file in files for d in _in_file(file)]:
+        if dialect.framework == framework:
+            check(dialect)
+            found[f"{dialect.version}:{dialect.mode}"] = dialect
     return tuple(sorted(found.values(), key=lambda d: (not d.is_newest, d.mode)))
+
+
+def _in_file(file: str) -> list[Dialect]:
+    """The dialects a file of this folder names."""
+    module = importlib.import_module(f"castwise.frameworks.{file}")
+    return [value for value in vars(module).values() if isinstance(value, Dialect)]
 
 
 @functools.lru_cache(maxsize=1)

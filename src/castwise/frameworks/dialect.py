@@ -23,6 +23,7 @@ OUT_OF_RANGE = {
     "raises beyond 64 bits": "it is refused where neither int64 nor uint64 holds it",
     "raises beyond int64": "it is refused beyond int64, whatever the dtype",
     "checked": "it is refused, floats too; an unsigned dtype takes negatives down to -max",
+    "must fit": "it is refused, floats too, even where the op goes on to compute in another dtype",
 }
 # Whether and how a result may be written into an operand (in place) or into out=.
 OUTPUTS = {
@@ -41,7 +42,16 @@ JOINS = {
     "first operand": "the first operand's dtype; the others need only be of its kind",
     "highest kind": "the first of the op's own dtypes of the operands' highest kind",
 }
-SCALARS = ("tiers", "weak", "within kind", "by value", "as nodes", "as arrays", "last adapts")
+SCALARS = (
+    "tiers",
+    "weak",
+    "within kind",
+    "fits arrays",
+    "by value",
+    "as nodes",
+    "as arrays",
+    "last adapts",
+)
 # Casts that a varied dialect refuses, whatever its rules allow.
 GUARDS = {
     "no implicit cast": "every implicit cast is refused",

@@ -1,0 +1,110 @@
+"""TensorFlow's RFC 431 as proposed: the modes ALL, SAFE and NONE of implicit promotion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from castwise.frameworks.dialect import Dialect, Rule
+
+_EDGES = """
+        bool -> int8 uint8
+        int8 -> int16 float16 bfloat16
+        uint8 -> int16 uint16 float16 bfloat16
+        int16 -> int32 float32
+        uint16 -> int32 uint32 float32
+        int32 -> int64
+        uint32 -> int64 uint64
+        float16 bfloat16 -> float32
+        float32 -> float64 complex64
+        float64 complex64 -> complex128
+"""
+
+_OPS = {
+    "*": Rule(
+        scalars="weak",
+        out_of_range="must fit",
+        numpy="as arrays",
+        output="same dtype",  # Variable.assign_add and its like: a Variable keeps its dtype
+    ),
+    # The RFC is about arithmetic, and lets truediv alone turn integers into floats. The other ops
+    # take what they take in TensorFlow.
+    "atan2 hypot logaddexp copysign nextafter xlogy exp log sqrt rsqrt sin tanh sigmoid reciprocal"
+    " erf angle": Rule(integers_become_float=False),
+    "logical_and logical_or logical_xor logical_not any all": Rule(computes="bool"),
+    "mean": Rule(computes="int float complex"),
+}
+
+ALL = Dialect(
+    framework="tensorflow",
+    mode="all",
+    about="RFC 431, mode ALL: the narrowest dtype that holds both operands, capped at 64 bits a"
+    " part.",
+    evidence="RFC 431 as proposed, its text and its tables of add and assign_add",
+    order="bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64"
+    " complex64 complex128",
+    reaches=_EDGES + "int64 uint64 -> float64",  # the cap: nothing wider is there to hold them
+    python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
+    lifts="int8 uint8 int16 uint16 -> float32; int32 uint32 int64 uint64 -> float64",
+    casts="safe",
+    ops=_OPS,
+    prefixes="tf tf.math tensorflow tensorflow.math",
+    aliases={
+        "sub": "subtract",
+        "mul": "multiply",
+        "div": "divide truediv",
+        "floor_divide": "floordiv",
+        "remainder": "mod floormod",
+        "eq": "equal",
+        "ne": "not_equal",
+        "lt": "less",
+        "le": "less_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+    },
+    associativity_witness=("uint8", "int8", "float16"),
+    surprises=(
+        "uint8[3] + int8[3]",
+        "uint8[3] + bfloat16[3]",
+        "int32[3] + float32[3]",
+        "uint64[3] + int8[3]",
+        "int64[3] + float64[3]",
+        "int8[3] + 1000",
+        "bool[3] + 1",
+        "int8[3] / uint16[3]",
+    ),
+)
+
+SAFE = ALL.vary(
+    mode="safe",
+    about="RFC 431, mode SAFE: as ALL, where the result is one operand's dtype and holds the other"
+    " exactly; a scalar must fit into the tensor's dtype.",
+    reaches=_EDGES + "int32 uint32 -> float64",
+    only_absorbed="bool int float complex",
+    ops={**_OPS, "*": replace(_OPS["*"], scalars="fits arrays")},
+    refusal="promotion is unsafe where the result is wider than both or loses precision",
+    associativity_witness=None,
+    surprises=(
+        "int8[3] + int16[3]",
+        "uint8[3] + int8[3]",
+        "uint64[3] + float32[3]",
+        "int64[3] + float64[3]",
+        "int32[3] + 1.5",
+        "uint8[3] + 256",
+        "bool[3] + 1",
+    ),
+)
+
+NONE = SAFE.vary(
+    mode="none",
+    about="RFC 431, mode NONE: tensors of unequal dtypes are refused; scalars as in SAFE.",
+    reaches="",
+    alone="bool int float complex",
+    refusal="tensors are not promoted",
+    surprises=(
+        "int8[3] + int16[3]",
+        "float32[3] + 1",
+        "int32[3] + 1.5",
+        "bool[3] + 1",
+        "int8[3] / 1",
+    ),
+)
