@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from asking import result
+
+import castwise as cw
 
 # NumPy's scheme. The NumPy of 2020 is numpy@1.
 
@@ -117,3 +121,126 @@ def test_pytorch_does_not(scalar: str) -> None:
 def test_numpy_keeps_precision_and_pytorch_the_highest_types() -> None:
     assert result("float32[2] + int32[2]", "numpy@1") == "float64"
     assert result("float32[2] + int32[2]", "torch") == "float32"
+
+
+# MegEngine's own scheme: PyTorch's, with float > int > bool and 32-bit Python numbers.
+
+MEP3 = "megengine:mep3"
+
+
+def test_the_opening_example_is_float32() -> None:
+    assert result("int32[1] + float32[1]", MEP3) == "float32"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("int8[2] + 1", "int8"),
+        ("int8[] + 1", "int8"),
+        ("int8[2] + int32[]", "int8"),
+        ("int8[] + int32[]", "int32"),
+        ("int8[] + 1.0", "float32"),
+        ("int8[2] + 1.0", "float32"),
+        ("int8[2] + float16[]", "float16"),
+        ("float16[2] + 1.0", "float16"),
+        ("bool[2] + 1", "int32"),
+        ("bool[2] + True", "bool"),
+        ("result_type(1)", "int32"),
+        ("result_type(1.0)", "float32"),
+        ("result_type(1, 1.0)", "float32"),
+    ],
+)
+def test_its_operands_rank_as_in_pytorch(question: str, expected: str) -> None:
+    assert result(question, MEP3) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("float32[2] + int32[2]", "float32"),
+        ("float16[2] + int32[2]", "float16"),
+        ("float16[2] + float32[2]", "float32"),
+        ("int32[2] + bool[2]", "int32"),
+        ("uint8[2] + int8[2]", "int16"),
+        ("int8[2] / int8[2]", "float32"),
+    ],
+)
+def test_only_the_highest_type_keeps_its_precision(question: str, expected: str) -> None:
+    assert result(question, MEP3) == expected
+
+
+def test_it_agrees_with_pytorch_on_every_pair_of_its_dtypes() -> None:
+    """Only Python ints and sums differ."""
+    own = cw.dialect(MEP3).dtypes
+    for a, b in itertools.product(own, repeat=2):
+        for question in (f"{a}[2] * {b}[2]", f"{a}[2] * {b}[]", f"{a}[] * {b}[]"):
+            assert result(question, MEP3) == result(question, "torch")
+
+
+def test_complex_is_unknown_to_the_draft() -> None:
+    assert result("float32[2] + 1j", MEP3) == "!"
+    assert result("complex64[2] + 1", MEP3) == "!"
+
+
+# The points left open. As decided: 64-bit results, values ignored, scalars rank below tensors.
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("int32[2] + int64[2]", "int64"),
+        ("float32[2] + float64[2]", "float64"),
+        ("int32[2] + float64[]", "float64"),
+        ("uint8[2] + 50000", "uint8"),
+        ("float16[2] + 1e39", "float16"),
+        ("int8[] + 50000", "int8"),
+    ],
+)
+def test_the_open_points(question: str, expected: str) -> None:
+    assert result(question, MEP3) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("int32[2] + int64[2]", "!"),
+        ("float32[2] + float64[2]", "!"),
+        ("int32[2] + float64[]", "!"),
+        ("int64[2] + int64[2]", "int64"),  # nothing is promoted
+        ("int32[2] + float32[2]", "float32"),
+    ],
+)
+def test_without_promotion_to_64_bits_it_is_an_error(question: str, expected: str) -> None:
+    assert result(question, f"{MEP3}:promote_64=False") == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("uint8[2] + 5", "uint8"),
+        ("int8[2] + 5", "int8"),
+        ("int8[2] + 300", "int16"),
+        ("uint8[2] + 50000", "int32"),  # uint8, int8, int16 or int32: MegEngine has no uint16 here
+        ("float16[2] + 1.5", "float16"),
+        ("float16[2] + 1e5", "float32"),
+    ],
+)
+def test_a_scalar_may_be_looked_at_by_value(question: str, expected: str) -> None:
+    assert result(question, f"{MEP3}:scalars=by value") == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("int8[2] + 1", "int32"),
+        ("int8[2] + 1.5", "float32"),
+        ("float16[2] + 1.5", "float32"),
+        ("int8[2] + int64[]", "int64"),
+    ],
+)
+def test_a_scalar_may_be_turned_into_a_tensor(question: str, expected: str) -> None:
+    assert result(question, f"{MEP3}:scalars=as tensors") == expected
+
+
+def test_in_place_rebinds_as_in_megengine() -> None:
+    assert result("int8[2] += 1.5", MEP3) == "float32"

@@ -1,0 +1,54 @@
+"""MegEngine's MEP 3, the draft of its promotion: PyTorch's scheme with 32-bit Python numbers."""
+
+from __future__ import annotations
+
+from castwise.frameworks.dialect import Dialect, Rule
+
+MEP3 = Dialect(
+    framework="megengine",
+    mode="mep3",
+    about="MEP 3, a draft: as in PyTorch, float > int > bool, and only the highest of these keeps"
+    " its precision; a Python int is int32.",
+    evidence="MEP 3 (2020-09-28), its open points decided: 64-bit results, values not looked at,"
+    " scalars below tensors",
+    order="bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64",
+    reaches="""
+        bool -> uint8 int8
+        uint8 int8 -> int16
+        int16 -> int32
+        int32 -> int64
+        int64 -> float16 bfloat16
+        float16 bfloat16 -> float32
+        float32 -> float64
+    """,
+    folds=True,
+    python={"bool": "bool", "int": "int32", "float": "float32"},
+    lifts="bool int -> default_float",
+    # What the draft does not speak of is as MegEngine has it: sums, indices, `+=`.
+    accumulates="bool -> default_int",
+    index="int32",
+    casts="category",
+    ops={
+        "*": Rule(scalars="tiers", numpy="as arrays", output="category"),
+        "*/inplace": Rule(output="rebinds"),
+    },
+    prefixes="megengine megengine.functional",
+    aliases={
+        "remainder": "mod",
+        "eq": "equal",
+        "ne": "not_equal",
+        "lt": "less",
+        "le": "less_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+    },
+    surprises=(
+        "int32[3] + float16[3]",
+        "int8[3] + int32[]",
+        "int8[3] + 1.5",
+        "int8[] + 1",
+        "bool[3] + 1",
+        "uint8[3] + 50000",
+        "int32[3] + int64[3]",
+    ),
+)
