@@ -92,6 +92,10 @@ def test_help_shows_an_example(capsys: pytest.CaptureFixture[str], command: str)
         (["explain", "torch", "int32[3"], "cannot read 'int32[3' as an expression."),
         (["explain", "torch", "add(int8[3])"], "add takes 2 operands, not 1."),
         (["diff", "numpy", "torch", "--op", "ad"], "unknown op 'ad'."),
+        (["diff", "numpy"], "diff wants two dialects, or --all."),
+        (["diff", "--all", "numpy"], "diff --all is of all dialects"),
+        (["diff", "numpy", "torch", "--format", "svg"], "svg is for diff --all"),
+        (["diff", "numpy", "torch", "--op", "sum", "-o", "a.pdf"], "a.pdf: not a format"),
         (["resolve", "--dialect", "torhc"], "unknown dialect 'torhc'."),
         (["verify", "torch:default_float=float8_e5m2"], "cannot be verified"),
     ],
@@ -199,6 +203,30 @@ def test_diff(capsys: pytest.CaptureFixture[str]) -> None:
     assert Ran(capsys, "diff", "numpy", "numpy@2", "--op", "sum").status == 0
     made = json.loads(Ran(capsys, "diff", "numpy", "torch", "--op", "sum", "--json").out)
     assert (made["first"], made["second"]) == ("numpy", "torch")
+    listed = Ran(capsys, "diff", "numpy", "torch", "--op", "sum", "--cells")
+    assert "sum(uint16[])   uint64 | int64" in listed.out
+
+
+def test_diff_of_all(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("castwise.frameworks.catalog.dialects", lambda: ("numpy", "numpy@1"))
+    ran = Ran(capsys, "diff", "--all")
+    assert ran.status == 0
+    assert "\nnumpy\n10 numpy@1\n" in ran.out
+    drawn = tmp_path / "all.svg"
+    assert Ran(capsys, "diff", "--all", "-o", str(drawn)).out == ""
+    assert drawn.read_text().startswith("<svg ")
+
+
+def test_lattice(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    ran = Ran(capsys, "lattice", "array-api")
+    assert ran.status == 0
+    assert "\nfloat64, complex64 -> complex128\n" in ran.out
+    assert Ran(capsys, "lattice", "torch", "--format", "dot").out.startswith('digraph "torch" {')
+    drawn = tmp_path / "torch.svg"
+    assert Ran(capsys, "lattice", "torch", "-o", str(drawn)).out == ""
+    assert drawn.read_text().startswith("<svg ")
 
 
 def test_dialects(capsys: pytest.CaptureFixture[str]) -> None:

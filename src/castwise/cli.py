@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -13,7 +11,8 @@ import click
 
 from castwise import __version__
 from castwise.errors import CastwiseError, UsageError, did_you_mean
-from castwise.report.colour import Paint, paint_for_stdout
+from castwise.report.colour import paint_for_stdout
+from castwise.report.printing import deliver, echo_json, terminal_width
 
 # Reports are imported by the command that prints them, so that each starts fast.
 
@@ -22,7 +21,6 @@ _FOUND = 1  # a refusal, a difference, drift, a malformed line
 _WRONG_USAGE = 2
 _INTERRUPTED = 130
 
-T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -115,9 +113,9 @@ def explain(dialect: str, expression: str, as_json: bool) -> int:
 
     found = explained(question_in(expression, dialect))
     if as_json:
-        _echo_json(explanation_json(found))
+        echo_json(explanation_json(found))
     else:
-        click.echo(explanation_text(found, paint_for_stdout(), min(_width(), 100)))
+        click.echo(explanation_text(found, paint_for_stdout(), min(terminal_width(), 100)))
     return _FOUND if found.is_refused else _DONE
 
 
@@ -181,7 +179,7 @@ def table(
     from castwise.report.table_text import table_text
 
     made = make_table(op, dialect, form=form, columns=columns)
-    _deliver(made, FORMATS, format_, output, lambda paint: table_text(made, paint, _width()))
+    deliver(made, FORMATS, format_, output, lambda paint: table_text(made, paint, terminal_width()))
     return _DONE
 
 
@@ -201,41 +199,98 @@ def lattice(dialect: str, format_: str | None, output: Path | None) -> int:
     from castwise.report.lattice_text import LATTICE_FORMATS, lattice_text
 
     made = make_lattice(dialect)
-    width = min(_width(), 100)
-    _deliver(made, LATTICE_FORMATS, format_, output, lambda paint: lattice_text(made, paint, width))
+    width = min(terminal_width(), 100)
+    deliver(made, LATTICE_FORMATS, format_, output, lambda paint: lattice_text(made, paint, width))
     return _DONE
 
 
 @cli.command()
-@click.argument("first")
-@click.argument("second")
+@click.argument("first", required=False)
+@click.argument("second", required=False)
 @click.option("--op", help="Only this op.")
+@click.option("--cells", is_flag=True, help="List every reason, and every question below it.")
+@click.option("--all", "is_of_all", is_flag=True, help="How far each dialect is from each.")
 @_json
-def diff(first: str, second: str, op: str | None, as_json: bool) -> int:
+@_format("text", "json", "csv", "md", "svg", "png")
+@_output
+def diff(
+    first: str | None,
+    second: str | None,
+    op: str | None,
+    cells: bool,
+    is_of_all: bool,
+    as_json: bool,
+    format_: str | None,
+    output: Path | None,
+) -> int:
     """List where two dialects differ, grouped by reason.
 
-    Asks about arrays and 0-d arrays of the dtypes both have, and about Python scalars. The exit
-    status is 1 where they differ. --json lists every question.
+    Asks about arrays and 0-d arrays of the dtypes both have, about Python scalars, and about
+    arithmetic in place. The exit status is 1 where they differ. All formats but text list every
+    question.
+
+    With --all, no dialects are named: it shows what share of the questions each pair of them
+    answers differently, as a triangle of numbers, or as a heat map in svg and png.
 
     \b
     Examples:
       castwise diff numpy torch --op add
-      castwise diff numpy@1 numpy --json
+      castwise diff numpy@1 numpy -o numpy.csv
+      castwise diff --all -o distances.svg
     """
+    chosen = "json" if as_json else format_
+    if is_of_all:
+        if first or op or cells:
+            raise UsageError("diff --all is of all dialects and its own ops: name none of either.")
+        return _diff_all(chosen, output)
+    if first is None or second is None:
+        raise UsageError("diff wants two dialects, or --all.")
+    return _diff_two(first, second, op, cells, chosen, output)
+
+
+def _diff_two(
+    first: str, second: str, op: str | None, cells: bool, format_: str | None, output: Path | None
+) -> int:
     from castwise.frameworks.catalog import dialect_named
     from castwise.report.diff import count
     from castwise.report.diff import diff as make_diff
-    from castwise.report.diff_text import diff_json, diff_text
+    from castwise.report.diff_formats import DIFF_FORMATS
+    from castwise.report.diff_text import diff_text
     from castwise.report.progress import progress
 
+    if format_ and format_ not in DIFF_FORMATS:
+        raise UsageError(f"{format_} is for diff --all; two dialects: {', '.join(DIFF_FORMATS)}.")
     total = count(dialect_named(first), dialect_named(second), op)
     with progress(f"{first} and {second}", total) as on_question:
         found = make_diff(first, second, op=op, on_question=on_question)
-    if as_json:
-        _echo_json(diff_json(found))
-    else:
-        click.echo(diff_text(found, paint_for_stdout(), min(_width(), 100)))
+    width = min(terminal_width(), 100)
+    deliver(
+        found,
+        DIFF_FORMATS,
+        format_,
+        output,
+        lambda paint: diff_text(found, paint, width, shows_all=cells),
+    )
     return _FOUND if found.count else _DONE
+
+
+def _diff_all(format_: str | None, output: Path | None) -> int:
+    from castwise.frameworks.catalog import dialects as all_dialects
+    from castwise.report.distances import count, distances
+    from castwise.report.distances_text import DISTANCE_FORMATS, distances_text
+    from castwise.report.progress import progress
+
+    names = all_dialects()
+    with progress("Asking all dialects", count(names)) as on_question:
+        found = distances(names, on_question)
+    deliver(
+        found,
+        DISTANCE_FORMATS,
+        format_,
+        output,
+        lambda paint: distances_text(found, paint, min(terminal_width(), 100)),
+    )
+    return _DONE
 
 
 @cli.command()
@@ -250,9 +305,9 @@ def dialects(as_json: bool) -> int:
     from castwise.report.dialect_list import dialects_json, dialects_text
 
     if as_json:
-        _echo_json(dialects_json())
+        echo_json(dialects_json())
     else:
-        click.echo(dialects_text(paint_for_stdout(), min(_width(), 120)))
+        click.echo(dialects_text(paint_for_stdout(), min(terminal_width(), 120)))
     return _DONE
 
 
@@ -283,43 +338,7 @@ def verify(dialect: str, ops: tuple[str, ...], as_json: bool) -> int:
     with progress(f"Asking {recorder.name}", count(recorder, asked)) as on_question:
         found = make_verification(spoken, recorder, asked, on_question)
     if as_json:
-        _echo_json(verification_json(found))
+        echo_json(verification_json(found))
     else:
         click.echo(verification_text(found, paint_for_stdout()))
     return _FOUND if found.drift else _DONE
-
-
-def _echo_json(value: Any) -> None:
-    click.echo(json.dumps(value, indent=2 if sys.stdout.isatty() else None))
-
-
-def _deliver(
-    made: T,
-    formats: Mapping[str, Callable[[T], str | bytes]],
-    format_: str | None,
-    output: Path | None,
-    text: Callable[[Paint], str],
-) -> None:
-    """Writes or prints in the format asked for; `text` is what a person reads here and now."""
-    ending = output.suffix.lstrip(".") if output else ""
-    chosen = format_ or (ending if ending in formats else "text")
-    if output is None and chosen == "text":
-        click.echo(text(paint_for_stdout()))
-    elif output is None:
-        _echo_file(formats[chosen](made))
-    else:
-        written = formats[chosen](made)
-        output.write_bytes(written if isinstance(written, bytes) else f"{written}\n".encode())
-
-
-def _echo_file(content: str | bytes) -> None:
-    is_picture = isinstance(content, bytes)
-    if is_picture and sys.stdout.isatty():
-        raise UsageError("a picture is not for the terminal: write it to a file with -o.")
-    click.echo(content, nl=not is_picture)
-
-
-def _width() -> int:
-    """The width of the terminal, 40 at least; 80 where there is none or it does not tell."""
-    columns = shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
-    return max(40, columns or 80)

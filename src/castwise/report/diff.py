@@ -8,20 +8,17 @@ from dataclasses import dataclass
 from castwise.engine.ask import find_op
 from castwise.frameworks.catalog import to_dialect
 from castwise.frameworks.dialect import Dialect
-from castwise.report.difference import Difference, Pair, Reason, difference_of, reason_of, told
+from castwise.report.difference import Difference, Reason, reason_of, situation_of
+from castwise.report.pairs import Answers, Pair, pairs_of, weak_dtypes
 from castwise.vocab.dtypes import DType
-from castwise.vocab.notation import parse_operand
-from castwise.vocab.operands import array_operand
 from castwise.vocab.ops import Op, ops
-
-# Python scalars of each kind, within the range of every dtype and beyond that of some.
-_SCALARS = tuple(map(parse_operand, ("True", "1", "-1", "300", "1.5", "1e39", "1j")))
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """The differences that have one reason, told with the names of both dialects."""
 
+    section: str  # what the reason is about, in few words
     reason: str
     differences: tuple[Difference, ...]
 
@@ -51,6 +48,15 @@ class Diff:
         return sum(len(group.differences) for group in self.groups)
 
     @property
+    def sections(self) -> dict[str, list[Group]]:
+        """The groups by what they are about, the largest section first."""
+        found: dict[str, list[Group]] = {}
+        for group in self.groups:
+            found.setdefault(group.section, []).append(group)
+        sizes = {name: sum(len(g.differences) for g in groups) for name, groups in found.items()}
+        return {name: found[name] for name in sorted(found, key=lambda name: -sizes[name])}
+
+    @property
     def missing(self) -> tuple[tuple[DType, ...], tuple[DType, ...]]:
         """The dtypes only the first dialect has, and those only the second has."""
         a, b = self.first.dtypes, self.second.dtypes
@@ -71,8 +77,8 @@ def diff(
 ) -> Diff:
     """Every question that two dialects answer differently, of all ops or of one.
 
-    Asked are arrays and 0-d arrays of the dtypes both have, and Python scalars; `on_question` is
-    called with each question.
+    Asked are arrays and 0-d arrays of the dtypes both have, weak ones where both have such, and
+    Python scalars; arithmetic in place too. `on_question` is called with each question.
 
     >>> diff("torch", "torch@2.1", op="add").count
     0
@@ -81,44 +87,61 @@ def diff(
     """
     a, b = to_dialect(first), to_dialect(second)
     rows = [find_op(name, a) for name in ([op] if op else ops())]
-    pairs = list(_pairs(rows, [d for d in a.dtypes if d in b.dtypes]))
-    grouped: dict[Reason, list[Difference]] = {}
-    for pair in pairs:
+    tells_weak = a.has_weak_arrays and b.has_weak_arrays
+    answers = Answers(a, tells_weak), Answers(b, tells_weak)
+    asked, grouped = 0, dict[Reason, list[Difference]]()
+    told = _Teller(a, b)
+    for pair in _pairs(rows, a, b):
+        asked += 1
         if on_question:
             on_question(pair)
-        found = difference_of(pair, a, b)
-        if found:
-            grouped.setdefault(reason_of(found, a, b), []).append(found)
-    groups = [Group(_words(why, found, a, b), tuple(found)) for why, found in grouped.items()]
+        found = Difference(pair, answers[0][pair], answers[1][pair])
+        told.note(found)
+        if found.first.told != found.second.told:
+            grouped.setdefault(reason_of(found, *answers), []).append(found)
+    groups = [Group(w.section, told.words(w, found), tuple(found)) for w, found in grouped.items()]
     groups.sort(key=lambda group: -len(group.differences))
-    return Diff(a, b, tuple(row.name for row in rows), len(pairs), tuple(groups))
+    return Diff(a, b, tuple(row.name for row in rows), asked, tuple(groups))
 
 
 def count(first: Dialect, second: Dialect, op: str | None = None) -> int:
     """How many questions a diff asks."""
     rows = [find_op(name, first) for name in ([op] if op else ops())]
-    return sum(1 for _ in _pairs(rows, [d for d in first.dtypes if d in second.dtypes]))
+    return sum(1 for _ in _pairs(rows, first, second))
 
 
-def _pairs(rows: list[Op], dtypes: list[DType]) -> Iterator[Pair]:
-    arrays = [array_operand(d, shape) for shape in ((3,), ()) for d in dtypes]
-    for row in rows:
-        for array in arrays:
-            if row.arity[1] == 1:
-                yield Pair(row, array, array)
-                continue
-            yield from (Pair(row, array, other) for other in (*arrays, *_SCALARS))
-            yield from (Pair(row, scalar, array) for scalar in _SCALARS)
+def _pairs(rows: list[Op], first: Dialect, second: Dialect) -> Iterator[Pair]:
+    shared = [d for d in first.dtypes if d in second.dtypes]
+    return pairs_of(rows, shared, weak_dtypes(first, second))
 
 
-def _words(reason: Reason, found: list[Difference], first: Dialect, second: Dialect) -> str:
-    if not reason.first:
-        return reason.situation
-    deeds = [
-        _deed_text(f"{first.name} {reason.first}", {told(d.first) for d in found}),
-        _deed_text(f"{second.name} {reason.second}", {told(d.second) for d in found}),
-    ]
-    return f"{reason.situation}: {', '.join(deeds)}"
+class _Teller:
+    """Tells reasons in words, knowing what both dialects do answer."""
+
+    def __init__(self, first: Dialect, second: Dialect) -> None:
+        self._names = (first.name, second.name)
+        self._answered: set[tuple[str, Op, str]] = set()  # dialect, op, situation
+
+    def note(self, asked: Difference) -> None:
+        """Takes notice of a question, answered alike or not."""
+        situation = situation_of(asked.pair)
+        for name, answer in zip(self._names, (asked.first, asked.second), strict=True):
+            if answer.result:
+                self._answered.add((name, asked.pair.op, situation))
+
+    def words(self, reason: Reason, found: list[Difference]) -> str:
+        """A reason as a sentence about both dialects."""
+        if reason.refused_by:
+            ops = {d.pair.op for d in found}
+            keys = {(reason.refused_by, op, reason.situation) for op in ops}
+            some = "some mixes of " if keys & self._answered else ""
+            return f"{reason.refused_by} refuses {some}{reason.situation}"
+        if not reason.first:
+            return reason.situation
+        results = {d.first.told for d in found}, {d.second.told for d in found}
+        deeds = [f"{self._names[0]} {reason.first}", f"{self._names[1]} {reason.second}"]
+        told = [_deed_text(deed, made) for deed, made in zip(deeds, results, strict=True)]
+        return f"{reason.situation}: {', '.join(told)}"
 
 
 def _deed_text(deed: str, results: set[str]) -> str:

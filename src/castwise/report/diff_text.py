@@ -1,36 +1,54 @@
-"""The differences of two dialects, for the terminal and as JSON."""
+"""The differences of two dialects, for the terminal."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import Any
+from collections.abc import Iterator
 
-from castwise.engine.decision import Decision
 from castwise.report.colour import Paint, plain
 from castwise.report.diff import Diff, Group
-from castwise.report.difference import Difference, told
-from castwise.report.outcome import Outcome
+from castwise.report.difference import Difference
+from castwise.report.pairs import Answer
 
 _MARGIN = 9  # the count stands there
 _OPS_TOLD = 4
+_REASONS_TOLD = 6  # a section
 
 
-def diff_text(diff: Diff, paint: Paint = plain, width: int = 80) -> str:
-    """Each reason with its count, one example and the ops it touches; the most frequent first."""
+def diff_text(diff: Diff, paint: Paint = plain, width: int = 80, *, shows_all: bool = False) -> str:
+    """Sections of reasons, each with its count, one example and the ops it touches.
+
+    With `shows_all`, every reason of a section and every question of a reason is listed.
+    """
     lines = _folded(_summary(diff), 0, width)
-    for group in diff.groups:
-        reason = _folded(group.reason, _MARGIN, width)
-        count = f"{len(group.differences):{_MARGIN - 2},}"
-        lines += ["", count + reason[0][_MARGIN - 2 :], *reason[1:]]
-        lines.append(" " * _MARGIN + _example(group, paint))
-        if len(diff.ops) > 1:
-            lines += [paint(line, "aside") for line in _folded(_ops(group), _MARGIN, width)]
+    if any(diff.missing):
+        lines += ["", paint("Dtypes only one of them has", "title")]
+    for dialect, dtypes in zip((diff.first, diff.second), diff.missing, strict=True):
+        if dtypes:
+            told = f"{dialect.name}: {', '.join(d.name for d in dtypes)}"
+            lines += _folded(told, _MARGIN, width)
+    for name, groups in diff.sections.items():
+        lines += ["", paint(name, "title")]
+        for group in groups if shows_all else groups[:_REASONS_TOLD]:
+            lines += _group_lines(diff, group, paint, width, shows_all)
+        left = [] if shows_all else groups[_REASONS_TOLD:]
+        if left:
+            lines += _folded(_rest(left), _MARGIN, width, _count(left))
     return "\n".join(lines)
 
 
-def _folded(text: str, margin: int, width: int) -> list[str]:
+def _folded(text: str, margin: int, width: int, head: str = "") -> list[str]:
     start = " " * margin
-    return textwrap.wrap(text, width, initial_indent=start, subsequent_indent=start)
+    return textwrap.wrap(text, width, initial_indent=head.ljust(margin), subsequent_indent=start)
+
+
+def _count(groups: list[Group]) -> str:
+    return f"{sum(len(group.differences) for group in groups):{_MARGIN - 2},}"
+
+
+def _rest(groups: list[Group]) -> str:
+    reasons = "one more reason" if len(groups) == 1 else f"{len(groups)} more reasons"
+    return f"for {reasons}; --cells lists them"
 
 
 def _summary(diff: Diff) -> str:
@@ -38,19 +56,30 @@ def _summary(diff: Diff) -> str:
     ops = diff.ops[0] if len(diff.ops) == 1 else f"{len(diff.ops)} ops"
     asked = f"{' and '.join(both)} were asked {diff.asked:,} questions about {ops}"
     if not diff.count:
-        words = [f"{asked} and answer all of them alike."]
-    else:
-        words = [f"{asked} and answer {diff.count:,} differently, shown as {' | '.join(both)}."]
-    for dialect, dtypes in zip((diff.first, diff.second), diff.missing, strict=True):
-        if dtypes:
-            words.append(f"Only {dialect.name} has {', '.join(d.name for d in dtypes)}.")
-    return " ".join(words)
+        return f"{asked} and answer all of them alike."
+    share = f"{diff.count:,} differently, {_percent(diff.count / diff.asked)} of them"
+    return f"{asked} and answer {share}, shown as {' | '.join(both)}."
 
 
-def _example(group: Group, paint: Paint) -> str:
-    example = min(group.differences, key=_strangeness)
-    answers = [_painted(outcome, paint) for outcome in (example.first, example.second)]
-    return f"{example.question}   {answers[0]} | {answers[1]}"
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 else "under 1 %"
+
+
+def _group_lines(
+    diff: Diff, group: Group, paint: Paint, width: int, shows_all: bool
+) -> Iterator[str]:
+    yield from _folded(group.reason, _MARGIN, width, _count([group]))
+    shown = group.differences if shows_all else [min(group.differences, key=_strangeness)]
+    for difference in shown:
+        answers = [_painted(answer, paint) for answer in (difference.first, difference.second)]
+        yield f"{' ' * _MARGIN}{question_text(diff, difference)}   {' | '.join(answers)}"
+    if len(diff.ops) > 1 and not shows_all:
+        yield from (paint(line, "aside") for line in _folded(_ops(group), _MARGIN, width))
+
+
+def question_text(diff: Diff, difference: Difference) -> str:
+    """The question as it is written, the same in both dialects."""
+    return str(difference.pair.question(diff.first))
 
 
 def _strangeness(difference: Difference) -> int:
@@ -58,9 +87,8 @@ def _strangeness(difference: Difference) -> int:
     return sum(abs(o.dtype.bits - 32) for o in difference.pair.operands if o.dtype)
 
 
-def _painted(outcome: Outcome, paint: Paint) -> str:
-    style = outcome.result.kind if isinstance(outcome, Decision) else "refused"
-    return paint(told(outcome), style)
+def _painted(answer: Answer, paint: Paint) -> str:
+    return paint(answer.told, answer.result.kind if answer.result else "refused")
 
 
 def _ops(group: Group) -> str:
@@ -68,34 +96,3 @@ def _ops(group: Group) -> str:
     if len(names) <= _OPS_TOLD + 1:
         return ", ".join(names)
     return f"{', '.join(names[:_OPS_TOLD])} and {len(names) - _OPS_TOLD} more ops"
-
-
-def diff_json(diff: Diff) -> dict[str, Any]:
-    """The whole diff, with every question that is answered differently."""
-    only_first, only_second = diff.missing
-    return {
-        "first": diff.first.name,
-        "second": diff.second.name,
-        "asked": diff.asked,
-        "differ": diff.count,
-        "only_first_has": [d.name for d in only_first],
-        "only_second_has": [d.name for d in only_second],
-        "groups": [_group_json(group) for group in diff.groups],
-    }
-
-
-def _group_json(group: Group) -> dict[str, Any]:
-    return {
-        "reason": group.reason,
-        "count": len(group.differences),
-        "ops": list(group.ops),
-        "cells": [
-            {"question": d.question, "first": _result(d.first), "second": _result(d.second)}
-            for d in group.differences
-        ],
-    }
-
-
-def _result(outcome: Outcome) -> str | None:
-    """The result as it is told, or None for a refusal."""
-    return told(outcome) if isinstance(outcome, Decision) else None

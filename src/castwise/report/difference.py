@@ -1,119 +1,97 @@
-"""One question to two dialects: whether they differ, and why, in words many questions share."""
+"""Why two dialects answer a question differently, in words many questions share."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import NamedTuple
 
-from castwise.engine.decision import Decision
-from castwise.errors import PromotionError, ScalarRangeError
 from castwise.frameworks.dialect import Dialect
-from castwise.report.outcome import Outcome, default_form, has_kernel, outcome_of, pair_question
+from castwise.report.pairs import Answer, Answers, Pair
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, array_operand
-from castwise.vocab.ops import Op
 
-REFUSED = "refused"
-_ROLES = (Role.ARRAY, Role.ZERO_D, Role.SCALAR)  # in the order they are told
 _NO_KERNEL = "promotes and then has no kernel"
-
-
-class Pair(NamedTuple):
-    """An op and the operands it is asked with; a unary op takes the left one."""
-
-    op: Op
-    left: Operand
-    right: Operand
-
-    @property
-    def operands(self) -> list[Operand]:
-        """The operands in the order they are told: arrays first, low kinds first."""
-        taken = [self.left, self.right][: self.op.arity[1]]
-        return sorted(taken, key=lambda o: (_ROLES.index(o.role), KINDS.index(o.kind)))
-
-    def asked_in(self, dialect: Dialect) -> Outcome:
-        return outcome_of(pair_question(*self, dialect, default_form(self.op)))
 
 
 class Difference(NamedTuple):
     """A pair that two dialects answer differently."""
 
     pair: Pair
-    first: Outcome
-    second: Outcome
-
-    @property
-    def question(self) -> str:
-        """The question as it is written, the same in both dialects."""
-        answers = (self.first, self.second)  # one of them is a decision, or they would agree
-        return str(next(a.question for a in answers if isinstance(a, Decision)))
+    first: Answer
+    second: Answer
 
 
 class Reason(NamedTuple):
     """What many differences have in common. Verbs that end in "to" or "makes" want a dtype."""
 
+    section: str  # what it is about, in few words
     situation: str
     first: str = ""  # what the first dialect does then
     second: str = ""
+    refused_by: str = ""  # the dialect that refuses such mixes, some of them or all
 
 
-def told(outcome: Outcome) -> str:
-    """The result, or "refused": all that is compared."""
-    if not isinstance(outcome, Decision):
-        return REFUSED
-    return f"{outcome.result}{'*' if outcome.is_weak else ''}"
-
-
-def difference_of(pair: Pair, first: Dialect, second: Dialect) -> Difference | None:
-    """The difference between the dialects' answers, or None where they are the same."""
-    found = Difference(pair, pair.asked_in(first), pair.asked_in(second))
-    return None if told(found.first) == told(found.second) else found
-
-
-def reason_of(difference: Difference, first: Dialect, second: Dialect) -> Reason:
+def reason_of(difference: Difference, first: Answers, second: Answers) -> Reason:
     """Why the two answers differ."""
-    pair = _without_idle_roles(difference, first, second)
+    pair = _bare(difference, first, second)
     _, a, b = difference
-    if isinstance(a, PromotionError):
-        return Reason(_refusal(pair, first, a, second, b))
-    if isinstance(b, PromotionError):
-        return Reason(_refusal(pair, second, b, first, a))
-    if has_kernel(a) != has_kernel(b):
-        without, other = (second, first) if has_kernel(a) else (first, second)
-        return Reason(f"{without.name} {_NO_KERNEL}, {other.name} answers with another dtype")
+    narrow = _narrower(pair, a, b, first, second)
+    if narrow:
+        return Reason("Narrower arrays", f"{narrow.name} holds some dtypes as narrower ones")
+    if a.result is None:
+        return _refusal(pair, first, a, second.dialect, b)
+    if b.result is None:
+        return _refusal(pair, second, b, first.dialect, a)
+    if a.runs != b.runs:
+        without, other = (second, first) if a.runs else (first, second)
+        who = f"{without.dialect.name} {_NO_KERNEL}"
+        return Reason("No kernel", f"{who}, {other.dialect.name} answers with another dtype")
     if a.result is b.result:
         weak, other = (first, second) if a.is_weak else (second, first)
-        return Reason(f"{weak.name} makes the result weak, {other.name} does not")
-    return Reason(_situation(pair), _deed(pair, a.result), _deed(pair, b.result))
+        who = f"{weak.dialect.name} makes the result weak"
+        return Reason("Weak results", f"{who}, {other.dialect.name} does not")
+    return Reason(_section(pair), situation_of(pair), _deed(pair, a.result), _deed(pair, b.result))
 
 
 def _refusal(
-    pair: Pair, refusing: Dialect, refusal: PromotionError, answering: Dialect, answer: Outcome
-) -> str:
+    pair: Pair, refusing: Answers, refusal: Answer, answering: Dialect, answer: Answer
+) -> Reason:
     """Why one dialect refuses what the other answers."""
-    who = refusing.name
-    if isinstance(answer, Decision) and not has_kernel(answer):
-        return f"{who} refuses, {answering.name} {_NO_KERNEL}"
-    if isinstance(refusal, ScalarRangeError):
-        return f"{who} refuses the value of a scalar"
+    who = refusing.dialect.name
+    section = f"{who} refuses, {answering.name} answers"
+    if not answer.runs:
+        return Reason("No kernel", f"{who} refuses, {answering.name} {_NO_KERNEL}")
+    if refusal.is_by_value:
+        return Reason(section, f"{who} refuses the value of a scalar")
+    if pair.inplace and refusing[pair._replace(inplace=False)].result:
+        return Reason(section, f"{who} does not write the result in place, {situation_of(pair)}")
     for operand in pair.operands:
-        alone = _array_like(operand, refusing)
-        if isinstance(Pair(pair.op, alone, alone).asked_in(refusing), PromotionError):
-            return f"{who} has no such op for {operand.kind}"
-    return f"{who} refuses some mixes of {_situation(pair)}"
+        alone = _array_like(operand, refusing.dialect)
+        if refusing[Pair(pair.op, alone, alone)].result is None:
+            return Reason(section, f"{who} has no such op for {operand.kind}")
+    return Reason(section, situation_of(pair), refused_by=who)
 
 
 def _array_like(operand: Operand, dialect: Dialect) -> Operand:
     return array_operand(operand.dtype or dtype(dialect.python[operand.kind]), (3,))
 
 
-def _without_idle_roles(difference: Difference, first: Dialect, second: Dialect) -> Pair:
-    """The pair with arrays for its 0-d arrays, where that changes neither answer."""
-    pair = difference.pair
-    bare = pair._replace(left=_as_array(pair.left), right=_as_array(pair.right))
-    answers = bare.asked_in(first), bare.asked_in(second)
-    is_idle = [told(a) for a in answers] == [told(difference.first), told(difference.second)]
-    return bare if is_idle else pair
+def _bare(difference: Difference, first: Answers, second: Answers) -> Pair:
+    """The pair without what changes neither answer: being in place, or being 0-d."""
+    pair, a, b = difference
+    if pair.inplace:
+        pair = _kept_alike(pair, pair._replace(inplace=False), (a, b), first, second)
+    if Role.ZERO_D in (pair.left.role, pair.right.role):
+        arrays = pair._replace(left=_as_array(pair.left), right=_as_array(pair.right))
+        pair = _kept_alike(pair, arrays, (a, b), first, second)
+    return pair
+
+
+def _kept_alike(
+    pair: Pair, barer: Pair, answers: tuple[Answer, Answer], first: Answers, second: Answers
+) -> Pair:
+    """The barer pair where it is answered alike, else the pair itself."""
+    return barer if (first[barer], second[barer]) == answers else pair
 
 
 def _as_array(operand: Operand) -> Operand:
@@ -122,19 +100,55 @@ def _as_array(operand: Operand) -> Operand:
     return replace(operand, role=Role.ARRAY, shape=(3,))
 
 
-def _situation(pair: Pair) -> str:
+def _narrower(pair: Pair, a: Answer, b: Answer, first: Answers, second: Answers) -> Dialect | None:
+    """The dialect whose arrays are narrower than their dtypes say, where that is all there is."""
+    for narrow, answer, other in ((first, a, second), (second, b, first)):
+        if not narrow.truncates:
+            continue
+        held = pair._replace(left=_held(pair.left, narrow), right=_held(pair.right, narrow))
+        if held != pair and other[held] == answer:
+            return narrow.dialect
+    return None
+
+
+def _held(operand: Operand, narrow: Answers) -> Operand:
+    """The operand as the dialect of narrow arrays really holds it."""
+    really = narrow.truncates.get(operand.dtype) if operand.dtype else None
+    return replace(operand, dtype=really) if really else operand
+
+
+def _section(pair: Pair) -> str:
+    """What the two answers to a pair are about."""
+    if pair.inplace:
+        return "In place"
+    if pair.op.integers_become_float and all(o.kind in ("bool", "int") for o in pair.operands):
+        return "Division and other ops that compute in floats"
+    if pair.op.accumulates:
+        return "Sums and products"
+    roles = [operand.role for operand in pair.operands]
+    if Role.SCALAR in roles:
+        return "Python scalars"
+    return "0-d arrays" if Role.ZERO_D in roles else "Arrays"
+
+
+def situation_of(pair: Pair) -> str:
     """The kinds and roles of a pair, such as "int with float arrays"."""
     operands = pair.operands
-    kinds = list(dict.fromkeys(o.kind for o in operands))
+    if pair.inplace:
+        operands = [pair.left, pair.right]  # the first is the one written into
+    kinds = [f"{'weak ' if o.is_weak else ''}{o.kind}" for o in operands]
     if all(o.role is Role.ARRAY for o in operands):
-        return f"{' with '.join(kinds)} arrays"
+        return f"{' with '.join(dict.fromkeys(kinds))} arrays"
     words = {Role.ARRAY: "{} array", Role.ZERO_D: "0-d {}", Role.SCALAR: "Python {}"}
-    return " with ".join(words[o.role].format(o.kind) for o in operands)
+    told = [words[o.role].format(kind) for o, kind in zip(operands, kinds, strict=True)]
+    return " with ".join(told)
 
 
 def _deed(pair: Pair, result: DType) -> str:
     """What a dialect does with a pair to get to its result."""
     operands = pair.operands
+    if pair.inplace:
+        return "keeps the dtype" if result is pair.left.dtype else "takes the result's dtype"
     highest = max(operands, key=lambda o: KINDS.index(o.kind)).kind
     rivals = [o.dtype for o in operands if o.kind == highest and o.dtype]
     if result.kind != highest or not rivals:

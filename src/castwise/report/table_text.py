@@ -123,13 +123,13 @@ def _blocks(table: Table, widths: list[int], room: int) -> list[list[int]]:
 def table_markdown(table: Table) -> str:
     """The table in Markdown, with the short forms."""
     tops = headers(table)
-    lines = [_markdown_row([table.title, *tops]), _markdown_row(["---"] + ["---:"] * len(tops))]
+    lines = [markdown_row([table.title, *tops]), markdown_row(["---"] + ["---:"] * len(tops))]
     for operand, row in zip(table.rows, table.cells, strict=True):
-        lines.append(_markdown_row([label(operand), *map(cell_text, row)]))
+        lines.append(markdown_row([label(operand), *map(cell_text, row)]))
     return "\n".join(lines)
 
 
-def _markdown_row(cells: Iterable[str]) -> str:
+def markdown_row(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cell.replace("*", r"\*").replace("|", r"\|") for cell in cells) + " |"
 
 
