@@ -87,10 +87,48 @@ def test_in_place_may_rebind() -> None:
     assert decision.result.name == "float16"
 
 
+def test_rebinding_may_still_be_refused() -> None:
+    rules = {"*": Rule(scalars="as nodes", output="rebinds", writes_never="float -> int")}
+    rebinding = LATTICE.vary(ops=rules)
+    with pytest.raises(cw.PromotionError, match="is not written into int8"):
+        cw.resolve("add", "int8[3]", "float16[3]", dialect=rebinding, inplace=True)
+
+
+def test_without_weak_arrays_no_result_is_weak() -> None:
+    strong = LATTICE.vary(has_weak_arrays=False)
+    decision = cw.resolve("add", "int8[3]", 1.5, dialect=strong)
+    assert (decision.result.name, decision.is_weak) == ("float64", False)
+    assert decision.steps[-1] == "The result is float64."
+
+
+def test_pair_by_pair_a_weak_node_is_left_for_its_dtype() -> None:
+    fork = LATTICE.vary(
+        order="bool int* int8 uint64 float* float16 float32",
+        reaches="bool -> int*; int* -> int8 uint64; int8 uint64 -> float*; float* -> float16;"
+        "float16 -> float32",
+        python={"bool": "bool", "int": "int8", "float": "float32"},
+    )
+    operands = ("uint64[3]", "int8[3]", "float16[3]")
+    assert cw.result_type(*operands, dialect=fork).name == "float16"
+    assert cw.result_type(*operands, dialect=fork.vary(folds=True)).name == "float32"
+    assert cw.result_type(1, 1.5, "float16[3]", dialect=fork.vary(folds=True)).name == "float16"
+
+
 def test_numpy_arrays_may_adapt() -> None:
     adapting = LATTICE.vary(ops={"*": Rule(scalars="as nodes", numpy="adapts")})
     for operands in (("int8[3]", "np.float32[3]"), ("np.float32(1.5)", "int8[3]")):
-        assert cw.resolve("add", *operands, dialect=adapting).result.name == "int8"
+        decision = cw.resolve("add", *operands, dialect=adapting)
+        assert decision.result.name == "int8"
+        assert any(step.endswith("counts as int8 here.") for step in decision.steps)
+
+
+def test_numpy_may_decide_where_it_stands_left() -> None:
+    asking = LATTICE.vary(
+        ops={"*": Rule(scalars="as nodes", numpy="adapts", numpy_left_decider="numpy")}
+    )
+    left = cw.resolve("add", "np.complex128[3]", "int8[3]", dialect=asking)
+    assert (left.result.name, left.notes) == ("complex128", ())
+    assert cw.resolve("add", "int8[3]", "np.complex128[3]", dialect=asking).result.name == "int8"
 
 
 def test_the_steps_speak_of_weakness() -> None:

@@ -24,6 +24,7 @@ class Computed(NamedTuple):
     compute: DType
     result: DType
     is_weak: bool = False
+    is_own: bool = True  # False: another dialect decided, and its framework computes
 
 
 def composition(plan: Plan, operands: tuple[Operand, ...]) -> Composed | None:

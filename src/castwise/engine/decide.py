@@ -35,7 +35,7 @@ def decide(question: Question, say: Say = None) -> Decision:
     if say:
         for operand in written:
             say(f"{operand} is {_role_text(operand)}.")
-    compute, computed, is_weak = _dtypes(plan, question, written, say)
+    compute, computed, is_weak, is_own = _dtypes(plan, question, written, say)
     result = computed
     if question.inplace or question.out:
         result = _written(plan, question, written[0], computed, say)
@@ -45,7 +45,7 @@ def decide(question: Question, say: Say = None) -> Decision:
     if row.is_condition_first:
         casts = (None, *casts)
     is_lacking = compute in plan.no_kernel or compute not in plan.computes
-    notes = (_no_kernel_note(plan, compute),) if is_lacking and not plan.borrows else ()
+    notes = (_no_kernel_note(plan, compute),) if is_lacking and is_own else ()
     decision = Decision(question, result, compute, casts, result_cast, is_weak, notes)
     if say:
         for cast in filter(None, (*casts, result_cast)):
@@ -84,7 +84,9 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
     if is_mixed:
         if plan.numpy_decider and written[-1].role.native is not written[-1].role:
             return _decided_elsewhere(plan.numpy_decider, plan, question, written, say)
-        written = numpy_operands.all_taken(plan, written)
+        if plan.numpy_left_decider and written[0].is_numpy:
+            return _decided_elsewhere(plan.numpy_left_decider, plan, question, written, say)
+        written = numpy_operands.all_taken(plan, written, say)
     if plan.truncates:
         written = tuple([_truncated(plan, o) for o in written])
     _check_operands(plan, written)
@@ -115,8 +117,10 @@ def _decided_elsewhere(
     other = dialect_named(name)
     decision = decide(replace(question, dialect=other, inplace=False, operands=written))
     if say:
-        say(f"Here {other.name} decides: {decision}.")
-    return Computed(decision.compute, plan.numpy_result.get(decision.result, decision.result))
+        in_dtype = "" if decision.compute is decision.result else f" (in {decision.compute})"
+        say(f"Here {other.name} decides: {decision}{in_dtype}.")
+    result = plan.numpy_result.get(decision.result, decision.result)
+    return Computed(decision.compute, result, is_own=False)
 
 
 def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[DType, bool]:
@@ -127,6 +131,8 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     node = joined(plan, _raised(plan, operands), say)
     is_weak = node.is_weak or all([is_weakly_typed(o) for o in operands])
     common = (strong_twin(node) or plan.python[node.kind]) if node.is_weak else node
+    if say and node.is_weak:
+        say(f"What stands at {node} is stored as {common}.")
     check_fit(plan, operands, common)
     compute = plan.converts.get(common, common)
     compute = plan.caps.get(compute, compute)
@@ -134,7 +140,7 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
         say(f"{plan.op.name} does not compute in {common}, which becomes {compute}.")
     if compute in plan.refuses_compute or (plan.is_refusing and compute not in plan.computes):
         raise not_computed(plan, compute)
-    return compute, is_weak and plan.scalars == "as nodes"
+    return compute, is_weak and plan.scalars == "as nodes" and plan.dialect.has_weak_arrays
 
 
 def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say: Say) -> DType:

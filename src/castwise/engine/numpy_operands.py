@@ -6,18 +6,24 @@ from dataclasses import replace
 
 from castwise.engine.decision import Refusal
 from castwise.engine.plan import Plan
+from castwise.engine.scalars import Say
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, Role, scalar_operand
 
 _PYTHON = {"int": int, "float": float, "complex": complex}
 
 
-def all_taken(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+def all_taken(plan: Plan, operands: tuple[Operand, ...], say: Say = None) -> tuple[Operand, ...]:
     """The operands as the dialect takes them, each by itself or, where it adapts, beside an array.
 
     Raises Refusal where it does not take one.
     """
-    return tuple([_taken(plan, o, _beside(plan, operands)) for o in operands])
+    taken = tuple([_taken(plan, o, _beside(plan, operands)) for o in operands])
+    if say:
+        for given, counted in zip(operands, taken, strict=True):
+            if counted.dtype is not given.dtype:
+                say(f"{given} counts as {counted.dtype or counted} here.")
+    return taken
 
 
 def _beside(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:

@@ -16,14 +16,12 @@ def written_dtype(plan: Plan, result: DType, destination: DType) -> DType:
 
     Raises Refusal where the dialect does not write the result there.
     """
-    if plan.output == "rebinds":
-        return result
     if not can_write(plan, result, destination):
         raise Refusal(
             f"the {result} result is not written into {destination} ({OUTPUTS[plan.output]})",
             f"Cast the result yourself, or write it into {result}.",
         )
-    return destination
+    return result if plan.output == "rebinds" else destination
 
 
 def can_write(plan: Plan, result: DType, destination: DType) -> bool:

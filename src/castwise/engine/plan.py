@@ -38,6 +38,7 @@ class Plan:
     borrows: str
     numpy: str
     numpy_decider: str
+    numpy_left_decider: str
     numpy_scalars: dict[DType, str]
     numpy_refuses: frozenset[DType]
     numpy_result: dict[DType, DType]
@@ -105,6 +106,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         borrows=rule.borrows or "",
         numpy=rule.numpy or "refused",
         numpy_decider=rule.numpy_decider or "",
+        numpy_left_decider=rule.numpy_left_decider or "",
         numpy_scalars=_kinds(rule.numpy_scalars or ""),
         numpy_refuses=frozenset(dtypes_of(rule.numpy_refuses or "")),
         numpy_result=dialect.mapping(rule.numpy_result or ""),

@@ -7,7 +7,7 @@ import sys
 
 from castwise.engine.decision import Question, Refusal
 from castwise.engine.plan import Plan
-from castwise.vocab.dtypes import KINDS, DType
+from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Scalar, scalar_text
 
 _HIGHEST = {
@@ -15,6 +15,9 @@ _HIGHEST = {
     "raises beyond 64 bits": 2**64,
     "wraps within 64 bits": 2**64,
 }
+# Where the dialect lets an int in that the compute dtype does not hold, it wraps.
+_WRAPPING = ("wraps", "wraps within 64 bits", "raises beside integers")
+_INT64 = dtype("int64")
 
 
 def check_values(
@@ -24,7 +27,7 @@ def check_values(
     checked = operands[-1:] if plan.exponent_fits else operands
     for operand in checked if compute in plan.checks else ():
         if operand.is_scalar and _is_out(plan, operand, operands, compute):
-            raise _out_of_range(operand, compute)
+            raise _out_of_range(operand, _holder(plan, operands, compute))
     if plan.refuses_negative_exponent and compute.kind == "int":
         exponent = operands[-1].value
         if isinstance(exponent, int) and exponent < 0:
@@ -64,7 +67,7 @@ def is_out_of_range(operand: Operand, compute: DType) -> bool:
 
 def scalar_hazard(plan: Plan, scalar: Operand, compute: DType) -> str | None:
     """What becomes of a Python scalar beyond the compute dtype that the dialect lets in."""
-    if plan.out_of_range in ("wraps", "wraps within 64 bits") and is_out_of_range(scalar, compute):
+    if plan.out_of_range in _WRAPPING and is_out_of_range(scalar, compute):
         return "wraps"
     value = scalar.value
     if compute.rank < 2 or value is None or scalar.kind == "bool":
@@ -79,6 +82,8 @@ def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute:
         return False
     if _is_beyond_floats(scalar.value, compute):
         return how not in ("wraps", "checked", "compares as objects")
+    if how == "raises beside integers":
+        return is_out_of_range(scalar, _holder(plan, operands, compute))
     if how == "bounds":
         return compute.kind == "int" and _is_empty_bound(scalar, operands, compute)
     if how == "checked":
@@ -101,6 +106,16 @@ def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute:
 def _is_beyond_floats(value: Scalar | None, compute: DType) -> bool:
     """Whether a Python int is converted to a float and no float is that large."""
     return type(value) is int and compute.rank > 1 and abs(value) > sys.float_info.max
+
+
+def _holder(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> DType:
+    """The dtype whose range a scalar must fit: that of the computation, or the first array's own
+    where the scalar is converted before anything is computed."""
+    if plan.out_of_range != "raises beside integers":
+        return compute
+    array = next((o.dtype for o in operands if o.dtype), None)
+    is_narrow = array is not None and array.kind == "int" and array.bits < _INT64.bits
+    return array if array and is_narrow else _INT64
 
 
 def _is_empty_bound(scalar: Operand, operands: tuple[Operand, ...], compute: DType) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from castwise.engine.decision import Refusal
@@ -82,7 +83,16 @@ def as_nodes(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
         for operand, node in zip(operands, nodes, strict=True):
             if node.is_weak:
                 say(f"{operand} is weak: it stands at {node}, below the {node.kind} dtypes.")
+    if plan.dialect.folds and len(nodes) > 2:
+        nodes = [functools.reduce(lambda a, b: _met(plan, a, b), nodes)]
     return [plan.reach.masks[node] for node in nodes]
+
+
+def _met(plan: Plan, a: DType, b: DType) -> DType:
+    """Where two nodes meet, as the array that comes of it stands there; of two weak ones, weak."""
+    node = join(plan, (a, b))
+    is_strong = not (a.is_weak and b.is_weak)
+    return plan.python[node.kind] if is_strong and node.is_weak else node
 
 
 def is_weakly_typed(operand: Operand) -> bool:

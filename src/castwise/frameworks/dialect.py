@@ -17,6 +17,8 @@ OUT_OF_RANGE = {
     "wraps": "it wraps silently",
     "wraps within 64 bits": "it wraps silently, unless it fits neither int64 nor uint64",
     "raises": "it is refused",
+    "raises beside integers": "it is refused where the array's own dtype, an integer of less than"
+    " 64 bits, does not hold it, and beyond int64 whatever the dtype",
     "compares exactly": "it is compared as it is, but not with bool arrays",
     "compares as objects": "it is compared as it is",
     "bounds": "a lower bound above the dtype's range or an upper one below it is refused",
@@ -101,6 +103,7 @@ class Rule:
     borrows: str | None = None  # the dialect that decides instead
     numpy: str | None = None  # one of NUMPY_ARRAYS
     numpy_decider: str | None = None  # the dialect that decides with a NumPy array on the right
+    numpy_left_decider: str | None = None  # the same for any NumPy operand on the left
     numpy_scalars: str | None = None  # "complex64 -> float": the Python number one counts as
     numpy_refuses: str | None = None  # arrays of these dtypes do not meet NumPy arrays
     numpy_result: str | None = None  # "bool -> uint8": where NumPy decided

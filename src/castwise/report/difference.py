@@ -66,6 +66,8 @@ def _refusal(
     if pair.inplace and refusing[pair._replace(inplace=False)].result:
         return Reason(section, f"{who} does not write the result in place, {situation_of(pair)}")
     for operand in pair.operands:
+        if operand.is_scalar and operand.kind not in refusing.dialect.python:
+            return Reason(section, f"{who} has no {operand.kind} numbers")
         alone = _array_like(operand, refusing.dialect)
         if refusing[Pair(pair.op, alone, alone)].result is None:
             return Reason(section, f"{who} has no such op for {operand.kind}")

@@ -118,7 +118,7 @@ def answer_for(cell: Cell, dialect: str | Dialect) -> str:
         decision = decide(question_for(cell, spoken))
     except Refusal as refusal:
         return OUT_OF_RANGE if refusal.by_value else REFUSED
-    result = f"{decision.result}{'*' if decision.is_weak and spoken.has_weak_arrays else ''}"
+    result = f"{decision.result}{'*' if decision.is_weak else ''}"
     return result if has_kernel(decision) else f"{NO_KERNEL}:{result}"
 
 
