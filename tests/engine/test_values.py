@@ -237,3 +237,32 @@ def test_torch_agrees_on_random_scalars(
         assert expected in ("refused", "no kernel")
     else:
         assert expected in (mine.result.name, "no kernel")
+
+
+@pytest.mark.parametrize(
+    ("op", "array", "value", "expected"),
+    [
+        ("add", "int8[3]", 127, "int8"),
+        ("add", "int8[3]", 128, None),
+        ("div", "int8[3]", 128, None),
+        ("add", "uint64[3]", -1, "uint64"),
+        ("add", "bool[3]", 2**31, "int32"),
+        ("add", "float32[3]", 2**63 - 1, "float32"),
+        ("add", "float32[3]", 2**63, None),
+    ],
+)
+def test_an_int_may_have_to_fit_the_array_whatever_is_computed_in(
+    op: str, array: str, value: int, expected: str | None
+) -> None:
+    assert result(op, array, value, dialect="mlx") == expected
+
+
+def test_the_refusal_names_the_dtype_that_does_not_hold_the_value() -> None:
+    with pytest.raises(cw.ScalarRangeError, match="300 is out of range for int8"):
+        cw.resolve("div", "int8[3]", 300, dialect="mlx")
+    with pytest.raises(cw.ScalarRangeError, match="is out of range for int64"):
+        cw.resolve("add", "float32[3]", 2**63, dialect="mlx")
+
+
+def test_an_int_that_is_let_in_may_wrap() -> None:
+    assert cw.resolve("add", "uint64[3]", -1, dialect="mlx").hazards == ("wraps",)

@@ -1,0 +1,181 @@
+"""Asks MLX, on the CPU."""
+
+from __future__ import annotations
+
+import platform
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from castwise.conformance.calls import (
+    INPLACE_OPERATORS,
+    OPERATORS,
+    RefusalError,
+    of_sequence,
+    refusing,
+)
+from castwise.conformance.grid import OPS, Scope
+from castwise.conformance.operand import Spec, read_operand, words
+from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header
+
+DTYPES = words(
+    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 "
+    "complex64"
+)
+NUMPY_DTYPES = words(
+    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 complex64 "
+    "complex128"
+)
+_NAMES = {
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "bitwise_not": "bitwise_invert",
+    "dot": "inner",
+    "clamp": "clip",
+    "neg": "negative",
+}
+_OUT_OF_RANGE = re.compile(r"would result in overflow|^std::bad_cast$")
+_REFUSAL = re.compile(
+    "not supported|not allowed|only allowed|only inexact types|cannot cast to non-floating",
+    re.IGNORECASE,
+)
+# With a NumPy array on the left of an operator it is NumPy that answers, and that reads the array.
+_REFUSED_BY_NUMPY = re.compile(
+    "not supported for the input types|numpy boolean subtract|not a valid PEP 3118"
+)
+
+
+class MlxRecorder:
+    """The MLX installed here."""
+
+    name = "mlx"
+    dialects = ("mlx",)
+    dialect = "mlx"
+
+    def __init__(self, mode: str = "") -> None:
+        import mlx.core as mx
+        import numpy as np
+
+        if mode:
+            raise ValueError(f"mlx has no mode {mode!r}.")
+        self._mx: Any = mx
+        self._np: Any = np
+        self._functions = _functions()
+        self._made: dict[str, Any] = {}
+        self.scope = Scope(
+            dtypes=DTYPES,
+            forms={op: _forms(op) for op in OPS if op in self._functions},
+            foreign=tuple(
+                f"np.{dtype}{role}" for role in ("[3]", "[]", "(1)") for dtype in NUMPY_DTYPES
+            ),
+        )
+
+    def versions(self) -> Header:
+        return {
+            "version": self._mx.__version__,
+            "numpy": self._np.__version__,
+            "python": platform.python_version(),
+        }
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        device = self._mx.default_device()
+        self._mx.set_default_device(self._mx.cpu)
+        try:
+            with warnings.catch_warnings(), self._np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                yield
+        finally:
+            self._mx.set_default_device(device)
+
+    def make(self, notation: str) -> Any:
+        if notation not in self._made:
+            self._made[notation] = self._make(read_operand(notation))
+        return self._made[notation]
+
+    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        if form == "operator":
+            result = OPERATORS[op](*operands)
+        elif form == "inplace":
+            result = INPLACE_OPERATORS[op](self._mx.array(operands[0]), operands[1])
+        else:
+            result = self._functions[op](*operands)
+        if isinstance(result, self._mx.array):
+            self._mx.eval(result)  # until then nothing is computed, and no kernel looked for
+        return result
+
+    def dtype_of(self, result: Any) -> str | None:
+        """Of a NumPy array too: `numpy + mlx` is decided by NumPy, and stays NumPy's."""
+        dtype = getattr(result, "dtype", result)
+        if isinstance(dtype, self._np.dtype):
+            return str(dtype.name)
+        is_own = isinstance(dtype, self._mx.Dtype)
+        return str(dtype).removeprefix("mlx.core.") if is_own else None
+
+    def classify(self, error: Exception) -> str | None:
+        text = str(error)
+        if _OUT_OF_RANGE.search(text):
+            return OUT_OF_RANGE
+        is_refusal = isinstance(error, RefusalError) or _REFUSAL.search(text)
+        return REFUSED if is_refusal or _REFUSED_BY_NUMPY.search(text) else None
+
+    def _make(self, spec: Spec) -> Any:
+        if spec.dtype is None:
+            return spec.value
+        if spec.is_numpy:
+            array = self._np.full(spec.shape, spec.value, spec.dtype)
+            return array[()] if spec.is_scalar else array
+        # Filled, then converted: full() takes the dtype bool for the default and makes int32.
+        return self._mx.full(spec.shape, spec.value).astype(_dtype(spec.dtype))
+
+
+recorder = MlxRecorder
+
+
+def _dtype(name: str) -> Any:
+    import mlx.core as mx
+
+    return mx.bool_ if name == "bool" else getattr(mx, name)
+
+
+def _forms(op: str) -> tuple[str, ...]:
+    exists = {
+        "function": True,
+        "operator": op in OPERATORS,
+        "inplace": op in INPLACE_OPERATORS,
+    }
+    return tuple(form for form in exists if exists[form])
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    import mlx.core as mx
+    from mlx import nn
+
+    named = {op: _NAMES.get(op, op) for op in OPS}
+    functions = {op: getattr(mx, name) for op, name in named.items() if hasattr(mx, name)}
+    for op in ("relu", "gelu", "log_softmax"):
+        functions[op] = getattr(nn, op)
+    for op in ("mse_loss", "l1_loss", "huber_loss"):
+        functions[op] = partial(getattr(nn.losses, op), reduction="mean")
+    functions["norm"] = mx.linalg.norm
+    functions["where"] = partial(mx.where, mx.ones(3, mx.bool_))
+    functions["concat"] = of_sequence(mx.concatenate)
+    functions["stack"] = of_sequence(mx.stack)
+    functions["can_cast"] = refusing(_can_cast, yes=mx.bool_)
+    return functions
+
+
+def _can_cast(source: Any, target: Any) -> bool:
+    import mlx.core as mx
+
+    return bool(mx.can_cast(source.dtype, target.dtype))

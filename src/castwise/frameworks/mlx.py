@@ -1,0 +1,110 @@
+"""MLX: JAX's lattice with float32 for its default, and NumPy operands that adapt."""
+
+from __future__ import annotations
+
+from castwise.frameworks.dialect import Composed, Dialect, Rule
+
+MLX = Dialect(
+    framework="mlx",
+    version="0.32",
+    about="MLX: a lattice; Python numbers are weak, NumPy operands take the array's dtype.",
+    evidence="recorded from mlx 0.32.4, CPU",
+    order="bool int* uint8 int8 uint16 int16 uint32 int32 uint64 int64 float* float16 bfloat16"
+    " float32 float64 complex* complex64",
+    reaches="""
+        bool -> int*
+        int* -> uint8 int8
+        uint8 -> uint16 int16
+        int8 -> int16
+        uint16 -> uint32 int32
+        int16 -> int32
+        uint32 -> uint64 int64
+        int32 -> int64
+        uint64 int64 -> float*
+        float* -> float16 bfloat16
+        float16 bfloat16 -> float32
+        float32 -> float64
+        float64 complex* -> complex64
+    """,
+    folds=True,
+    python={"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64"},
+    lifts="bool int -> default_float",
+    accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32",
+    index="uint32",
+    casts="safe",
+    ops={
+        "*": Rule(
+            scalars="as nodes",
+            out_of_range="raises beside integers",
+            numpy="adapts",
+            numpy_scalars="float64 -> float",  # an instance of Python's float
+        ),
+        # NumPy's own operator answers, with a NumPy array.
+        "*/operator": Rule(numpy_left_decider="numpy", numpy_refuses="bfloat16"),
+        "*/inplace": Rule(output="rebinds"),
+        "div/inplace": Rule(writes_never="float complex -> bool int"),
+        "floor_divide positive round sign max min argmax argmin clamp relu": Rule(
+            computes="bool int float complex"
+        ),
+        "bitwise_left_shift bitwise_right_shift": Rule(converts="bool -> uint8"),
+        "logical_and logical_or logical_xor": Rule(out_of_range="raises beyond int64"),
+        "matmul dot": Rule(computes="float complex"),
+        "dot": Rule(
+            composes=(
+                Composed("mul(x, y)", roles="ZERO_D"),
+                Composed("mul(x, y)", exponent_roles="ZERO_D"),
+            )
+        ),
+        "sigmoid": Rule(computes="float", because="sigmoid is for real numbers"),
+        "logaddexp median softmax logsumexp": Rule(
+            computes="float complex", integers_become_float=True
+        ),
+        "mean std var norm": Rule(integers_become_float=True),
+        # The sum of a single element is that element, as it is.
+        "sum prod softmax": Rule(composes=(Composed("positive(x)", roles="ZERO_D"),)),
+        "cumsum": Rule(accumulates=False, converts="bool -> int32"),
+        "cumprod": Rule(accumulates=False),
+        "count_nonzero": Rule(result="int32"),
+        "relu": Rule(composes=(Composed("maximum(x, 0)"),)),
+        "gelu": Rule(composes=(Composed("div(mul(x, add(erf(div(x, 1.4)), 1)), 2)"),)),
+        "log_softmax": Rule(composes=(Composed("sub(x, add(max(x), logsumexp(x)))"),)),
+        "mse_loss": Rule(composes=(Composed("mean(square(sub(x, y)))"),)),
+        "l1_loss": Rule(composes=(Composed("mean(abs(sub(x, y)))"),)),
+        "huber_loss": Rule(composes=(Composed("mean(square(minimum(abs(sub(x, y)), 1.0)))"),)),
+    },
+    prefixes="mx mlx.core mx.linalg mlx.core.linalg nn mlx.nn nn.losses mlx.nn.losses",
+    aliases={
+        "sub": "subtract",
+        "mul": "multiply",
+        "div": "divide",
+        "pow": "power",
+        "eq": "equal",
+        "ne": "not_equal",
+        "lt": "less",
+        "le": "less_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+        "bitwise_not": "bitwise_invert",
+        "bitwise_left_shift": "left_shift",
+        "bitwise_right_shift": "right_shift",
+        "atan2": "arctan2",
+        "dot": "inner",
+        "clamp": "clip",
+        "concat": "concatenate",
+        "neg": "negative",
+        "conj": "conjugate",
+        "cumsum": "cumulative_sum",
+        "cumprod": "cumulative_prod",
+    },
+    associativity_witness=("uint64", "int8", "float16"),
+    surprises=(
+        "uint64[3] + int8[3]",
+        "float64[3] + complex64[3]",
+        "int64[3] + float16[3]",
+        "int8[3] + 300",
+        "int8[3] + np.float32[3]",
+        "np.float32[3] + int8[3]",
+        "bool[3] << bool[3]",
+        "sum(int8[])",
+    ),
+)

@@ -1,0 +1,18 @@
+"""How the tests of a recorder ask: a cell's question, answered by the installed framework."""
+
+from __future__ import annotations
+
+import pytest
+
+from castwise.conformance.grid import Question
+from castwise.conformance.recorder import ask, find_recorder
+
+
+def recorded(framework: str, op: str, form: str, operands: str, mode: str = "") -> str | None:
+    """What a recorder answers; the test is skipped where the framework is not installed."""
+    try:
+        recorder = find_recorder(framework, mode)
+    except ImportError as error:
+        pytest.skip(str(error))
+    with recorder.session():
+        return ask(recorder, Question(op, form, tuple(operands.split(";"))))
