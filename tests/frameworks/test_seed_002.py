@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
-from pathlib import Path
 
 import pytest
 from asking import result
+from rfc431_tables import operand, read_table
 
 import castwise as cw
 from castwise.vocab.dtypes import dtype
 
-TABLES = Path(__file__).parent / "data" / "rfc431"
 MODES = ("tensorflow:all", "tensorflow:safe", "tensorflow:none")
-SCALARS = {"i*": "1", "f*": "1.5", "c*": "1+1j"}
 DTYPES = [d.name for d in cw.dialect("tensorflow:all").dtypes]
-
-
-def read_table(name: str) -> dict[str, dict[str, str]]:
-    """A table of the RFC: row -> column -> cell, as written there."""
-    with (TABLES / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        return {row.pop(""): row for row in csv.DictReader(file)}
-
-
-def operand(short: str, tensor: str = "{}[3]") -> str:
-    """The notation of a row or column: i8 is a tensor of int8, i* a Python int."""
-    return SCALARS.get(short) or tensor.format(dtype(short))
 
 
 def expected(cell: str, mode: str) -> str:
@@ -348,6 +334,30 @@ def test_truediv_promotes_first_and_then_turns_integers_into_floats(
 def test_truediv_of_a_variable_of_integers_is_refused(mode: str) -> None:
     assert result("int32[3] /= int32[3]", mode) == "!"
     assert result("float32[3] /= float32[3]", mode) == "float32"
+
+
+# What the RFC does not speak of is as it is in TensorFlow.
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("tf.exp(int32[3])", "!"),
+        ("tf.sqrt(int8[3])", "!"),
+        ("tf.exp(bfloat16[3])", "bfloat16"),
+        ("atan2(int8[3], int8[3])", "!"),
+        ("bool[3] / bool[3]", "!"),
+        ("sum(int8[3])", "int8"),
+        ("mean(int8[3])", "int8"),
+        ("argmax(float32[3])", "int64"),
+        ("any(int8[3])", "!"),
+        ("logical_and(int8[3], int8[3])", "!"),
+        ("logical_and(bool[3], True)", "bool"),
+    ],
+)
+def test_ops_beyond_arithmetic(question: str, answer: str, mode: str) -> None:
+    assert result(question, mode) == answer
 
 
 # The modes by their names.
