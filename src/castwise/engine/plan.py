@@ -91,41 +91,61 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         loops=reach.mask(computes | frozenset(converts)),
         is_refusing=rule.otherwise != "no kernel",
         no_kernel=_no_kernel(dialect, row.name),
-        refuses=frozenset(dtypes_of(rule.refuses or "")),
-        refuses_arrays=frozenset(dtypes_of(rule.refuses_arrays or "")),
-        refuses_compute=frozenset(dtypes_of(rule.refuses_compute or "")),
-        because=rule.because or "",
-        scalars=rule.scalars or "as arrays",
         beside={
             dtype(array): {kind: dtype(name) for kind, name in counts.items()}
             for array, counts in (rule.beside or {}).items()
         },
-        zero_d_as_arrays=bool(rule.zero_d_as_arrays),
-        joins=rule.joins or "common dtype",
         composes=rule.composes or (),
-        borrows=rule.borrows or "",
+        converts=converts,
+        caps=dialect.mapping(dialect.caps),
+        lowest=_padded(lowest, row.arity[1]),
+        same_dtype=chosen("same_dtype"),
+        truncates={} if rule.is_truncated is False else dialect.mapping(dialect.truncates),
+        promotes=row.promotes,
+        checks=frozenset(dtypes_of(rule.checks or dialect.order)),
+        exponent_fits=dtype(rule.exponent_fits) if rule.exponent_fits else None,
+        refuses_negative_exponent=rule.negative_exponent == "raises",
+        result=chosen("result"),
+        output=_output(row, rule.output or "any"),
+        writes_also=_pairs(rule.writes_also, own),
+        writes_never=_pairs(rule.writes_never, own),
+        **_plain(rule, dialect),
+        **_numpy_fields(rule, dialect),
+    )
+
+
+# The fields of a rule that a plan has under the same name, by how they are read.
+_FLAGS = ("zero_d_as_arrays", "makes_strong")
+_WORDS = {
+    "because": "",
+    "scalars": "as arrays",
+    "joins": "common dtype",
+    "borrows": "",
+    "out_of_range": "wraps",
+}  # and what they are where no rule gives them
+_OF_DTYPES = ("refuses", "refuses_arrays", "refuses_compute")
+_MAPPINGS = ("result_of",)
+
+
+def _plain(rule: Rule, dialect: Dialect) -> dict[str, Any]:
+    """The fields of a plan that depend on one field of the rule alone."""
+    return {
+        **{name: bool(getattr(rule, name)) for name in _FLAGS},
+        **{name: getattr(rule, name) or default for name, default in _WORDS.items()},
+        **{name: frozenset(dtypes_of(getattr(rule, name) or "")) for name in _OF_DTYPES},
+        **{name: dialect.mapping(getattr(rule, name) or "") for name in _MAPPINGS},
+    }
+
+
+def _numpy_fields(rule: Rule, dialect: Dialect) -> dict[str, Any]:
+    """The fields of a plan that speak of NumPy arrays and scalars."""
+    return dict(
         numpy=rule.numpy or "refused",
         numpy_decider=rule.numpy_decider or "",
         numpy_left_decider=rule.numpy_left_decider or "",
         numpy_scalars=_kinds(rule.numpy_scalars or ""),
         numpy_refuses=frozenset(dtypes_of(rule.numpy_refuses or "")),
         numpy_result=dialect.mapping(rule.numpy_result or ""),
-        converts=converts,
-        caps=dialect.mapping(dialect.caps),
-        lowest=_padded(lowest, row.arity[1]),
-        same_dtype=chosen("same_dtype"),
-        truncates={} if rule.is_truncated is False else dialect.mapping(dialect.truncates),
-        makes_strong=bool(rule.makes_strong),
-        promotes=row.promotes,
-        out_of_range=rule.out_of_range or "wraps",
-        checks=frozenset(dtypes_of(rule.checks or dialect.order)),
-        exponent_fits=dtype(rule.exponent_fits) if rule.exponent_fits else None,
-        refuses_negative_exponent=rule.negative_exponent == "raises",
-        result=chosen("result"),
-        result_of=dialect.mapping(rule.result_of or ""),
-        output=_output(row, rule.output or "any"),
-        writes_also=_pairs(rule.writes_also, own),
-        writes_never=_pairs(rule.writes_never, own),
     )
 
 
