@@ -1,9 +1,10 @@
-"""Brings the printed output in README.md and docs/ up to date.
+"""Brings the printed output in README.md and docs/, and the pages in docs/dialects/, up to date.
 
 python docs/refresh.py           writes what the examples print now
 python docs/refresh.py --check   exits with 1 where something would change
 
 Two kinds of examples are run: Python after `>>>`, and commands after `$` in ```console blocks.
+The pages in docs/dialects/ are written from the dialects themselves.
 """
 
 from __future__ import annotations
@@ -19,8 +20,20 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from castwise.frameworks.catalog import dialect_named, dialects
+from castwise.report.dialect_page import dialect_page, index_page, page_name
+from castwise.report.distances import distances
+from castwise.report.distances_svg import distances_svg
+from castwise.report.lattice import lattice
+from castwise.report.lattice_svg import lattice_svg
+
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DIALECTS = ROOT / "docs" / "dialects"
+PAGES = [
+    page
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    if page.parent != DIALECTS
+]
 CONSOLE = re.compile(r"```console\n(.*?)\n```", re.DOTALL)
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)", re.MULTILINE)  # a backslash carries it on
 
@@ -79,19 +92,38 @@ def _show(value: object) -> None:
         print(repr(value))
 
 
+def dialect_files() -> dict[Path, str]:
+    """What belongs into docs/dialects/: a page and a picture of each, an index, the distances."""
+    every = [dialect_named(name) for name in dialects()]
+    files = {
+        "README.md": index_page(every),
+        "distances.svg": distances_svg(distances(every)) + "\n",
+    }
+    for dialect in every:
+        files[f"{page_name(dialect)}.md"] = dialect_page(dialect)
+        files[f"{page_name(dialect)}.svg"] = lattice_svg(lattice(dialect)) + "\n"
+    return {DIALECTS / name: text for name, text in files.items()}
+
+
 def main(arguments: list[str]) -> int:
-    """Writes the pages that changed, or only names them; 1 where a check found some."""
+    """Writes the files that changed, or only names them; 1 where a check found some."""
     is_check = "--check" in arguments
-    stale = False
-    for page in PAGES:
-        old = page.read_text(encoding="utf-8")
-        new = refreshed(old)
-        if new != old:
-            stale = True
-            print(f"{page.relative_to(ROOT)}: {'stale' if is_check else 'refreshed'}")
-            if not is_check:
-                page.write_text(new, encoding="utf-8")
-    return int(is_check and stale)
+    wanted = dialect_files() | {page: refreshed(page.read_text("utf-8")) for page in PAGES}
+    gone = [file for file in DIALECTS.glob("*") if file not in wanted]
+    stale = [
+        file
+        for file, text in wanted.items()
+        if not file.exists() or file.read_text("utf-8") != text
+    ]
+    for file in (*stale, *gone):
+        print(f"{file.relative_to(ROOT)}: {'stale' if is_check else 'refreshed'}")
+    if not is_check:
+        DIALECTS.mkdir(exist_ok=True)
+        for file in stale:
+            file.write_text(wanted[file], "utf-8")
+        for file in gone:
+            file.unlink()
+    return int(is_check and bool(stale or gone))
 
 
 if __name__ == "__main__":

@@ -124,6 +124,8 @@ class _Teller:
 
     def note(self, asked: Difference) -> None:
         """Takes notice of a question, answered alike or not."""
+        if asked.pair.left.dtype is asked.pair.right.dtype:
+            return  # no mix
         situation = situation_of(asked.pair)
         for name, answer in zip(self._names, (asked.first, asked.second), strict=True):
             if answer.result:
@@ -134,7 +136,8 @@ class _Teller:
         if reason.refused_by:
             ops = {d.pair.op for d in found}
             keys = {(reason.refused_by, op, reason.situation) for op in ops}
-            some = "some mixes of " if keys & self._answered else ""
+            mixes = "" if " with " in reason.situation else "mixes of "
+            some = "some mixes of " if keys & self._answered else mixes
             return f"{reason.refused_by} refuses {some}{reason.situation}"
         if not reason.first:
             return reason.situation

@@ -69,13 +69,18 @@ def _refusal(
         if operand.is_scalar and operand.kind not in refusing.dialect.python:
             return Reason(section, f"{who} has no {operand.kind} numbers")
         alone = _array_like(operand, refusing.dialect)
+        if alone is None:
+            return Reason(section, f"{who} takes no Python {operand.kind}")
         if refusing[Pair(pair.op, alone, alone)].result is None:
             return Reason(section, f"{who} has no such op for {operand.kind}")
     return Reason(section, situation_of(pair), refused_by=who)
 
 
-def _array_like(operand: Operand, dialect: Dialect) -> Operand:
-    return array_operand(operand.dtype or dtype(dialect.python[operand.kind]), (3,))
+def _array_like(operand: Operand, dialect: Dialect) -> Operand | None:
+    """An array of the operand's dtype; None for a Python number the dialect does not take."""
+    name = dialect.python.get(operand.kind)
+    found = operand.dtype or (dtype(name) if name else None)
+    return array_operand(found, (3,)) if found else None
 
 
 def _bare(difference: Difference, first: Answers, second: Answers) -> Pair:

@@ -90,9 +90,11 @@ def legend(lattice: Lattice, broken: str = "A broken arrow") -> list[str]:
         lines.append(f"{broken} reaches that dtype and nothing beyond it.")
     if any(node.is_weak for node in lattice.nodes):
         lines.append("A star marks where weakly typed operands stand, Python numbers among them.")
-    if dialect.only_absorbed:
-        foreign = " and ".join(d.name for d in dtypes_of(dialect.only_absorbed))
-        lines.append(f"{foreign} joins only with what it reaches or what reaches it.")
+    foreign = [d.name for d in dtypes_of(dialect.only_absorbed) if d in dialect.dtypes]
+    if len(foreign) == len(dialect.dtypes):
+        lines.append("Two dtypes join only where one reaches the other.")
+    elif foreign:
+        lines.append(f"{' and '.join(foreign)} joins only with what it reaches or what reaches it.")
     if dialect.keeps_kind:
         lines.append("The result is never of a higher kind than all operands.")
     if dialect.truncates:

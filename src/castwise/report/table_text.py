@@ -130,7 +130,13 @@ def table_markdown(table: Table) -> str:
 
 
 def markdown_row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("*", r"\*").replace("|", r"\|") for cell in cells) + " |"
+    """A row of a Markdown table; what stands between backticks stays as it is."""
+    return f"| {' | '.join(map(_escaped, cells))} |"
+
+
+def _escaped(cell: str) -> str:
+    parts = cell.replace("|", r"\|").split("`")  # those between backticks are the odd ones
+    return "`".join(p if place % 2 else p.replace("*", r"\*") for place, p in enumerate(parts))
 
 
 def table_csv(table: Table) -> str:

@@ -1,0 +1,240 @@
+"""A dialect's record in words: what holds for every op, and which ops have rules of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from castwise.engine.scalars import POLICIES
+from castwise.frameworks.dialect import (
+    GUARDS,
+    JOINS,
+    NUMPY_ARRAYS,
+    OUT_OF_RANGE,
+    OUTPUTS,
+    Composed,
+    Dialect,
+    Rule,
+)
+from castwise.vocab.dtypes import dtypes_of
+from castwise.vocab.operands import Role
+from castwise.vocab.ops import RESULTS
+
+_FORMS = {"function": "as a function", "operator": "as an operator", "inplace": "in place",
+          "out": "with `out=`"}  # fmt: skip
+_EVERY_OP = "*"
+_SCALARS = {
+    "tiers": "arrays decide before 0-d arrays, these before Python scalars; a lower tier counts"
+    " only where its kind is higher",
+    "weak": "a Python number takes the arrays' dtype; one of a higher kind moves only the kind",
+    "within kind": "a Python number takes the arrays' dtype; one of a higher kind is refused, save"
+    " complex beside floats",
+    "fits arrays": "a Python number takes the arrays' dtype and may not change it, save an int"
+    " beside bool arrays",
+    "by value": "scalars and 0-d arrays count as the smallest dtype that holds their value",
+    "as nodes": "weakly typed operands, Python numbers among them, stand on nodes of their own",
+    "as arrays": "a Python number counts as an array of its own dtype",
+    "last adapts": "by tiers, but a Python number at the end takes the others' dtype",
+}
+
+
+def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
+    """What holds for every op that has no rule of its own: subjects and what is said of them."""
+    rule = dialect.ops.get(_EVERY_OP, Rule())
+    yield "Join", _join(dialect, rule)
+    yield "Python scalars", f"{scalars_text(rule.scalars or 'as arrays')}. {_numbers(dialect)}"
+    yield "A Python number out of range", OUT_OF_RANGE[rule.out_of_range or "wraps"]
+    if dialect.truncates:
+        yield "Narrower arrays", f"what they are asked to be and are: {_code(dialect.truncates)}"
+    if dialect.lifts:
+        yield "Where an op needs floats", _default(dialect, dialect.lifts)
+    if dialect.accumulates:
+        yield "Sums and products", _default(dialect, dialect.accumulates)
+    if dialect.caps:
+        yield "Caps", f"nothing is computed in a wider dtype: {_code(dialect.caps)}"
+    yield "In place and `out=`", OUTPUTS[rule.output or "any"]
+    yield "A NumPy array as an operand", NUMPY_ARRAYS[rule.numpy or "refused"]
+    yield "`can_cast`", OUTPUTS[dialect.casts]
+    for guard in dialect.guards:
+        yield "Guard", GUARDS[guard]
+    if dialect.refusal:
+        yield "Refusals", dialect.refusal
+    rest = phrases(
+        replace(rule, joins=None, scalars=None, out_of_range=None, output=None, numpy=None)
+    )
+    if rest:
+        yield "Besides", "; ".join(rest)
+
+
+def op_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
+    """The ops with rules of their own, and what those say."""
+    for names, rule in dialect.ops.items():
+        if names != _EVERY_OP:
+            yield _ops_text(names), "; ".join(phrases(rule))
+
+
+def missing_kernels(dialect: Dialect) -> Iterator[tuple[str, str]]:
+    """The ops that promote and then have no kernel on the CPU, and the dtypes they lack it for."""
+    for names, dtypes in dialect.no_kernel.items():
+        yield _ops_text(names), _names(dtypes)
+
+
+def scalars_text(policy: str) -> str:
+    """What a policy for scalars does, in words."""
+    return _SCALARS.get(policy) or " ".join((POLICIES[policy].__doc__ or policy).split()).rstrip(
+        "."
+    )
+
+
+def _join(dialect: Dialect, rule: Rule) -> str:
+    parts = [JOINS[rule.joins or "common dtype"]]
+    if dialect.folds:
+        parts.append("several operands are joined pair by pair, from the left")
+    if dialect.keeps_kind:
+        parts.append("the result is never of a higher kind than all operands")
+    only = [d for d in dtypes_of(dialect.only_absorbed) if d in dialect.dtypes]
+    if len(only) == len(dialect.dtypes):
+        parts.append("two dtypes join only where one reaches the other")
+    elif only:
+        parts.append(
+            f"{_listed([d.name for d in only])} joins only with what it reaches or what reaches it"
+        )
+    return "; ".join(parts)
+
+
+def _numbers(dialect: Dialect) -> str:
+    """What Python's numbers are on their own."""
+    told = [f"a Python {kind} is {name}" for kind, name in dialect.python.items()]
+    refused = [kind for kind in ("bool", "int", "float", "complex") if kind not in dialect.python]
+    told += [f"a Python {kind} is refused" for kind in refused]
+    return f"On its own, {', '.join(told)}"
+
+
+def phrases(rule: Rule) -> list[str]:
+    """What a rule says, a phrase a field."""
+    given = {f.name: getattr(rule, f.name) for f in fields(rule)}
+    why = given.pop("because", None)
+    told = [
+        _PHRASES.get(name, _by_name(name))(value)
+        for name, value in given.items()
+        if value is not None
+    ]
+    return [*told[:-1], f"{told[-1]} ({why})"] if why and told else told
+
+
+def _by_name(field: str) -> Callable[[Any], str]:
+    """A field that has no phrase of its own: its name says what it is."""
+    words = field.replace("_", " ")
+
+    def say(value: Any) -> str:
+        if isinstance(value, bool):
+            return words if value else f"not: {words}"
+        return f"{words}: {_code(str(value))}" if value else f"{words}: nothing"
+
+    return say
+
+
+def _ops_text(names: str) -> str:
+    """The ops of a rule's key, those of one form together."""
+    forms: dict[str, list[str]] = {}
+    for word in names.split():
+        name, _, form = word.partition("/")
+        forms.setdefault(form, []).append("every op" if name == _EVERY_OP else f"`{name}`")
+    return "; ".join(
+        f"{', '.join(ops)} {_FORMS.get(form, '')}".strip() for form, ops in forms.items()
+    )
+
+
+def _names(words: str) -> str:
+    """Kinds and dtypes as they are listed."""
+    return _listed(words.split()) or "nothing"
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def _code(text: str) -> str:
+    return f"`{' '.join(text.split())}`"
+
+
+def _default(dialect: Dialect, text: str) -> str:
+    """A mapping with the dtypes that Python's numbers stand for."""
+    for kind, name in dialect.python.items():
+        text = text.replace(f"default_{kind}", name)
+    return _code(text)
+
+
+def _beside(value: Mapping[str, Mapping[str, str]]) -> str:
+    told = [
+        f"beside {array} a Python {kind} counts as {name}"
+        for array, counts in value.items()
+        for kind, name in counts.items()
+    ]
+    return "; ".join(told) or f"beside {_listed(list(value))} Python numbers count as they are"
+
+
+def _composed(value: tuple[Composed, ...]) -> str:
+    return "; ".join(_one_composed(each) for each in value)
+
+
+def _one_composed(composed: Composed) -> str:
+    told = [f"is {_code(composed.program)}"]
+    if composed.kinds or composed.roles:
+        kinds = _names(composed.kinds) if composed.kinds else ""
+        roles = " or ".join(f"{Role[word].value}s" for word in composed.roles.split())
+        told.append(f"of {kinds} {roles or 'operands'}".replace("  ", " "))
+    last = [
+        " or ".join(composed.exponent_kinds.split()),
+        " or ".join(Role[word].value for word in composed.exponent_roles.split()),
+        " or ".join(f"{value:g}" for value in composed.exponents),
+    ]
+    if any(last):
+        told.append(f"where the last operand is: {', '.join(filter(None, last))}")
+    return " ".join(told)
+
+
+def _yes_no(yes: str, no: str) -> Callable[[bool], str]:
+    return lambda value: yes if value else no
+
+
+_PHRASES: dict[str, Callable[[Any], str]] = dict(
+    computes=lambda value: f"computes in {_names(value)}",
+    otherwise=lambda value: (
+        "other dtypes are refused" if value == "refused" else "for other dtypes there is no kernel"
+    ),
+    refuses=lambda value: f"refuses {_names(value)}",
+    refuses_arrays=lambda value: f"refuses {_names(value)} arrays, but not such scalars",
+    refuses_compute=lambda value: f"refuses to compute in {_names(value)}",
+    scalars=lambda value: f"{value}: {scalars_text(value)}",
+    beside=_beside,
+    zero_d_as_arrays=_yes_no("0-d arrays count as arrays", "0-d arrays count for less"),
+    joins=lambda value: f"joins by {value}: {JOINS[value]}",
+    composes=_composed,
+    borrows=lambda value: f"{value} decides",
+    numpy=lambda value: f"a NumPy array: {NUMPY_ARRAYS[value]}",
+    numpy_decider=lambda value: f"with a NumPy array on the right, {value} decides",
+    numpy_scalars=lambda value: (
+        f"NumPy scalars count as Python numbers: {_code(value)}"
+        if value
+        else "NumPy scalars count as NumPy arrays do"
+    ),
+    numpy_refuses=lambda value: f"{_names(value)} arrays do not meet NumPy arrays",
+    numpy_result=lambda value: f"what it decided comes back as {_code(value)}",
+    converts=lambda value: f"before computing, {_code(value)}",
+    integers_become_float=_yes_no("integers become floats", "integers do not become floats"),
+    accumulates=_yes_no("small integers are summed in wide ones", "sums keep their dtype"),
+    same_dtype=_yes_no("all operands must have one dtype", "operands may differ in dtype"),
+    is_truncated=_yes_no("dtypes count as arrays hold them", "dtypes count as they are written"),
+    makes_strong=_yes_no("the result is never weak", "the result may be weak"),
+    out_of_range=lambda value: f"a Python number out of range: {OUT_OF_RANGE[value]}",
+    checks=lambda value: f"values are looked at for {_names(value)} alone",
+    exponent_fits=lambda value: f"of values the exponent's alone, which must fit {value} too",
+    negative_exponent=lambda value: "an integer to a negative integer power is refused",
+    result=lambda value: RESULTS.get(value, f"the result is {value}"),
+    result_of=lambda value: f"but the result: {_code(value)}",
+    output=lambda value: f"what may be written: {OUTPUTS[value]}",
+    writes_also=lambda value: f"written also {_code(value)}",
+    writes_never=lambda value: f"never written {_code(value)}" if value else "no exception",
+)
