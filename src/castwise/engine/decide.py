@@ -80,6 +80,7 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
     if composed:
         for operand in written:
             _check_known(plan, operand)
+        _check_scalars(plan, written)
         return composed_dtypes(plan, composed, written, decide, say)
     if is_mixed:
         if plan.numpy_decider and written[-1].role.native is not written[-1].role:
@@ -128,7 +129,7 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     and whether all that came together there is weak."""
     if not plan.promotes:
         return _unpromoted(plan, operands)[0], False
-    node = joined(plan, _raised(plan, operands), say)
+    node = joined(plan, _adapted(plan, _raised(plan, operands)), say)
     is_weak = node.is_weak or all([is_weakly_typed(o) for o in operands])
     common = (strong_twin(node) or plan.python[node.kind]) if node.is_weak else node
     if say and node.is_weak:
@@ -179,9 +180,25 @@ def _check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
             _check_known(plan, operand)
         if found in plan.refuses or operand.dtype in plan.refuses_arrays:
             raise not_computed(plan, found)
+    _check_scalars(plan, operands)
     if plan.same_dtype and len({o.dtype for o in _compared(plan, operands)}) > 1:
         why = plan.because or f"{plan.op.name} needs operands of one dtype"
         raise Refusal(why, "Cast one to the other.")
+
+
+def _check_scalars(plan: Plan, operands: tuple[Operand, ...]) -> None:
+    """Raises Refusal for Python scalars that the op does not take, or not beside these arrays."""
+    for scalar in [o for o in operands if o.is_scalar]:
+        given = [o.dtype or plan.python[o.kind] for o in operands]
+        beside = next((d for d in given if d in plan.refuses_scalars), None)
+        if beside or (plan.adapts and scalar.kind not in plan.adapts):
+            among = f" beside {beside}" if beside else ""
+            raise Refusal(
+                plan.because or f"{plan.op.name} takes no Python {scalar.kind}{among}",
+                "Make it an array of the dtype you want.",
+            )
+    if plan.last_is_scalar and not operands[-1].is_scalar:
+        raise Refusal(f"{operands[-1]} is no Python scalar", "Write a Python number.")
 
 
 def _check_known(plan: Plan, operand: Operand) -> None:
@@ -207,6 +224,12 @@ def _raised(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
         replace(o, dtype=low) if low and o.dtype and bits[o.dtype] < bits.get(low, 0) else o
         for o, low in zip(operands, plan.lowest, strict=False)
     )
+
+
+def _adapted(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    """The operands, Python scalars as arrays of the dtype they are cast to where they adapt."""
+    array = next((o for o in operands if o.dtype), None) if plan.adapts else None
+    return tuple([array if array and o.is_scalar else o for o in operands])
 
 
 def _unpromoted(plan: Plan, operands: tuple[Operand, ...]) -> list[DType]:

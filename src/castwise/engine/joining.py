@@ -44,6 +44,18 @@ def is_allowed(plan: Plan, common: DType, given: set[DType]) -> bool:
     )
 
 
+def check_mix(plan: Plan, dtypes: Iterable[DType]) -> None:
+    """Raises Refusal where arrays of these dtypes have a common one that the dialect does not cast
+    them to."""
+    if plan.mixes is None:
+        return
+    given = set(dtypes)
+    common = plan.reach.common(plan.reach.masks[d] for d in given)
+    if common and any((d, common) not in plan.mixes for d in given - {common}):
+        why = plan.dialect.refusal or f"arrays of {common} and another dtype do not mix"
+        raise Refusal(why, f"Cast one: x.astype('{common}').")
+
+
 def no_common_dtype(plan: Plan, dtypes: Iterable[DType]) -> Refusal:
     """The refusal for dtypes that nothing holds together."""
     given = sorted(set(dtypes), key=lambda d: (d.rank, d.bits, d.name))

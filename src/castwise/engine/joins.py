@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from castwise.engine.decision import Refusal
-from castwise.engine.joining import is_allowed, no_common_dtype, not_computed, own_dtype
+from castwise.engine.joining import (
+    check_mix,
+    is_allowed,
+    join,
+    no_common_dtype,
+    not_computed,
+    own_dtype,
+)
 from castwise.engine.plan import Plan
 from castwise.engine.scalars import POLICIES, Say
 from castwise.engine.weak import fits_kind
@@ -73,7 +80,39 @@ def _first_operand(plan: Plan, operands: tuple[Operand, ...]) -> DType:
     return own
 
 
-_OF_OPERANDS = {"highest kind": _highest_kind, "first operand": _first_operand}
+def _onto_first(plan: Plan, operands: tuple[Operand, ...]) -> DType:
+    """The first operand's dtype, where the dialect casts the others to it."""
+    first, *others = [own_dtype(plan, o) for o in operands]
+    for other in others:
+        if other is not first and (plan.mixes is None or (other, first) not in plan.mixes):
+            raise Refusal(f"{other} is not cast to {first}", f"Cast it: x.astype('{first}').")
+    return first
+
+
+def _onto_real_first(plan: Plan, operands: tuple[Operand, ...]) -> DType:
+    """The first operand's dtype, where the dialect casts the others to it; among complex ones, the
+    common dtype."""
+    dtypes = [own_dtype(plan, o) for o in operands]
+    if all(d.kind != "complex" for d in dtypes):
+        return _onto_first(plan, operands)
+    check_mix(plan, dtypes)
+    return join(plan, dtypes)
+
+
+def _first_or_default_float(plan: Plan, operands: tuple[Operand, ...]) -> DType:
+    """The first operand's dtype, which an integer leaves beside floats."""
+    first = own_dtype(plan, operands[0])
+    has_float = any(o.kind == "float" for o in operands[1:])
+    return plan.python["float"] if first.kind == "int" and has_float else first
+
+
+_OF_OPERANDS = {
+    "highest kind": _highest_kind,
+    "first operand": _first_operand,
+    "onto first": _onto_first,
+    "onto real first": _onto_real_first,
+    "first or default float": _first_or_default_float,
+}
 
 
 def _no_join(plan: Plan, operands: tuple[Operand, ...]) -> Refusal:

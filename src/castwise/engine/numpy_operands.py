@@ -18,7 +18,11 @@ def all_taken(plan: Plan, operands: tuple[Operand, ...], say: Say = None) -> tup
 
     Raises Refusal where it does not take one.
     """
-    taken = tuple([_taken(plan, o, _beside(plan, operands)) for o in operands])
+    # NumPy operands that adapt are cast to the dtype of the first array of the framework itself.
+    beside = next((o.dtype for o in operands if o.dtype and not o.is_numpy), None)
+    counts = [plan.numpy_scalars_left, *[plan.numpy_scalars] * len(operands)]
+    pairs = zip(operands, counts, strict=False)
+    taken = tuple([_taken(plan, operand, beside, counted) for operand, counted in pairs])
     if say:
         for given, counted in zip(operands, taken, strict=True):
             if counted.dtype is not given.dtype:
@@ -26,28 +30,23 @@ def all_taken(plan: Plan, operands: tuple[Operand, ...], say: Say = None) -> tup
     return taken
 
 
-def _beside(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:
-    """The dtype NumPy operands are cast to: that of the first array of the framework itself."""
-    if plan.numpy != "adapts":
-        return None
-    return next((o.dtype for o in operands if o.dtype and not o.is_numpy), None)
-
-
-def _taken(plan: Plan, operand: Operand, beside: DType | None) -> Operand:
+def _taken(plan: Plan, operand: Operand, beside: DType | None, counts: dict[DType, str]) -> Operand:
     """An operand as the dialect takes it, a NumPy one as an array of its own or a Python number.
 
     Raises Refusal where it does not take it.
     """
     if not operand.is_numpy or operand.dtype is None:
         return operand
-    kind = plan.numpy_scalars.get(operand.dtype) if operand.role is Role.NUMPY_SCALAR else None
-    if kind is not None:
+    kind = counts.get(operand.dtype) if operand.role is Role.NUMPY_SCALAR else None
+    if kind in _PYTHON:
         value = operand.value if kind == "complex" else (operand.value or 0).real
         return scalar_operand(_PYTHON[kind](value))
     native = operand.role.native
-    if beside is not None:
+    if beside is not None and (kind == "array" or plan.numpy == "adapts"):
         return replace(operand, dtype=beside, role=native, value=None)
-    if plan.numpy != "refused":
+    if plan.numpy != "refused" and kind != "refused":
+        read = plan.numpy_reads.get(operand.dtype)
+        operand = replace(operand, dtype=read, value=None) if read else operand
         return operand if native is operand.role else replace(operand, role=native)
     raise Refusal(
         f"{operand} is not an operand of {plan.op.name} here",

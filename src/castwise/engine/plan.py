@@ -29,8 +29,12 @@ class Plan:
     refuses: frozenset[DType]
     refuses_arrays: frozenset[DType]
     refuses_compute: frozenset[DType]
+    refuses_scalars: frozenset[DType]
+    last_is_scalar: bool
     because: str
     scalars: str
+    adapts: tuple[str, ...]
+    mixes: frozenset[tuple[DType, DType]] | None  # None: unequal arrays mix as they reach
     beside: dict[DType, dict[str, DType]]
     zero_d_as_arrays: bool
     joins: str
@@ -40,6 +44,8 @@ class Plan:
     numpy_decider: str
     numpy_left_decider: str
     numpy_scalars: dict[DType, str]
+    numpy_scalars_left: dict[DType, str]
+    numpy_reads: dict[DType, DType]
     numpy_refuses: frozenset[DType]
     numpy_result: dict[DType, DType]
     converts: dict[DType, DType]
@@ -96,6 +102,8 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
             for array, counts in (rule.beside or {}).items()
         },
         composes=rule.composes or (),
+        adapts=tuple((rule.adapts or "").split()),
+        mixes=None if rule.mixes is None else _pairs(rule.mixes, own),
         converts=converts,
         caps=dialect.mapping(dialect.caps),
         lowest=_padded(lowest, row.arity[1]),
@@ -115,7 +123,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
 
 
 # The fields of a rule that a plan has under the same name, by how they are read.
-_FLAGS = ("zero_d_as_arrays", "makes_strong")
+_FLAGS = ("zero_d_as_arrays", "makes_strong", "last_is_scalar")
 _WORDS = {
     "because": "",
     "scalars": "as arrays",
@@ -123,7 +131,7 @@ _WORDS = {
     "borrows": "",
     "out_of_range": "wraps",
 }  # and what they are where no rule gives them
-_OF_DTYPES = ("refuses", "refuses_arrays", "refuses_compute")
+_OF_DTYPES = ("refuses", "refuses_arrays", "refuses_compute", "refuses_scalars")
 _MAPPINGS = ("result_of",)
 
 
@@ -139,11 +147,14 @@ def _plain(rule: Rule, dialect: Dialect) -> dict[str, Any]:
 
 def _numpy_fields(rule: Rule, dialect: Dialect) -> dict[str, Any]:
     """The fields of a plan that speak of NumPy arrays and scalars."""
+    scalars = rule.numpy_scalars or ""
     return dict(
         numpy=rule.numpy or "refused",
         numpy_decider=rule.numpy_decider or "",
         numpy_left_decider=rule.numpy_left_decider or "",
-        numpy_scalars=_kinds(rule.numpy_scalars or ""),
+        numpy_scalars=_kinds(scalars),
+        numpy_scalars_left=_kinds(f"{scalars};{rule.numpy_scalars_left or ''}"),
+        numpy_reads=dialect.mapping(rule.numpy_reads or ""),
         numpy_refuses=frozenset(dtypes_of(rule.numpy_refuses or "")),
         numpy_result=dialect.mapping(rule.numpy_result or ""),
     )

@@ -11,6 +11,12 @@ from castwise.engine.by_value import by_value
 from castwise.engine.plan import Plan
 from castwise.engine.tiers import last_adapts, tiers
 from castwise.engine.weak import as_arrays, as_nodes, fits_arrays, weak, within_kind
+from castwise.engine.zero_d import (
+    singles_mix,
+    zero_d_adapts,
+    zero_d_adapts_to_complex,
+    zero_d_mixes,
+)
 from castwise.vocab.operands import Operand
 
 Say = Callable[[str], None] | None
@@ -24,4 +30,8 @@ POLICIES: dict[str, Callable[[Plan, tuple[Operand, ...], Say], list[int]]] = {
     "as nodes": as_nodes,
     "as arrays": as_arrays,
     "by value": by_value,
+    "0-d adapts": zero_d_adapts,
+    "0-d adapts to complex": zero_d_adapts_to_complex,
+    "0-d mixes": zero_d_mixes,
+    "singles mix": singles_mix,
 }

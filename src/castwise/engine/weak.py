@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 
 from castwise.engine.decision import Refusal
-from castwise.engine.joining import complex_of, join, own_dtype
+from castwise.engine.joining import check_mix, complex_of, join, own_dtype
 from castwise.engine.plan import Plan
 from castwise.vocab.dtypes import KINDS, DType, weak_node
 from castwise.vocab.operands import Operand
@@ -19,6 +19,7 @@ def weak(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     dtype of that kind (NEP 50). A Python bool is an ordinary bool."""
     scalars = [o for o in operands if o.is_scalar and o.kind != "bool"]
     strong = [own_dtype(plan, o) for o in operands if not o.is_scalar or o.kind == "bool"]
+    check_mix(plan, [o.dtype for o in operands if o.dtype])
     entered = list(strong)
     if scalars:
         common = join(plan, strong) if strong else None
@@ -69,7 +70,9 @@ def fits_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
 
 def as_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     """What each operand's own dtype reaches: a Python scalar is as strong as an array."""
-    return [plan.reach.masks[own_dtype(plan, o)] for o in operands]
+    dtypes = [own_dtype(plan, o) for o in operands]
+    check_mix(plan, dtypes)
+    return [plan.reach.masks[d] for d in dtypes]
 
 
 def as_nodes(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:

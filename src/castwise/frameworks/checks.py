@@ -20,8 +20,14 @@ from castwise.frameworks.dialect import (
 from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_of
 from castwise.vocab.ops import OPS, RESULTS
 
-_OF_DTYPES = ["computes", "refuses", "refuses_arrays", "refuses_compute", "checks", "numpy_refuses"]
-_MAPPINGS = ["converts", "result_of", "writes_also", "writes_never", "numpy_result"]
+_OF_DTYPES = [
+    *("computes", "refuses", "refuses_arrays", "refuses_compute", "refuses_scalars"),
+    *("checks", "numpy_refuses"),
+]
+_MAPPINGS = [
+    *("converts", "result_of", "mixes", "writes_also", "writes_never"),
+    *("numpy_result", "numpy_reads"),
+]
 
 
 def check(dialect: Dialect) -> None:

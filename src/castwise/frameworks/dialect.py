@@ -43,6 +43,9 @@ JOINS = {
     "common dtype or first loop": "the common dtype, or the first loop where there is none",
     "first operand": "the first operand's dtype; the others need only be of its kind",
     "highest kind": "the first of the op's own dtypes of the operands' highest kind",
+    "onto first": "the first operand's dtype, where the others may be cast to it",
+    "onto real first": "the first operand's dtype, but the common dtype where one is complex",
+    "first or default float": "the first operand's dtype; floats make integers the default float",
 }
 SCALARS = (
     "tiers",
@@ -53,6 +56,10 @@ SCALARS = (
     "as nodes",
     "as arrays",
     "last adapts",
+    "0-d adapts",
+    "0-d adapts to complex",
+    "0-d mixes",
+    "singles mix",
 )
 # Casts that a varied dialect refuses, whatever its rules allow.
 GUARDS = {
@@ -94,8 +101,12 @@ class Rule:
     refuses: str | None = None  # operands of these kinds or dtypes are refused
     refuses_arrays: str | None = None  # the same, but a Python scalar of that kind is taken
     refuses_compute: str | None = None  # reached, then refused
+    refuses_scalars: str | None = None  # arrays of these kinds or dtypes take no Python scalar
+    last_is_scalar: bool | None = None  # the last operand must be a Python scalar
     because: str | None = None  # the reason a person is told
     scalars: str | None = None  # one of SCALARS
+    adapts: str | None = None  # kinds of Python scalars cast to the array's dtype; no others go
+    mixes: str | None = None  # "float -> float": the casts that bring unequal arrays together
     beside: Mapping[str, Mapping[str, str]] | None = None  # array dtype -> what scalars count as
     zero_d_as_arrays: bool | None = None
     joins: str | None = None  # one of JOINS
@@ -104,7 +115,11 @@ class Rule:
     numpy: str | None = None  # one of NUMPY_ARRAYS
     numpy_decider: str | None = None  # the dialect that decides with a NumPy array on the right
     numpy_left_decider: str | None = None  # the same for any NumPy operand on the left
-    numpy_scalars: str | None = None  # "complex64 -> float": the Python number one counts as
+    # "complex64 -> float": the Python number one counts as, "array" where it is cast to the array's
+    # dtype, or "refused".
+    numpy_scalars: str | None = None
+    numpy_scalars_left: str | None = None  # the same where it stands on the left, if otherwise
+    numpy_reads: str | None = None  # "uint16 -> bfloat16": the dtype a NumPy array is taken to have
     numpy_refuses: str | None = None  # arrays of these dtypes do not meet NumPy arrays
     numpy_result: str | None = None  # "bool -> uint8": where NumPy decided
     converts: str | None = None  # "bool -> int64": after the join, before computing
@@ -160,6 +175,7 @@ class Dialect:
     casts: str  # its can_cast: one of OUTPUTS
     refusal: str = ""  # why dtypes without a common one are refused, in words
     is_commutative: bool = True
+    one_sided: str = ""  # symmetric ops that treat their operands differently all the same
     associativity_witness: tuple[str, str, str] | None = None  # None: associative
     surprises: tuple[str, ...] = ()
 

@@ -1,0 +1,220 @@
+"""Asks PaddlePaddle, in dynamic graph mode on the CPU."""
+
+from __future__ import annotations
+
+import os
+import platform
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from castwise.conformance.calls import OPERATORS, RefusalError, of_sequence
+from castwise.conformance.grid import OPS, Scope
+from castwise.conformance.operand import Spec, read_operand, words
+from castwise.conformance.recorder import Header
+from castwise.conformance.recorders.paddle_errors import (
+    NoKernelError,
+    classify,
+    is_missing_kernel,
+    looked_for,
+)
+
+DTYPES = words(
+    "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 "
+    "float16 bfloat16 float32 float64 complex64 complex128"
+)
+NUMPY_DTYPES = words(
+    "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 float32 float64 "
+    "complex64 complex128"
+)
+_NAMES = {
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less_than",
+    "le": "less_equal",
+    "gt": "greater_than",
+    "ge": "greater_equal",
+    "clamp": "clip",
+}
+# Where no kernel is found for the dtype the operands were promoted to, that is also the result's
+# (or the result would have been bool); elsewhere several kernels run, or none was promoted.
+_RESULT_OF_KERNEL = words(
+    "add sub mul div floor_divide remainder pow maximum minimum fmax fmin where copysign nextafter "
+    "promote_types"
+)
+_BOOL_RESULT = words("eq ne lt le gt ge logical_and logical_or logical_xor")
+# The kernel of one step may be missing before another step would have promoted.
+_COMPOSED = words("hypot logaddexp mse_loss l1_loss poisson_nll_loss")
+# A kernel is looked for by one operand's dtype and handed the others as they are.
+_UNPROMOTED = words(
+    "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift matmul dot "
+    "heaviside lerp allclose concat stack"
+)
+
+
+class PaddleRecorder:
+    """The PaddlePaddle installed here."""
+
+    name = "paddle"
+    dialects = ("paddle",)
+
+    def __init__(self, mode: str = "") -> None:
+        # Its C++ side would announce on stderr, op by op, that it promotes.
+        os.environ.setdefault("GLOG_minloglevel", "2")
+        import paddle
+
+        if mode:
+            raise ValueError(f"paddle has no mode {mode!r}.")
+        self._paddle: Any = paddle
+        self.dialect = "paddle"
+        self._functions = _functions()
+        self._made: dict[str, Any] = {}
+        self.scope = Scope(
+            dtypes=DTYPES,
+            forms={op: self._forms(op) for op in OPS if op in self._functions},
+            foreign=tuple(
+                f"np.{dtype}{role}" for role in ("[3]", "[]", "(1)") for dtype in NUMPY_DTYPES
+            ),
+        )
+
+    def versions(self) -> Header:
+        import numpy as np
+
+        return {
+            "version": self._paddle.__version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        }
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        paddle = self._paddle
+        level = paddle.get_flags("FLAGS_call_stack_level")
+        paddle.set_flags({"FLAGS_call_stack_level": 0})  # no C++ stack in half a million errors
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield
+        finally:
+            paddle.set_flags(level)
+
+    def make(self, notation: str) -> Any:
+        if notation not in self._made:
+            self._made[notation] = self._make(read_operand(notation))
+        return self._made[notation]
+
+    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        are_tensors = all(map(self._is_tensor, operands))
+        if form != "operator" and any(map(_is_numpys, operands)):
+            return None  # a function wants tensors, and a few find that out late
+        if op == "logaddexp" and not are_tensors:
+            return None
+        if op == "pow" and _never_returns(*operands):
+            return None
+        try:
+            return self._call(op, form, operands)
+        except (RuntimeError, OSError) as error:
+            if not is_missing_kernel(error) or op in _COMPOSED:
+                raise
+            dtypes = {x.dtype for x in operands if self._is_tensor(x)}
+            if op in _UNPROMOTED and (op, form) != ("matmul", "operator") and len(dtypes) > 1:
+                raise RefusalError from error
+            raise NoKernelError(_result_of(op, looked_for(error))) from error
+
+    def dtype_of(self, result: Any) -> str | None:
+        return result.dtype.name.lower() if self._is_tensor(result) else None
+
+    def classify(self, error: Exception) -> str | None:
+        return classify(error)
+
+    def _is_tensor(self, operand: Any) -> bool:
+        return isinstance(operand, self._paddle.Tensor)
+
+    def _call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        if form == "operator":
+            return OPERATORS[op](*operands)
+        if form == "inplace":
+            changed = _ones(operands[0].shape, operands[0].dtype)
+            return getattr(changed, f"{_NAMES.get(op, op)}_")(*operands[1:])
+        return self._functions[op](*operands)
+
+    def _forms(self, op: str) -> tuple[str, ...]:
+        method = f"{_NAMES.get(op, op)}_"
+        exists = {
+            "function": True,
+            "operator": op in OPERATORS,
+            # The tensor whose where_ is called is the condition.
+            "inplace": op != "where" and hasattr(self._paddle.Tensor, method),
+        }
+        return tuple(form for form in exists if exists[form])
+
+    def _make(self, spec: Spec) -> Any:
+        import numpy as np
+
+        if spec.dtype is None:
+            return spec.value
+        if spec.is_numpy:
+            array: Any = np.full(spec.shape, spec.value, spec.dtype)
+            return array[()] if spec.is_scalar else array
+        # By the dtype's own object, since the name "uint16" means bfloat16.
+        return _ones(spec.shape, getattr(self._paddle, spec.dtype))
+
+
+recorder = PaddleRecorder
+
+
+def _ones(shape: Sequence[int], dtype: Any) -> Any:
+    """A tensor of ones: filled, then converted, since not every dtype can be filled or cloned."""
+    import paddle
+
+    return paddle.full(shape, 1).cast(dtype)
+
+
+def _promoted(a: Any, b: Any) -> Any:
+    """There is no function for it, but with 0-d tensors addition promotes by the whole table."""
+    import paddle
+
+    return paddle.add(_ones((), a.dtype), _ones((), b.dtype))
+
+
+def _is_numpys(operand: Any) -> bool:
+    return type(operand).__module__ == "numpy"
+
+
+def _never_returns(base: Any, exponent: Any) -> bool:
+    """Whether an integer tensor is raised to a number that its dtype takes as negative: the kernel
+    then never ends. A tensor of booleans becomes one of int64."""
+    highest = {"BOOL": 2**63, "INT32": 2**31, "INT64": 2**63}
+    dtype = getattr(getattr(base, "dtype", None), "name", "")
+    is_real = isinstance(exponent, (int, float))
+    return dtype in highest and is_real and not 0 <= float(exponent) < highest[dtype]
+
+
+def _result_of(op: str, dtype: str | None) -> str | None:
+    """The dtype of the result an op would have had with a kernel for a dtype, if that is known."""
+    if op in _BOOL_RESULT:
+        return "bool"
+    return dtype if op in _RESULT_OF_KERNEL else None
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    import paddle
+    from paddle.nn import functional
+
+    named = {op: _NAMES.get(op, op) for op in OPS}
+    functions = {op: getattr(paddle, name) for op, name in named.items() if hasattr(paddle, name)}
+    for op in ("relu", "gelu", "log_softmax", "mse_loss", "l1_loss", "poisson_nll_loss"):
+        functions[op] = getattr(functional, op)
+    functions["huber_loss"] = functional.smooth_l1_loss
+    functions["threshold"] = functional.thresholded_relu
+    functions["norm"] = paddle.linalg.vector_norm
+    functions["where"] = partial(paddle.where, paddle.ones([3], "bool"))
+    functions["promote_types"] = _promoted
+    functions["concat"] = of_sequence(paddle.concat)
+    functions["stack"] = of_sequence(paddle.stack)
+    return functions

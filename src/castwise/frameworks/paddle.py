@@ -1,0 +1,203 @@
+"""PaddlePaddle 3: tensors of unequal dtypes mix among floats and with complex alone."""
+
+from __future__ import annotations
+
+from castwise.frameworks.dialect import Composed, Dialect, Rule
+
+_FLOAT8 = "float8_e4m3fn float8_e5m2"
+_NEW = f"uint16 uint32 uint64 {_FLOAT8}"  # can be cast to, and hardly computed with
+_SMALL_INTEGERS = "uint8 int8 int16"
+_HALVES = "float16 bfloat16"
+
+# The promotion table of phi/common/type_promotion.h, whole.
+EDGES = """
+        bool -> uint8 int8
+        uint8 int8 -> int16
+        int16 -> int32
+        int32 -> int64
+        int64 -> float16 bfloat16
+        float16 bfloat16 -> float32
+        float32 -> float64 complex64
+        float64 complex64 -> complex128
+"""
+# Two tensors are held to this part of it: "only support calculations between floating-point numbers
+# and between complex and real numbers".
+MIXES = "float -> float; bool int float complex -> complex"
+ANY_MIXES = "bool int float complex -> bool int float complex"
+ALIASES = {
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide true_divide",
+    "remainder": "mod floor_mod",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less_than less",
+    "le": "less_equal",
+    "gt": "greater_than greater",
+    "ge": "greater_equal",
+    "bitwise_not": "bitwise_invert",
+    "clamp": "clip",
+    "huber_loss": "smooth_l1_loss",
+    "neg": "negative",
+    "threshold": "thresholded_relu",
+    "max": "amax",
+    "min": "amin",
+    "norm": "vector_norm",
+}
+
+# Promoted to, but without a kernel on the CPU. Some dtypes of add, sub, mul and div are not here:
+# a tensor with a number has kernels that two tensors lack.
+_NO_KERNEL = {
+    "add sub mul div eq ne lt le gt ge copysign neg sum stack isinf log": _NEW,
+    "concat": "uint16 uint32 uint64",
+    "copysign floor ceil floor_divide": "complex",
+    "isinf log exp floor ceil floor_divide": f"bool {_NEW}",
+    "exp atan2 erf": "bfloat16",
+    "angle reciprocal rsqrt sigmoid sin sqrt tanh cumsum sign logsumexp norm": f"{_NEW} {_HALVES}",
+    "cumsum sign": "bool",
+    "rsqrt": "complex",
+    "huber_loss lerp nextafter gelu softmax log_softmax relu threshold": f"{_FLOAT8} {_HALVES}",
+    "relu threshold": "int",
+    "lerp": "complex",
+    "real imag": "bool int float",
+    "isfinite isnan": f"bool {_SMALL_INTEGERS} {_NEW}",
+    "pow": f"bool {_SMALL_INTEGERS} {_NEW} float16",
+    "abs conj cumprod dot matmul prod remainder round square": (
+        f"bool {_SMALL_INTEGERS} {_NEW} {_HALVES}"
+    ),
+    "clamp fmax fmin heaviside max min std trunc var": (
+        f"bool {_SMALL_INTEGERS} {_NEW} {_HALVES} complex"
+    ),
+    "maximum minimum": f"bool {_SMALL_INTEGERS} {_NEW} float16 complex",
+    "all any mean where allclose": f"{_SMALL_INTEGERS} {_NEW} {_HALVES}",
+    "allclose": "complex",
+    "logical_and logical_or logical_xor logical_not": f"uint8 {_NEW} {_HALVES}",
+    "argmax argmin": f"bool int8 {_NEW} {_HALVES}",
+    "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift bitwise_not": (
+        "uint16 uint32 uint64"
+    ),
+}
+
+# np.float64 and np.complex128 are subclasses of Python's float and complex; the other scalars are
+# cast to the tensor's dtype, or unknown.
+_NUMPY_SCALARS = (
+    "float64 -> float; complex128 -> complex; int32 int64 float16 float32 complex64 -> array;"
+    " bool int8 int16 uint8 uint16 uint32 uint64 -> refused"
+)
+
+_OPS = {
+    "*": Rule(
+        scalars="0-d adapts",
+        mixes=MIXES,
+        otherwise="no kernel",
+        output="rebinds",
+        # These are no integers to it, so that a Python float leaves them as they are.
+        beside={dtype: {"float": dtype} for dtype in ("uint16", "uint32", "uint64")},
+    ),
+    "promote_types": Rule(mixes=ANY_MIXES),
+    "*/operator": Rule(
+        numpy="as arrays", numpy_reads="uint16 -> bfloat16", numpy_scalars=_NUMPY_SCALARS
+    ),
+    "add/operator sub/operator mul/operator": Rule(
+        numpy_scalars=f"{_NUMPY_SCALARS}; int16 -> array"
+    ),
+    "pow/operator": Rule(
+        numpy_scalars=f"{_NUMPY_SCALARS}; int16 -> array", numpy_scalars_left="int16 -> refused"
+    ),
+    "div/operator": Rule(
+        numpy_scalars=f"{_NUMPY_SCALARS}; int16 int32 int64 -> int",
+        numpy_scalars_left="int16 -> refused",
+    ),
+    "logical_and logical_or logical_xor where maximum minimum fmax fmin atan2 nextafter logaddexp"
+    " huber_loss": Rule(scalars="as arrays"),
+    # These make a tensor of shape [1] of a Python complex, which outranks one of shape [].
+    "div/operator remainder/operator pow/operator": Rule(scalars="0-d adapts to complex"),
+    "floor_divide": Rule(scalars="singles mix"),
+    "floor_divide/operator": Rule(scalars="0-d mixes"),
+    "*/inplace": Rule(scalars="as arrays"),
+    "div": Rule(computes="bool float complex"),
+    "remainder": Rule(computes="bool int float complex"),
+    # The functions cast a number to the tensor's dtype: pow(int32[3], 1.5) is int32.
+    "pow remainder copysign": Rule(adapts="bool int float"),
+    "pow/operator remainder/operator": Rule(adapts=""),
+    "pow/inplace": Rule(last_is_scalar=True),
+    "copysign": Rule(
+        computes="bool int float",
+        integers_become_float=False,
+        refuses_scalars=_FLOAT8,
+        out_of_range="raises beyond 64 bits",
+    ),
+    "nextafter": Rule(integers_become_float=False),
+    "atan2": Rule(integers_become_float=False, converts="int32 int64 -> float64"),
+    "hypot": Rule(
+        refuses_scalars="bool int float complex",
+        composes=(Composed("sqrt(add(pow(x, 2), pow(y, 2)))"),),
+    ),
+    "hypot/inplace": Rule(zero_d_as_arrays=True),
+    "poisson_nll_loss": Rule(composes=(Composed("mean(sub(exp(x), mul(y, x)))"),)),
+    # The rest of the binary ops do not promote: a kernel is looked for by one operand's dtype.
+    "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift heaviside allclose"
+    " concat lerp": Rule(same_dtype=True),
+    "bitwise_and/operator bitwise_or/operator bitwise_xor/operator bitwise_left_shift/operator"
+    " bitwise_right_shift/operator": Rule(
+        adapts="bool int", refuses_scalars=_FLOAT8, out_of_range="raises beyond 64 bits"
+    ),
+    "lerp": Rule(adapts="bool int float complex"),
+    "lerp/inplace": Rule(refuses_scalars=_FLOAT8),
+    "dot stack": Rule(
+        joins="onto first", mixes=f"uint8 int16 {_HALVES} float32 float64 -> complex"
+    ),
+    "matmul": Rule(
+        joins="onto real first",
+        mixes=f"int32 int64 -> float32; float64 -> complex128;"
+        f" uint8 int16 {_HALVES} float32 -> complex",
+    ),
+    # Here the right operand is first made like the left.
+    "matmul/operator": Rule(
+        mixes="bool int float -> bool int float; float32 float64 complex -> complex"
+    ),
+    "clamp": Rule(joins="first or default float"),
+    "clamp/inplace": Rule(joins="onto first", mixes=ANY_MIXES, adapts="bool int float complex"),
+    "positive": Rule(refuses="bool", because="+ is not for booleans"),
+    "neg sign round mean var": Rule(computes="bool int float complex"),
+    "exp log": Rule(integers_become_float=False, converts="int32 int64 -> float32"),
+    "angle reciprocal/inplace rsqrt/inplace sigmoid/inplace sin/inplace sqrt/inplace"
+    " tanh/inplace": Rule(integers_become_float=False),
+    "logsumexp": Rule(integers_become_float=True),
+    "cumsum": Rule(accumulates=False, converts=f"{_SMALL_INTEGERS} int32 -> int64"),
+    "cumsum/inplace": Rule(converts=""),
+    "prod cumprod": Rule(accumulates=False),
+    "std": Rule(converts="int32 int64 -> float32"),
+    "median": Rule(converts=f"bool int {_FLOAT8} {_HALVES} complex -> float32"),
+}
+
+PADDLE = Dialect(
+    framework="paddle",
+    version="3.3",
+    about="PaddlePaddle 3: tensors mix among floats and with complex; scalars and 0-d adapt.",
+    evidence="recorded from paddlepaddle 3.3.1, CPU, dynamic graph",
+    order="bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 float16"
+    " bfloat16 float32 float64 complex64 complex128",
+    reaches=EDGES,
+    alone=_NEW,
+    python={"bool": "bool", "int": "int64", "float": "float32", "complex": "complex64"},
+    lifts=f"{_SMALL_INTEGERS} int32 int64 -> default_float",
+    accumulates="bool int32 -> int64",
+    no_kernel=_NO_KERNEL,
+    refusal="tensors promote only among floats and with complex",
+    casts="any",
+    ops=_OPS,
+    prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",
+    aliases=ALIASES,
+    one_sided="matmul",
+    surprises=(
+        "int32[3] + int64[3]",
+        "int32[3] + 1.5",
+        "float32[3] + float64[]",
+        "int32[3] + float64[]",
+        "int32[3] + np.float32(1.5)",
+        "floor_divide(int32[3], 1)",
+        "where(bool[3], float32[3], 1)",
+        "int32[3] @ float64[3]",
+    ),
+)

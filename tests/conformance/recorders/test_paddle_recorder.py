@@ -1,0 +1,46 @@
+"""The recorder of PaddlePaddle, where it is installed."""
+
+from __future__ import annotations
+
+import pytest
+from recording import recorded
+
+
+@pytest.mark.parametrize(
+    ("op", "form", "operands", "expected"),
+    [
+        ("add", "operator", "float32[3];float64[3]", "float64"),
+        ("add", "operator", "int32[3];int64[3]", "!"),
+        ("add", "function", "uint32[3];complex64[3]", "!"),
+        ("add", "function", "float16[3];float16[3]", "no-kernel:float16"),
+        ("add", "operator", "float16[3];1.5", "float16"),
+        ("add", "function", "float32[3];1.5", None),
+        ("add", "inplace", "float32[3];float64[3]", "float64"),
+        ("add", "inplace", "uint64[3];uint8[3]", "!"),
+        ("add", "inplace", "float32[];float32[3]", None),
+        ("add", "operator", "int32[3];np.float32(1)", "int32"),
+        ("add", "operator", "int32[3];np.int8(1)", "!"),
+        ("add", "operator", "float32[3];np.uint16[3]", "float32"),
+        ("add", "function", "int32[3];np.int32[3]", None),
+        ("lt", "operator", "int32[3];9223372036854775808", None),
+        ("maximum", "function", "float16[3];float16[3]", "no-kernel:float16"),
+        ("eq", "function", "uint16[3];uint16[3]", "no-kernel:bool"),
+        ("bitwise_and", "function", "int32[3];float32[3]", "!"),
+        ("bitwise_and", "function", "float32[3];float32[3]", "no-kernel"),
+        ("hypot", "function", "bool[3];uint8[3]", None),
+        ("pow", "operator", "int32[3];2", "int32"),
+        ("pow", "operator", "int32[3];-1", None),
+        ("positive", "function", "uint16[3]", "uint16"),
+        ("promote_types", "function", "uint8[3];int8[3]", "int16"),
+        ("promote_types", "function", "int64[3];float16[3]", "no-kernel:float16"),
+        ("concat", "function", "float32[3];float64[3]", "!"),
+    ],
+)
+def test_answers(op: str, form: str, operands: str, expected: str | None) -> None:
+    assert recorded("paddle", op, form, operands) == expected
+
+
+def test_there_are_no_modes() -> None:
+    pytest.importorskip("paddle")
+    with pytest.raises(ValueError, match="no mode 'static'"):
+        recorded("paddle", "add", "operator", "int8[3];int8[3]", mode="static")
