@@ -67,6 +67,13 @@ _SPELLINGS: dict[str, dict[str, str]] = {
 
 
 _SPELLINGS["tinygrad.dtypes"] = _SPELLINGS["dtypes"]
+# Its live dtypes: a weak one counts as what it is stored as.
+_SPELLINGS["tinygrad"] = {
+    **_SPELLINGS["dtypes"],
+    "float8_e4m3": "float8_e4m3fn",
+    "weakint": "int32",
+    "weakfloat": "float32",
+}
 
 
 def is_prefix(text: str) -> bool:
@@ -219,6 +226,12 @@ def _read_weak_tensor(tensor: Any) -> Operand:
     return array_operand(to_dtype(tensor.dtype), _dims(tensor.shape), is_weak=True)
 
 
+def _read_tensor_of_weak_dtype(tensor: Any) -> Operand:
+    """A tinygrad tensor, whose dtype itself may be weak: weakint, weakfloat."""
+    is_weak = str(tensor.dtype).rpartition(".")[2].startswith("weak")
+    return array_operand(to_dtype(tensor.dtype), _dims(tensor.shape), is_weak=is_weak)
+
+
 def _dims(shape: Any) -> tuple[int | str, ...]:
     """A shape of ints; an unknown size (None, -1, NaN) becomes a name."""
     sizes = []
@@ -255,7 +268,7 @@ _READERS: dict[tuple[str, str], Reader] = {
     ("cupy", "ndarray"): _read_array,
     ("array_api_strict", "Array"): _read_array,
     ("mlx", "array"): _read_array,
-    ("tinygrad", "Tensor"): _read_array,
+    ("tinygrad", "Tensor"): _read_tensor_of_weak_dtype,
     ("oneflow", "Tensor"): _read_array,
     ("mindspore", "Tensor"): _read_array,
     ("megengine", "Tensor"): _read_array,
