@@ -43,7 +43,7 @@ def answered(cell: Cell, dialect: Dialect) -> object:
         decision = decide(question_for(cell, dialect))
     except Refusal as refusal:
         return "!", refusal.by_value
-    return decision.result, decision.compute, bool(decision.notes)
+    return decision.result, decision.compute, decision.is_weak, bool(decision.notes)
 
 
 def changes_an_answer(varied: Dialect, original: Dialect, ops: list[str]) -> bool:

@@ -57,7 +57,8 @@ def test_the_last_step_names_the_decided_dtype_for_every_op(dialect: str) -> Non
         if decision is None:
             is_told = any(step.startswith("Refused: ") for step in steps[-2:])
         else:
-            is_told = steps[-1] == f"The result is {decision.result}."
+            weak = "a weak " if decision.is_weak else ""
+            is_told = steps[-1] == f"The result is {weak}{decision.result}."
         if not is_told:
             wrong.append((asked, steps))
     assert wrong == []

@@ -266,3 +266,21 @@ def test_the_refusal_names_the_dtype_that_does_not_hold_the_value() -> None:
 
 def test_an_int_that_is_let_in_may_wrap() -> None:
     assert cw.resolve("add", "uint64[3]", -1, dialect="mlx").hazards == ("wraps",)
+
+
+@pytest.mark.parametrize(
+    ("base", "exponent", "numpy", "tinygrad"),
+    [
+        ("int8[3]", -1, None, None),
+        (-1, "int8[3]", "int8", None),
+        ("int8=-1[]", "int8[3]", "int8", "int8"),
+        ("float32[3]", -1, "float32", "float32"),
+        (-1, "float32[3]", "float32", "float32"),
+        (1, "int8[3]", "int8", "int8"),
+    ],
+)
+def test_a_negative_int_may_be_refused_on_either_side_of_a_power(
+    base: Any, exponent: Any, numpy: str | None, tinygrad: str | None
+) -> None:
+    assert result("pow", base, exponent, dialect="numpy") == numpy
+    assert result("pow", base, exponent, dialect="tinygrad") == tinygrad

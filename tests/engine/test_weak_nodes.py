@@ -94,6 +94,14 @@ def test_rebinding_may_still_be_refused() -> None:
         cw.resolve("add", "int8[3]", "float16[3]", dialect=rebinding, inplace=True)
 
 
+def test_what_is_converted_may_be_strong() -> None:
+    rules = {**LATTICE.ops, "div": Rule(converted_is_strong=True)}
+    lifting = LATTICE.vary(ops=rules)
+    assert not cw.resolve("div", "int32*[3]", 1, dialect=lifting).is_weak
+    assert cw.resolve("div", "int8[3]", 1.5, dialect=lifting).is_weak
+    assert cw.resolve("exp", "int32*[3]", dialect=lifting).is_weak
+
+
 def test_without_weak_arrays_no_result_is_weak() -> None:
     strong = LATTICE.vary(has_weak_arrays=False)
     decision = cw.resolve("add", "int8[3]", 1.5, dialect=strong)

@@ -90,9 +90,9 @@ def _is_meant(plan: Plan, composed: Composed, operands: tuple[Operand, ...]) -> 
         if last.role is Role.ARRAY or value not in composed.exponents:
             return False
     return (
-        _is_among(_kind(plan, first), composed.kinds)
+        _is_of_kind(plan, first, composed.kinds)
         and _is_among(first.role.name, composed.roles)
-        and _is_among(_kind(plan, last), composed.exponent_kinds)
+        and _is_of_kind(plan, last, composed.exponent_kinds)
         and _is_among(last.role.name, composed.exponent_roles)
     )
 
@@ -101,5 +101,6 @@ def _is_among(word: str, words: str) -> bool:
     return not words or word in words.split()
 
 
-def _kind(plan: Plan, operand: Operand) -> str:
-    return "foreign" if operand.dtype in plan.only_absorbed else operand.kind
+def _is_of_kind(plan: Plan, operand: Operand, words: str) -> bool:
+    kind = "foreign" if operand.dtype in plan.only_absorbed else operand.kind
+    return _is_among(kind, words) or str(operand.dtype) in words.split()

@@ -141,6 +141,8 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
         say(f"{plan.op.name} does not compute in {common}, which becomes {compute}.")
     if compute in plan.refuses_compute or (plan.is_refusing and compute not in plan.computes):
         raise not_computed(plan, compute)
+    if compute is not common and plan.converted_is_strong:
+        is_weak = False
     return compute, is_weak and plan.scalars == "as nodes" and plan.dialect.has_weak_arrays
 
 

@@ -54,11 +54,12 @@ class Plan:
     same_dtype: bool
     truncates: dict[DType, DType]
     makes_strong: bool
+    converted_is_strong: bool
     promotes: bool
     out_of_range: str
     checks: frozenset[DType]
     exponent_fits: DType | None
-    refuses_negative_exponent: bool
+    negative_exponent: str
     result: str
     result_of: dict[DType, DType]
     output: str
@@ -112,7 +113,6 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         promotes=row.promotes,
         checks=frozenset(dtypes_of(rule.checks or dialect.order)),
         exponent_fits=dtype(rule.exponent_fits) if rule.exponent_fits else None,
-        refuses_negative_exponent=rule.negative_exponent == "raises",
         result=chosen("result"),
         output=_output(row, rule.output or "any"),
         writes_also=_pairs(rule.writes_also, own),
@@ -123,13 +123,14 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
 
 
 # The fields of a rule that a plan has under the same name, by how they are read.
-_FLAGS = ("zero_d_as_arrays", "makes_strong", "last_is_scalar")
+_FLAGS = ("zero_d_as_arrays", "makes_strong", "converted_is_strong", "last_is_scalar")
 _WORDS = {
     "because": "",
     "scalars": "as arrays",
     "joins": "common dtype",
     "borrows": "",
     "out_of_range": "wraps",
+    "negative_exponent": "",
 }  # and what they are where no rule gives them
 _OF_DTYPES = ("refuses", "refuses_arrays", "refuses_compute", "refuses_scalars")
 _MAPPINGS = ("result_of",)

@@ -28,16 +28,23 @@ def check_values(
     for operand in checked if compute in plan.checks else ():
         if operand.is_scalar and _is_out(plan, operand, operands, compute):
             raise _out_of_range(operand, _holder(plan, operands, compute))
-    if plan.refuses_negative_exponent and compute.kind == "int":
-        exponent = operands[-1].value
-        if isinstance(exponent, int) and exponent < 0:
-            raise Refusal(
-                "an integer to a negative integer power is no integer",
-                "Make the base a float.",
-                by_value=True,
-            )
+    if plan.negative_exponent and compute.kind == "int":
+        _check_power(plan, operands)
     if question.alpha is not None:
         _check_alpha(question.alpha, compute)
+
+
+def _check_power(plan: Plan, operands: tuple[Operand, ...]) -> None:
+    """Raises Refusal where an integer power has a negative exponent, or a base that counts so."""
+    base, exponent = operands
+    why = ""
+    if isinstance(exponent.value, int) and exponent.value < 0:
+        why = "an integer to a negative integer power is no integer"
+    elif plan.negative_exponent == "raises on either side" and base.is_scalar:
+        is_negative = isinstance(base.value, int) and base.value < 0
+        why = "a negative Python int has no integer powers" if is_negative else ""
+    if why:
+        raise Refusal(why, "Make the base a float.", by_value=True)
 
 
 def check_fit(plan: Plan, operands: tuple[Operand, ...], common: DType) -> None:

@@ -81,7 +81,7 @@ class Composed:
     """An op that is made of others, for the operands it names (all, where nothing is named)."""
 
     program: str  # "sub(exp(x), mul(y, x))", the operands being x y z
-    kinds: str = ""  # kinds of the first operand; "foreign" for an only_absorbed dtype
+    kinds: str = ""  # kinds or dtypes of the first operand; "foreign" for an only_absorbed one
     roles: str = ""  # roles of the first operand, by the names of Role
     exponents: tuple[float, ...] = ()  # values of the last operand, a scalar or 0-d
     exponent_kinds: str = ""
@@ -128,10 +128,13 @@ class Rule:
     same_dtype: bool | None = None
     is_truncated: bool | None = None  # False: dtypes count as they are written
     makes_strong: bool | None = None  # the result is not weak, even of weak operands
+    converted_is_strong: bool | None = None  # the same, but only of what `converts` or lifts
     out_of_range: str | None = None  # one of OUT_OF_RANGE
     checks: str | None = None  # compute dtypes for which it looks at scalars; all by default
     exponent_fits: str | None = None  # it looks at the exponent alone, which must fit this too
-    negative_exponent: str | None = None  # "raises": an integer to a negative integer power
+    # "raises": an integer to a negative integer power; "raises on either side": a negative Python
+    # int as the base of one, too.
+    negative_exponent: str | None = None
     result: str | None = None
     result_of: str | None = None  # "uint8 -> uint8": exceptions to `result`, by compute dtype
     output: str | None = None  # one of OUTPUTS

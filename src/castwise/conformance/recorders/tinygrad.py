@@ -1,0 +1,205 @@
+"""Asks tinygrad, which infers dtypes when an expression is built and computes later."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from castwise.conformance.calls import INPLACE_OPERATORS, OPERATORS, of_dtypes
+from castwise.conformance.grid import OPS, Scope
+from castwise.conformance.operand import Spec, read_operand, words
+from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED, Header
+
+DTYPES = words(
+    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float8_e4m3fn float8_e5m2 "
+    "float8_e4m3fnuz float8_e5m2fnuz float16 bfloat16 float32 float64"
+)
+# Refused but for float64 scalars, which are Python floats: a few show it.
+NUMPY_DTYPES = words("bool int64 float32 float64")
+_WEAK = {"weakint": "int32*", "weakfloat": "float32*"}  # as they are stored
+_FLOAT8 = {
+    "fp8e4m3": "float8_e4m3fn",
+    "fp8e5m2": "float8_e5m2",
+    "fp8e4m3fnuz": "float8_e4m3fnuz",
+    "fp8e5m2fnuz": "float8_e5m2fnuz",
+}
+_METHODS = {
+    "remainder": "mod",
+    "bitwise_left_shift": "lshift",
+    "bitwise_right_shift": "rshift",
+    "concat": "cat",
+}
+# Their methods take reverse=True, which is how tinygrad's own operators put a number on the left.
+_REVERSIBLE = words(
+    "add sub mul div floor_divide remainder pow bitwise_and bitwise_or bitwise_xor "
+    "bitwise_left_shift bitwise_right_shift"
+)
+# An expression of these is built for floats too, and refused when it is computed: "UOp
+# verification failed". Computing every answer to see it would take hours.
+_INTEGERS_ONLY = words("bitwise_and bitwise_or bitwise_xor bitwise_not")
+_NUMBERS = (bool, int, float)  # the Python numbers it makes tensors of
+_NEGATIVE_POWER = re.compile("base needs to be float")
+_REFUSAL = re.compile("assign dtype mismatch|shift operands must be int|Could not infer dtype of")
+
+
+class _NoKernelError(Exception):
+    """The expression was built, but cannot be computed."""
+
+
+class TinygradRecorder:
+    """The tinygrad installed here, on the device that is written in Python."""
+
+    name = "tinygrad"
+    dialects = ("tinygrad",)
+    dialect = "tinygrad"
+
+    def __init__(self, mode: str = "") -> None:
+        import tinygrad
+
+        if mode:
+            raise ValueError(f"tinygrad has no mode {mode!r}.")
+        self._tinygrad: Any = tinygrad
+        self._tensor: Any = tinygrad.Tensor
+        self._names = _dtype_names()
+        self._functions = _functions()
+        self._made: dict[str, Any] = {}
+        self.scope = Scope(
+            dtypes=DTYPES,
+            forms={op: forms for op in OPS if (forms := self._forms(op))},
+            weak=("int32", "float32"),
+            foreign=tuple(
+                f"np.{dtype}{role}" for role in ("[3]", "[]", "(1)") for dtype in NUMPY_DTYPES
+            ),
+        )
+
+    def versions(self) -> Header:
+        import numpy as np
+
+        return {
+            "version": importlib.metadata.version("tinygrad"),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        }
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        with self._tinygrad.Context(DEV="PYTHON"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+
+    def make(self, notation: str) -> Any:
+        if notation not in self._made:
+            self._made[notation] = self._make(read_operand(notation))
+        return self._made[notation]
+
+    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        if form == "operator":
+            if type(operands[0]).__module__ == "numpy":
+                return None  # NumPy's operator, on an array of objects
+            result = OPERATORS[op](*operands)
+        elif form == "inplace":
+            result = INPLACE_OPERATORS[op](self._copied(operands[0]), operands[1])
+        else:
+            result = self._call_function(op, operands)
+        is_own = isinstance(result, self._tensor)
+        if is_own and op in _INTEGERS_ONLY and result.is_floating_point():
+            raise _NoKernelError(self.dtype_of(result))
+        return result
+
+    def dtype_of(self, result: Any) -> str | None:
+        dtype = getattr(result, "dtype", result)
+        return self._names.get(dtype) if isinstance(dtype, self._tinygrad.dtype.DType) else None
+
+    def classify(self, error: Exception) -> str | None:
+        text = str(error)
+        if isinstance(error, _NoKernelError):
+            return f"{NO_KERNEL}:{text}"
+        if _NEGATIVE_POWER.search(text):
+            return OUT_OF_RANGE
+        return REFUSED if _REFUSAL.search(text) else None
+
+    def _forms(self, op: str) -> tuple[str, ...]:
+        has_operator = op in OPERATORS and op != "positive"
+        exists = {
+            "function": op in self._functions,
+            "operator": has_operator,
+            "inplace": has_operator and op in INPLACE_OPERATORS,
+        }
+        return tuple(form for form in exists if exists[form])
+
+    def _call_function(self, op: str, operands: Sequence[Any]) -> Any:
+        first, *others = operands
+        if type(first) not in _NUMBERS:
+            return self._functions[op](*operands)
+        if op in _REVERSIBLE and isinstance(others[0], self._tensor):
+            return self._functions[op](others[0], first, reverse=True)
+        return self._functions[op](self._tensor(first), *others)
+
+    def _copied(self, tensor: Any) -> Any:
+        """A tensor that may be written to; a clone would be strong where the tensor is weak."""
+        is_weak = tensor.dtype in self._tinygrad.dtypes.weaks
+        return self._tensor(tensor.uop) if is_weak else tensor.clone()
+
+    def _make(self, spec: Spec) -> Any:
+        import numpy as np
+
+        if spec.dtype is None:
+            return spec.value
+        if spec.is_numpy:
+            array: Any = np.full(spec.shape, spec.value, spec.dtype)
+            return array[()] if spec.is_scalar else array
+        if spec.is_weak:  # what remains of a bool tensor with a Python number
+            number = 0.0 if spec.dtype == "float32" else 0
+            return self._tensor.full(spec.shape, True) + number
+        named = {name: dtype for dtype, name in self._names.items()}
+        return self._tensor.full(spec.shape, spec.value, dtype=named[spec.dtype])
+
+
+recorder = TinygradRecorder
+
+
+def _dtype_names() -> dict[Any, str]:
+    from tinygrad import dtypes
+
+    plain = [name for name in DTYPES if name not in _FLOAT8.values()]
+    own = {name: name for name in plain} | _FLOAT8 | _WEAK
+    return {getattr(dtypes, theirs): name for theirs, name in own.items()}
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    from tinygrad import Tensor
+    from tinygrad.dtype import least_upper_dtype
+
+    named = {op: _METHODS.get(op, op) for op in OPS}
+    functions = {op: getattr(Tensor, name) for op, name in named.items() if hasattr(Tensor, name)}
+    functions["floor_divide"] = partial(Tensor.div, rounding_mode="floor")
+    functions["cumprod"] = partial(Tensor.cumprod, axis=0)
+    functions["where"] = _where
+    functions["stack"] = _stacked
+    functions["promote_types"] = of_dtypes(least_upper_dtype)
+    functions["result_type"] = _result_type
+    return functions
+
+
+def _where(a: Any, b: Any) -> Any:
+    from tinygrad import Tensor
+
+    return Tensor.full((3,), True).where(a, b)
+
+
+def _stacked(*tensors: Any) -> Any:
+    return tensors[0].stack(*tensors[1:])
+
+
+def _result_type(*operands: Any) -> Any:
+    from tinygrad import Tensor
+    from tinygrad.dtype import least_upper_dtype
+
+    tensors = [Tensor(x) if isinstance(x, _NUMBERS) else x for x in operands]
+    return least_upper_dtype(*(tensor.dtype for tensor in tensors))

@@ -1,0 +1,104 @@
+"""tinygrad: JAX's lattice with visible weak dtypes and all float8, without complex numbers."""
+
+from __future__ import annotations
+
+from castwise.frameworks.dialect import Composed, Dialect, Rule
+
+_FLOAT8 = "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz"
+
+TINYGRAD = Dialect(
+    framework="tinygrad",
+    version="0.14",
+    about="tinygrad: a lattice; Python numbers are weak and may leave the result weak.",
+    evidence="recorded from tinygrad 0.14.0",
+    order="bool int* uint8 int8 uint16 int16 uint32 int32 uint64 int64 float*"
+    f" {_FLOAT8} float16 bfloat16 float32 float64",
+    reaches=f"""
+        bool -> int*
+        int* -> uint8 int8
+        uint8 -> uint16 int16
+        int8 -> int16
+        uint16 -> uint32 int32
+        int16 -> int32
+        uint32 -> uint64 int64
+        int32 -> int64
+        uint64 int64 -> float*
+        float* -> {_FLOAT8}
+        {_FLOAT8} -> float16 bfloat16
+        float16 bfloat16 -> float32
+        float32 -> float64
+    """,
+    has_weak_arrays=True,
+    python={"bool": "bool", "int": "int32", "float": "float32"},
+    lifts="bool int -> default_float",
+    accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32",
+    index="int32",
+    casts="safe",
+    ops={
+        "*": Rule(scalars="as nodes", numpy_scalars="float64 -> float"),
+        "*/inplace": Rule(output="same dtype", makes_strong=True),
+        # `a %= b` is not defined, so that Python writes `a = a % b`.
+        "remainder/inplace": Rule(output="rebinds", makes_strong=False),
+        "floor_divide remainder fmod": Rule(converts="bool -> float32"),
+        "bitwise_and bitwise_or bitwise_xor bitwise_not": Rule(otherwise="no kernel"),
+        # A shifted Python number is not cast, and its weak dtype is the result's.
+        "bitwise_left_shift bitwise_right_shift": Rule(
+            composes=(Composed("result_type(x)", "int", "SCALAR", exponent_kinds="int"),)
+        ),
+        "copysign": Rule(
+            computes="bool int float",
+            integers_become_float=False,
+            composes=(
+                Composed("result_type(x)", "int", "SCALAR", exponent_kinds="bool int"),
+                Composed(
+                    "result_type(1.0)", "int float", "SCALAR", exponent_kinds="bool int float"
+                ),
+            ),
+        ),
+        "neg": Rule(computes="bool int float"),
+        "relu": Rule(composes=(Composed("where(gt(x, 0), x, 0)"),)),
+        "floor": Rule(composes=(Composed("where(lt(x, trunc(x)), sub(trunc(x), 1), trunc(x))"),)),
+        "ceil": Rule(composes=(Composed("where(gt(x, trunc(x)), add(trunc(x), 1), trunc(x))"),)),
+        "round": Rule(
+            composes=(Composed("where(gt(x, 0), ceil(sub(x, 0.5)), floor(add(x, 0.5)))"),)
+        ),
+        "sigmoid": Rule(composes=(Composed("reciprocal(add(1, exp(mul(x, -1.0))))"),)),
+        "tanh": Rule(composes=(Composed("sub(mul(2.0, sigmoid(mul(2.0, x))), 1.0)"),)),
+        "gelu": Rule(composes=(Composed("mul(mul(0.5, x), add(1, tanh(mul(0.8, x))))"),)),
+        # Of bytes it is computed in fixed point.
+        "lerp": Rule(
+            computes="bool int float",
+            composes=(
+                Composed("result_type(x)", "uint8", exponent_roles="ARRAY ZERO_D"),
+                Composed("add(x, mul(sub(y, x), z))"),
+            ),
+        ),
+        "div mean std var": Rule(converted_is_strong=True),
+        "softmax log_softmax logsumexp mean std var": Rule(integers_become_float=True),
+        "sum cumsum prod cumprod max min argmax argmin softmax log_softmax logsumexp": Rule(
+            makes_strong=True
+        ),
+        "prod cumprod": Rule(accumulates=False),
+        "cumprod": Rule(composes=(Composed("result_type(x)", roles="ZERO_D"),)),
+        "pow": Rule(negative_exponent="raises on either side"),
+    },
+    prefixes="Tensor tinygrad tinygrad.Tensor",
+    aliases={
+        "remainder": "mod",
+        "bitwise_left_shift": "lshift",
+        "bitwise_right_shift": "rshift",
+        "clamp": "clip",
+        "concat": "cat",
+    },
+    associativity_witness=("float8_e4m3fn", "float8_e5m2", "bfloat16"),
+    surprises=(
+        "int32[3] + 1.5",
+        "uint64[3] + int8[3]",
+        "float8_e4m3fn[3] + float8_e5m2[3]",
+        "int32[3] + float8_e4m3fn[3]",
+        "int8[3] + 300",
+        "bool[3] // bool[3]",
+        "tanh(int32[3])",
+        "int8[3] ** -1",
+    ),
+)

@@ -1,0 +1,42 @@
+"""The recorder of tinygrad, where tinygrad is installed."""
+
+from __future__ import annotations
+
+import pytest
+from recording import recorded
+
+
+@pytest.mark.parametrize(
+    ("op", "form", "operands", "expected"),
+    [
+        ("add", "operator", "int8[3];uint8[3]", "int16"),
+        ("add", "operator", "int32[3];1.5", "float32*"),
+        ("add", "operator", "float32*[3];float16[3]", "float16"),
+        ("add", "operator", "uint64[3];int8[3]", "float32*"),
+        ("add", "operator", "int8[3];18446744073709551616", "int8"),
+        ("add", "operator", "int8[3];1+1j", "!"),
+        ("add", "operator", "int8[3];np.int8[3]", "!"),
+        ("add", "operator", "int8[3];np.float64(1)", "float32*"),
+        ("add", "operator", "np.int8[3];int8[3]", None),
+        ("add", "function", "1;int8[3]", "int8"),
+        ("add", "inplace", "int8[3];float32[3]", "!"),
+        ("add", "inplace", "int32*[3];1", "int32"),
+        ("remainder", "inplace", "int8[3];float32[3]", "float32"),
+        ("add", "inplace", "int8[];int8[3]", None),
+        ("pow", "operator", "int8[3];-1", "!range"),
+        ("pow", "operator", "-1;int8[3]", "!range"),
+        ("pow", "function", "-1;int8[3]", "!range"),
+        ("bitwise_and", "operator", "float32[3];float32[3]", "no-kernel:float32"),
+        ("bitwise_left_shift", "operator", "float32[3];1", "!"),
+        ("bitwise_left_shift", "operator", "1;int8[3]", "int32*"),
+        ("sum", "function", "int8[3]", "int32"),
+    ],
+)
+def test_answers(op: str, form: str, operands: str, expected: str | None) -> None:
+    assert recorded("tinygrad", op, form, operands) == expected
+
+
+def test_there_are_no_modes() -> None:
+    pytest.importorskip("tinygrad")
+    with pytest.raises(ValueError, match="no mode 'cuda'"):
+        recorded("tinygrad", "add", "operator", "int8[3];int8[3]", mode="cuda")
