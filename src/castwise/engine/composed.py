@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
+from castwise.engine.conversion import own_array
 from castwise.engine.decision import Decision, Question
 from castwise.engine.plan import Plan
 from castwise.engine.scalars import Say
 from castwise.frameworks.dialect import Composed
-from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.notation import parse_scalar
 from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand
 from castwise.vocab.ops import op
@@ -45,8 +48,12 @@ def composed_dtypes(
         if isinstance(term, str):
             return named[term] if term in named else scalar_operand(parse_scalar(term))
         name, arguments = term
+        if name == "cast":
+            source, target = arguments
+            return replace(own_array(plan, evaluated(source)), dtype=dtype(str(target)), value=None)
         given = tuple([evaluated(argument) for argument in arguments])
-        form = "operator" if any(o.is_numpy for o in given) else "function"
+        is_operator = any(o.is_numpy for o in given) and name != plan.op.name
+        form = "operator" if is_operator else "function"
         decision = decide(Question(op(name), given, plan.dialect, form))
         computed.append(decision.compute)
         if say:
@@ -85,6 +92,9 @@ def parse_program(text: str) -> Term:
 
 def _is_meant(plan: Plan, composed: Composed, operands: tuple[Operand, ...]) -> bool:
     first, last = operands[0], operands[-1]
+    not_given = "xyz"[len(operands) :]
+    if not_given and re.search(rf"\b[{not_given}]\b", composed.program):
+        return False
     if composed.exponents:
         value = 1 if last.value is None else last.value  # an array's value, where not shown, is 1
         if last.role is Role.ARRAY or value not in composed.exponents:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from castwise.engine import numpy_operands
 from castwise.engine.composed import Computed, composed_dtypes, composition
+from castwise.engine.conversion import check_conversion, check_joins, own_arrays
 from castwise.engine.decision import Cast, Decision, Question, Refusal, cast_between, cast_text
 from castwise.engine.guards import check_guards
 from castwise.engine.joining import not_computed, own_dtype
@@ -76,12 +77,15 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
     if is_mixed and plan.numpy == "native":
         written = numpy_operands.all_taken(plan, written)
         is_mixed = False
+    if plan.makes_arrays:
+        written = own_arrays(plan, written, say)
     composed = composition(plan, written) if plan.composes else None
     if composed:
         for operand in written:
             _check_known(plan, operand)
         _check_scalars(plan, written)
         return composed_dtypes(plan, composed, written, decide, say)
+    check_joins(plan, written)
     if is_mixed:
         if plan.numpy_decider and written[-1].role.native is not written[-1].role:
             return _decided_elsewhere(plan.numpy_decider, plan, question, written, say)
@@ -135,6 +139,8 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     if say and node.is_weak:
         say(f"What stands at {node} is stored as {common}.")
     check_fit(plan, operands, common)
+    if plan.conversion:
+        check_conversion(plan.conversion, operands, common)
     compute = plan.converts.get(common, common)
     compute = plan.caps.get(compute, compute)
     if say and compute is not common:
@@ -182,6 +188,8 @@ def _check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
             _check_known(plan, operand)
         if found in plan.refuses or operand.dtype in plan.refuses_arrays:
             raise not_computed(plan, found)
+        if operand.is_zero_d and plan.refuses_zero_d:
+            raise Refusal(f"{plan.op.name} goes along an axis, and a 0-d array has none")
     _check_scalars(plan, operands)
     if plan.same_dtype and len({o.dtype for o in _compared(plan, operands)}) > 1:
         why = plan.because or f"{plan.op.name} needs operands of one dtype"

@@ -90,7 +90,7 @@ def complex_of(plan: Plan, real: DType) -> DType:
 def own_dtype(plan: Plan, operand: Operand) -> DType:
     """The dtype an operand has of itself. A Python int beyond int64 is uint64.
 
-    Raises Refusal for an int that not even uint64 holds.
+    Raises Refusal for an int that no such dtype holds.
     """
     if operand.dtype is not None:
         return operand.dtype
@@ -98,8 +98,9 @@ def own_dtype(plan: Plan, operand: Operand) -> DType:
     value = operand.value
     if type(value) is not int or own.min <= value <= own.max:
         return own
-    if _UINT64 in plan.reach.bits and own.bits == 64 and 0 <= value <= _UINT64.max:
-        return _UINT64
+    wide = plan.python.get("wide int") or (_UINT64 if own.bits == 64 else own)
+    if wide in plan.reach.bits and wide.min <= value <= wide.max:
+        return wide
     if plan.out_of_range == "compares as objects":
         return _UINT64 if value > 0 else own
     raise Refusal(

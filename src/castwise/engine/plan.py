@@ -7,9 +7,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from castwise.engine.reach import Reach
-from castwise.frameworks.dialect import Composed, Dialect, Rule, parse_edges, rule_for
+from castwise.frameworks.dialect import (
+    Composed,
+    Conversion,
+    Dialect,
+    Rule,
+    parse_edges,
+    rule_for,
+)
 from castwise.vocab.dtypes import DType, dtype, dtypes_of
 from castwise.vocab.ops import Op
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """A Conversion with its dtypes looked up."""
+
+    bools: frozenset[DType]
+    wide_ints: frozenset[DType]
+    every_int_fits: DType | None
+    joins_too: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +53,10 @@ class Plan:
     adapts: tuple[str, ...]
     mixes: frozenset[tuple[DType, DType]] | None  # None: unequal arrays mix as they reach
     beside: dict[DType, dict[str, DType]]
+    conversion: Limits | None
+    makes_arrays: str
     zero_d_as_arrays: bool
+    refuses_zero_d: bool
     joins: str
     composes: tuple[Composed, ...]
     borrows: str
@@ -102,6 +122,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
             dtype(array): {kind: dtype(name) for kind, name in counts.items()}
             for array, counts in (rule.beside or {}).items()
         },
+        conversion=_limits(rule.conversion) if rule.conversion else None,
         composes=rule.composes or (),
         adapts=tuple((rule.adapts or "").split()),
         mixes=None if rule.mixes is None else _pairs(rule.mixes, own),
@@ -123,12 +144,19 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
 
 
 # The fields of a rule that a plan has under the same name, by how they are read.
-_FLAGS = ("zero_d_as_arrays", "makes_strong", "converted_is_strong", "last_is_scalar")
+_FLAGS = (
+    "zero_d_as_arrays",
+    "refuses_zero_d",
+    "makes_strong",
+    "converted_is_strong",
+    "last_is_scalar",
+)
 _WORDS = {
     "because": "",
     "scalars": "as arrays",
     "joins": "common dtype",
     "borrows": "",
+    "makes_arrays": "",
     "out_of_range": "wraps",
     "negative_exponent": "",
 }  # and what they are where no rule gives them
@@ -167,6 +195,15 @@ def _converts(
     """What the join becomes before the op computes: lifted, widened to sum, or as the rule says."""
     texts = [dialect.lifts * becomes_float, dialect.accumulates * accumulates, rule.converts or ""]
     return {s: t for text in texts for s, t in dialect.mapping(text).items()}
+
+
+def _limits(conversion: Conversion) -> Limits:
+    return Limits(
+        bools=frozenset(dtypes_of(conversion.bools)),
+        wide_ints=frozenset(dtypes_of(conversion.wide_ints)),
+        every_int_fits=dtype(conversion.every_int_fits) if conversion.every_int_fits else None,
+        joins_too=conversion.joins_too,
+    )
 
 
 def _padded(lowest: tuple[str | None, ...], count: int) -> tuple[DType | None, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from castwise.engine.by_value import by_value
+from castwise.engine.conversion import converted
 from castwise.engine.plan import Plan
 from castwise.engine.tiers import last_adapts, tiers
 from castwise.engine.weak import as_arrays, as_nodes, fits_arrays, weak, within_kind
@@ -29,6 +30,7 @@ POLICIES: dict[str, Callable[[Plan, tuple[Operand, ...], Say], list[int]]] = {
     "fits arrays": fits_arrays,
     "as nodes": as_nodes,
     "as arrays": as_arrays,
+    "converted": converted,
     "by value": by_value,
     "0-d adapts": zero_d_adapts,
     "0-d adapts to complex": zero_d_adapts_to_complex,

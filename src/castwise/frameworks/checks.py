@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import astuple
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.frameworks.dialect import (
@@ -46,7 +47,7 @@ def _check_dtypes(dialect: Dialect) -> None:
     for text in (dialect.lifts, dialect.accumulates, dialect.truncates, dialect.caps):
         dialect.mapping(text)
     for kind, name in dialect.python.items():
-        _check_name(kind, KINDS, "a kind of Python number")
+        _check_name(kind, (*KINDS, "wide int"), "a kind of Python number")
         if dtype(name) not in dialect.dtypes:
             raise UsageError(f"a Python {kind} is {name}, which is not in order.")
     _check_name(dialect.casts, OUTPUTS, "a rule of can_cast")
@@ -109,6 +110,8 @@ def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
         dtypes_of(getattr(rule, field) or "")
     for field in _MAPPINGS:
         dialect.mapping(getattr(rule, field) or "")
+    if rule.conversion:
+        dtypes_of(" ".join(filter(None, map(str, astuple(rule.conversion)[:3]))))
     if rule.result and rule.result not in RESULTS:
         dtype(rule.result)
     for chosen, allowed in (
@@ -117,6 +120,7 @@ def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
         (rule.joins, JOINS),
         (rule.scalars, SCALARS),
         (rule.numpy, NUMPY_ARRAYS),
+        (rule.makes_arrays, ("first", "all")),
         (rule.otherwise, ("refused", "no kernel")),
     ):
         if chosen is not None:

@@ -60,6 +60,7 @@ SCALARS = (
     "0-d adapts to complex",
     "0-d mixes",
     "singles mix",
+    "converted",
 )
 # Casts that a varied dialect refuses, whatever its rules allow.
 GUARDS = {
@@ -80,12 +81,24 @@ NUMPY_ARRAYS = {
 class Composed:
     """An op that is made of others, for the operands it names (all, where nothing is named)."""
 
-    program: str  # "sub(exp(x), mul(y, x))", the operands being x y z
+    program: str  # "sub(exp(x), mul(y, x))", the operands being x y z; "cast(x, int32)" is no op
     kinds: str = ""  # kinds or dtypes of the first operand; "foreign" for an only_absorbed one
     roles: str = ""  # roles of the first operand, by the names of Role
     exponents: tuple[float, ...] = ()  # values of the last operand, a scalar or 0-d
     exponent_kinds: str = ""
     exponent_roles: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What a Python number may become, once the dtype is chosen, where the framework converts it
+    to that dtype before the op sees it. No number becomes a dtype of a lower kind."""
+
+    bools: str = "bool int float complex"  # the dtypes a bool becomes
+    wide_ints: str = ""  # the dtypes that take an int beyond int64; others wrap those within it
+    every_int_fits: str = ""  # an int beyond this dtype is refused whatever it is to become
+    # A NumPy scalar, and all that is converted beside a weak array, needs a common dtype as well.
+    joins_too: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +121,10 @@ class Rule:
     adapts: str | None = None  # kinds of Python scalars cast to the array's dtype; no others go
     mixes: str | None = None  # "float -> float": the casts that bring unequal arrays together
     beside: Mapping[str, Mapping[str, str]] | None = None  # array dtype -> what scalars count as
+    conversion: Conversion | None = None
+    makes_arrays: str | None = None  # "first" or "all": made arrays before they meet the others
     zero_d_as_arrays: bool | None = None
+    refuses_zero_d: bool | None = None
     joins: str | None = None  # one of JOINS
     composes: tuple[Composed, ...] | None = None  # the first that fits
     borrows: str | None = None  # the dialect that decides instead
@@ -162,6 +178,7 @@ class Dialect:
     only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
     has_weak_arrays: bool = False
     # The dtype of a Python bool, int, float, complex on its own; a kind it leaves out is refused.
+    # That of a "wide int", one beyond the dtype of an int, is uint64 after int64 if not said.
     python: Mapping[str, str]
     truncates: str = ""  # "int64 -> int32": what arrays of a dtype really are
     # In these and in a rule's `converts`, default_int, default_float and default_complex stand for

@@ -10,7 +10,7 @@ from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.frameworks.checks import check
-from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.dialect import Composed, Conversion, Dialect, Rule
 from castwise.frameworks.variations import VARIATIONS
 
 if sys.version_info >= (3, 11):
@@ -85,6 +85,9 @@ def _rule(names: str, given: Any) -> Rule:
         for step in given["composes"]:
             _check_keys(step, [f.name for f in fields(Composed)], "composes")
         given = {**given, "composes": tuple(Composed(**step) for step in given["composes"])}
+    if "conversion" in given:
+        _check_keys(given["conversion"], [f.name for f in fields(Conversion)], "conversion")
+        given = {**given, "conversion": Conversion(**given["conversion"])}
     return Rule(**given)
 
 
