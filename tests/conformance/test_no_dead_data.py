@@ -67,7 +67,7 @@ def without_each_edge(dialect: Dialect) -> Iterator[tuple[str, Dialect, list[str
     ]
     for edge in edges:
         rest = "\n".join(other for other in edges if other != edge)
-        yield edge, dialect.vary(reaches=rest), ["result_type", "add", "atan2", "where"]
+        yield edge, dialect.vary(reaches=rest), ["result_type", "add", "atan2", "where", "matmul"]
 
 
 def without_each_rule(dialect: Dialect) -> Iterator[tuple[str, Dialect, list[str]]]:

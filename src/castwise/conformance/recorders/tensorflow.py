@@ -1,0 +1,244 @@
+"""Asks TensorFlow, on the CPU, eagerly: as it is, or with NumPy behaviour switched on."""
+
+from __future__ import annotations
+
+import os
+import platform
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from castwise.conformance.calls import OPERATORS, of_sequence
+from castwise.conformance.grid import OPS, Scope
+from castwise.conformance.operand import Spec, read_operand, words
+from castwise.conformance.recorder import Header
+from castwise.conformance.recorders.tensorflow_errors import NotAskedError, classify
+
+DTYPES = words(
+    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 float16 float32 float64 "
+    "complex64 complex128"
+)
+WEAK = words("int32 int64 float32 float64 complex128")
+# castwise's name of an op -> where the function is, below `tf`.
+_NAMES = {
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide",
+    "floor_divide": "math.floordiv",
+    "remainder": "math.floormod",
+    "fmod": "truncatemod",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "logical_xor": "math.logical_xor",
+    "bitwise_and": "bitwise.bitwise_and",
+    "bitwise_or": "bitwise.bitwise_or",
+    "bitwise_xor": "bitwise.bitwise_xor",
+    "bitwise_left_shift": "bitwise.left_shift",
+    "bitwise_right_shift": "bitwise.right_shift",
+    "bitwise_not": "bitwise.invert",
+    "nextafter": "math.nextafter",
+    "xlogy": "math.xlogy",
+    "clamp": "clip_by_value",
+    "neg": "negative",
+    "log": "math.log",
+    "rsqrt": "math.rsqrt",
+    "ceil": "math.ceil",
+    "reciprocal": "math.reciprocal",
+    "erf": "math.erf",
+    "angle": "math.angle",
+    "real": "math.real",
+    "imag": "math.imag",
+    "conj": "math.conj",
+    "isnan": "math.is_nan",
+    "isinf": "math.is_inf",
+    "isfinite": "math.is_finite",
+    "relu": "nn.relu",
+    "gelu": "nn.gelu",
+    "softmax": "nn.softmax",
+    "log_softmax": "nn.log_softmax",
+    "sum": "reduce_sum",
+    "prod": "reduce_prod",
+    "mean": "reduce_mean",
+    "any": "reduce_any",
+    "all": "reduce_all",
+    "max": "reduce_max",
+    "min": "reduce_min",
+    "std": "math.reduce_std",
+    "var": "math.reduce_variance",
+    "logsumexp": "reduce_logsumexp",
+    "cumprod": "math.cumprod",
+    "count_nonzero": "math.count_nonzero",
+}
+_AS_THEY_ARE = words(
+    "add pow logical_and logical_or logical_not maximum minimum atan2 abs exp sqrt sin tanh "
+    "sigmoid square sign floor round cumsum argmax argmin norm"
+)
+_OPERATORS = {**OPERATORS, "abs": abs}
+_INPLACE = {"add": "assign_add", "sub": "assign_sub"}  # all a Variable has
+
+
+class TensorflowRecorder:
+    """The TensorFlow installed here, in a mode of `experimental_enable_numpy_behavior` or none."""
+
+    name = "tensorflow"
+    dialects = ("tensorflow", "tensorflow:np-all", "tensorflow:np-safe")
+
+    def __init__(self, mode: str = "") -> None:
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # it logs each refused call
+        import tensorflow as tf
+
+        self.dialect = f"tensorflow:{mode}" if mode else "tensorflow"
+        if self.dialect not in self.dialects:
+            raise ValueError(f"tensorflow is recorded as {', '.join(self.dialects)}; not {mode!r}.")
+        self._tf: Any = tf
+        self._mode = mode.removeprefix("np-")
+        self._functions = _functions(tf)
+        if mode:
+            self._functions["result_type"] = tf.experimental.numpy.result_type
+        self._made: dict[str, Any] = {}
+        self.scope = Scope(
+            dtypes=DTYPES,
+            forms={op: forms for op in OPS if (forms := self._forms(op))},
+            weak=WEAK if mode else (),
+            foreign=(*_numpys("[3]"), *_numpys("(1)")),
+        )
+
+    def versions(self) -> Header:
+        import ml_dtypes
+        import numpy as np
+
+        return {
+            "version": self._tf.__version__,
+            "numpy": np.__version__,
+            "ml_dtypes": ml_dtypes.__version__,
+            "python": platform.python_version(),
+        }
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        from tensorflow.python.framework import ops
+
+        known = set(vars(self._tf.Tensor))
+        if self._mode:
+            self._tf.experimental.numpy.experimental_enable_numpy_behavior(
+                dtype_conversion_mode=self._mode
+            )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield
+        finally:
+            ops.set_dtype_conversion_mode("off")
+            for added in set(vars(self._tf.Tensor)) - known:  # such as +x, which is an answer
+                delattr(self._tf.Tensor, added)
+
+    def make(self, notation: str) -> Any:
+        if notation not in self._made:
+            self._made[notation] = self._make(read_operand(notation))
+        return self._made[notation]
+
+    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        from tensorflow.python import pywrap_tfe
+
+        # A scalar that failed to convert may be found in this cache, or end the process there.
+        pywrap_tfe.TFE_ClearScalarCache()
+        if op == "matmul":
+            operands = self._matrices(*operands)
+        if form == "operator":
+            return _OPERATORS[op](*operands)
+        if form == "inplace":
+            return getattr(self._variable(*operands), _INPLACE[op])(operands[1])
+        return self._functions[op](*operands)
+
+    def dtype_of(self, result: Any) -> str | None:
+        if isinstance(result, self._tf.DType):
+            return str(result.name)
+        if _is_weak(result):
+            return f"{result.dtype.name}*"
+        is_own = isinstance(result, (self._tf.Tensor, self._tf.Variable))
+        return str(result.dtype.name) if is_own else None
+
+    def classify(self, error: Exception) -> str | None:
+        return classify(error)
+
+    def _forms(self, op: str) -> tuple[str, ...]:
+        exists = {
+            "function": op in self._functions,
+            "operator": op in _OPERATORS,
+            "inplace": op in _INPLACE,
+        }
+        return tuple(form for form in exists if exists[form])
+
+    def _make(self, spec: Spec) -> Any:
+        import ml_dtypes
+        import numpy as np
+
+        if spec.dtype is None:
+            return spec.value
+        name = ml_dtypes.bfloat16 if spec.dtype == "bfloat16" else spec.dtype
+        array: Any = np.full(spec.shape, spec.value, name)
+        if spec.is_numpy:
+            return array[()] if spec.is_scalar else array
+        tensor = self._tf.convert_to_tensor(array)
+        return _weak_tensor().from_tensor(tensor) if spec.is_weak else tensor
+
+    def _variable(self, first: Any, second: Any) -> Any:
+        """A variable of one operand's dtype and the other's shape, so that only dtypes can fail."""
+        import numpy as np
+
+        if _is_weak(first):
+            raise NotAskedError("a variable is never weak")
+        return self._tf.Variable(self._tf.ones(np.shape(second), first.dtype))
+
+    def _matrices(self, first: Any, second: Any) -> tuple[Any, Any]:
+        """A column and a row: matmul takes no vectors."""
+        reshape = self._tf.reshape
+        return reshape(first, [-1, 1]), reshape(second, [1, -1])
+
+
+recorder = TensorflowRecorder
+
+
+def _functions(tf: Any) -> dict[str, Callable[..., Any]]:
+    paths = {**{op: op for op in _AS_THEY_ARE}, **_NAMES}
+    functions = {op: _at(tf, path) for op, path in paths.items()}
+    functions["where"] = partial(tf.where, tf.ones([3], tf.bool))
+    functions["matmul"] = tf.matmul
+    functions["dot"] = _dot
+    functions["concat"] = of_sequence(partial(tf.concat, axis=0))
+    functions["stack"] = of_sequence(tf.stack)
+    return functions
+
+
+def _dot(a: Any, b: Any) -> Any:
+    import tensorflow as tf
+
+    if 0 in (len(x.shape) if hasattr(x, "shape") else 0 for x in (a, b)):
+        raise NotAskedError("tensordot needs an axis; of a number only the conversion would show")
+    return tf.tensordot(a, b, axes=1)
+
+
+def _at(tf: Any, path: str) -> Any:
+    for name in path.split("."):
+        tf = getattr(tf, name)
+    return tf
+
+
+def _numpys(role: str) -> tuple[str, ...]:
+    return tuple(f"np.{dtype}{role}" for dtype in DTYPES)
+
+
+def _weak_tensor() -> Any:
+    from tensorflow.python.framework.weak_tensor import WeakTensor
+
+    return WeakTensor
+
+
+def _is_weak(thing: Any) -> bool:
+    return isinstance(thing, _weak_tensor())

@@ -1,0 +1,273 @@
+"""TensorFlow: nothing is promoted, unless NumPy behaviour is switched on (np-all, np-safe)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from castwise.frameworks.dialect import Composed, Conversion, Dialect, Rule
+
+_ARRAYS = "ARRAY ZERO_D"
+_NUMPY = "NUMPY_ARRAY NUMPY_ZERO_D NUMPY_SCALAR"
+_ANY = "bool int float complex"
+_NUMBER = "int float complex"
+_SIGNED = "int8 int16 int32 int64"
+
+# An EagerTensor reads a Python number directly into these dtypes; into others by way of the dtype
+# the number has of itself, from which a bool is not cast.
+_CONVERSION = Conversion(
+    bools="bool int32 int64 uint64 float16 float32 float64 complex128",
+    wide_ints="uint64 float16 float32 float64 complex128",
+)
+# Where a number is no plain one, it becomes a tensor by tf.constant, which asks the table.
+_PLAIN_CONVERSION = replace(_CONVERSION, joins_too=True)
+# Before it asks which dtype two operands have together, NumPy behaviour reads an int as an int32.
+_NUMPY_CONVERSION = replace(_CONVERSION, every_int_fits="int32")
+_IN_TABLE = Conversion(every_int_fits="int32")
+
+# Promoted to, but without a kernel on the CPU: seen as "Could not find device for node".
+_NO_KERNEL = {
+    "add sub": "bool",
+    "floor_divide round": "complex",
+    "fmod": "float16 bfloat16",
+    "matmul dot": "uint8 uint16 uint32 uint64",
+    "reciprocal": _SIGNED,
+}
+
+# The dtypes the ops are declared for, on any device.
+_COMPUTES = {
+    "add sub mul floor_divide square conj round real sum prod cumsum cumprod mean": _NUMBER,
+    "add/inplace sub/inplace mul/operator": _ANY,
+    "remainder lt le gt ge maximum minimum clamp max min": "int float",
+    "fmod": "int32 int64 float",
+    "pow neg sign abs reciprocal": f"{_SIGNED} float complex",
+    "logical_and logical_or logical_xor logical_not any all": "bool",
+    "bitwise_and/function bitwise_or/function bitwise_xor/function bitwise_not/function": "int",
+    "nextafter": "float32 float64",
+    "xlogy": "float complex",
+    "floor ceil isnan isinf isfinite": "float",
+}
+
+_OPS = {
+    **{names: Rule(computes=computes) for names, computes in _COMPUTES.items()},
+    "div": Rule(
+        converts="uint8 uint16 int8 int16 -> float32; uint32 uint64 int32 int64 -> float64"
+    ),
+    "matmul dot": Rule(
+        computes="int32 int64 uint8 uint16 uint32 uint64 float complex", same_dtype=False
+    ),
+    "dot": Rule(makes_arrays="all"),
+    "norm": Rule(result="same"),
+    "cumsum cumprod": Rule(refuses_zero_d=True),
+    "bitwise_left_shift/operator bitwise_right_shift/operator": Rule(
+        refuses=_ANY, because="tensors have no << and >>; use tf.bitwise.left_shift"
+    ),
+}
+
+# A boolean tensor times anything is boolean: both are cast to int32, the product to bool.
+_BOOL_PRODUCT = "cast(mul(cast(x, int32), cast(y, int32)), bool)"
+
+TENSORFLOW = Dialect(
+    framework="tensorflow",
+    version="2.21",
+    about="TensorFlow: tensors are not promoted; numbers and NumPy arrays take the first tensor's"
+    " dtype.",
+    evidence="recorded from TensorFlow 2.21.0, CPU, eager",
+    order="bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 float16 float32 float64"
+    " complex64 complex128",
+    reaches="bfloat16 -> float32",
+    alone="bool int float16 float64 complex",
+    python={
+        "bool": "bool",
+        "int": "int32",
+        "wide int": "int64",
+        "float": "float32",
+        "complex": "complex128",
+    },
+    no_kernel=_NO_KERNEL,
+    ops={
+        "*": Rule(
+            scalars="converted",
+            conversion=_CONVERSION,
+            numpy="adapts",
+            same_dtype=True,
+        ),
+        **_OPS,
+        # tf.add makes its first operand a tensor before it looks at the second.
+        "add/function": Rule(makes_arrays="first"),
+        "mul/operator": Rule(
+            composes=(
+                Composed(_BOOL_PRODUCT, "bool", _ARRAYS),
+                Composed(
+                    _BOOL_PRODUCT,
+                    roles=f"{_ARRAYS} {_NUMPY}",
+                    exponent_kinds="bool",
+                    exponent_roles=_ARRAYS,
+                ),
+            )
+        ),
+        "positive": Rule(refuses=_ANY, because="tensors have no unary +"),
+    },
+    refusal="tensors of two dtypes are never promoted; use tf.cast",
+    casts="same dtype",
+    prefixes="tf tf.math tf.bitwise tf.nn tf.linalg tensorflow tensorflow.math",
+    aliases={
+        "sub": "subtract",
+        "mul": "multiply",
+        "div": "divide truediv",
+        "floor_divide": "floordiv",
+        "remainder": "floormod mod",
+        "fmod": "truncatemod",
+        "eq": "equal",
+        "ne": "not_equal",
+        "lt": "less",
+        "le": "less_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+        "bitwise_left_shift": "left_shift",
+        "bitwise_right_shift": "right_shift",
+        "bitwise_not": "invert",
+        "dot": "tensordot",
+        "clamp": "clip_by_value",
+        "neg": "negative",
+        "isnan": "is_nan",
+        "isinf": "is_inf",
+        "isfinite": "is_finite",
+        "sum": "reduce_sum",
+        "prod": "reduce_prod",
+        "mean": "reduce_mean",
+        "any": "reduce_any",
+        "all": "reduce_all",
+        "max": "reduce_max",
+        "min": "reduce_min",
+        "std": "reduce_std",
+        "var": "reduce_variance",
+        "logsumexp": "reduce_logsumexp",
+    },
+    is_commutative=False,
+    surprises=(
+        "int8[3] + int16[3]",
+        "int8[3] + 300",
+        "uint8[3] + True",
+        "add(1, int8[3])",
+        "int32[3] == np.float32[3]",
+        "add(np.float32[3], int32[3])",
+        "bool[3] * 2.5",
+        "matmul(bfloat16[3], float32[3])",
+    ),
+)
+
+# What follows the tables of NumPy behaviour, and what goes on as it does without.
+_PROMOTING = "add sub mul div floor_divide remainder fmod pow maximum minimum eq"
+_PLAIN = (
+    "ne lt le gt ge logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor"
+    " bitwise_left_shift bitwise_right_shift atan2 nextafter xlogy where concat stack"
+)
+
+TENSORFLOW_NP_ALL = TENSORFLOW.vary(
+    mode="np-all",
+    about="TensorFlow with NumPy behaviour, conversion mode ALL: a lattice with weak tensors.",
+    evidence="recorded from TensorFlow 2.21.0, CPU, eager,"
+    " experimental_enable_numpy_behavior(dtype_conversion_mode='all')",
+    order="bool int32* int64* uint8 uint16 int8 uint32 int16 int32 uint64 int64 float32* float64*"
+    " float16 bfloat16 float32 complex128* float64 complex64 complex128",
+    reaches="""
+        bool -> int32*
+        int32* -> int64*
+        int64* -> uint8 int8 float32*
+        uint8 -> uint16 int16
+        uint16 -> uint32 int32
+        uint32 -> uint64 int64
+        int8 -> int16
+        int16 -> int32
+        int32 -> int64
+        uint64 int64 float32* -> float64*
+        float64* -> float16 bfloat16 complex128*
+        float16 bfloat16 -> float32
+        float32 complex128* -> complex64
+        float32 -> float64
+        float64 complex64 -> complex128
+    """,
+    alone="",
+    has_weak_arrays=True,
+    ops={
+        "*": Rule(
+            scalars="as nodes",
+            numpy="as arrays",
+            output="same dtype",
+        ),
+        **_OPS,
+        _PROMOTING: Rule(conversion=_NUMPY_CONVERSION),
+        _PLAIN: Rule(
+            scalars="converted", conversion=_PLAIN_CONVERSION, numpy="adapts", same_dtype=True
+        ),
+        "mul/operator": Rule(
+            composes=(
+                Composed(_BOOL_PRODUCT, "bool", _ARRAYS),
+                Composed(_BOOL_PRODUCT, exponent_kinds="bool", exponent_roles=_ARRAYS),
+            )
+        ),
+        # With a NumPy array on the left, that alone chooses between logic and bits.
+        **{
+            f"bitwise_{name}/operator": Rule(
+                composes=(
+                    Composed(f"logical_{name}(x, y)", "bool", _NUMPY),
+                    Composed(f"bitwise_{name}(x, y)", roles=_NUMPY),
+                )
+            )
+            for name in ("and", "or", "xor")
+        },
+        "clamp": Rule(composes=(Composed("maximum(minimum(x, z), y)"),)),
+        "positive": Rule(computes=_ANY),
+        "result_type": Rule(conversion=_IN_TABLE),
+        "maximum minimum relu softmax norm cumsum cumprod argmax argmin count_nonzero"
+        " bitwise_not/function result_type": Rule(makes_strong=True),
+    },
+    surprises=(
+        "uint64[3] + int8[3]",
+        "int32[3] + 1.5",
+        "int64[3] + float16[3]",
+        "int32*[3] + int8[3]",
+        "int64[3] + 2147483648",
+        "int8[3] == float32[3]",
+        "int8[3] != float32[3]",
+        "bool[3] * 2.5",
+    ),
+)
+
+TENSORFLOW_NP_SAFE = TENSORFLOW_NP_ALL.vary(
+    mode="np-safe",
+    about="TensorFlow with NumPy behaviour, conversion mode SAFE: only into the dtype of one of"
+    " them, and only where it holds the other.",
+    evidence="recorded from TensorFlow 2.21.0, CPU, eager,"
+    " experimental_enable_numpy_behavior(dtype_conversion_mode='safe')",
+    reaches="""
+        bool -> int32*
+        int32* -> int64*
+        int64* -> uint8 int8 float32*
+        uint8 -> uint16 int16 float64*
+        int8 -> int16 float64*
+        uint16 -> uint32 int32 float32
+        int16 -> int32 float32
+        uint32 -> uint64 int64 float64
+        int32 -> int64 float64
+        uint16 int16 uint32 int32 => float64* complex128*
+        float32* -> float64*
+        float64* -> float16 bfloat16 complex128*
+        float16 bfloat16 -> float32
+        float32 complex128* -> complex64
+        float32 -> float64
+        float64 complex64 -> complex128
+    """,
+    folds=True,
+    only_absorbed="bool int32* int64* uint8 uint16 int8 uint32 int16 int32 uint64 int64 float32*"
+    " float64* float16 bfloat16 float32 complex64 complex128",
+    refusal="mode SAFE takes the dtype of one operand, where it holds the other exactly",
+    surprises=(
+        "uint8[3] + int8[3]",
+        "int32[3] + float32[3]",
+        "int32[3] + 1.5",
+        "int32[3] + 1j",
+        "float32[3] + 1j",
+        "bool[3] + 1.5",
+    ),
+)
