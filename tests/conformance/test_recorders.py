@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,10 @@ def test_no_question_is_asked_twice(recorder: Recorder) -> None:
 
 
 def test_every_op_is_asked_of_some_framework() -> None:
-    asked = {op for framework in frameworks() for op in installed(framework).scope.forms}
+    asked: set[str] = set()
+    for framework in frameworks():
+        with suppress(ImportError):  # those that are installed here
+            asked |= set(find_recorder(framework).scope.forms)
     assert asked == set(OPS)
 
 
