@@ -92,9 +92,10 @@ def as_nodes(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
 
 
 def _met(plan: Plan, a: DType, b: DType) -> DType:
-    """Where two nodes meet, as the array that comes of it stands there; of two weak ones, weak."""
+    """Where two nodes meet, as the array that comes of it stands there; of two weak ones, weak, as
+    any may be where there are weak arrays."""
     node = join(plan, (a, b))
-    is_strong = not (a.is_weak and b.is_weak)
+    is_strong = not (a.is_weak and b.is_weak) and not plan.dialect.has_weak_arrays
     return plan.python[node.kind] if is_strong and node.is_weak else node
 
 
