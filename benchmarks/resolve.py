@@ -10,27 +10,19 @@ are left out and named.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib
 import json
-import platform
 import statistics
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from measure import machine, nanoseconds, versions
+
 import castwise as cw
 
 ROUNDS = 15
-
-
-def nanoseconds(call: Callable[[], object], number: int) -> float:
-    """The time of one call, over a loop of them."""
-    start = time.perf_counter_ns()
-    for _ in range(number):
-        call()
-    return (time.perf_counter_ns() - start) / number
 
 
 def side_by_side(
@@ -127,14 +119,6 @@ def import_time(code: str) -> float:
     return min(once() for _ in range(ROUNDS))
 
 
-def versions() -> dict[str, str]:
-    found = {"python": platform.python_version(), "castwise": cw.__version__}
-    for name in ("numpy", "torch", "jax"):
-        with contextlib.suppress(ImportError):
-            found[name] = importlib.import_module(name).__version__
-    return found
-
-
 def measured() -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for peers in (numpy_pairs, torch_pairs, jax_pairs):
@@ -169,22 +153,13 @@ def main() -> None:
     )
     if arguments.json:
         figures = {
-            "machine": {"cpu": _cpu(), "system": platform.platform(terse=True)},
-            "versions": versions(),
+            "machine": machine(),
+            "versions": versions("numpy", "torch", "jax"),
             "repeated": rows,
             "first_ns": first,
             "import": {"castwise_ms": mine, "peer_ms": peer, "ratio": mine / peer},
         }
         arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
-
-
-def _cpu() -> str:
-    """The processor's name, where the system tells it."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":
