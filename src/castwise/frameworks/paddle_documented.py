@@ -1,0 +1,69 @@
+"""PaddlePaddle as its guide to type promotion has it: two tables, 32 APIs, three rules.
+
+The guide contradicts itself in a few cells, where its text is followed: equal dtypes need no
+promotion, promotion is commutative, and a Python float is float32.
+"""
+
+from __future__ import annotations
+
+from castwise.frameworks.dialect import Rule
+from castwise.frameworks.paddle import MIXES, PADDLE
+
+_ANY = "bool int float complex"
+
+_OPS = {
+    # An API the guide does not list promotes nothing.
+    "*": Rule(
+        scalars="weak",
+        computes=_ANY,
+        same_dtype=True,
+        because="it is not among the APIs that promote",
+        output="rebinds",
+        numpy_scalars="float64 -> float; complex128 -> complex",  # subclasses of Python's own
+    ),
+    # The Common Rule, whatever the op makes of its operands otherwise.
+    "add sub mul div floor_divide pow remainder where fmax fmin logaddexp maximum minimum"
+    " huber_loss nextafter atan2 poisson_nll_loss l1_loss mse_loss result_type": Rule(
+        same_dtype=False, mixes=MIXES, integers_become_float=False, result="same", because=""
+    ),
+    "fmax fmin logaddexp maximum minimum huber_loss nextafter atan2 poisson_nll_loss l1_loss"
+    " mse_loss": Rule(refuses_scalars=_ANY, because="it promotes tensors, and takes no scalar"),
+    # The Divide Rule: nothing smaller than a float. Listed for scalars, it holds for tensors too.
+    "div": Rule(integers_become_float=True),
+    # The Logic Rule.
+    "eq ne lt le gt ge logical_and logical_or logical_xor": Rule(
+        same_dtype=False,
+        mixes=MIXES,
+        refuses="complex",
+        because="complex numbers are not for logic",
+    ),
+    "bitwise_and bitwise_or bitwise_xor": Rule(
+        computes="bool int",
+        because="bitwise APIs take tensors of one dtype, bool or integer",
+    ),
+    # The larger of two dtypes, as tensors and scalars take it, before two tensors are refused it.
+    "promote_types": Rule(same_dtype=False, because=""),
+}
+
+PADDLE_DOCUMENTED = PADDLE.vary(
+    mode="documented",
+    version="2.6",
+    about="PaddlePaddle's guide to type promotion: its tables, its 32 APIs and their rules.",
+    evidence='the guide "Introduction to Data Type Promotion", which speaks of Paddle 2.6',
+    order="bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128",
+    alone="",
+    lifts="bool int -> default_float",
+    no_kernel={},
+    one_sided="",
+    ops=_OPS,
+    surprises=(
+        "int64[3] + float32[3]",
+        "int32[3] + int64[3]",
+        "1.0 + int64[3]",
+        "complex64[3] + float64[3]",
+        "int32[3] / 1",
+        "complex64[3] == complex64[3]",
+        "maximum(float32[3], 1.0)",
+        "bool[3] & 1",
+    ),
+)
