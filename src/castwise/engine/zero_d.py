@@ -70,5 +70,5 @@ def singles_mix(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
     if all(o.role is Role.ARRAY for o in operands):
         return as_arrays(plan, operands, say)
     if say and plan.mixes is not None:
-        say("One is not an array of dimensions, so any kinds mix.")
+        say("A 0-d array or a scalar is among them, so any kinds mix.")
     return [plan.reach.masks[own_dtype(plan, o)] for o in operands]

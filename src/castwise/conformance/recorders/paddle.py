@@ -109,10 +109,10 @@ class PaddleRecorder:
         return self._made[notation]
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        are_tensors = all(map(self._is_tensor, operands))
+        # A function wants tensors; a few find that out late, with half of the answer computed.
         if form != "operator" and any(map(_is_numpys, operands)):
-            return None  # a function wants tensors, and a few find that out late
-        if op == "logaddexp" and not are_tensors:
+            return None
+        if op == "logaddexp" and not all(map(self._is_tensor, operands)):
             return None
         if op == "pow" and _never_returns(*operands):
             return None
