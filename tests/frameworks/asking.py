@@ -14,3 +14,12 @@ def result(expression: str, dialect: str) -> str:
         return "!range"
     except cw.PromotionError:
         return "!"
+
+
+def run(expression: str, dialect: str) -> str:
+    """As `result`, but what is promoted and then has no kernel is refused too."""
+    try:
+        notes = answer(question_in(expression, dialect)).notes
+    except cw.PromotionError:
+        return "!"
+    return "!" if notes else result(expression, dialect)

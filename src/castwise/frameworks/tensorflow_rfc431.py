@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.frameworks.dialect import Dialect, Rule
+from castwise.frameworks.tensorflow import TENSORFLOW
 
 _EDGES = """
         bool -> int8 uint8
@@ -47,20 +48,8 @@ ALL = Dialect(
     lifts="int8 uint8 int16 uint16 -> float32; int32 uint32 int64 uint64 -> float64",
     casts="safe",
     ops=_OPS,
-    prefixes="tf tf.math tensorflow tensorflow.math",
-    aliases={
-        "sub": "subtract",
-        "mul": "multiply",
-        "div": "divide truediv",
-        "floor_divide": "floordiv",
-        "remainder": "mod floormod",
-        "eq": "equal",
-        "ne": "not_equal",
-        "lt": "less",
-        "le": "less_equal",
-        "gt": "greater",
-        "ge": "greater_equal",
-    },
+    prefixes=TENSORFLOW.prefixes,
+    aliases=TENSORFLOW.aliases,
     associativity_witness=("uint8", "int8", "float16"),
     surprises=(
         "uint8[3] + int8[3]",
