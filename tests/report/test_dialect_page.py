@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import fields
 
@@ -16,6 +17,9 @@ from castwise.report.rules_text import general_rules, op_rules, phrases, scalars
 from castwise.report.table_text import markdown_row
 
 
+page_of = functools.cache(dialect_page)
+
+
 @pytest.fixture(scope="module", params=dialects())
 def dialect(request: pytest.FixtureRequest) -> Dialect:
     return dialect_named(request.param)
@@ -28,7 +32,7 @@ def test_names_of_pages_are_file_names_and_differ() -> None:
 
 
 def test_a_page_has_its_parts(dialect: Dialect) -> None:
-    page = dialect_page(dialect)
+    page = page_of(dialect)
     assert page.startswith(f"# {dialect.name}\n")
     for part in (
         "## Rules",
@@ -45,7 +49,7 @@ def test_a_page_has_its_parts(dialect: Dialect) -> None:
 
 
 def test_tables_are_whole(dialect: Dialect) -> None:
-    for block in dialect_page(dialect).split("\n\n"):
+    for block in page_of(dialect).split("\n\n"):
         rows = [
             re.findall(r"(?<!\\)\|", line) for line in block.splitlines() if line.startswith("|")
         ]
@@ -53,7 +57,7 @@ def test_tables_are_whole(dialect: Dialect) -> None:
 
 
 def test_surprises_are_explained(dialect: Dialect) -> None:
-    page = dialect_page(dialect)
+    page = page_of(dialect)
     for text in dialect.surprises:
         found = explained(question_in(text, dialect))
         assert f"\n### `{text}` is " in page

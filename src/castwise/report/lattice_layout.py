@@ -75,6 +75,9 @@ def _levels(lattice: Lattice) -> dict[tuple[DType, ...], int]:
             below = [levels.get(e.source, -1) for e in lattice.edges if e.target is node]
             levels[node] = max([floor, *(level + 1 for level in below)])
         floor = 1 + max([levels[n] for n in levels if n.kind != "complex"], default=-1)
+    for node in [n for n in lattice.nodes if n.is_weak]:
+        if not any(e.target is node for e in lattice.edges):  # nothing keeps it down there
+            levels[node] = min(levels[e.target] for e in lattice.edges if e.source is node) - 1
     of_twins = {group: max(levels[node] for node in group) for group in lattice.twins}
     places = {level: place for place, level in enumerate(sorted(set(of_twins.values())))}
     return {group: places[level] for group, level in of_twins.items()}

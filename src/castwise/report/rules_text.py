@@ -53,7 +53,12 @@ def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
         yield "Sums and products", _default(dialect, dialect.accumulates)
     if dialect.caps:
         yield "Caps", f"nothing is computed in a wider dtype: {_code(dialect.caps)}"
-    yield "In place and `out=`", OUTPUTS[rule.output or "any"]
+    outputs = {form: _output(dialect, form) for form in ("inplace", "out")}
+    if outputs["inplace"] == outputs["out"]:
+        yield "In place and `out=`", OUTPUTS[outputs["out"]]
+    else:
+        yield "In place", OUTPUTS[outputs["inplace"]]
+        yield "`out=`", OUTPUTS[outputs["out"]]
     yield "A NumPy array as an operand", NUMPY_ARRAYS[rule.numpy or "refused"]
     yield "`can_cast`", OUTPUTS[dialect.casts]
     for guard in dialect.guards:
@@ -101,6 +106,12 @@ def _join(dialect: Dialect, rule: Rule) -> str:
             f"{_listed([d.name for d in only])} joins only with what it reaches or what reaches it"
         )
     return "; ".join(parts)
+
+
+def _output(dialect: Dialect, form: str) -> str:
+    """The output rule of a form, for ops that have none of their own."""
+    given = [dialect.ops.get(key, Rule()).output for key in (f"*/{form}", _EVERY_OP)]
+    return next(filter(None, given), "any")
 
 
 def _numbers(dialect: Dialect) -> str:
@@ -215,6 +226,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     borrows=lambda value: f"{value} decides",
     numpy=lambda value: f"a NumPy array: {NUMPY_ARRAYS[value]}",
     numpy_decider=lambda value: f"with a NumPy array on the right, {value} decides",
+    numpy_left_decider=lambda value: f"with a NumPy operand on the left, {value} decides",
     numpy_scalars=lambda value: (
         f"NumPy scalars count as Python numbers: {_code(value)}"
         if value
