@@ -141,7 +141,7 @@ def _by_name(field: str) -> Callable[[Any], str]:
     def say(value: Any) -> str:
         if isinstance(value, bool):
             return words if value else f"not: {words}"
-        return f"{words}: {_code(str(value))}" if value else f"{words}: nothing"
+        return f"{words}: {_code(str(value))}"
 
     return say
 
@@ -167,7 +167,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _code(text: str) -> str:
-    return f"`{' '.join(text.split())}`"
+    return f"`{' '.join(text.split())}`" if text else "nothing"
 
 
 def _default(dialect: Dialect, text: str) -> str:
