@@ -265,3 +265,36 @@ def test_a_long_list_of_sources_has_a_line_of_its_own() -> None:
 def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(UsageError, match="Did you mean 'torch'"):
         lattice("torhc")
+
+
+def test_an_arrow_is_drawn_where_only_one_that_ends_leads_there_otherwise() -> None:
+    """int8 goes on from float32, which int16, on the way, reaches and no more."""
+    dialect = NOTHING.vary(
+        order="int8 int16 float32 float64",
+        reaches="int8 -> int16 float32; int16 => float32; float32 -> float64",
+        alone="",
+    )
+    arrows = [(e.source.name, e.target.name, e.goes_on) for e in lattice(dialect).edges]
+    assert arrows == [
+        ("int8", "int16", True),
+        ("int8", "float32", True),
+        ("int16", "float32", False),
+        ("float32", "float64", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("only_absorbed", "told"),
+    [
+        ("bfloat16", "bfloat16 joins only with what it reaches or what reaches it."),
+        ("bool int float complex", "Two dtypes join only where one reaches the other."),
+        (
+            "bool int bfloat16 float16 float32 complex",
+            "Two dtypes join only where one reaches the other, save float64.",
+        ),
+        ("bfloat16 float16", "float16 and bfloat16 join only where one reaches the other."),
+    ],
+)
+def test_the_legend_tells_what_is_only_absorbed(only_absorbed: str, told: str) -> None:
+    varied = dialect_named("numpy").vary(mode="varied", only_absorbed=only_absorbed)
+    assert told in " ".join(lattice_text(lattice(varied)).split())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from castwise.engine.plan import reach_of
 from castwise.engine.reach import Reach
 from castwise.frameworks.catalog import to_dialect
-from castwise.frameworks.dialect import Dialect
+from castwise.frameworks.dialect import Dialect, Rule
 from castwise.vocab.dtypes import DType, dtypes_of
 
 APART = "Joined with nothing else"
@@ -37,14 +40,20 @@ class Lattice:
 
     @property
     def twins(self) -> tuple[tuple[DType, ...], ...]:
-        """The nodes in groups; one group are those with the same arrows, all from or all to it."""
-        groups: dict[object, list[DType]] = {}
+        """The nodes in groups of one kind and the same arrows, which a picture shows in one box.
+
+        Two that stand side by side in the midst of the picture are no group; more would crowd it.
+        """
+        groups: dict[tuple[object, ...], list[DType]] = {}
         for node in self.nodes:
             below = frozenset((e.source, e.goes_on) for e in self.edges if e.target is node)
             above = frozenset((e.target, e.goes_on) for e in self.edges if e.source is node)
-            key = node if below and above else (below, above, node.kind)
-            groups.setdefault(key, []).append(node)
-        return tuple(map(tuple, groups.values()))
+            groups.setdefault((node.kind, below, above), []).append(node)
+        found: list[tuple[DType, ...]] = []
+        for key, group in groups.items():
+            is_pair = len(group) == 2 and all(key)  # with arrows to it and from it
+            found += [(node,) for node in group] if is_pair else [tuple(group)]
+        return tuple(found)
 
     def __str__(self) -> str:
         from castwise.report.lattice_text import lattice_text  # it knows Lattice
@@ -70,14 +79,22 @@ def lattice(dialect: str | Dialect | None = None) -> Lattice:
 
 
 def _edges(reach: Reach, source: DType) -> list[Edge]:
-    """The arrows from a dtype that no other arrow makes needless."""
+    """The arrows from a dtype that others do not make needless."""
+    masks = reach.masks
     reached = [t for t in reach.order if t is not source and reach.reaches(source, t)]
-    whole = [t for t in reached if reach.masks[t] & ~reach.masks[source] == 0]
-    return [
-        Edge(source, target, target in whole)
-        for target in reached
-        if not any(reach.reaches(between, target) for between in whole if between is not target)
-    ]
+    onward = [t for t in reached if masks[t] & ~masks[source] == 0]
+    for target in list(onward):
+        others = _covered(masks[t] for t in onward if t is not target)
+        if masks[target] & ~others == 0:
+            onward.remove(target)
+    covered = _covered(masks[t] for t in onward)
+    ending = [t for t in reached if not reach.bits[t] & covered]
+    return [Edge(source, t, t in onward) for t in reached if t in onward or t in ending]
+
+
+def _covered(masks: Iterable[int]) -> int:
+    """All that some masks hold together."""
+    return functools.reduce(operator.or_, masks, 0)
 
 
 def legend(lattice: Lattice, broken: str = "A broken arrow") -> list[str]:
@@ -90,14 +107,29 @@ def legend(lattice: Lattice, broken: str = "A broken arrow") -> list[str]:
         lines.append(f"{broken} reaches that dtype and nothing beyond it.")
     if any(node.is_weak for node in lattice.nodes):
         lines.append("A star marks where weakly typed operands stand, Python numbers among them.")
-    foreign = [d.name for d in dtypes_of(dialect.only_absorbed) if d in dialect.dtypes]
-    if len(foreign) == len(dialect.dtypes):
-        lines.append("Two dtypes join only where one reaches the other.")
-    elif foreign:
-        lines.append(f"{' and '.join(foreign)} joins only with what it reaches or what reaches it.")
+    foreign = only_absorbed_text(dialect)
+    if foreign:
+        lines.append(f"{foreign}.")
+    mixes = dialect.ops.get("*", Rule()).mixes
+    if mixes:
+        lines.append(f"Unequal dtypes meet only where such casts bring them together: {mixes}.")
     if dialect.keeps_kind:
         lines.append("The result is never of a higher kind than all operands.")
     if dialect.truncates:
         pairs = dialect.mapping(dialect.truncates).items()
         lines.append(f"Arrays are narrower here: {', '.join(f'{a} is {b}' for a, b in pairs)}.")
     return lines
+
+
+def only_absorbed_text(dialect: Dialect) -> str:
+    """Which dtypes join only where one operand reaches the other, in words; "" where none."""
+    foreign = set(dtypes_of(dialect.only_absorbed))
+    inside = [d.name for d in dialect.dtypes if d in foreign]
+    outside = [d.name for d in dialect.dtypes if d not in foreign]
+    if not inside:
+        return ""
+    if len(inside) == 1:
+        return f"{inside[0]} joins only with what it reaches or what reaches it"
+    some = " and ".join(inside) if len(inside) <= len(outside) else "Two dtypes"
+    but = f", save {' and '.join(outside)}" if outside and some == "Two dtypes" else ""
+    return f"{some} join only where one reaches the other{but}"

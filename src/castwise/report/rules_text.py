@@ -14,10 +14,12 @@ from castwise.frameworks.dialect import (
     OUT_OF_RANGE,
     OUTPUTS,
     Composed,
+    Conversion,
     Dialect,
     Rule,
 )
-from castwise.vocab.dtypes import dtypes_of
+from castwise.report.lattice import only_absorbed_text
+from castwise.vocab.dtypes import KINDS
 from castwise.vocab.operands import Role
 from castwise.vocab.ops import RESULTS
 
@@ -35,6 +37,13 @@ _SCALARS = {
     "by value": "scalars and 0-d arrays count as the smallest dtype that holds their value",
     "as nodes": "weakly typed operands, Python numbers among them, stand on nodes of their own",
     "as arrays": "a Python number counts as an array of its own dtype",
+    "converted": "the arrays decide, and Python numbers are converted to their dtype; of numbers"
+    " alone the first decides",
+    "0-d mixes": "a 0-d array is as strong as an array, and any kinds mix with it; a Python number"
+    " takes the arrays' dtype",
+    "0-d adapts": "as 0-d mixes, but beside an array of its kind a 0-d array takes its dtype",
+    "0-d adapts to complex": "as 0-d adapts, but a Python complex counts as an array",
+    "singles mix": "any kinds mix with a 0-d array or a Python scalar, which count by their dtypes",
     "last adapts": "by tiers, but a Python number at the end takes the others' dtype",
 }
 
@@ -98,13 +107,7 @@ def _join(dialect: Dialect, rule: Rule) -> str:
         parts.append("several operands are joined pair by pair, from the left")
     if dialect.keeps_kind:
         parts.append("the result is never of a higher kind than all operands")
-    only = [d for d in dtypes_of(dialect.only_absorbed) if d in dialect.dtypes]
-    if len(only) == len(dialect.dtypes):
-        parts.append("two dtypes join only where one reaches the other")
-    elif only:
-        parts.append(
-            f"{_listed([d.name for d in only])} joins only with what it reaches or what reaches it"
-        )
+    parts += filter(None, [only_absorbed_text(dialect)])
     return "; ".join(parts)
 
 
@@ -117,8 +120,7 @@ def _output(dialect: Dialect, form: str) -> str:
 def _numbers(dialect: Dialect) -> str:
     """What Python's numbers are on their own."""
     told = [f"a Python {kind} is {name}" for kind, name in dialect.python.items()]
-    refused = [kind for kind in ("bool", "int", "float", "complex") if kind not in dialect.python]
-    told += [f"a Python {kind} is refused" for kind in refused]
+    told += [f"a Python {kind} is refused" for kind in KINDS if kind not in dialect.python]
     return f"On its own, {', '.join(told)}"
 
 
@@ -206,6 +208,22 @@ def _one_composed(composed: Composed) -> str:
     return " ".join(told)
 
 
+def _conversion(value: Conversion) -> str:
+    """What a Python number may become where it is converted before the op sees it."""
+    told = [f"a Python bool becomes {_names(value.bools)}"]
+    if value.wide_ints:
+        told.append(f"an int beyond int64 becomes {_names(value.wide_ints)}")
+    if value.every_int_fits:
+        told.append(f"an int must fit {value.every_int_fits}, whatever it becomes")
+    if value.joins_too:
+        told.append("a NumPy scalar, and all that stands beside a weak array, must join as well")
+    return "; ".join(told)
+
+
+def _or(words: str) -> str:
+    return " or ".join(words.split()) or "scalar of no kind"
+
+
 def _yes_no(yes: str, no: str) -> Callable[[bool], str]:
     return lambda value: yes if value else no
 
@@ -218,9 +236,16 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     refuses=lambda value: f"refuses {_names(value)}",
     refuses_arrays=lambda value: f"refuses {_names(value)} arrays, but not such scalars",
     refuses_compute=lambda value: f"refuses to compute in {_names(value)}",
+    refuses_scalars=lambda value: f"{_names(value)} arrays take no Python scalar",
+    last_is_scalar=_yes_no("the last operand must be a Python scalar", "any operand may be last"),
     scalars=lambda value: f"{value}: {scalars_text(value)}",
+    adapts=lambda value: f"a Python {_or(value)} takes the array's dtype, no other scalar is taken",
+    mixes=lambda value: f"unequal arrays meet by these casts alone: {_code(value)}",
     beside=_beside,
+    conversion=_conversion,
+    makes_arrays=lambda value: f"made arrays before they meet the others: {value}",
     zero_d_as_arrays=_yes_no("0-d arrays count as arrays", "0-d arrays count for less"),
+    refuses_zero_d=_yes_no("refuses 0-d arrays", "takes 0-d arrays"),
     joins=lambda value: f"joins by {value}: {JOINS[value]}",
     composes=_composed,
     borrows=lambda value: f"{value} decides",
@@ -232,6 +257,8 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
         if value
         else "NumPy scalars count as NumPy arrays do"
     ),
+    numpy_scalars_left=lambda value: f"NumPy scalars on the left: {_code(value)}",
+    numpy_reads=lambda value: f"NumPy arrays are taken for {_code(value)}",
     numpy_refuses=lambda value: f"{_names(value)} arrays do not meet NumPy arrays",
     numpy_result=lambda value: f"what it decided comes back as {_code(value)}",
     converts=lambda value: f"before computing, {_code(value)}",
@@ -240,10 +267,14 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     same_dtype=_yes_no("all operands must have one dtype", "operands may differ in dtype"),
     is_truncated=_yes_no("dtypes count as arrays hold them", "dtypes count as they are written"),
     makes_strong=_yes_no("the result is never weak", "the result may be weak"),
+    converted_is_strong=_yes_no("what is converted is not weak", "what is converted may be weak"),
     out_of_range=lambda value: f"a Python number out of range: {OUT_OF_RANGE[value]}",
     checks=lambda value: f"values are looked at for {_names(value)} alone",
     exponent_fits=lambda value: f"of values the exponent's alone, which must fit {value} too",
-    negative_exponent=lambda value: "an integer to a negative integer power is refused",
+    negative_exponent=lambda value: (
+        "an integer to a negative integer power is refused"
+        + (", and so is a negative base" if value.endswith("on either side") else "")
+    ),
     result=lambda value: RESULTS.get(value, f"the result is {value}"),
     result_of=lambda value: f"but the result: {_code(value)}",
     output=lambda value: f"what may be written: {OUTPUTS[value]}",
