@@ -16,7 +16,6 @@ from castwise.report.explanation import explained
 from castwise.report.rules_text import general_rules, op_rules, phrases, scalars_text
 from castwise.report.table_text import markdown_row
 
-
 page_of = functools.cache(dialect_page)
 
 

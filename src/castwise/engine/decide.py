@@ -199,7 +199,7 @@ def _check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
 def _check_scalars(plan: Plan, operands: tuple[Operand, ...]) -> None:
     """Raises Refusal for Python scalars that the op does not take, or not beside these arrays."""
     for scalar in [o for o in operands if o.is_scalar]:
-        given = [o.dtype or plan.python[o.kind] for o in operands]
+        given = [o.dtype or plan.python.get(o.kind) for o in operands]
         beside = next((d for d in given if d in plan.refuses_scalars), None)
         if beside or (plan.adapts and scalar.kind not in plan.adapts):
             among = f" beside {beside}" if beside else ""

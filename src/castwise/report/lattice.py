@@ -83,7 +83,7 @@ def _edges(reach: Reach, source: DType) -> list[Edge]:
     masks = reach.masks
     reached = [t for t in reach.order if t is not source and reach.reaches(source, t)]
     onward = [t for t in reached if masks[t] & ~masks[source] == 0]
-    for target in list(onward):
+    for target in reversed(list(onward)):
         others = _covered(masks[t] for t in onward if t is not target)
         if masks[target] & ~others == 0:
             onward.remove(target)
