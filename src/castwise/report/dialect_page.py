@@ -136,12 +136,11 @@ def _meeting(dialect: Dialect, a: DType, b: DType) -> str:
 
 
 def _one_sided(dialect: Dialect) -> Iterator[str]:
-    """The sums that come out differently in the two orders, arrays before scalars."""
+    """What comes out differently in the two orders, arrays before scalars."""
     arrays = [array_operand(d, (3,)) for d in dialect.dtypes]
-    for a, b in (*combinations(arrays, 2), *product(arrays, SCALARS)):
-        there, back = (
-            Question(op("add"), pair, dialect, form="operator") for pair in ((a, b), (b, a))
-        )
+    pairs = (*combinations(arrays, 2), *product(arrays, SCALARS), *combinations(SCALARS, 2))
+    for form, name, (a, b) in product(("operator", "function"), ("add", "ne"), pairs):
+        there, back = (Question(op(name), pair, dialect, form) for pair in ((a, b), (b, a)))
         results = _told(outcome_of(there)), _told(outcome_of(back))
         if results[0] != results[1]:
             yield f"`{there}` is {results[0]}, but `{back}` is {results[1]}"

@@ -84,7 +84,8 @@ def question_text(diff: Diff, difference: Difference) -> str:
 
 def _strangeness(difference: Difference) -> int:
     """How far from int32 and float32, which everybody knows, the operands are."""
-    return sum(abs(o.dtype.bits - 32) for o in difference.pair.operands if o.dtype)
+    dtypes = [o.dtype for o in difference.pair.operands if o.dtype]
+    return sum(abs(d.bits - 32) + (not d.is_signed) for d in dtypes)
 
 
 def _painted(answer: Answer, paint: Paint) -> str:
