@@ -139,7 +139,7 @@ def _one_sided(dialect: Dialect) -> Iterator[str]:
     """What comes out differently in the two orders, arrays before scalars."""
     arrays = [array_operand(d, (3,)) for d in dialect.dtypes]
     pairs = (*combinations(arrays, 2), *product(arrays, SCALARS), *combinations(SCALARS, 2))
-    for form, name, (a, b) in product(("operator", "function"), ("add", "ne"), pairs):
+    for (a, b), form, name in product(pairs, ("operator", "function"), ("add", "ne")):
         there, back = (Question(op(name), pair, dialect, form) for pair in ((a, b), (b, a)))
         results = _told(outcome_of(there)), _told(outcome_of(back))
         if results[0] != results[1]:
