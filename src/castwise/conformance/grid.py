@@ -80,6 +80,7 @@ class Scope(NamedTuple):
     dtypes: tuple[str, ...]
     forms: Mapping[str, tuple[str, ...]]  # by op; an op the framework lacks is not there
     weak: tuple[str, ...] = ()  # the dtypes of its weakly typed arrays
+    literals: Operands = LITERALS  # the Python scalars: fewer, where a framework looks at less
     scalars: Operands = ()  # the framework's own typed scalars: NumPy's
     foreign: Operands = ()  # another framework's operands: NumPy's inside torch
     by_value: bool = False  # also 0-d arrays and typed scalars of chosen values
@@ -129,14 +130,14 @@ def _operands(scope: Scope, op: str, form: str) -> Iterable[Operands]:
 
 
 def _binary(scope: Scope, op: str, form: str, arrays: Operands) -> Iterator[Operands]:
-    others = (*LITERALS, *scope.scalars, *scope.foreign)
+    others = (*scope.literals, *scope.scalars, *scope.foreign)
     if op == "pow":
         others += EXPONENTS
     yield from product(arrays, (*arrays, *others))
     if form != "inplace":
         yield from product(others, arrays)
         yield from product(scope.scalars, (*scope.scalars, *others))
-        yield from product(LITERALS, scope.scalars)
+        yield from product(scope.literals, scope.scalars)
     if form == "function":
         yield from product(PLAIN, PLAIN)
     if scope.by_value:
@@ -190,6 +191,6 @@ def _ternary(scope: Scope) -> Iterator[Operands]:
     yield from product(zero_d(some), nd(some), nd(some))
     arrays = (*every, *zero_d(scope.dtypes))
     yield from product(arrays, PLAIN, PLAIN)
-    yield from ((array, literal, literal) for array, literal in product(arrays, LITERALS))
+    yield from ((array, literal, literal) for array, literal in product(arrays, scope.literals))
     yield from product(arrays, ("-1", "-129"), ("300", "40000"))  # bounds that never bind
     yield from ((a, b, literal) for a, b, literal in product(every, every, PLAIN))

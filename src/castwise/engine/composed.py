@@ -54,7 +54,8 @@ def composed_dtypes(
         given = tuple([evaluated(argument) for argument in arguments])
         is_operator = any(o.is_numpy for o in given) and name != plan.op.name
         form = "operator" if is_operator else "function"
-        decision = decide(Question(op(name), given, plan.dialect, form))
+        inplace = name.endswith("_")
+        decision = decide(Question(op(name.rstrip("_")), given, plan.dialect, form, inplace))
         computed.append(decision.compute)
         if say:
             say(f"{plan.op.name} computes {decision}.")

@@ -9,8 +9,8 @@ from castwise.engine.composed import Computed, composed_dtypes, composition
 from castwise.engine.conversion import check_conversion, check_joins, own_arrays
 from castwise.engine.decision import Cast, Decision, Question, Refusal, cast_between, cast_text
 from castwise.engine.guards import check_guards
-from castwise.engine.joining import not_computed, own_dtype
-from castwise.engine.joins import joined
+from castwise.engine.joining import is_integer_power, not_computed, own_dtype
+from castwise.engine.joins import is_strong_power, joined
 from castwise.engine.output import written_dtype
 from castwise.engine.plan import Plan, plan_of
 from castwise.engine.scalars import Say
@@ -36,11 +36,15 @@ def decide(question: Question, say: Say = None) -> Decision:
     if say:
         for operand in written:
             say(f"{operand} is {_role_text(operand)}.")
-    compute, computed, is_weak, is_own = _dtypes(plan, question, written, say)
+    # What is written into counts as strong, and stays as weak as it was.
+    stays_weak = question.inplace and plan.output != "rebinds" and written[0].is_weak
+    entered = (replace(written[0], is_weak=False), *written[1:]) if stays_weak else written
+    compute, computed, is_weak, is_own = _dtypes(plan, question, entered, say)
     result = computed
     if question.inplace or question.out:
         result = _written(plan, question, written[0], computed, say)
-    targets = [compute] * len(written) if plan.promotes else _unpromoted(plan, written)
+        is_weak = is_weak if plan.output == "rebinds" else stays_weak
+    targets = _targets(plan, written, compute)
     casts = tuple([_cast(plan, o, target) for o, target in zip(written, targets, strict=True)])
     result_cast = None if result is computed else cast_between(computed, result)
     if row.is_condition_first:
@@ -75,7 +79,7 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
     """The compute and the result dtype, before anything is written anywhere."""
     is_mixed = any([o.is_numpy for o in written])
     if is_mixed and plan.numpy == "native":
-        written = numpy_operands.all_taken(plan, written)
+        written = numpy_operands.all_taken(plan, written, say)
         is_mixed = False
     if plan.makes_arrays:
         written = own_arrays(plan, written, say)
@@ -93,7 +97,7 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
             return _decided_elsewhere(plan.numpy_left_decider, plan, question, written, say)
         written = numpy_operands.all_taken(plan, written, say)
     if plan.truncates:
-        written = tuple([_truncated(plan, o) for o in written])
+        written = tuple([_truncated(plan, o, say) for o in written])
     _check_operands(plan, written)
     if plan.borrows:
         return _decided_elsewhere(plan.borrows, plan, question, written, say)
@@ -103,9 +107,11 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
     return Computed(compute, result, is_weak and result.kind != "bool" and not plan.makes_strong)
 
 
-def _truncated(plan: Plan, operand: Operand) -> Operand:
+def _truncated(plan: Plan, operand: Operand, say: Say) -> Operand:
     """An operand as the array it really is."""
     target = plan.truncates.get(operand.dtype) if operand.dtype else None
+    if say and target:
+        say(f"There are no {operand.dtype} arrays here: it is truncated to {target}.")
     return replace(operand, dtype=target, value=None) if target else operand
 
 
@@ -135,6 +141,7 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
         return _unpromoted(plan, operands)[0], False
     node = joined(plan, _adapted(plan, _raised(plan, operands)), say)
     is_weak = node.is_weak or all([is_weakly_typed(o) for o in operands])
+    is_weak = is_weak and not is_strong_power(plan, operands, node)
     common = (strong_twin(node) or plan.python[node.kind]) if node.is_weak else node
     if say and node.is_weak:
         say(f"What stands at {node} is stored as {common}.")
@@ -145,11 +152,23 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     compute = plan.caps.get(compute, compute)
     if say and compute is not common:
         say(f"{plan.op.name} does not compute in {common}, which becomes {compute}.")
-    if compute in plan.refuses_compute or (plan.is_refusing and compute not in plan.computes):
+    # A base that decides alone was not joined with anything.
+    is_refused = compute in plan.refuses_compute and not is_integer_power(plan, operands)
+    if is_refused or (plan.is_refusing and compute not in plan.computes):
         raise not_computed(plan, compute)
     if compute is not common and plan.converted_is_strong:
         is_weak = False
+    if plan.keeps_width:
+        _check_width(plan, operands, compute)
     return compute, is_weak and plan.scalars == "as nodes" and plan.dialect.has_weak_arrays
+
+
+def _check_width(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> None:
+    """Raises Refusal where the widest operand of the highest kind would be narrowed."""
+    owns = [o.dtype or plan.python[o.kind] for o in operands]
+    widest = max(owns, key=lambda d: (d.rank, d.bits))
+    if widest in plan.keeps_width and widest.bits > compute.bits:
+        raise Refusal(f"{plan.op.name} does not narrow {widest} to {compute}", "Cast it yourself.")
 
 
 def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say: Say) -> DType:
@@ -242,6 +261,16 @@ def _adapted(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
     return tuple([array if array and o.is_scalar else o for o in operands])
 
 
+def _targets(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> list[DType]:
+    """The dtype each operand is cast to."""
+    if not plan.promotes:
+        return _unpromoted(plan, operands)
+    targets = [compute] * len(operands)
+    if is_integer_power(plan, operands):  # the exponent takes no part
+        targets[-1] = operands[-1].dtype or compute
+    return targets
+
+
 def _unpromoted(plan: Plan, operands: tuple[Operand, ...]) -> list[DType]:
     """The dtype each operand has where nothing is promoted."""
     return [own_dtype(plan, o) for o in _raised(plan, operands)]
@@ -265,8 +294,8 @@ def _is_within(target: DType, value: Scalar) -> bool:
 def _role_text(operand: Operand) -> str:
     if operand.is_scalar:
         return f"a Python {operand.kind}"
-    article = "an" if operand.role.value[0] in "aeiou" else "a"
-    return f"{article} {operand.role.value} of {operand.dtype}"
+    role = f"{'weakly typed ' if operand.is_weak else ''}{operand.role.value}"
+    return f"{'an' if role[0] in 'aeiou' else 'a'} {role} of {operand.dtype}"
 
 
 def _no_kernel_note(plan: Plan, compute: DType) -> str:

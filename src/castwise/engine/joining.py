@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from castwise.engine.decision import Refusal
 from castwise.engine.plan import Plan
 from castwise.vocab.dtypes import DType, dtype
-from castwise.vocab.operands import Operand, scalar_text
+from castwise.vocab.operands import Operand, Role, scalar_text
 
 _UINT64 = dtype("uint64")
 
@@ -85,6 +85,22 @@ def complex_of(plan: Plan, real: DType) -> DType:
     if found is None:
         raise Refusal(f"{real} has no complex dtype", "Cast it to float32 first.")
     return found
+
+
+def is_integer_power(plan: Plan, operands: tuple[Operand, ...]) -> bool:
+    """Whether the exponent is one integer, and the dialect lets the base decide beside it.
+
+    One integer is what Python takes as an index (PEP 357): a Python bool too, but no array of
+    bool or of a dtype below a byte.
+    """
+    exponent = operands[-1]
+    if plan.joins != "integer power":
+        return False
+    if exponent.is_scalar:
+        return exponent.kind in ("bool", "int")
+    dtype = exponent.dtype
+    is_index = dtype is not None and dtype.kind == "int" and dtype.bits >= 8
+    return is_index and exponent.role.native is not Role.ARRAY
 
 
 def own_dtype(plan: Plan, operand: Operand) -> DType:

@@ -8,6 +8,7 @@ from castwise.engine.decision import Refusal
 from castwise.engine.joining import (
     check_mix,
     is_allowed,
+    is_integer_power,
     join,
     no_common_dtype,
     not_computed,
@@ -15,9 +16,9 @@ from castwise.engine.joining import (
 )
 from castwise.engine.plan import Plan
 from castwise.engine.scalars import POLICIES, Say
-from castwise.engine.weak import fits_kind
+from castwise.engine.weak import fits_kind, is_weakly_typed
 from castwise.frameworks.dialect import JOINS
-from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import DType, weak_node
 from castwise.vocab.operands import Operand, Role
 
 
@@ -28,9 +29,10 @@ def joined(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType:
     """
     if plan.joins in _OF_OPERANDS:
         chosen = _OF_OPERANDS[plan.joins](plan, operands)
-        if say:
+        if say and chosen:
             say(f"{plan.op.name} computes in {chosen}: {JOINS[plan.joins]}.")
-        return chosen
+        if chosen:
+            return chosen
     common = _JOINS[plan.joins](plan, POLICIES[plan.scalars](plan, operands, say))
     if common is None:
         raise _no_join(plan, operands)
@@ -59,6 +61,7 @@ def _common_dtype_or_first_loop(plan: Plan, masks: list[int]) -> DType | None:
 
 _JOINS: dict[str, Callable[[Plan, list[int]], DType | None]] = {
     "common dtype": _common_dtype,
+    "integer power": _common_dtype,
     "first loop": _first_loop,
     "common dtype or first loop": _common_dtype_or_first_loop,
 }
@@ -106,12 +109,32 @@ def _first_or_default_float(plan: Plan, operands: tuple[Operand, ...]) -> DType:
     return plan.python["float"] if first.kind == "int" and has_float else first
 
 
-_OF_OPERANDS = {
+def _integer_power(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:
+    """The base's dtype where the exponent is one integer, whose own dtype then is forgotten."""
+    if not is_integer_power(plan, operands):
+        return None
+    base = operands[0]
+    own = base.dtype or plan.python[base.kind]
+    return weak_node(own.name) if is_weakly_typed(base) else own
+
+
+def is_strong_power(plan: Plan, operands: tuple[Operand, ...], common: DType) -> bool:
+    """Whether a power is strong, weak as its operands may be: one of integers, or one of floats
+    with an array of integers as its exponent."""
+    if plan.joins != "integer power" or is_integer_power(plan, operands):
+        return False
+    base, exponent = operands[0], operands[-1]
+    is_of_floats = base.kind in ("float", "complex") and exponent.kind == "int"
+    return common.kind == "int" or (is_of_floats and not is_weakly_typed(exponent))
+
+
+_OF_OPERANDS: dict[str, Callable[[Plan, tuple[Operand, ...]], DType | None]] = {
     "highest kind": _highest_kind,
     "first operand": _first_operand,
     "onto first": _onto_first,
     "onto real first": _onto_real_first,
     "first or default float": _first_or_default_float,
+    "integer power": _integer_power,
 }
 
 

@@ -72,6 +72,7 @@ class Plan:
     caps: dict[DType, DType]
     lowest: tuple[DType | None, ...]
     same_dtype: bool
+    keeps_width: frozenset[DType]
     truncates: dict[DType, DType]
     makes_strong: bool
     converted_is_strong: bool
@@ -111,7 +112,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         op=row,
         dialect=dialect,
         reach=reach,
-        python={kind: dtype(name) for kind, name in dialect.python.items()},
+        python={k: dtype(name) for k, name in {**dialect.python, **(rule.python or {})}.items()},
         complex_mask=reach.mask(d for d in own if d.kind == "complex"),
         only_absorbed=frozenset(dtypes_of(dialect.only_absorbed)),
         computes=computes,
@@ -160,7 +161,7 @@ _WORDS = {
     "out_of_range": "wraps",
     "negative_exponent": "",
 }  # and what they are where no rule gives them
-_OF_DTYPES = ("refuses", "refuses_arrays", "refuses_compute", "refuses_scalars")
+_OF_DTYPES = ("refuses", "refuses_arrays", "refuses_compute", "refuses_scalars", "keeps_width")
 _MAPPINGS = ("result_of",)
 
 

@@ -108,6 +108,8 @@ def can_cast(source: object, target: object, *, dialect: str | Dialect | None = 
     (False, True)
     """
     spoken = to_dialect(dialect)
+    if spoken.casts_by:
+        spoken = to_dialect(spoken.casts_by)
     ends = (to_dtype(source), to_dtype(target))
     for end in ends:
         if end not in reach_of(spoken).bits:

@@ -6,6 +6,7 @@ import math
 import sys
 
 from castwise.engine.decision import Question, Refusal
+from castwise.engine.joining import is_integer_power
 from castwise.engine.plan import Plan
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Scalar, scalar_text
@@ -15,8 +16,13 @@ _HIGHEST = {
     "raises beyond 64 bits": 2**64,
     "wraps within 64 bits": 2**64,
 }
+_BY_DEFAULT_INT = (
+    "raises beyond the default int",
+    "raises beyond dtype and default int",
+    "free exponent",
+)
 # Where the dialect lets an int in that the compute dtype does not hold, it wraps.
-_WRAPPING = ("wraps", "wraps within 64 bits", "raises beside integers")
+_WRAPPING = ("wraps", "wraps within 64 bits", "raises beside integers", *_BY_DEFAULT_INT)
 _INT64 = dtype("int64")
 
 
@@ -87,6 +93,8 @@ def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute:
     how = plan.out_of_range
     if how == "must fit":  # looked at before, see check_fit
         return False
+    if how in _BY_DEFAULT_INT:
+        return type(scalar.value) is int and _is_beyond_default_int(plan, scalar, operands, compute)
     if _is_beyond_floats(scalar.value, compute):
         return how not in ("wraps", "checked", "compares as objects")
     if how == "raises beside integers":
@@ -110,14 +118,29 @@ def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute:
     return True
 
 
+def _is_beyond_default_int(
+    plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute: DType
+) -> bool:
+    """Whether a Python int is refused for the width that Python ints have of themselves."""
+    value = scalar.value
+    assert isinstance(value, int)
+    if plan.out_of_range == "free exponent" and is_integer_power(plan, operands):
+        return scalar is operands[0] and not -(2**63) <= value < 2**64
+    is_held = plan.out_of_range == "raises beyond dtype and default int" and compute.kind == "int"
+    own = plan.python["int"]
+    return not any(d.min <= value <= d.max for d in ((own, compute) if is_held else (own,)))
+
+
 def _is_beyond_floats(value: Scalar | None, compute: DType) -> bool:
     """Whether a Python int is converted to a float and no float is that large."""
     return type(value) is int and compute.rank > 1 and abs(value) > sys.float_info.max
 
 
 def _holder(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> DType:
-    """The dtype whose range a scalar must fit: that of the computation, or the first array's own
-    where the scalar is converted before anything is computed."""
+    """The dtype whose range a scalar must fit: that of the computation, that of Python's ints, or
+    the first array's own where the scalar is converted before anything is computed."""
+    if plan.out_of_range in _BY_DEFAULT_INT:
+        return plan.python["int"]
     if plan.out_of_range != "raises beside integers":
         return compute
     array = next((o.dtype for o in operands if o.dtype), None)

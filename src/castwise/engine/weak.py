@@ -78,10 +78,12 @@ def as_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
 def as_nodes(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     """What each operand's node reaches: weakly typed operands, Python numbers among them, stand on
     nodes of their own (JAX's lattice)."""
-    nodes = [_node(plan, o) if is_weakly_typed(o) else own_dtype(plan, o) for o in operands]
+    counts = next((plan.beside[o.dtype] for o in operands if o.dtype in plan.beside), {})
+    nodes = [_node(plan, o, counts) for o in operands]
     # Where all are weak, the node of a whole kind would forget their widths.
     if all(node.is_weak for node in nodes) and any(node.bits == 0 for node in nodes):
-        nodes = [o.dtype or plan.python[o.kind] for o in operands]
+        dtypes = [o.dtype or plan.python[o.kind] for o in operands]
+        nodes = dtypes if plan.reach.common(plan.reach.masks[d] for d in dtypes) else nodes
     if say:
         for operand, node in zip(operands, nodes, strict=True):
             if node.is_weak:
@@ -104,8 +106,13 @@ def is_weakly_typed(operand: Operand) -> bool:
     return operand.is_weak or (operand.is_scalar and operand.kind != "bool")
 
 
-def _node(plan: Plan, operand: Operand) -> DType:
-    """The node a weakly typed operand stands on: that of its dtype, else that of its kind."""
+def _node(plan: Plan, operand: Operand, counts: dict[str, DType]) -> DType:
+    """The node an operand stands on: its own dtype, or the weak node of its dtype or kind; a Python
+    scalar that counts as some dtype beside the arrays stands there."""
+    if operand.is_scalar and operand.kind in counts:
+        return counts[operand.kind]
+    if not is_weakly_typed(operand):
+        return own_dtype(plan, operand)
     twin = weak_node((operand.dtype or plan.python[operand.kind]).name)
     return twin if twin in plan.reach.bits else weak_node(operand.kind)
 

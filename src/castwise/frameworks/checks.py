@@ -23,7 +23,7 @@ from castwise.vocab.ops import OPS, RESULTS
 
 _OF_DTYPES = [
     *("computes", "refuses", "refuses_arrays", "refuses_compute", "refuses_scalars"),
-    *("checks", "numpy_refuses"),
+    *("keeps_width", "checks", "numpy_refuses"),
 ]
 _MAPPINGS = [
     *("converts", "result_of", "mixes", "writes_also", "writes_never"),

@@ -23,6 +23,11 @@ OUT_OF_RANGE = {
     "compares as objects": "it is compared as it is",
     "bounds": "a lower bound above the dtype's range or an upper one below it is refused",
     "raises beyond 64 bits": "it is refused where neither int64 nor uint64 holds it",
+    "raises beyond the default int": "it is refused where the dtype of a Python int lacks room",
+    "free exponent": "it is refused as such, but one integer as the exponent is any number, and"
+    " its base then wraps within 64 bits",
+    "raises beyond dtype and default int": "it is refused where neither the op's dtype nor that of"
+    " a Python int holds it",
     "raises beyond int64": "it is refused beyond int64, whatever the dtype",
     "checked": "it is refused, floats too; an unsigned dtype takes negatives down to -max",
     "must fit": "it is refused, floats too, even where the op goes on to compute in another dtype",
@@ -42,6 +47,7 @@ JOINS = {
     "first loop": "the first of the op's own dtypes that all operands reach",
     "common dtype or first loop": "the common dtype, or the first loop where there is none",
     "first operand": "the first operand's dtype; the others need only be of its kind",
+    "integer power": "the base's dtype where the exponent is one integer, else the common dtype",
     "highest kind": "the first of the op's own dtypes of the operands' highest kind",
     "onto first": "the first operand's dtype, where the others may be cast to it",
     "onto real first": "the first operand's dtype, but the common dtype where one is complex",
@@ -81,7 +87,8 @@ NUMPY_ARRAYS = {
 class Composed:
     """An op that is made of others, for the operands it names (all, where nothing is named)."""
 
-    program: str  # "sub(exp(x), mul(y, x))", the operands being x y z; "cast(x, int32)" is no op
+    # "sub(exp(x), mul(y, x))", the operands being x y z; "cast(x, int32)" is no op, "mul_" in place
+    program: str
     kinds: str = ""  # kinds or dtypes of the first operand; "foreign" for an only_absorbed one
     roles: str = ""  # roles of the first operand, by the names of Role
     exponents: tuple[float, ...] = ()  # values of the last operand, a scalar or 0-d
@@ -142,6 +149,8 @@ class Rule:
     integers_become_float: bool | None = None
     accumulates: bool | None = None
     same_dtype: bool | None = None
+    keeps_width: str | None = None  # kinds of which no operand is computed in fewer bits
+    python: Mapping[str, str] | None = None  # where Python numbers count for other dtypes
     is_truncated: bool | None = None  # False: dtypes count as they are written
     makes_strong: bool | None = None  # the result is not weak, even of weak operands
     converted_is_strong: bool | None = None  # the same, but only of what `converts` or lifts
@@ -193,6 +202,7 @@ class Dialect:
     prefixes: str = ""  # what the framework's names are written with: "np numpy"
     aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
     casts: str  # its can_cast: one of OUTPUTS
+    casts_by: str = ""  # the dialect whose can_cast it has, where that is not its own
     refusal: str = ""  # why dtypes without a common one are refused, in words
     is_commutative: bool = True
     one_sided: str = ""  # symmetric ops that treat their operands differently all the same

@@ -1,0 +1,216 @@
+"""Asks JAX, on the CPU, in its four ways to treat 64 bits and mixed dtypes."""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from castwise.conformance.calls import OPERATORS, of_dtypes, of_sequence
+from castwise.conformance.grid import OPS, PLAIN, REDUCTIONS, UNARY, Scope
+from castwise.conformance.operand import Spec, read_operand, words
+from castwise.conformance.recorder import Header
+from castwise.conformance.recorders.jax_errors import classify
+
+DTYPES = words(
+    "bool uint4 int4 uint8 int8 uint16 int16 uint32 int32 uint64 int64 float8_e4m3fn float8_e5m2 "
+    "float16 bfloat16 float32 float64 complex64 complex128"
+)
+# NumPy operands count as JAX's own arrays; it is pow alone that tells their ranks apart.
+NUMPY = words(
+    "np.bool[3] np.uint8[3] np.int64[3] np.uint64[3] np.float16[3] np.float64[3] np.complex128[3] "
+    "np.bool[] np.int64[] np.float64[] np.bool(1) np.int64(1) np.float64(1)"
+)
+# Only the default int bounds a Python int, so a few values on either side of it are enough.
+LITERALS = (
+    *PLAIN,
+    *words("-1 300 2147483648 -2147483649 9223372036854775808 18446744073709551616 1e39"),
+)
+_NAMES = {
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide",
+    "pow": "power",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_right_shift": "right_shift",
+    "atan2": "arctan2",
+    "clamp": "clip",
+    "neg": "negative",
+}
+# In place is `x.at[...].add(y)`; `power` is left out, for which a trace has no concrete exponent.
+_AT_METHODS = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide",
+    "maximum": "max",
+    "minimum": "min",
+}
+# An operator calls its function: one of each family is enough.
+_OPERATORS = words("add div floor_divide pow lt bitwise_and matmul neg positive bitwise_not")
+# Enough of the binary ops to see what strict promotion refuses and what explicit x64 keeps.
+_MODE_OPS = words(
+    "add mul div floor_divide pow lt logical_and bitwise_and bitwise_left_shift maximum atan2 dot "
+    "matmul where clamp concat result_type promote_types"
+)
+_KINDS = {"int": int, "float": float, "complex": complex}
+_WEAK_32, _WEAK_64 = words("int32 float32 complex64"), words("int64 float64 complex128")
+
+
+class JaxRecorder:
+    """The JAX installed here, in one of its modes."""
+
+    name = "jax"
+    dialects: tuple[str, ...] = ("jax", "jax:x64", "jax:strict", "jax:explicit-x64")
+
+    def __init__(self, mode: str = "") -> None:
+        import jax
+
+        self.dialect = f"{self.name}:{mode}" if mode else self.name
+        if self.dialect not in self.dialects:
+            known = ", ".join(self.dialects)
+            raise ValueError(f"{self.name} is recorded as {known}; not {mode!r}.")
+        self._jax: Any = jax
+        self._mode = mode
+        self._functions = _functions()
+        self._made: dict[str, Any] = {}
+        asked = (*_MODE_OPS, *UNARY, *REDUCTIONS) if mode in ("strict", "explicit-x64") else OPS
+        self.scope = Scope(
+            dtypes=DTYPES,
+            forms={op: _forms(op) for op in asked if op in self._functions},
+            weak=_WEAK_64 if self._has_x64 else _WEAK_32,
+            literals=LITERALS,
+            foreign=NUMPY,
+        )
+
+    @property
+    def _has_x64(self) -> bool:
+        return self._mode in ("x64", "strict")
+
+    def versions(self) -> Header:
+        import ml_dtypes
+        import numpy as np
+
+        return {
+            "version": self._jax.__version__,
+            "numpy": np.__version__,
+            "ml_dtypes": ml_dtypes.__version__,
+            "python": platform.python_version(),
+        }
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        config = self._jax.config
+        settings = {
+            "jax_enable_x64": self._has_x64,
+            "jax_explicit_x64_dtypes": "allow" if self._mode == "explicit-x64" else "warn",
+            "jax_numpy_dtype_promotion": "strict" if self._mode == "strict" else "standard",
+            "jax_traceback_filtering": "off",  # half the time goes into it where a third is refused
+        }
+        before = {name: getattr(config, name) for name in settings}
+        try:
+            for name, value in settings.items():
+                config.update(name, value)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield
+        finally:
+            for name, value in before.items():
+                config.update(name, value)
+
+    def make(self, notation: str) -> Any:
+        if notation not in self._made:
+            self._made[notation] = _make(read_operand(notation))
+        return self._made[notation]
+
+    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        """What the op would return: its shape and dtype, without compiling it.
+
+        JAX compiles anew for every signature, so that to run all would take hours. The operands
+        are concrete, as they are in eager code: `x ** 2` looks at the exponent.
+        """
+        called = partial(self._call, op, form, operands)
+        if op in UNARY or op in REDUCTIONS:
+            traced = self._jax.jit(called).trace()
+            traced.lower()  # some refuse only here: argmax of complex numbers
+            return traced.out_info
+        if op in ("result_type", "promote_types", "can_cast"):
+            return called()
+        return self._jax.eval_shape(called)
+
+    def dtype_of(self, result: Any) -> str | None:
+        import numpy as np
+
+        dtype = getattr(result, "dtype", result)
+        if not isinstance(dtype, np.dtype):
+            return None
+        # A weak bool counts as any bool does.
+        is_weak = getattr(result, "weak_type", False) and dtype.name != "bool"
+        return f"{dtype.name}*" if is_weak else str(dtype.name)
+
+    def classify(self, error: Exception) -> str | None:
+        return classify(error)
+
+    def _call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        if form == "operator":
+            return OPERATORS[op](*operands)
+        if form == "inplace":
+            return getattr(operands[0].at[...], _AT_METHODS[op])(*operands[1:])
+        return self._functions[op](*operands)
+
+
+recorder = JaxRecorder
+
+
+def _forms(op: str) -> tuple[str, ...]:
+    exists = {
+        "function": True,
+        "operator": op in _OPERATORS,
+        "inplace": op in _AT_METHODS,
+    }
+    return tuple(form for form in exists if exists[form])
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+    named = {op: _NAMES.get(op, op) for op in OPS}
+    functions = {op: getattr(jnp, name) for op, name in named.items() if hasattr(jnp, name)}
+    for op in words("relu sigmoid gelu softmax log_softmax"):
+        functions[op] = getattr(jax.nn, op)
+    for op in words("erf xlogy logsumexp"):
+        functions[op] = getattr(jax.scipy.special, op)
+    functions["rsqrt"] = jax.lax.rsqrt
+    functions["norm"] = jnp.linalg.norm
+    functions["where"] = partial(jnp.where, np.ones(3, bool))
+    functions["concat"] = of_sequence(jnp.concatenate)
+    functions["stack"] = of_sequence(jnp.stack)
+    functions["promote_types"] = of_dtypes(jnp.promote_types)
+    del functions["can_cast"]  # it is NumPy's, and knows nothing of JAX's lattice
+    return functions
+
+
+def _make(spec: Spec) -> Any:
+    import jax.numpy as jnp
+    import numpy as np
+
+    if spec.dtype is None:
+        return spec.value
+    if spec.is_numpy:
+        array: Any = np.full(spec.shape, spec.value, spec.dtype)
+        return array[()] if spec.is_scalar else array
+    if spec.is_weak:  # what JAX makes of a Python number
+        kind = _KINDS[spec.dtype.rstrip("0123456789")]
+        return jnp.full(spec.shape, kind(spec.value))
+    return jnp.full(spec.shape, spec.value, spec.dtype)

@@ -1,0 +1,208 @@
+"""JAX: one lattice, in which Python numbers and other weakly typed values have their own nodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from castwise.frameworks.dialect import Composed, Dialect, Rule
+
+_INTS = "uint8 int8 uint16 int16 uint32 int32 uint64 int64"
+_NARROW = "int4 uint4"
+_FLOAT8 = "float8_e4m3fn float8_e5m2"
+
+_SINGLE = "ZERO_D NUMPY_ZERO_D NUMPY_SCALAR SCALAR"
+# The angle of one number is computed in the default float, that of an array in its own.
+_ANGLE_32 = (Composed("atan2(0, cast(x, float32))", "float", _SINGLE),)
+_ANGLE_64 = (Composed("atan2(0, cast(x, float64))", "float", _SINGLE),)
+
+_OPS = {
+    "*": Rule(
+        scalars="as nodes",
+        numpy="as arrays",
+        out_of_range="raises beyond the default int",
+    ),
+    # In place is x.at[...].add(y), which keeps the dtype of x; division is made of it.
+    "*/inplace": Rule(out_of_range="raises beyond dtype and default int"),
+    "add/inplace mul/inplace": Rule(refuses_compute="bool"),
+    "div/inplace": Rule(composes=(Composed("div(x, mul_(x, y))"),), output="rebinds"),
+    "result_type": Rule(out_of_range="wraps", makes_strong=True),
+    "sub": Rule(refuses_compute="bool"),
+    "sign round": Rule(computes="int float complex"),
+    "positive": Rule(computes="bool int float complex"),
+    "abs": Rule(refuses="int4"),
+    "floor_divide remainder fmod square bitwise_left_shift bitwise_right_shift pow": Rule(
+        converts="bool -> int32"
+    ),
+    "pow": Rule(
+        joins="integer power",
+        out_of_range="free exponent",
+        negative_exponent="raises",
+        refuses_compute=_NARROW,
+    ),
+    "float_power": Rule(computes="float complex", integers_become_float=True),
+    "atan2 logaddexp xlogy": Rule(computes="float complex"),
+    "heaviside": Rule(integers_become_float=True),
+    "copysign": Rule(refuses_compute=_FLOAT8),
+    "angle": Rule(composes=_ANGLE_32, converted_is_strong=True),
+    "dot matmul": Rule(keeps_width="int complex"),
+    "rsqrt sigmoid": Rule(integers_become_float=False),
+    "relu": Rule(composes=(Composed("maximum(x, 0)"),)),
+    "softmax": Rule(composes=(Composed("exp(sub(x, max(x)))"),)),
+    "log_softmax": Rule(composes=(Composed("sub(sub(x, max(x)), log(sum(exp(x))))"),)),
+    "gelu logsumexp": Rule(computes="float complex", integers_become_float=True),
+    "mean var std median norm": Rule(integers_become_float=True),
+    "sum prod": Rule(refuses=_NARROW),
+    "max min": Rule(computes="bool int float complex"),
+    "cumsum cumprod": Rule(accumulates=False, converts="bool -> default_int"),
+    "hypot gelu sum prod mean cumsum cumprod max min argmax argmin std var median norm logsumexp"
+    " count_nonzero": Rule(makes_strong=True),
+}
+
+# Where there are 64-bit dtypes.
+_WIDE_OPS = {
+    **_OPS,
+    "angle": Rule(
+        composes=_ANGLE_64, converted_is_strong=True, converts="bool int -> default_float"
+    ),
+    "promote_types": Rule(makes_strong=True),
+}
+
+_LATTICE = """
+    bool -> int*
+    int* -> uint4 int4 uint8 int8
+    uint8 -> uint16 int16
+    int8 -> int16
+    uint16 -> uint32
+    int16 -> int32
+    float* -> float8_e4m3fn float8_e5m2 float16 bfloat16 complex*
+    float16 bfloat16 -> float32
+    float32 complex* -> complex64
+"""
+_WIDE = """
+    uint32 -> uint64
+    int32 -> int64
+    uint64 int64 -> float*
+    float32 -> float64
+    float64 complex64 -> complex128
+"""
+
+JAX_X64 = Dialect(
+    framework="jax",
+    version="0.10",
+    mode="x64",
+    about="JAX with jax_enable_x64: the lattice with real 64-bit dtypes.",
+    evidence="recorded from JAX 0.10.2, CPU",
+    order="bool int* uint4 int4 uint8 int8 uint16 int16 uint32 int32 uint64 int64 float*"
+    " float8_e4m3fn float8_e5m2 float16 bfloat16 float32 float64 complex* complex64 complex128",
+    reaches=_LATTICE + _WIDE + "uint16 -> int32; uint32 -> int64",
+    has_weak_arrays=True,
+    python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
+    lifts="bool int -> float32; int64 uint64 -> float64",
+    accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
+    refusal="int4, uint4 and 8-bit floats join nothing but what lies below them",
+    casts="safe",
+    casts_by="numpy",  # jnp.can_cast is np.can_cast
+    ops=_WIDE_OPS,
+    prefixes="jnp jax.numpy jax.nn jax.lax jax.scipy.special jnp.linalg jax.numpy.linalg",
+    aliases={
+        "sub": "subtract",
+        "mul": "multiply",
+        "div": "divide true_divide",
+        "remainder": "mod",
+        "pow": "power",
+        "eq": "equal",
+        "ne": "not_equal",
+        "lt": "less",
+        "le": "less_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+        "bitwise_not": "invert bitwise_invert",
+        "bitwise_left_shift": "left_shift",
+        "bitwise_right_shift": "right_shift",
+        "atan2": "arctan2",
+        "clamp": "clip",
+        "concat": "concatenate",
+        "abs": "absolute",
+        "neg": "negative",
+        "conj": "conjugate",
+        "max": "amax",
+        "min": "amin",
+        "cumsum": "cumulative_sum",
+        "cumprod": "cumulative_prod",
+    },
+    associativity_witness=("uint64", "int8", "float16"),
+    surprises=(
+        "uint64[3] + int8[3]",
+        "int64[3] + float16[3]",
+        "int8[3] + 1.5",
+        "int8[3] ** int16[]",
+        "bool[3] // bool[3]",
+        "int4[3] + int8[3]",
+        "dot(int8[3], 1)",
+    ),
+)
+
+_TRUNCATES = "uint64 -> uint32; int64 -> int32; float64 -> float32; complex128 -> complex64"
+
+JAX_EXPLICIT_X64 = JAX_X64.vary(
+    mode="explicit-x64",
+    about="JAX with jax_explicit_x64_dtypes=allow: 64-bit dtypes where they are asked for.",
+    reaches=_LATTICE + _WIDE + "uint32 -> int32",
+    python={"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64"},
+    accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32",
+    index="int32",
+    surprises=(
+        "uint64[3] + int8[3]",
+        "int64[3] + 1.5",
+        "int64[3] + np.int64[3]",
+        "int64[3] / int8[3]",
+        "uint32[3] + int32[3]",
+    ),
+    ops={
+        **_WIDE_OPS,
+        "*": replace(_OPS["*"], numpy_reads=_TRUNCATES),
+        "angle": replace(_WIDE_OPS["angle"], composes=_ANGLE_32),
+        "promote_types": Rule(makes_strong=True, python={"float": "float64"}),
+    },
+)
+
+JAX = JAX_EXPLICIT_X64.vary(
+    mode="",
+    about="JAX: a lattice with weak types; 64-bit dtypes are truncated to 32 bits.",
+    truncates=_TRUNCATES,
+    reaches=_LATTICE + "uint32 -> int32; int32 -> float*",
+    alone="uint64 int64 float64 complex128",  # no array has them
+    ops=_OPS,
+    associativity_witness=None,
+    surprises=(
+        "int64[3] + 1.5",
+        "uint32[3] + int32[3]",
+        "int32[3] + float16[3]",
+        "int8[3] ** int16[]",
+        "bool[3] // bool[3]",
+        "int4[3] + int8[3]",
+        "int8[3] + 2147483648",
+    ),
+)
+
+JAX_STRICT = JAX_X64.vary(
+    mode="strict",
+    about="JAX with numpy_dtype_promotion='strict' (and x64): only weak types promote.",
+    reaches="int* -> int float*; float* -> float complex*; complex* -> complex",
+    alone="bool",
+    refusal="under strict promotion only weak types promote",
+    associativity_witness=None,
+    surprises=(
+        "int8[3] + True",
+        "int32[3] + 1.5",
+        "float32[3] + np.float64(1)",
+        "int32[3] / int32[3]",
+        "float32[3] ** int8[]",
+    ),
+    ops={
+        **_OPS,
+        "angle": _WIDE_OPS["angle"],
+        # `x.at[...].add(True)` takes a Python bool as an int of x's dtype.
+        "*/inplace": replace(_OPS["*/inplace"], beside={d: {"bool": d} for d in _INTS.split()}),
+    },
+)
