@@ -48,9 +48,10 @@ def check_joins(plan: Plan, operands: tuple[Operand, ...]) -> None:
     no common dtype with the array's and the conversion asks for one."""
     if not plan.conversion or not plan.conversion.joins_too:
         return
-    targets = [array_operand(o.dtype) for o in operands if o.dtype and not o.is_numpy]
+    known = [o for o in operands if o.dtype in plan.reach.bits or o.is_scalar]
+    targets = [array_operand(o.dtype) for o in known if o.dtype and not o.is_numpy]
     is_beside_weak = any(o.is_weak for o in operands)
-    for operand in operands if targets else ():
+    for operand in known if targets else ():
         # A NumPy float64 is a Python float by inheritance, and is read as one.
         is_typed = operand.role is Role.NUMPY_SCALAR and operand.dtype is not _FLOAT64
         if is_typed or (is_beside_weak and (operand.is_scalar or operand.is_numpy)):

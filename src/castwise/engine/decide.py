@@ -208,7 +208,10 @@ def _check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
         if found in plan.refuses or operand.dtype in plan.refuses_arrays:
             raise not_computed(plan, found)
         if operand.is_zero_d and plan.refuses_zero_d:
-            raise Refusal(f"{plan.op.name} goes along an axis, and a 0-d array has none")
+            raise Refusal(
+                f"{plan.op.name} goes along an axis, and a 0-d array has none",
+                "Give it a dimension.",
+            )
     _check_scalars(plan, operands)
     if plan.same_dtype and len({o.dtype for o in _compared(plan, operands)}) > 1:
         why = plan.because or f"{plan.op.name} needs operands of one dtype"
