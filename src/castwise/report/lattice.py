@@ -33,6 +33,7 @@ class Lattice:
     nodes: tuple[DType, ...]  # those an arrow leads from or to, in the dialect's order
     edges: tuple[Edge, ...]
     apart: tuple[DType, ...]  # those that join with nothing else
+    truncated: dict[DType, DType]  # those no array has, and what it has instead
 
     @property
     def title(self) -> str:
@@ -73,9 +74,10 @@ def lattice(dialect: str | Dialect | None = None) -> Lattice:
     reach = reach_of(spoken)
     edges = tuple(edge for source in reach.order for edge in _edges(reach, source))
     joined = {end for edge in edges for end in (edge.source, edge.target)}
+    truncated = spoken.mapping(spoken.truncates)
     nodes = tuple(node for node in reach.order if node in joined)
-    apart = tuple(node for node in reach.order if node not in joined)
-    return Lattice(spoken, nodes, edges, apart)
+    apart = tuple(n for n in reach.order if n not in joined and n not in truncated)
+    return Lattice(spoken, nodes, edges, apart, truncated)
 
 
 def _edges(reach: Reach, source: DType) -> list[Edge]:
@@ -115,9 +117,9 @@ def legend(lattice: Lattice, broken: str = "A broken arrow") -> list[str]:
         lines.append(f"Unequal dtypes meet only where such casts bring them together: {mixes}.")
     if dialect.keeps_kind:
         lines.append("The result is never of a higher kind than all operands.")
-    if dialect.truncates:
-        pairs = dialect.mapping(dialect.truncates).items()
-        lines.append(f"Arrays are narrower here: {', '.join(f'{a} is {b}' for a, b in pairs)}.")
+    if lattice.truncated:
+        pairs = [f"{asked} is {held}" for asked, held in lattice.truncated.items()]
+        lines.append(f"Arrays are narrower here: {', '.join(pairs)}.")
     return lines
 
 

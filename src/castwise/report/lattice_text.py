@@ -66,6 +66,7 @@ def lattice_json(lattice: Lattice) -> str:
                 for e in lattice.edges
             ],
             "apart": [node.name for node in lattice.apart],
+            "truncated": {asked.name: held.name for asked, held in lattice.truncated.items()},
         }
     )
 

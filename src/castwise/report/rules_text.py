@@ -220,6 +220,10 @@ def _conversion(value: Conversion) -> str:
     return "; ".join(told)
 
 
+def _pairs(value: Mapping[str, str]) -> str:
+    return _listed([f"{kind} for {name}" for kind, name in value.items()])
+
+
 def _or(words: str) -> str:
     return " or ".join(words.split()) or "scalar of no kind"
 
@@ -263,6 +267,8 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     numpy_result=lambda value: f"what it decided comes back as {_code(value)}",
     converts=lambda value: f"before computing, {_code(value)}",
     integers_become_float=_yes_no("integers become floats", "integers do not become floats"),
+    keeps_width=lambda value: f"a {_or(value)} operand is not computed in fewer bits than it has",
+    python=lambda value: f"Python numbers count for other dtypes: {_pairs(value)}",
     accumulates=_yes_no("small integers are summed in wide ones", "sums keep their dtype"),
     same_dtype=_yes_no("all operands must have one dtype", "operands may differ in dtype"),
     is_truncated=_yes_no("dtypes count as arrays hold them", "dtypes count as they are written"),
