@@ -6,7 +6,7 @@ the grid turns that into questions, each of them once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
 
@@ -84,6 +84,8 @@ class Scope(NamedTuple):
     scalars: Operands = ()  # the framework's own typed scalars: NumPy's
     foreign: Operands = ()  # another framework's operands: NumPy's inside torch
     by_value: bool = False  # also 0-d arrays and typed scalars of chosen values
+    has_matrices: bool = False  # matmul also of matrices, as vectors follow rules of their own
+    is_left_out: Callable[[Question], bool] | None = None  # a call that would end the process
 
 
 def out_forms(dtypes: Iterable[str]) -> Operands:
@@ -96,7 +98,9 @@ def questions(scope: Scope, ops: Iterable[str] | None = None) -> Iterator[Questi
     for op in OPS if ops is None else ops:
         for form in scope.forms.get(op, ()):
             for operands in dict.fromkeys(_operands(scope, op, form)):
-                yield Question(op, form, operands)
+                question = Question(op, form, operands)
+                if scope.is_left_out is None or not scope.is_left_out(question):
+                    yield question
 
 
 def nd(dtypes: Iterable[str]) -> Operands:
@@ -119,7 +123,8 @@ def _operands(scope: Scope, op: str, form: str) -> Iterable[Operands]:
     if op in UNARY or op in REDUCTIONS:
         return product(arrays)
     if op in ARRAYS_ONLY:
-        return product(arrays, arrays)
+        matrices = tuple(f"{d}[3,3]" for d in dtypes if scope.has_matrices and op == "matmul")
+        return (*product(arrays, arrays), *product(matrices, matrices))
     if op in DTYPES_ONLY:
         return product(nd(scope.dtypes), repeat=2)
     if op in JOINS:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 Scalar = bool | int | float | complex
 
-_ARRAY = re.compile(r"(np\.)?(\w+?)(\*)?(?:=(.+))?\[(3?)\]")
+_ARRAY = re.compile(r"(np\.)?(\w+?)(\*)?(?:=(.+))?\[(3(?:,3)?)?\]")
 _NUMPY_SCALAR = re.compile(r"np\.(\w+)\((.+)\)")
 
 
@@ -40,7 +40,7 @@ def read_operand(notation: str) -> Spec:
     array = _ARRAY.fullmatch(notation)
     if array:
         prefix, dtype, weak, value, size = array.groups()
-        shape = (int(size),) if size else ()
+        shape = tuple(int(length) for length in size.split(",")) if size else ()
         held = read_literal(value or "1")
         return Spec(dtype, shape, held, is_numpy=bool(prefix), is_weak=bool(weak))
     scalar = _NUMPY_SCALAR.fullmatch(notation)

@@ -50,7 +50,10 @@ def composed_dtypes(
         name, arguments = term
         if name == "cast":
             source, target = arguments
-            return replace(own_array(plan, evaluated(source)), dtype=dtype(str(target)), value=None)
+            array = own_array(plan, evaluated(source))
+            if say:
+                say(f"{plan.op.name} casts {array} to {target}.")
+            return replace(array, dtype=dtype(str(target)), value=None)
         given = tuple([evaluated(argument) for argument in arguments])
         is_operator = any(o.is_numpy for o in given) and name != plan.op.name
         form = "operator" if is_operator else "function"
@@ -62,9 +65,11 @@ def composed_dtypes(
         shape = None if any(o.role is Role.ARRAY for o in given) else ()
         return array_operand(decision.result, shape, is_weak=decision.is_weak)
 
+    if say and composed.program in named:
+        say(f"{plan.op.name} returns {named[composed.program]} as it is.")
     final = evaluated(parse_program(composed.program))
     assert final.dtype is not None
-    highest = max(computed, key=lambda d: (d.rank, d.bits))
+    highest = max(computed, key=lambda d: (d.rank, d.bits), default=final.dtype)
     return Computed(highest, final.dtype, final.is_weak)
 
 

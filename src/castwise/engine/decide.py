@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.engine import numpy_operands
+from castwise.engine.accepts import check_accepted
 from castwise.engine.composed import Computed, composed_dtypes, composition
 from castwise.engine.conversion import check_conversion, check_joins, own_arrays
 from castwise.engine.decision import Cast, Decision, Question, Refusal, cast_between, cast_text
@@ -87,7 +88,7 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
     if composed:
         for operand in written:
             _check_known(plan, operand)
-        _check_scalars(plan, written)
+        check_accepted(plan, written)
         return composed_dtypes(plan, composed, written, decide, say)
     check_joins(plan, written)
     if is_mixed:
@@ -126,6 +127,7 @@ def _decided_elsewhere(
                 "Make the NumPy array an array of this framework first.",
             )
     other = dialect_named(name)
+    written = numpy_operands.as_seen(plan, written)
     decision = decide(replace(question, dialect=other, inplace=False, operands=written))
     if say:
         in_dtype = "" if decision.compute is decision.result else f" (in {decision.compute})"
@@ -196,12 +198,9 @@ def _wrong_count(question: Question) -> UsageError:
 
 
 def _check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
-    """Raises Refusal for dtypes the dialect or the op does not take, each alone or together."""
+    """Raises Refusal for what the dialect or the op does not take, each alone or together."""
+    check_accepted(plan, operands)
     for operand in operands:
-        if operand.is_scalar and operand.kind not in plan.python:
-            raise Refusal(
-                f"it takes no Python {operand.kind}", "Make it an array, or another kind."
-            )
         found = operand.dtype or plan.python[operand.kind]
         if found not in plan.reach.bits or operand.is_weak:
             _check_known(plan, operand)
@@ -212,25 +211,9 @@ def _check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
                 f"{plan.op.name} goes along an axis, and a 0-d array has none",
                 "Give it a dimension.",
             )
-    _check_scalars(plan, operands)
     if plan.same_dtype and len({o.dtype for o in _compared(plan, operands)}) > 1:
         why = plan.because or f"{plan.op.name} needs operands of one dtype"
         raise Refusal(why, "Cast one to the other.")
-
-
-def _check_scalars(plan: Plan, operands: tuple[Operand, ...]) -> None:
-    """Raises Refusal for Python scalars that the op does not take, or not beside these arrays."""
-    for scalar in [o for o in operands if o.is_scalar]:
-        given = [o.dtype or plan.python.get(o.kind) for o in operands]
-        beside = next((d for d in given if d in plan.refuses_scalars), None)
-        if beside or (plan.adapts and scalar.kind not in plan.adapts):
-            among = f" beside {beside}" if beside else ""
-            raise Refusal(
-                plan.because or f"{plan.op.name} takes no Python {scalar.kind}{among}",
-                "Make it an array of the dtype you want.",
-            )
-    if plan.last_is_scalar and not operands[-1].is_scalar:
-        raise Refusal(f"{operands[-1]} is no Python scalar", "Write a Python number.")
 
 
 def _check_known(plan: Plan, operand: Operand) -> None:

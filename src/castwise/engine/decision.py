@@ -52,6 +52,8 @@ class Question:
         """All that the answer can depend on."""
         operands = tuple([operand.key for operand in self.operands])
         alpha = (type(self.alpha), self.alpha)  # True and 1 are equal, and not the same alpha
+        if self.op.counts_dimensions:
+            operands = (*operands, *[min(operand.rank, 2) for operand in self.operands])
         return self.op, self.dialect, self.form, self.inplace, self.out, alpha, operands
 
     def __str__(self) -> str:

@@ -16,6 +16,13 @@ from castwise.engine.joining import (
 )
 from castwise.engine.plan import Plan
 from castwise.engine.scalars import POLICIES, Say
+from castwise.engine.unequal_joins import (
+    first_array,
+    float_for_integers,
+    integers_take_any,
+    keeps_first,
+    one_dtype,
+)
 from castwise.engine.weak import fits_kind, is_weakly_typed
 from castwise.frameworks.dialect import JOINS
 from castwise.vocab.dtypes import DType, weak_node
@@ -135,6 +142,11 @@ _OF_OPERANDS: dict[str, Callable[[Plan, tuple[Operand, ...]], DType | None]] = {
     "onto real first": _onto_real_first,
     "first or default float": _first_or_default_float,
     "integer power": _integer_power,
+    "keeps first": keeps_first,
+    "first array": first_array,
+    "integers take any": integers_take_any,
+    "float for integers": float_for_integers,
+    "one dtype": one_dtype,
 }
 
 

@@ -52,3 +52,9 @@ def _taken(plan: Plan, operand: Operand, beside: DType | None, counts: dict[DTyp
         f"{operand} is not an operand of {plan.op.name} here",
         "Make it an array of this framework first.",
     )
+
+
+def as_seen(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    """The operands as NumPy sees them, where it takes an array of one dtype for another."""
+    seen = plan.numpy_sees
+    return tuple([replace(o, dtype=seen[o.dtype]) if o.dtype in seen else o for o in operands])

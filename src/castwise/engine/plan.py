@@ -47,7 +47,10 @@ class Plan:
     refuses_arrays: frozenset[DType]
     refuses_compute: frozenset[DType]
     refuses_scalars: frozenset[DType]
+    refuses_numbers: frozenset[str]
+    takes_scalars: str
     last_is_scalar: bool
+    needs_rank: int
     because: str
     scalars: str
     adapts: tuple[str, ...]
@@ -67,6 +70,7 @@ class Plan:
     numpy_scalars_left: dict[DType, str]
     numpy_reads: dict[DType, DType]
     numpy_refuses: frozenset[DType]
+    numpy_sees: dict[DType, DType]
     numpy_result: dict[DType, DType]
     converts: dict[DType, DType]
     caps: dict[DType, DType]
@@ -125,6 +129,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         },
         conversion=_limits(rule.conversion) if rule.conversion else None,
         composes=rule.composes or (),
+        refuses_numbers=frozenset((rule.refuses_numbers or "").split()),
         adapts=tuple((rule.adapts or "").split()),
         mixes=None if rule.mixes is None else _pairs(rule.mixes, own),
         converts=converts,
@@ -160,6 +165,8 @@ _WORDS = {
     "makes_arrays": "",
     "out_of_range": "wraps",
     "negative_exponent": "",
+    "takes_scalars": "any",
+    "needs_rank": 0,
 }  # and what they are where no rule gives them
 _OF_DTYPES = ("refuses", "refuses_arrays", "refuses_compute", "refuses_scalars", "keeps_width")
 _MAPPINGS = ("result_of",)
@@ -186,6 +193,7 @@ def _numpy_fields(rule: Rule, dialect: Dialect) -> dict[str, Any]:
         numpy_scalars_left=_kinds(f"{scalars};{rule.numpy_scalars_left or ''}"),
         numpy_reads=dialect.mapping(rule.numpy_reads or ""),
         numpy_refuses=frozenset(dtypes_of(rule.numpy_refuses or "")),
+        numpy_sees=dialect.mapping(rule.numpy_sees or ""),
         numpy_result=dialect.mapping(rule.numpy_result or ""),
     )
 

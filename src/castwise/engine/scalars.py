@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from castwise.engine.arrays_alone import arrays_alone
 from castwise.engine.by_value import by_value
 from castwise.engine.conversion import converted
 from castwise.engine.plan import Plan
@@ -25,6 +26,7 @@ Say = Callable[[str], None] | None
 POLICIES: dict[str, Callable[[Plan, tuple[Operand, ...], Say], list[int]]] = {
     "tiers": tiers,
     "last adapts": last_adapts,
+    "arrays alone": arrays_alone,
     "weak": weak,
     "within kind": within_kind,
     "fits arrays": fits_arrays,

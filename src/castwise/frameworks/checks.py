@@ -13,6 +13,7 @@ from castwise.frameworks.dialect import (
     NUMPY_ARRAYS,
     OUT_OF_RANGE,
     OUTPUTS,
+    PLACES,
     SCALARS,
     Dialect,
     Rule,
@@ -27,7 +28,7 @@ _OF_DTYPES = [
 ]
 _MAPPINGS = [
     *("converts", "result_of", "mixes", "writes_also", "writes_never"),
-    *("numpy_result", "numpy_reads"),
+    *("numpy_result", "numpy_reads", "numpy_sees"),
 ]
 
 
@@ -112,6 +113,8 @@ def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
         dialect.mapping(getattr(rule, field) or "")
     if rule.conversion:
         dtypes_of(" ".join(filter(None, map(str, astuple(rule.conversion)[:3]))))
+    if (rule.needs_rank or 0) > 1 and not _counts_dimensions(names):
+        raise UsageError(f"vectors are not told from matrices in {names}.")
     if rule.result and rule.result not in RESULTS:
         dtype(rule.result)
     for chosen, allowed in (
@@ -119,12 +122,19 @@ def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
         (rule.out_of_range, OUT_OF_RANGE),
         (rule.joins, JOINS),
         (rule.scalars, SCALARS),
+        (rule.takes_scalars, PLACES),
         (rule.numpy, NUMPY_ARRAYS),
         (rule.makes_arrays, ("first", "all")),
         (rule.otherwise, ("refused", "no kernel")),
     ):
         if chosen is not None:
             _check_name(chosen, allowed, f"a choice for {names}")
+
+
+def _counts_dimensions(names: str) -> bool:
+    """Whether all the ops of a key tell vectors from matrices."""
+    ops = [OPS.get(word.partition("/")[0]) for word in names.split()]
+    return all(op and op.counts_dimensions for op in ops)
 
 
 def _check_name(name: str, known: Iterable[str], what: str) -> None:

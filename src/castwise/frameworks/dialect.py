@@ -52,9 +52,15 @@ JOINS = {
     "onto first": "the first operand's dtype, where the others may be cast to it",
     "onto real first": "the first operand's dtype, but the common dtype where one is complex",
     "first or default float": "the first operand's dtype; floats make integers the default float",
+    "keeps first": "the first operand's dtype, whatever is beside it",
+    "first array": "the first operand's dtype, whatever array is beside it",
+    "integers take any": "the first operand's dtype, beside which a float takes only itself",
+    "float for integers": "the default float where the arrays' dtypes meet in an integer",
+    "one dtype": "one dtype for all, but any array becomes float64 beside a Python float",
 }
 SCALARS = (
     "tiers",
+    "arrays alone",
     "weak",
     "within kind",
     "fits arrays",
@@ -68,6 +74,8 @@ SCALARS = (
     "singles mix",
     "converted",
 )
+# Which operands of an op may be Python scalars.
+PLACES = {"any": "everywhere", "last": "at the end only", "none": "nowhere"}
 # Casts that a varied dialect refuses, whatever its rules allow.
 GUARDS = {
     "no implicit cast": "every implicit cast is refused",
@@ -123,6 +131,9 @@ class Rule:
     refuses_compute: str | None = None  # reached, then refused
     refuses_scalars: str | None = None  # arrays of these kinds or dtypes take no Python scalar
     last_is_scalar: bool | None = None  # the last operand must be a Python scalar
+    refuses_numbers: str | None = None  # Python scalars of these kinds are refused
+    takes_scalars: str | None = None  # where Python scalars may stand: one of PLACES
+    needs_rank: int | None = None  # some operand must have as many dimensions
     because: str | None = None  # the reason a person is told
     scalars: str | None = None  # one of SCALARS
     adapts: str | None = None  # kinds of Python scalars cast to the array's dtype; no others go
@@ -144,6 +155,7 @@ class Rule:
     numpy_scalars_left: str | None = None  # the same where it stands on the left, if otherwise
     numpy_reads: str | None = None  # "uint16 -> bfloat16": the dtype a NumPy array is taken to have
     numpy_refuses: str | None = None  # arrays of these dtypes do not meet NumPy arrays
+    numpy_sees: str | None = None  # "bfloat16 -> float32": what it takes arrays of a dtype for
     numpy_result: str | None = None  # "bool -> uint8": where NumPy decided
     converts: str | None = None  # "bool -> int64": after the join, before computing
     integers_become_float: bool | None = None

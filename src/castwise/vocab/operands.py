@@ -68,6 +68,11 @@ class Operand:
         # The role's text, not the role: enums hash slowly.
         put(self, "key", (self.dtype, self.role.value, self.is_weak, value))
 
+    @property
+    def rank(self) -> float:
+        """How many dimensions it has; as many as anyone could ask for where it does not show."""
+        return math.inf if self.shape is None and self.dtype else len(self.shape or ())
+
     def __str__(self) -> str:
         if self.dtype is None:
             return scalar_text(self.value)

@@ -45,6 +45,7 @@ class Op:
     safe_output: bool = True  # False: the result is written to any dtype
     accumulates: bool = False  # small integers are summed in a wide one, as the dialect says
     is_condition_first: bool = False  # `where`: operand 0 chooses and takes no part
+    counts_dimensions: bool = False  # a rule may tell vectors from matrices
     meaning: str = ""
     family: str = ""  # where it stands in tables and pages
 
@@ -75,7 +76,8 @@ _ROWS = [
           integers_become_float=True, family="float functions"),
     *_row("heaviside", 2, computes=REAL, family="float functions"),
     *_row("xlogy", 2, computes="float", integers_become_float=True, family="float functions"),
-    *_row("matmul:@ dot", 2, family="products"),
+    *_row("matmul:@", 2, counts_dimensions=True, family="products"),
+    *_row("dot", 2, family="products"),
     *_row("where", 3, is_condition_first=True, family="selection"),
     *_row("clamp", (1, 3), computes=REAL, family="selection"),
     *_row("lerp", 3, computes=FLOATING, family="selection"),
@@ -178,7 +180,7 @@ def declare_op(name: str, *, operands: int | tuple[int, int] = 2, **switches: An
     return row
 
 
-_FIXED = ("name", "arity", "family", "symbol")
+_FIXED = ("name", "arity", "family", "symbol", "counts_dimensions")
 
 
 def _spread(operands: object) -> tuple[int, int]:

@@ -1,0 +1,72 @@
+"""What an op takes at all: Python scalars by kind and place, arrays by their dimensions."""
+
+from __future__ import annotations
+
+import pytest
+
+import castwise as cw
+from castwise.engine.ask import answer, question_in
+from castwise.frameworks.checks import check
+from castwise.frameworks.dialect import Composed, Dialect, Rule
+
+CHOOSY = Dialect(
+    framework="choosy",
+    about="A dialect that takes little.",
+    evidence="made up",
+    order="bool int8 int32 float32 float64",
+    reaches="bool -> int8; int8 -> int32; int32 -> float32; float32 -> float64",
+    python={"bool": "bool", "int": "int32", "float": "float32"},
+    casts="any",
+    ops={
+        "*": Rule(scalars="arrays alone", output="same dtype"),
+        "mul": Rule(refuses_numbers="bool float"),
+        "sub": Rule(takes_scalars="last"),
+        "maximum": Rule(takes_scalars="none"),
+        "matmul": Rule(needs_rank=2),
+        "mean": Rule(composes=(Composed("cast(x, float64)"),)),
+        "prod": Rule(composes=(Composed("x"),)),
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ("int8[3] * True", "mul takes no Python bool"),
+        ("int8[3] * 1.5", "mul takes no Python float"),
+        ("1 - int8[3]", "sub takes no Python scalar there"),
+        ("maximum(int8[3], 1)", "maximum takes no Python scalar"),
+        ("int8[3] @ int8[3]", "matmul needs an array of 2 dimensions"),
+        ("add(1, 2)", "at least one operand must be an array"),
+    ],
+)
+def test_what_is_not_taken_is_refused_by_its_name(expression: str, why: str) -> None:
+    with pytest.raises(cw.PromotionError, match=rf"{why}\."):
+        answer(question_in(expression, CHOOSY))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "int8[3] * 1",
+        "int8[3] - 1",
+        "maximum(int8[3], int8[])",
+        "int8[3] @ int8[3,2]",
+        "int8[n,m] @ int8[m]",
+        "int8 @ int8",
+    ],
+)
+def test_all_else_is_taken(expression: str) -> None:
+    assert answer(question_in(expression, CHOOSY)).result.name == "int8"
+
+
+def test_a_program_may_be_a_cast_or_the_operand_itself() -> None:
+    cast, kept = (answer(question_in(f"{op}(int8[3])", CHOOSY)) for op in ("mean", "prod"))
+    assert (cast.result.name, kept.result.name, kept.compute.name) == ("float64", "int8", "int8")
+    assert "mean casts int8[3] to float64." in cast.steps
+    assert "prod returns int8[3] as it is." in kept.steps
+
+
+def test_only_ops_that_count_dimensions_may_ask_for_matrices() -> None:
+    with pytest.raises(cw.UsageError, match="vectors are not told from matrices in dot"):
+        check(CHOOSY.vary(ops={"dot": Rule(needs_rank=2)}))
