@@ -1,0 +1,196 @@
+"""Asks OneFlow, eagerly, on the CPU.
+
+Its wheel needs the libraries of nvidia-cudnn-cu11 and nvidia-cublas-cu11 on LD_LIBRARY_PATH to be
+imported at all, though no GPU.
+"""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from castwise.conformance.calls import INPLACE_OPERATORS, OPERATORS, of_sequence, refusing
+from castwise.conformance.grid import OPS, Question, Scope
+from castwise.conformance.operand import Spec, read_literal, read_operand, words
+from castwise.conformance.recorder import Header
+from castwise.conformance.recorders.oneflow_errors import (
+    NoKernelError,
+    classify,
+    dtype_lacking_kernel,
+    is_missing_kernel,
+)
+
+PUBLIC_DTYPES = words("bool uint8 int8 int32 int64 float16 bfloat16 float32 float64")
+# Not among the names of the package, but in its promotion table. Most have no kernels, and then it
+# is the message about the missing one that tells what they were promoted to.
+INTERNAL_DTYPES = words("int16 uint16 uint32 uint64 int128")
+_ONLY_EMPTY = words("uint16 int128")  # no array of them can be filled
+# Ops that show the table, the lowest dtype of a reduction, and who promotes at all.
+_ASKED_OF_INTERNAL = words(
+    "add sub mul div maximum lt eq logical_and dot concat stack sum prod cumsum neg exp mean"
+)
+NUMPY_DTYPES = words("bool int8 int64 float32 float64 complex64")
+_NEED_AXIS = words("softmax log_softmax cumsum cumprod logsumexp")
+# The step without a kernel is not the last one: its dtype is not the result's.
+_ENDING_OTHERWISE = words(
+    "sub div eq ne lt le gt ge logical_and logical_or logical_xor bitwise_and bitwise_or "
+    "bitwise_xor logaddexp logsumexp l1_loss mse_loss addcmul std var isfinite isinf isnan allclose"
+)
+_DIVIDING = words("floor_divide remainder fmod")
+
+
+class OneflowRecorder:
+    """The OneFlow installed here."""
+
+    name = "oneflow"
+    dialects = ("oneflow",)
+    dialect = "oneflow"
+
+    def __init__(self, mode: str = "") -> None:
+        import oneflow
+
+        if mode:
+            raise ValueError(f"oneflow has no mode {mode!r}.")
+        self._oneflow: Any = oneflow
+        self._functions = _functions()
+        self._made: dict[str, Any] = {}
+        self.scope = Scope(
+            dtypes=(*PUBLIC_DTYPES, *INTERNAL_DTYPES),
+            forms={op: forms for op in OPS if (forms := self._forms(op))},
+            foreign=tuple(f"np.{d}{role}" for d in NUMPY_DTYPES for role in ("[3]", "[]", "(1)")),
+            has_matrices=True,
+            is_left_out=_is_left_out,
+        )
+
+    def versions(self) -> Header:
+        import numpy as np
+
+        return {
+            "version": str(self._oneflow.__version__),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        }
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+
+    def make(self, notation: str) -> Any:
+        if notation not in self._made:
+            self._made[notation] = _make(read_operand(notation))
+        return self._made[notation]
+
+    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        try:
+            return self._call(op, form, operands)
+        except RuntimeError as error:
+            if not is_missing_kernel(error):
+                raise
+            is_told = op not in _ENDING_OTHERWISE
+            raise NoKernelError(dtype_lacking_kernel(error) if is_told else None) from error
+
+    def dtype_of(self, result: Any) -> str | None:
+        # With a NumPy operand on the left of an operator it is NumPy that answers.
+        dtype = getattr(result, "dtype", None)
+        return None if dtype is None else str(dtype).removeprefix("oneflow.")
+
+    def classify(self, error: Exception) -> str | None:
+        return classify(error)
+
+    def _call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        if form == "operator":
+            return OPERATORS[op](*operands)
+        if form == "inplace":
+            first = operands[0].clone()
+            if op in INPLACE_OPERATORS:
+                return INPLACE_OPERATORS[op](first, operands[1])
+            return getattr(first, f"{op}_")(*operands[1:])
+        return self._functions[op](*operands)
+
+    def _forms(self, op: str) -> tuple[str, ...]:
+        # Tensors have no shift operators: with a NumPy array it is NumPy that shifts.
+        is_operator = op in OPERATORS and not op.endswith("shift") and op != "positive"
+        exists = {
+            "function": op in self._functions,
+            "operator": is_operator,
+            "inplace": (is_operator and op in INPLACE_OPERATORS)
+            or hasattr(self._oneflow.Tensor, f"{op}_"),
+        }
+        return tuple(form for form in exists if exists[form])
+
+
+recorder = OneflowRecorder
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    import oneflow
+
+    functions = {op: getattr(oneflow, op) for op in OPS if hasattr(oneflow, op)}
+    for op in ("mse_loss", "l1_loss"):
+        functions[op] = getattr(oneflow.nn.functional, op)
+    for op in _NEED_AXIS:
+        functions[op] = partial(functions[op], dim=-1)
+    functions["threshold"] = partial(oneflow.threshold, threshold=1, value=1)
+    functions["where"] = partial(oneflow.where, oneflow.ones(3, dtype=oneflow.bool))
+    functions["concat"] = of_sequence(oneflow.cat)
+    functions["stack"] = of_sequence(oneflow.stack)
+    functions["allclose"] = refusing(oneflow.allclose, yes=oneflow.ones(3, dtype=oneflow.bool))
+    return functions
+
+
+def _make(spec: Spec) -> Any:
+    import numpy as np
+    import oneflow
+
+    if spec.dtype is None:
+        return spec.value
+    if spec.is_numpy:
+        array: Any = np.full(spec.shape, spec.value, spec.dtype)
+        return array[()] if spec.is_scalar else array
+    if spec.dtype == "int16":  # nothing can be cast to it
+        return oneflow.from_dlpack(np.full(spec.shape, spec.value, "int16").__dlpack__())
+    names = oneflow._oneflow_internal if spec.dtype in INTERNAL_DTYPES else oneflow
+    dtype = getattr(names, spec.dtype)
+    if spec.dtype in _ONLY_EMPTY:
+        # What they are cast to, or that they cannot be, is found before shapes are compared.
+        return oneflow.empty((0, *spec.shape[1:]), dtype=dtype)
+    return oneflow.tensor(np.full(spec.shape, spec.value)).to(dtype)
+
+
+def _is_left_out(question: Question) -> bool:
+    return _crashes(question) or _is_beyond_the_table(question)
+
+
+def _is_beyond_the_table(question: Question) -> bool:
+    """Whether internal dtypes stand where they show nothing of the table, or cannot be made."""
+    op, form, operands = question
+    internal = [o for o in operands if o.partition("[")[0] in INTERNAL_DTYPES]
+    if not internal:
+        return False
+    is_by_numpy = form == "operator" and operands[0].startswith("np.")
+    # To the division int128 is no integer, and to its kernel no float.
+    is_unanswered = op == "div" and "int128[3]" in internal
+    is_apart = op not in _ASKED_OF_INTERNAL or form == "inplace" or is_by_numpy or is_unanswered
+    return is_apart or any(operand.endswith("[]") for operand in internal)
+
+
+def _crashes(question: Question) -> bool:
+    """Whether the call would end the process."""
+    op, form, operands = question
+    last = operands[-1]
+    if op == "add" and form in ("function", "operator"):
+        # Looking for what else could be added ends in a segmentation fault, but for numbers that
+        # are Python's or refused earlier.
+        is_number = last.endswith("(1)") and not last.startswith(("np.bool", "np.complex"))
+        return last.endswith("j") or (last.startswith("np.") and not is_number)
+    if op in _DIVIDING and not last.endswith("]") and not last.startswith("np."):
+        # Integers are divided by a number that wraps to zero.
+        value = read_literal(last)
+        return isinstance(value, int) and value % 256 == 0
+    return op in ("softmax", "log_softmax", "cumsum", "cumprod") and last.endswith("[]")

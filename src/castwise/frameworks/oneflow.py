@@ -1,0 +1,144 @@
+"""OneFlow: one table for all arrays, in which a 0-d array beside an array does not count."""
+
+from __future__ import annotations
+
+from castwise.frameworks.dialect import Composed, Dialect, Rule
+
+_INTERNAL = "int16 uint16 uint32 uint64 int128"  # in the table, and without a name in Python
+
+# Promoted to, but without a kernel on the CPU: seen as "Cannot find the kernel matching ...".
+_NO_KERNEL = {
+    "add": _INTERNAL,
+    "sub mul maximum minimum remainder fmod eq ne lt le gt ge logical_and logical_or logical_xor"
+    " bitwise_and bitwise_or bitwise_xor": f"bfloat16 {_INTERNAL}",
+    "div pow allclose argmax argmin": "bfloat16",
+    "floor_divide": "bool int16 bfloat16",
+    "erf exp log neg reciprocal rsqrt sigmoid sign sin sqrt square tanh": "float16",
+    "abs": "bool float16",
+    "ceil floor round trunc threshold gelu": "bool int float16",
+    "softmax log_softmax": "bool int float16 bfloat16",
+    "all any cumprod logaddexp logical_not logsumexp max min relu": "float16 bfloat16",
+    "atan2 isfinite isinf isnan l1_loss matmul median": "bool float16 bfloat16",
+    "clamp": "uint8",
+    "where": "uint8 float16 bfloat16",
+    "dot": "bool int float16 bfloat16",
+    "sum": "int16 uint64 int128",
+    "cumsum": "int16 uint64 int128 float16 bfloat16",
+    "prod": f"float16 bfloat16 {_INTERNAL}",
+}
+
+_OPS = {
+    "*": Rule(
+        scalars="arrays alone",
+        beside={"int128": {"float": "int128"}},  # it ranks above the floats where a number comes
+        otherwise="no kernel",
+        out_of_range="raises beyond int64",
+        output="same dtype",
+        numpy_scalars="float64 -> float",  # a subclass of Python's float
+    ),
+    "*/operator": Rule(numpy_left_decider="numpy@1", numpy_sees="bfloat16 -> float32"),
+    "div pow atan2": Rule(joins="float for integers", integers_become_float=False),
+    "div": Rule(
+        computes="bool int float",
+        composes=(
+            Composed("mul(reciprocal(y), x)", roles="SCALAR"),
+            Composed("mul(cast(x, float32), y)", kinds="int", exponent_roles="SCALAR NUMPY_SCALAR"),
+        ),
+    ),
+    "atan2": Rule(zero_d_as_arrays=True),  # it expands them first
+    "mul div floor_divide remainder fmod pow": Rule(refuses_numbers="bool"),
+    "div/inplace": Rule(refuses_numbers=""),
+    "floor_divide remainder fmod": Rule(takes_scalars="last"),
+    "maximum minimum atan2 logaddexp dot addcmul": Rule(takes_scalars="none"),
+    # `a += array` casts the array to a's dtype, where the others look at the common dtype.
+    "add/inplace": Rule(joins="first array"),
+    "floor_divide/inplace remainder/inplace pow/inplace bitwise_and/inplace bitwise_or/inplace"
+    " bitwise_xor/inplace": Rule(output="rebinds"),
+    # `& | ^` are the logical ops.
+    "bitwise_and bitwise_or bitwise_xor": Rule(computes="bool int float", result="bool"),
+    "bitwise_not": Rule(computes="bool", otherwise="refused", because="~ is for booleans"),
+    "where": Rule(joins="one dtype"),
+    "stack dot allclose": Rule(same_dtype=True),
+    "matmul": Rule(
+        joins="integers take any",
+        converts="int -> float32",
+        result="first",
+        output="any",
+        needs_rank=2,
+    ),
+    "argmax argmin var concat dot": Rule(refuses_zero_d=True),
+    "clamp": Rule(joins="keeps first", refuses_compute="bool bfloat16"),
+    "addcmul": Rule(composes=(Composed("add(x, mul(mul(y, z), 1))"),)),
+    "addcmul/inplace": Rule(output="any"),
+    "l1_loss": Rule(computes="bool float", otherwise="refused"),
+    "mse_loss": Rule(
+        composes=(
+            # Two integer arrays are refused, in words about the factor of their subtraction.
+            Composed("mean(x)", kinds="int", exponent_kinds="int"),
+            Composed("mean(square(sub(x, y)))"),
+        )
+    ),
+    "neg square sign logsumexp floor/inplace": Rule(integers_become_float=True),
+    "floor/inplace sin/inplace": Rule(converts="float16 -> float32"),
+    "relu std median": Rule(computes="bool int float"),
+    "norm": Rule(refuses="bool int float16 bfloat16"),
+    "mean": Rule(refuses="bool int bfloat16"),
+    "var": Rule(refuses="bool int"),
+    # The lowest dtype of these is int64, but a 0-d array has no axis to sum over.
+    "sum": Rule(composes=(Composed("x", roles="ZERO_D"),)),
+    "prod": Rule(accumulates=False, converts="bool -> int64"),
+    "logsumexp": Rule(composes=(Composed("cast(x, float32)", roles="ZERO_D"),)),
+}
+
+ONEFLOW = Dialect(
+    framework="oneflow",
+    version="0.9",
+    about="OneFlow: a 0-d array beside an array does not count; bfloat16 outranks float64.",
+    evidence="recorded from oneflow 0.9.0, eager, CPU",
+    order="bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 int128"
+    " float16 float32 float64 bfloat16",
+    reaches="""
+        bool -> uint8 int8
+        uint8 -> uint16 int16
+        int8 -> int16
+        uint16 -> uint32 int32
+        int16 -> int32
+        uint32 -> uint64 int64
+        int32 -> int64
+        uint64 int64 -> int128
+        int128 -> float16
+        float16 -> float32
+        float32 -> float64
+        float64 -> bfloat16
+    """,
+    python={"bool": "bool", "int": "int64", "float": "float32"},
+    lifts="bool int -> default_float",
+    # By the priorities of 0.9, which rank int16 above int64.
+    accumulates="bool uint8 int8 uint16 uint32 int32 -> int64",
+    no_kernel=_NO_KERNEL,
+    casts="any",
+    ops=_OPS,
+    prefixes="oneflow flow oneflow.Tensor oneflow.linalg oneflow.nn.functional F",
+    aliases={
+        "ne": "not_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+        "clamp": "clip",
+        "concat": "cat",
+        "neg": "negative",
+        "max": "amax",
+        "min": "amin",
+        "norm": "vector_norm",
+    },
+    one_sided="matmul",
+    surprises=(
+        "int8[3] * float64[]",
+        "float64[3] + bfloat16[3]",
+        "-int8[3]",
+        "bool[3] / 2",
+        "int8[3] ** int8[3]",
+        "where(bool[3], float32[3], 1.5)",
+        "sum(int8[])",
+        "uint8[2,3] @ float32[3,2]",
+    ),
+)
