@@ -57,9 +57,9 @@ def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
     if dialect.truncates:
         yield "Narrower arrays", f"what they are asked to be and are: {_code(dialect.truncates)}"
     if dialect.lifts:
-        yield "Where an op needs floats", _default(dialect, dialect.lifts)
+        yield "Where an op needs floats", _code(_spelled(dialect, dialect.lifts))
     if dialect.accumulates:
-        yield "Sums and products", _default(dialect, dialect.accumulates)
+        yield "Sums and products", _code(_spelled(dialect, dialect.accumulates))
     if dialect.caps:
         yield "Caps", f"nothing is computed in a wider dtype: {_code(dialect.caps)}"
     outputs = {form: _output(dialect, form) for form in ("inplace", "out")}
@@ -85,7 +85,7 @@ def op_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
     """The ops with rules of their own, and what those say."""
     for names, rule in dialect.ops.items():
         if names != _EVERY_OP:
-            yield _ops_text(names), "; ".join(phrases(rule))
+            yield _ops_text(names), _spelled(dialect, "; ".join(phrases(rule)))
 
 
 def missing_kernels(dialect: Dialect) -> Iterator[tuple[str, str]]:
@@ -172,11 +172,11 @@ def _code(text: str) -> str:
     return f"`{' '.join(text.split())}`" if text else "nothing"
 
 
-def _default(dialect: Dialect, text: str) -> str:
-    """A mapping with the dtypes that Python's numbers stand for."""
+def _spelled(dialect: Dialect, text: str) -> str:
+    """A text with the dtypes that Python's numbers stand for, in the place of their names there."""
     for kind, name in dialect.python.items():
         text = text.replace(f"default_{kind}", name)
-    return _code(text)
+    return text
 
 
 def _beside(value: Mapping[str, Mapping[str, str]]) -> str:
@@ -267,7 +267,9 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     numpy_result=lambda value: f"what it decided comes back as {_code(value)}",
     converts=lambda value: f"before computing, {_code(value)}",
     integers_become_float=_yes_no("integers become floats", "integers do not become floats"),
-    keeps_width=lambda value: f"a {_or(value)} operand is not computed in fewer bits than it has",
+    keeps_width=lambda value: (
+        f"{_or(value)} operands are not computed in fewer bits than they have"
+    ),
     python=lambda value: f"Python numbers count for other dtypes: {_pairs(value)}",
     accumulates=_yes_no("small integers are summed in wide ones", "sums keep their dtype"),
     same_dtype=_yes_no("all operands must have one dtype", "operands may differ in dtype"),
