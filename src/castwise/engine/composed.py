@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from castwise.engine.conversion import own_array
-from castwise.engine.decision import Decision, Question
+from castwise.engine.decision import Decision, Question, step_text
 from castwise.engine.plan import Plan
 from castwise.engine.scalars import Say
 from castwise.frameworks.dialect import Composed
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.notation import parse_scalar
 from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand
-from castwise.vocab.ops import op
+from castwise.vocab.ops import op, op_of_symbol
 
 Decide = Callable[[Question], Decision]
 
@@ -55,13 +55,10 @@ def composed_dtypes(
                 say(f"{plan.op.name} casts {array} to {target}.")
             return replace(array, dtype=dtype(str(target)), value=None)
         given = tuple([evaluated(argument) for argument in arguments])
-        is_operator = any(o.is_numpy for o in given) and name != plan.op.name
-        form = "operator" if is_operator else "function"
-        inplace = name.endswith("_")
-        decision = decide(Question(op(name.rstrip("_")), given, plan.dialect, form, inplace))
+        decision = decide(_step(plan, name, given))
         computed.append(decision.compute)
         if say:
-            say(f"{plan.op.name} computes {decision}.")
+            say(f"{plan.op.name} computes {step_text(decision)}.")
         shape = None if any(o.role is Role.ARRAY for o in given) else ()
         return array_operand(decision.result, shape, is_weak=decision.is_weak)
 
@@ -94,6 +91,13 @@ def parse_program(text: str) -> Term:
         else:
             parts[-1] += char
     return name, tuple([parse_program(part) for part in parts])
+
+
+def _step(plan: Plan, name: str, given: tuple[Operand, ...]) -> Question:
+    """The question a step asks: of an operator where a symbol is written, in place with a `_`."""
+    if name.isidentifier():
+        return Question(op(name.rstrip("_")), given, plan.dialect, inplace=name.endswith("_"))
+    return Question(op_of_symbol(name, len(given)), given, plan.dialect, "operator")
 
 
 def _is_meant(plan: Plan, composed: Composed, operands: tuple[Operand, ...]) -> bool:

@@ -8,7 +8,15 @@ from castwise.engine import numpy_operands
 from castwise.engine.accepts import check_accepted
 from castwise.engine.composed import Computed, composed_dtypes, composition
 from castwise.engine.conversion import check_conversion, check_joins, own_arrays
-from castwise.engine.decision import Cast, Decision, Question, Refusal, cast_between, cast_text
+from castwise.engine.decision import (
+    Cast,
+    Decision,
+    Question,
+    Refusal,
+    cast_between,
+    cast_text,
+    step_text,
+)
 from castwise.engine.guards import check_guards
 from castwise.engine.joining import is_integer_power, not_computed, own_dtype
 from castwise.engine.joins import is_strong_power, joined
@@ -45,7 +53,7 @@ def decide(question: Question, say: Say = None) -> Decision:
     if question.inplace or question.out:
         result = _written(plan, question, written[0], computed, say)
         is_weak = is_weak if plan.output == "rebinds" else stays_weak
-    targets = _targets(plan, written, compute)
+    targets = _targets(plan, written, compute, is_own)
     casts = tuple([_cast(plan, o, target) for o, target in zip(written, targets, strict=True)])
     result_cast = None if result is computed else cast_between(computed, result)
     if row.is_condition_first:
@@ -130,8 +138,7 @@ def _decided_elsewhere(
     written = numpy_operands.as_seen(plan, written)
     decision = decide(replace(question, dialect=other, inplace=False, operands=written))
     if say:
-        in_dtype = "" if decision.compute is decision.result else f" (in {decision.compute})"
-        say(f"Here {other.name} decides: {decision}{in_dtype}.")
+        say(f"Here {other.name} decides: {step_text(decision)}.")
     result = plan.numpy_result.get(decision.result, decision.result)
     return Computed(decision.compute, result, is_own=False)
 
@@ -139,9 +146,11 @@ def _decided_elsewhere(
 def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[DType, bool]:
     """The dtype the op computes in: the join, what the op makes of it, and whether it takes it;
     and whether all that came together there is weak."""
-    if not plan.promotes:
-        return _unpromoted(plan, operands)[0], False
-    node = joined(plan, _adapted(plan, _raised(plan, operands)), say)
+    if plan.promotes:
+        lifted = _raised(plan, _lifted(plan, operands, say))
+        node = joined(plan, _adapted(plan, lifted), say)
+    else:
+        node = _unpromoted(plan, operands)[0]
     is_weak = node.is_weak or all([is_weakly_typed(o) for o in operands])
     is_weak = is_weak and not is_strong_power(plan, operands, node)
     common = (strong_twin(node) or plan.python[node.kind]) if node.is_weak else node
@@ -184,7 +193,9 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say
         result = written_dtype(plan, compute, operands[0].dtype or compute)
     else:
         result = dtype(plan.dialect.index if plan.result == "index" else plan.result)
-    if say and result is not compute:
+    if say and not plan.promotes:
+        say(f"{plan.op.name} casts nothing: it takes {compute} first and returns {result}.")
+    elif say and result is not compute:
         say(f"{plan.op.name} computes in {compute} and returns {result}.")
     return result
 
@@ -227,7 +238,23 @@ def _check_known(plan: Plan, operand: Operand) -> None:
 def _compared(plan: Plan, operands: tuple[Operand, ...]) -> list[Operand]:
     """The operands that must be of one dtype."""
     last_adapts = plan.scalars == "last adapts" and operands[-1].role is not Role.ARRAY
-    return [o for o in (operands[:-1] if last_adapts else operands) if o.dtype]
+    compared = operands[:-1] if last_adapts else operands[: plan.compared]
+    return [o for o in compared if o.dtype]
+
+
+def _lifted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
+    """The operands with integers made floats, where a Python float stands beside them."""
+    lifts = plan.floats_lift
+    if not lifts or not any([o.is_scalar and o.kind == "float" for o in operands]):
+        return operands
+    lifted = tuple(
+        [replace(o, dtype=lifts.get(o.dtype, o.dtype)) if o.dtype else o for o in operands]
+    )
+    if say:
+        for given, counted in zip(operands, lifted, strict=True):
+            if counted.dtype is not given.dtype:
+                say(f"Beside a Python float {given} counts as {counted}.")
+    return lifted
 
 
 def _raised(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
@@ -247,10 +274,12 @@ def _adapted(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
     return tuple([array if array and o.is_scalar else o for o in operands])
 
 
-def _targets(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> list[DType]:
+def _targets(
+    plan: Plan, operands: tuple[Operand, ...], compute: DType, is_own: bool
+) -> list[DType]:
     """The dtype each operand is cast to."""
-    if not plan.promotes:
-        return _unpromoted(plan, operands)
+    if not plan.promotes and is_own:
+        return [plan.converts.get(own, own) for own in _unpromoted(plan, operands)]
     targets = [compute] * len(operands)
     if is_integer_power(plan, operands):  # the exponent takes no part
         targets[-1] = operands[-1].dtype or compute

@@ -97,6 +97,12 @@ class Decision:
         return f"{self.question} -> {self.result}"
 
 
+def step_text(decision: Decision) -> str:
+    """A decision as a step of another: what it computes in is told where it is not the result."""
+    in_dtype = "" if decision.compute is decision.result else f" (in {decision.compute})"
+    return f"{decision}{in_dtype}"
+
+
 class Refusal(Exception):  # noqa: N818 -- not an error: it becomes one in as_error
     """Raised inside resolve: why the dialect refuses, and what to do."""
 

@@ -26,6 +26,9 @@ def join(plan: Plan, dtypes: Iterable[DType]) -> DType:
 def _join_all(plan: Plan, given: set[DType]) -> DType:
     if len(given) == 1:
         return next(iter(given))
+    exception = plan.meets.get(frozenset(given))
+    if exception is not None:
+        return exception
     common = plan.reach.common(plan.reach.masks[d] for d in given)
     if common is None or not is_allowed(plan, common, given):
         raise no_common_dtype(plan, given)
@@ -116,6 +119,8 @@ def own_dtype(plan: Plan, operand: Operand) -> DType:
         return own
     wide = plan.python.get("wide int") or (_UINT64 if own.bits == 64 else own)
     if wide in plan.reach.bits and wide.min <= value <= wide.max:
+        return wide
+    if plan.out_of_range == "wraps however large":
         return wide
     if plan.out_of_range == "compares as objects":
         return _UINT64 if value > 0 else own

@@ -50,10 +50,13 @@ def joined(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType:
 
 def _common_dtype(plan: Plan, masks: list[int]) -> DType | None:
     """The first dtype of the dialect that every operand reaches."""
-    common = plan.reach.common(masks)
     # The order is topological, so the lowest bit of a mask is the dtype the operand entered as.
-    entered = {plan.reach.lowest(mask) for mask in masks}
-    return common if common and is_allowed(plan, common, entered) else None
+    entered = [plan.reach.lowest(mask) for mask in masks]
+    given = set(entered)
+    if plan.dialect.folds and len(given) > 1:
+        return join(plan, entered)
+    common = plan.reach.common(masks)
+    return common if common and is_allowed(plan, common, given) else None
 
 
 def _first_loop(plan: Plan, masks: list[int]) -> DType | None:
@@ -162,7 +165,7 @@ def _tell(
 ) -> None:
     """Says where operands of several dtypes meet; the tiers have said so already."""
     given = list(dict.fromkeys(o.dtype.name for o in operands if o.dtype))
-    if plan.scalars == "tiers" or given == [common.name]:
+    if plan.scalars in ("tiers", "kinds first") or given == [common.name]:
         return
     is_choosy = plan.joins == "first loop" and len(plan.computes) < len(plan.reach.order)
     among = f"Of the dtypes {plan.op.name} computes in, " if is_choosy else ""

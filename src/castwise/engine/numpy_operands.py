@@ -10,7 +10,7 @@ from castwise.engine.scalars import Say
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, Role, scalar_operand
 
-_PYTHON = {"int": int, "float": float, "complex": complex}
+_PYTHON = {"bool": bool, "int": int, "float": float, "complex": complex}
 
 
 def all_taken(plan: Plan, operands: tuple[Operand, ...], say: Say = None) -> tuple[Operand, ...]:

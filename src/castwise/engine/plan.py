@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from castwise.engine.reach import Reach
@@ -59,7 +59,9 @@ class Plan:
     conversion: Limits | None
     makes_arrays: str
     zero_d_as_arrays: bool
+    scalars_as_zero_d: bool
     refuses_zero_d: bool
+    meets: dict[frozenset[DType], DType]
     joins: str
     composes: tuple[Composed, ...]
     borrows: str
@@ -77,6 +79,8 @@ class Plan:
     lowest: tuple[DType | None, ...]
     same_dtype: bool
     keeps_width: frozenset[DType]
+    compared: int
+    floats_lift: dict[DType, DType]
     truncates: dict[DType, DType]
     makes_strong: bool
     converted_is_strong: bool
@@ -103,7 +107,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
     """The plan of an op in a dialect; the same object for the same question."""
     rule = rule_for(dialect, row, form)
     own = dialect.dtypes
-    reach = reach_of(dialect)
+    reach = reach_of(dialect if rule.reaches is None else replace(dialect, reaches=rule.reaches))
 
     def chosen(name: str) -> Any:
         value = getattr(rule, name)
@@ -128,6 +132,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
             for array, counts in (rule.beside or {}).items()
         },
         conversion=_limits(rule.conversion) if rule.conversion else None,
+        meets=_meets(rule.meets or ""),
         composes=rule.composes or (),
         refuses_numbers=frozenset((rule.refuses_numbers or "").split()),
         adapts=tuple((rule.adapts or "").split()),
@@ -136,8 +141,10 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         caps=dialect.mapping(dialect.caps),
         lowest=_padded(lowest, row.arity[1]),
         same_dtype=chosen("same_dtype"),
+        compared=rule.compared or row.arity[1],
+        floats_lift=dialect.mapping(dialect.lifts) if rule.floats_lift else {},
         truncates={} if rule.is_truncated is False else dialect.mapping(dialect.truncates),
-        promotes=row.promotes,
+        promotes=chosen("promotes"),
         checks=frozenset(dtypes_of(rule.checks or dialect.order)),
         exponent_fits=dtype(rule.exponent_fits) if rule.exponent_fits else None,
         result=chosen("result"),
@@ -152,6 +159,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
 # The fields of a rule that a plan has under the same name, by how they are read.
 _FLAGS = (
     "zero_d_as_arrays",
+    "scalars_as_zero_d",
     "refuses_zero_d",
     "makes_strong",
     "converted_is_strong",
@@ -241,6 +249,17 @@ def _kinds(text: str) -> dict[DType, str]:
         names, _, kind = entry.partition("->")
         kinds.update(dict.fromkeys(dtypes_of(names), kind.strip()))
     return kinds
+
+
+def _meets(text: str) -> dict[frozenset[DType], DType]:
+    """The text "uint64 + int8 int16 -> float64" as a mapping of pairs."""
+    meets: dict[frozenset[DType], DType] = {}
+    for entry in filter(None, text.split(";")):
+        pair, _, target = entry.partition("->")
+        first, second = (dtypes_of(words) for words in pair.split("+"))
+        pairs = [frozenset((a, b)) for a in first for b in second]
+        meets.update(dict.fromkeys(pairs, dtype(target.strip())))
+    return meets
 
 
 def _pairs(text: str | None, own: tuple[DType, ...]) -> frozenset[tuple[DType, DType]]:

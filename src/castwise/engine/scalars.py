@@ -11,7 +11,7 @@ from castwise.engine.arrays_alone import arrays_alone
 from castwise.engine.by_value import by_value
 from castwise.engine.conversion import converted
 from castwise.engine.plan import Plan
-from castwise.engine.tiers import last_adapts, tiers
+from castwise.engine.tiers import kinds_first, last_adapts, tiers
 from castwise.engine.weak import as_arrays, as_nodes, fits_arrays, weak, within_kind
 from castwise.engine.zero_d import (
     singles_mix,
@@ -25,6 +25,7 @@ Say = Callable[[str], None] | None
 
 POLICIES: dict[str, Callable[[Plan, tuple[Operand, ...], Say], list[int]]] = {
     "tiers": tiers,
+    "kinds first": kinds_first,
     "last adapts": last_adapts,
     "arrays alone": arrays_alone,
     "weak": weak,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from castwise.engine.decision import Refusal
 from castwise.engine.joining import complex_of, join, own_dtype
 from castwise.engine.plan import Plan
-from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import KINDS, DType
 from castwise.vocab.operands import Operand
 
 Say = Callable[[str], None] | None
@@ -20,12 +20,47 @@ def tiers(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     groups: tuple[list[DType], list[DType], list[DType]] = ([], [], [])
     for operand in operands:
         groups[_tier(plan, operand)].append(own_dtype(plan, operand))
-    arrays, zero_d, scalars = [join(plan, group) if group else None for group in groups]
+    arrays, zero_d, scalars = _joined(plan, groups)
     common = _outranks(plan, arrays, _outranks(plan, zero_d, scalars))
     assert common is not None
     if say:
         _tell(groups, (arrays, zero_d, scalars), common, say)
     return [plan.reach.masks[common]] * len(operands)
+
+
+def kinds_first(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+    """What all operands reach together: the highest kind decides, and within it arrays come before
+    0-d arrays; these give their dtype as it is. A Python scalar adds nothing where its kind is no
+    higher; where it is, it counts as a 0-d array (MindSpore's implicit promotion of Mul)."""
+    groups: tuple[list[DType], list[DType], list[DType]] = ([], [], [])
+    scalars = []
+    for operand in operands:
+        if operand.is_scalar and not plan.scalars_as_zero_d:
+            scalars.append(operand)
+        else:
+            groups[_tier(plan, operand)].append(own_dtype(plan, operand))
+    common = _of_highest_kind(plan, groups)
+    for scalar in scalars:
+        if common is None or KINDS.index(scalar.kind) > common.rank:
+            groups[1].append(own_dtype(plan, scalar))
+        elif say:
+            say(f"{scalar} is weak: it takes the arrays' {common}.")
+    common = _of_highest_kind(plan, groups)
+    assert common is not None
+    if say:
+        _tell(groups, tuple(_joined(plan, groups)), common, say)
+    return [plan.reach.masks[common]] * len(operands)
+
+
+def _joined(plan: Plan, groups: tuple[list[DType], ...]) -> list[DType | None]:
+    """The common dtype of each tier."""
+    return [join(plan, group) if group else None for group in groups]
+
+
+def _of_highest_kind(plan: Plan, groups: tuple[list[DType], ...]) -> DType | None:
+    """The dtype of the highest kind among the tiers', the highest tier's where several are."""
+    found = [dtype for dtype in _joined(plan, groups) if dtype]
+    return max(found, key=lambda d: d.rank) if found else None
 
 
 def last_adapts(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
@@ -43,7 +78,7 @@ def last_adapts(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
 
 def _tier(plan: Plan, operand: Operand) -> int:
     if operand.is_scalar:
-        return 2
+        return 1 if plan.scalars_as_zero_d else 2
     return 1 if operand.is_zero_d and not plan.zero_d_as_arrays else 0
 
 

@@ -22,7 +22,13 @@ _BY_DEFAULT_INT = (
     "free exponent",
 )
 # Where the dialect lets an int in that the compute dtype does not hold, it wraps.
-_WRAPPING = ("wraps", "wraps within 64 bits", "raises beside integers", *_BY_DEFAULT_INT)
+_WRAPPING = (
+    "wraps",
+    "wraps however large",
+    "wraps within 64 bits",
+    "raises beside integers",
+    *_BY_DEFAULT_INT,
+)
 _INT64 = dtype("int64")
 
 

@@ -147,4 +147,6 @@ def _adoption_text(scalar: Operand, common: DType | None, adopted: DType) -> str
         return f"{scalar} stands with no array, so it is {adopted}."
     if adopted is common:
         return f"{scalar} is weak: it takes the arrays' {common}."
+    if common.rank >= KINDS.index(scalar.kind):
+        return f"Beside {common} {scalar} counts as {adopted}."
     return f"{scalar} is of a higher kind than {common}: it counts as {adopted}."

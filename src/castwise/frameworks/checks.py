@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.frameworks.dialect import (
@@ -115,6 +115,8 @@ def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
         dtypes_of(" ".join(filter(None, map(str, astuple(rule.conversion)[:3]))))
     if (rule.needs_rank or 0) > 1 and not _counts_dimensions(names):
         raise UsageError(f"vectors are not told from matrices in {names}.")
+    if rule.reaches is not None:
+        _check_edges(replace(dialect, reaches=rule.reaches, alone=dialect.order))
     if rule.result and rule.result not in RESULTS:
         dtype(rule.result)
     for chosen, allowed in (

@@ -15,6 +15,7 @@ FORMS = ("function", "operator", "inplace", "out")
 # What becomes of a Python number that the compute dtype cannot hold.
 OUT_OF_RANGE = {
     "wraps": "it wraps silently",
+    "wraps however large": "it wraps silently, even beyond 64 bits",
     "wraps within 64 bits": "it wraps silently, unless it fits neither int64 nor uint64",
     "raises": "it is refused",
     "raises beside integers": "it is refused where the array's own dtype, an integer of less than"
@@ -61,6 +62,7 @@ JOINS = {
 SCALARS = (
     "tiers",
     "arrays alone",
+    "kinds first",
     "weak",
     "within kind",
     "fits arrays",
@@ -95,7 +97,8 @@ NUMPY_ARRAYS = {
 class Composed:
     """An op that is made of others, for the operands it names (all, where nothing is named)."""
 
-    # "sub(exp(x), mul(y, x))", the operands being x y z; "cast(x, int32)" is no op, "mul_" in place
+    # "sub(exp(x), *(y, x))", the operands being x y z: a name is a function, a symbol an operator,
+    # "mul_" in place, and "cast(x, int32)" no op.
     program: str
     kinds: str = ""  # kinds or dtypes of the first operand; "foreign" for an only_absorbed one
     roles: str = ""  # roles of the first operand, by the names of Role
@@ -143,6 +146,10 @@ class Rule:
     makes_arrays: str | None = None  # "first" or "all": made arrays before they meet the others
     zero_d_as_arrays: bool | None = None
     refuses_zero_d: bool | None = None
+    scalars_as_zero_d: bool | None = None
+    reaches: str | None = None  # edges of its own, instead of the dialect's
+    meets: str | None = None  # "uint64 + int8 -> float64": pairs that meet elsewhere than by edges
+    promotes: bool | None = None  # False: each operand keeps its dtype
     joins: str | None = None  # one of JOINS
     composes: tuple[Composed, ...] | None = None  # the first that fits
     borrows: str | None = None  # the dialect that decides instead
@@ -159,10 +166,12 @@ class Rule:
     numpy_result: str | None = None  # "bool -> uint8": where NumPy decided
     converts: str | None = None  # "bool -> int64": after the join, before computing
     integers_become_float: bool | None = None
+    floats_lift: bool | None = None  # beside a Python float integers become floats before they join
     accumulates: bool | None = None
     same_dtype: bool | None = None
     keeps_width: str | None = None  # kinds of which no operand is computed in fewer bits
     python: Mapping[str, str] | None = None  # where Python numbers count for other dtypes
+    compared: int | None = None  # of how many first operands same_dtype is asked; of all by default
     is_truncated: bool | None = None  # False: dtypes count as they are written
     makes_strong: bool | None = None  # the result is not weak, even of weak operands
     converted_is_strong: bool | None = None  # the same, but only of what `converts` or lifts

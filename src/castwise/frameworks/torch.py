@@ -52,7 +52,7 @@ _OPS = {
     "eq/operator": Rule(numpy="as arrays"),
     # Python's a / tensor is tensor.reciprocal() * a.
     "div/operator": Rule(
-        composes=(Composed("mul(reciprocal(y), x)", roles="SCALAR NUMPY_ARRAY NUMPY_ZERO_D"),),
+        composes=(Composed("*(reciprocal(y), x)", roles="SCALAR NUMPY_ARRAY NUMPY_ZERO_D"),),
     ),
     "sub": Rule(refuses="bool", because="torch refuses minus on booleans; use ^ or logical_xor"),
     "floor ceil trunc sign": Rule(refuses="complex", because="complex has no order"),

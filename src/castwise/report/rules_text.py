@@ -29,6 +29,8 @@ _EVERY_OP = "*"
 _SCALARS = {
     "tiers": "arrays decide before 0-d arrays, these before Python scalars; a lower tier counts"
     " only where its kind is higher",
+    "kinds first": "the highest kind decides, and within it arrays before 0-d arrays; a Python"
+    " number counts only where its kind is higher, as a 0-d array",
     "weak": "a Python number takes the arrays' dtype; one of a higher kind moves only the kind",
     "within kind": "a Python number takes the arrays' dtype; one of a higher kind is refused, save"
     " complex beside floats",
@@ -180,6 +182,8 @@ def _spelled(dialect: Dialect, text: str) -> str:
 
 
 def _beside(value: Mapping[str, Mapping[str, str]]) -> str:
+    if not value:
+        return "Python numbers count alike beside every array"
     told = [
         f"beside {array} a Python {kind} counts as {name}"
         for array, counts in value.items()
@@ -249,7 +253,13 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     conversion=_conversion,
     makes_arrays=lambda value: f"made arrays before they meet the others: {value}",
     zero_d_as_arrays=_yes_no("0-d arrays count as arrays", "0-d arrays count for less"),
+    scalars_as_zero_d=_yes_no(
+        "Python numbers count as 0-d arrays", "Python numbers count for less than 0-d arrays"
+    ),
     refuses_zero_d=_yes_no("refuses 0-d arrays", "takes 0-d arrays"),
+    reaches=lambda value: f"has edges of its own: {_code(value)}",
+    meets=lambda value: f"pairs that meet elsewhere: {_code(value)}",
+    promotes=_yes_no("operands are cast to one dtype", "no operand is cast to another's dtype"),
     joins=lambda value: f"joins by {value}: {JOINS[value]}",
     composes=_composed,
     borrows=lambda value: f"{value} decides",
@@ -270,9 +280,13 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     keeps_width=lambda value: (
         f"{_or(value)} operands are not computed in fewer bits than they have"
     ),
+    floats_lift=_yes_no(
+        "beside a Python float integers become floats first", "a Python float lifts no integers"
+    ),
     python=lambda value: f"Python numbers count for other dtypes: {_pairs(value)}",
     accumulates=_yes_no("small integers are summed in wide ones", "sums keep their dtype"),
     same_dtype=_yes_no("all operands must have one dtype", "operands may differ in dtype"),
+    compared=lambda value: f"that is asked of the first {value} operands alone",
     is_truncated=_yes_no("dtypes count as arrays hold them", "dtypes count as they are written"),
     makes_strong=_yes_no("the result is never weak", "the result may be weak"),
     converted_is_strong=_yes_no("what is converted is not weak", "what is converted may be weak"),

@@ -1,0 +1,74 @@
+"""What an error of MindSpore means: only its text tells the kinds apart."""
+
+from __future__ import annotations
+
+import re
+
+from castwise.conformance.calls import RefusalError
+from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED
+
+_NO_KERNEL = re.compile(
+    r"Select CPU operator\[|KernelMod Init Failed|Unsupported op \[|unregistered"
+    r"|Reduce does not support"
+)
+# "... but get input[Bool Bool ] and output[Bool ]", "... output[[const vector]{UInt32}]."
+_WANTED = re.compile(
+    r"Select CPU operator\[(\w+)\].*but get input.*?output\[(?:\[const vector\]\{)?(\w+)", re.DOTALL
+)
+# The primitives by which an op is called otherwise than by its own name; a function that calls
+# several names the dtype of a step.
+_PRIMITIVES = {
+    "lt": "less",
+    "le": "lessequal",
+    "gt": "greater",
+    "ge": "greaterequal",
+    "eq": "equal",
+    "ne": "notequal",
+    "remainder": "floormod",
+    "where": "select",
+    "lerp": "lerp",
+}
+_OUT_OF_RANGE = re.compile(
+    "Unable to cast Python instance of type <class 'int'>|returned a result with an exception set"
+    "|Cannot construct Tensor because of unsupported data type|Unsupported tensor type!"
+)
+# Signatures and shapes; a complex scalar is told by some as a signature, by others as a dtype.
+_NOT_ABOUT_DTYPES = re.compile(
+    "Failed calling|unsupported operand|must be Tensor|must be a Tensor|[Tt]ensor is expected"
+    "|at least one of the inputs|[Aa]t least one of the types|must be Tensor or Number"
+    "|required positional argument|cannot broadcast|should be a Tensor|must be all tensor"
+    "|rank >= 1|must be Tensor but got|primitive descriptor"
+)
+
+
+class NoKernelError(Exception):
+    """Promotion succeeded but the CPU has no kernel; `dtype` is the result's, if known."""
+
+    def __init__(self, dtype: str | None) -> None:
+        super().__init__(dtype)
+        self.dtype = dtype
+
+
+def is_missing_kernel(error: Exception) -> bool:
+    """Whether MindSpore got as far as looking for a kernel, and found none for the dtypes."""
+    return _NO_KERNEL.search(str(error)) is not None
+
+
+def promoted_dtype(error: Exception, op: str) -> str | None:
+    """The result dtype the missing kernel was to give, where it is the op's own kernel."""
+    found = _WANTED.search(str(error))
+    primitive = _PRIMITIVES.get(op, op.replace("_", ""))
+    return found[2].lower() if found and found[1].lower() == primitive else None
+
+
+def classify(error: Exception) -> str | None:
+    """The answer an error amounts to, or None where it is not about dtypes or values."""
+    text = str(error)
+    if isinstance(error, NoKernelError):
+        return f"{NO_KERNEL}:{error.dtype}" if error.dtype else NO_KERNEL
+    if isinstance(error, RefusalError):
+        return REFUSED
+    if _OUT_OF_RANGE.search(text):
+        return OUT_OF_RANGE
+    is_refusal = isinstance(error, (TypeError, ValueError, RuntimeError))
+    return REFUSED if is_refusal and not _NOT_ABOUT_DTYPES.search(text) else None

@@ -1,0 +1,238 @@
+"""MindSpore: two systems of promotion, by op, and a third in mindspore.numpy's own questions."""
+
+from __future__ import annotations
+
+from castwise.frameworks.dialect import Composed, Dialect, Rule
+
+_WIDE_UNSIGNED = "uint16 uint32 uint64"
+_REAL = "bool int float"
+_ANY = f"{_REAL} complex"
+
+_EDGES = """
+        bool -> uint8 int8
+        uint8 int8 -> int16
+        int16 -> int32
+        int32 -> int64
+        int64 -> float16 bfloat16
+        float16 bfloat16 -> float32
+        float32 -> float64 complex64
+        float64 complex64 -> complex128
+"""
+# mindspore.numpy.result_type and promote_types read a table of their own, after JAX's.
+_NUMPY_EDGES = """
+        bool -> uint8 int8
+        uint8 -> int16 uint16
+        int8 -> int16
+        int16 -> int32
+        uint16 -> int32 uint32
+        int32 -> int64
+        uint32 -> int64 uint64
+        int64 uint64 -> float16
+        float16 -> float32
+        float32 -> float64
+"""
+_NUMPY_PAIRS = "uint64 + int8 int16 int32 int64 -> float64; uint16 + float64 -> float32"
+
+# Beside these a Python number is the dtype it has of itself, which they do not join.
+_BESIDE = {name: {"int": "int64", "float": "float32"} for name in _WIDE_UNSIGNED.split()}
+
+# The older primitives know not all of NumPy's integer scalars.
+_OLD_NUMPY_SCALARS = (
+    "bool -> bool; int8 int16 int64 uint8 uint16 uint64 -> int; float -> float; complex -> complex"
+)
+
+# Promoted to, but without a kernel on the CPU: seen as "Select CPU operator[...] fail". (* and / of
+# complex with real operands, and most mixtures of unsigned ones, lack one for the pair.)
+_NO_KERNEL = {
+    "addcmul allclose bitwise_not ceil conj count_nonzero cumprod cumsum eq exp gelu isfinite lerp"
+    " logaddexp logical_and logical_not logical_or logical_xor mean mse_loss ne norm prod"
+    " reciprocal relu rsqrt softmax sqrt stack sum where xlogy": "bfloat16",
+    "abs l1_loss log sigmoid sin tanh": f"{_WIDE_UNSIGNED} bfloat16",
+    "atan2 floor isinf log_softmax std var": "bool int bfloat16 complex",
+    "clamp maximum": "uint16 bfloat16 complex",
+    "erf": "uint8 int8 int16 uint16 int32 uint32 uint64 bfloat16 complex",
+    "fmin": "int float",
+    "ge gt huber_loss le lt threshold": "bfloat16 complex",
+    "logsumexp": "bool int64 bfloat16 complex",
+    "matmul": f"bool {_WIDE_UNSIGNED} bfloat16",
+    "minimum pow sign square": "bool bfloat16",
+    "neg": "bool",
+    "real": "uint8 bfloat16",
+    "round": f"bool uint8 int8 int16 {_WIDE_UNSIGNED} bfloat16 complex",
+    "trunc": "complex",
+}
+
+_OPS = {
+    "*": Rule(
+        scalars="weak",
+        beside=_BESIDE,
+        otherwise="no kernel",
+        out_of_range="raises beyond int64",
+        numpy_scalars="bool -> bool; int -> int; float -> float; complex -> complex",
+    ),
+    "*/inplace": Rule(output="rebinds"),
+    # NumPy's own operators take a tensor for an array.
+    "*/operator": Rule(numpy_left_decider="numpy@1", numpy_refuses="bfloat16"),
+    # The primitives that promote by rank, as torch does: 0-d tensors and numbers give way.
+    "mul div concat": Rule(
+        scalars="kinds first", scalars_as_zero_d=True, reaches=_EDGES, beside={}
+    ),
+    "mul/operator div/operator": Rule(scalars_as_zero_d=False),
+    # a / tensor is tensor.reciprocal() * a.
+    "div/operator": Rule(
+        floats_lift=True, composes=(Composed("*(reciprocal(y), x)", roles="SCALAR"),)
+    ),
+    # Its first step, a division that truncates, promotes as mul does.
+    "fmod": Rule(refuses="complex", composes=(Composed("-(x, *(mul(x, y), y))", _REAL),)),
+    "remainder/function": Rule(composes=(Composed("-(x, *(floor_divide(x, y), y))"),)),
+    "remainder/operator remainder/inplace": Rule(refuses_compute=_WIDE_UNSIGNED),
+    "add/function sub/function sub/inplace": Rule(refuses_compute="bool"),
+    # A number minus a tensor is a call of the function.
+    "sub/operator": Rule(composes=(Composed("sub(x, y)", roles="SCALAR"),)),
+    # == and < cast nothing: their kernels take operands of two dtypes.
+    "eq lt copysign lerp": Rule(promotes=False),
+    # Python turns 1 < x into x > 1.
+    "lt/operator": Rule(composes=(Composed("gt(y, x)", roles="SCALAR"),)),
+    "gt/operator": Rule(composes=(Composed("lt(y, x)", roles="SCALAR"),)),
+    "minimum": Rule(refuses_compute="complex"),
+    "fmax fmin": Rule(
+        computes="int32 int64 float16 float32 float64",
+        otherwise="refused",
+        numpy_scalars=_OLD_NUMPY_SCALARS,
+    ),
+    "hypot atan2 nextafter copysign": Rule(integers_become_float=False),
+    "hypot nextafter": Rule(computes="float32 float64", otherwise="refused"),
+    # A 0-d tensor is a number to it, which it multiplies by.
+    "dot": Rule(
+        composes=(
+            Composed("mul(x, y)", roles="ZERO_D"),
+            Composed("mul(x, y)", exponent_roles="ZERO_D"),
+        )
+    ),
+    "hypot": Rule(numpy_scalars=_OLD_NUMPY_SCALARS),
+    "logaddexp": Rule(refuses="bool int complex"),
+    "copysign": Rule(
+        refuses="complex",
+        refuses_compute="bool",
+        converts="int bfloat16 -> float32",
+        out_of_range="raises beyond 64 bits",
+    ),
+    "xlogy": Rule(
+        computes="float complex",
+        scalars="as arrays",
+        python={"bool": "float32", "int": "float32"},
+        out_of_range="wraps",
+    ),
+    "heaviside": Rule(refuses="bool bfloat16 complex", refuses_scalars=_ANY),
+    "bitwise_left_shift bitwise_right_shift": Rule(
+        refuses_arrays="bool",
+        otherwise="refused",
+        beside={},
+        out_of_range="raises beyond 64 bits",
+        numpy_scalars="",
+    ),
+    "bitwise_and bitwise_or bitwise_xor": Rule(
+        otherwise="refused", numpy_scalars=_OLD_NUMPY_SCALARS
+    ),
+    "float_power": Rule(
+        joins="highest kind",
+        python={"complex": "complex128"},
+        out_of_range="wraps",
+        numpy_scalars="int -> int; float complex64 -> float; complex128 -> complex",
+    ),
+    "matmul dot stack allclose nextafter heaviside bitwise_left_shift bitwise_right_shift lerp"
+    " addcmul": Rule(same_dtype=True),
+    "allclose": Rule(refuses=f"{_WIDE_UNSIGNED} complex"),
+    "clamp": Rule(refuses="bool", reaches=_EDGES, floats_lift=True, beside={}),
+    "lerp": Rule(compared=2, refuses_compute="bool int float64 complex"),
+    "addcmul": Rule(computes="uint8 int8 int32 int64 float", otherwise="refused"),
+    "mse_loss": Rule(converts="bool int complex -> float32"),
+    "huber_loss": Rule(composes=(Composed("mul(0.5, square(abs(sub(x, y))))"),)),
+    "concat softmax cumsum cumprod": Rule(refuses_zero_d=True),
+    "softmax gelu ceil": Rule(otherwise="refused"),
+    "ceil": Rule(computes="float"),
+    "median": Rule(computes="int16 int32 int64 float32 float64", otherwise="refused"),
+    "exp logsumexp": Rule(refuses="int8 int16 int32 uint8 uint16 uint32 uint64"),
+    "sign": Rule(refuses="int8 int16 uint8 uint16 uint32 uint64"),
+    "isnan": Rule(refuses="bfloat16 complex"),
+    "isfinite relu": Rule(refuses="complex"),
+    "imag": Rule(refuses="bfloat16"),
+    "conj cumsum mean count_nonzero": Rule(refuses="bool"),
+    "threshold": Rule(refuses=_WIDE_UNSIGNED),
+    "abs l1_loss norm": Rule(result="same"),
+    "norm": Rule(converts="bool int -> float32"),
+    "bitwise_not": Rule(computes="int", otherwise="refused"),
+    # ~ is logical_not.
+    "bitwise_not/operator": Rule(computes=_ANY, result="bool"),
+    "floor_divide remainder l1_loss mean positive relu sign threshold": Rule(computes=_ANY),
+    "any": Rule(result_of="uint8 -> uint8"),
+    "argmin count_nonzero": Rule(result="int32"),
+    # A 0-d tensor is answered without looking at it.
+    "argmin": Rule(composes=(Composed("argmax(x)", roles="ZERO_D"),)),
+    "cumsum": Rule(accumulates=False),
+    "cumprod": Rule(converts=f"{_WIDE_UNSIGNED} -> int64"),
+    "angle": Rule(converts=f"{_REAL} -> float64"),
+    "erf": Rule(integers_become_float=False, converts="bool int64 -> float32"),
+    "log sin tanh sigmoid": Rule(
+        integers_become_float=False, converts="bool int8 int16 int32 int64 uint8 -> float32"
+    ),
+    "result_type promote_types": Rule(
+        scalars="as arrays",
+        reaches=_NUMPY_EDGES,
+        meets=_NUMPY_PAIRS,
+        python={"int": "int32"},
+        out_of_range="wraps however large",
+        numpy_scalars="float64 -> float",
+    ),
+    "promote_types": Rule(refuses="bfloat16 complex"),
+}
+
+MINDSPORE = Dialect(
+    framework="mindspore",
+    version="2.10",
+    about="MindSpore: a plain table in most ops, 0-d arrays like arrays; ranks count in * and /.",
+    evidence="recorded from MindSpore 2.10.0, PyNative mode, CPU",
+    order="bool uint8 int8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64"
+    " complex64 complex128",
+    reaches=_EDGES + f"bool -> {_WIDE_UNSIGNED}",
+    folds=True,
+    python={"bool": "bool", "int": "int64", "float": "float32"},
+    lifts="bool int -> default_float",
+    accumulates="bool uint8 int8 int16 int32 -> int64",
+    no_kernel=_NO_KERNEL,
+    refusal="uint16, uint32 and uint64 mix with nothing",
+    casts="safe",
+    ops=_OPS,
+    prefixes="ms mindspore mindspore.ops ops mindspore.mint mint mindspore.Tensor mindspore.numpy",
+    aliases={
+        "sub": "subtract",
+        "mul": "multiply",
+        "div": "divide true_divide",
+        "floor_divide": "floor_div",
+        "eq": "equal",
+        "ne": "not_equal",
+        "lt": "less",
+        "le": "less_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+        "bitwise_not": "invert",
+        "atan2": "arctan2",
+        "clamp": "clip",
+        "concat": "cat",
+        "abs": "absolute",
+        "neg": "negative",
+        "max": "amax",
+        "min": "amin",
+    },
+    surprises=(
+        "float32[3] + float64[]",
+        "float32[3] * float64[]",
+        "mul(int8[], 1)",
+        "uint16[3] + 1",
+        "uint16[3] < int8[3]",
+        "bool[3] - bool[3]",
+        "mean(int8[3])",
+        "~int8[3]",
+    ),
+    associativity_witness=("int8", "uint16", "float64"),
+)

@@ -1,0 +1,117 @@
+"""What an op may have of its own: edges, pairs that meet elsewhere, a policy, steps, no casts."""
+
+from __future__ import annotations
+
+import pytest
+
+import castwise as cw
+from castwise.engine.ask import answer, question_in
+from castwise.frameworks.dialect import Composed, Dialect, Rule
+
+MIXED = Dialect(
+    framework="mixed",
+    about="A small table, and ops that go their own ways.",
+    evidence="made up",
+    order="bool int8 int32 float16 float32 float64 complex64",
+    reaches="bool -> int8; int8 -> int32; int32 -> float16; float16 -> float32;"
+    "float32 -> float64 complex64",
+    folds=True,
+    python={"bool": "bool", "int": "int32", "float": "float32"},
+    lifts="bool int -> default_float",
+    casts="any",
+    ops={
+        "*": Rule(scalars="weak"),
+        "mul div": Rule(scalars="kinds first"),
+        "div/function": Rule(scalars_as_zero_d=True),
+        "maximum": Rule(reaches="int8 -> int32", floats_lift=True),
+        "result_type": Rule(meets="int8 + float16 -> float64"),
+        "lt": Rule(promotes=False),
+        "copysign": Rule(promotes=False, converts="int -> float32", refuses_compute="complex"),
+        "lerp": Rule(promotes=False, same_dtype=True, compared=2),
+        "fmod": Rule(composes=(Composed("-(x, *(div(x, y), y))"),)),
+        "sub/operator": Rule(refuses_compute="float16"),
+    },
+)
+
+
+def in_mixed(expression: str) -> str:
+    try:
+        return answer(question_in(expression, MIXED)).result.name
+    except cw.PromotionError:
+        return "!"
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("int8[3] * int32[]", "int8"),
+        ("int8[] * int32[3]", "int32"),
+        ("int8[] * int32[]", "int32"),
+        ("int8[3] * float16[]", "float16"),
+        ("float64[3] * complex64[]", "complex64"),
+        ("int8[3] * 1", "int8"),
+        ("int8[] * 1", "int8"),
+        ("int8[3] * 1.5", "float32"),
+        ("float16[] * 1.5", "float16"),
+        ("div(float16[], 1.5)", "float32"),
+        ("div(float16[3], 1.5)", "float16"),
+        ("div(1, 1.5)", "float32"),
+        ("mul(1, 2)", "int32"),
+    ],
+)
+def test_kinds_first_then_ranks(expression: str, expected: str) -> None:
+    assert in_mixed(expression) == expected
+
+
+def test_an_op_may_have_edges_of_its_own() -> None:
+    assert in_mixed("int32[3] + float16[3]") == "float16"
+    assert in_mixed("maximum(int32[3], float16[3])") == "!"
+    assert in_mixed("maximum(int8[3], int32[3])") == "int32"
+
+
+def test_edges_of_an_op_are_checked() -> None:
+    backwards = MIXED.vary(ops={"add": Rule(reaches="int32 -> int8")})
+    with pytest.raises(cw.UsageError, match="int32 reaches int8, which stands before it"):
+        cw.resolve("add", "int8[3]", "int8[3]", dialect=backwards)
+
+
+def test_pairs_may_meet_elsewhere_than_by_edges() -> None:
+    assert in_mixed("result_type(int8[3], float16[3])") == "float64"
+    assert in_mixed("result_type(float16[3], int8[3])") == "float64"
+    assert in_mixed("result_type(int32[3], float16[3])") == "float16"
+
+
+def test_joining_pair_by_pair_the_order_counts_where_pairs_are_exceptions() -> None:
+    assert in_mixed("result_type(int8[3], float16[3], float32[3])") == "float64"
+    assert in_mixed("result_type(int8[3], float32[3], float16[3])") == "float32"
+
+
+def test_a_float_may_lift_integers_before_they_join() -> None:
+    assert in_mixed("maximum(int32[3], 1.5)") == "float32"
+    assert in_mixed("maximum(int32[3], 1)") == "int32"
+    text = cw.explain("maximum", "int32[3]", "1.5", dialect=MIXED)
+    assert "Beside a Python float int32[3] counts as float32[3]." in text
+
+
+def test_an_op_may_cast_nothing() -> None:
+    decision = cw.resolve("lt", "int8[3]", "complex64[3]", dialect=MIXED)
+    assert (decision.result.name, decision.casts) == ("bool", (None, None))
+    text = cw.explain("lt", "int8[3]", "complex64[3]", dialect=MIXED)
+    assert "lt casts nothing: it takes int8 first and returns bool." in text
+
+
+def test_what_is_not_promoted_may_still_be_converted_or_refused() -> None:
+    decision = cw.resolve("copysign", "int8[3]", "float64[3]", dialect=MIXED)
+    assert [str(cast) for cast in decision.casts] == ["int8 -> float32", "None"]
+    assert in_mixed("copysign(complex64[3], float64[3])") == "!"
+
+
+def test_one_dtype_may_be_asked_of_the_first_operands_alone() -> None:
+    assert in_mixed("lerp(float16[3], float16[3], float64[3])") == "float16"
+    assert in_mixed("lerp(float16[3], float64[3], float64[3])") == "!"
+
+
+def test_a_symbol_in_a_program_is_the_operator() -> None:
+    assert in_mixed("sub(float16[3], float16[3])") == "float16"
+    assert in_mixed("fmod(float16[3], float16[3])") == "!"
+    assert in_mixed("fmod(int8[3], int8[3])") == "float32"
