@@ -60,14 +60,24 @@ def changes_an_answer(varied: Dialect, original: Dialect, ops: list[str]) -> boo
     return False
 
 
-def without_each_edge(dialect: Dialect) -> Iterator[tuple[str, Dialect, list[str]]]:
+def without_one_edge(reaches: str, dialect: Dialect) -> Iterator[tuple[str, str]]:
+    """Each edge of a text, and the text without it."""
     edges = [
         (f"{source} {'->' if goes_on else '=>'} {target}")
-        for source, target, goes_on in parse_edges(dialect.reaches, dialect.dtypes)
+        for source, target, goes_on in parse_edges(reaches, dialect.dtypes)
     ]
     for edge in edges:
-        rest = "\n".join(other for other in edges if other != edge)
+        yield edge, "\n".join(other for other in edges if other != edge)
+
+
+def without_each_edge(dialect: Dialect) -> Iterator[tuple[str, Dialect, list[str]]]:
+    for edge, rest in without_one_edge(dialect.reaches, dialect):
         yield edge, dialect.vary(reaches=rest), ["result_type", "add", "atan2", "where", "matmul"]
+    for names, rule in dialect.ops.items():
+        for edge, rest in without_one_edge(rule.reaches or "", dialect):
+            less = {**dialect.ops, names: replace(rule, reaches=rest)}
+            ops = [word.partition("/")[0] for word in names.split()]
+            yield f"{names}: {edge}", dialect.vary(ops=less), ops
 
 
 def without_each_rule(dialect: Dialect) -> Iterator[tuple[str, Dialect, list[str]]]:

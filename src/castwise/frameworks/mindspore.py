@@ -74,9 +74,7 @@ _OPS = {
     # NumPy's own operators take a tensor for an array.
     "*/operator": Rule(numpy_left_decider="numpy@1", numpy_refuses="bfloat16"),
     # The primitives that promote by rank, as torch does: 0-d tensors and numbers give way.
-    "mul div concat": Rule(
-        scalars="kinds first", scalars_as_zero_d=True, reaches=_EDGES, beside={}
-    ),
+    "mul div concat": Rule(scalars="kinds first", scalars_as_zero_d=True, reaches=_EDGES),
     "mul/operator div/operator": Rule(scalars_as_zero_d=False),
     # a / tensor is tensor.reciprocal() * a.
     "div/operator": Rule(
@@ -143,7 +141,7 @@ _OPS = {
     "matmul dot stack allclose nextafter heaviside bitwise_left_shift bitwise_right_shift lerp"
     " addcmul": Rule(same_dtype=True),
     "allclose": Rule(refuses=f"{_WIDE_UNSIGNED} complex"),
-    "clamp": Rule(refuses="bool", reaches=_EDGES, floats_lift=True, beside={}),
+    "clamp": Rule(refuses="bool", floats_lift=True, beside={}),
     "lerp": Rule(compared=2, refuses_compute="bool int float64 complex"),
     "addcmul": Rule(computes="uint8 int8 int32 int64 float", otherwise="refused"),
     "mse_loss": Rule(converts="bool int complex -> float32"),
