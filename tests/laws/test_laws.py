@@ -250,7 +250,7 @@ def test_a_cast_goes_from_the_operands_dtype_to_the_compute_dtype(
     except cw.PromotionError:
         return
     if not plan_in(dialect, op).promotes:
-        assert not any(decision.casts)
+        assert not any(cast and cast.source for cast in decision.casts)
         return
     for operand, cast in zip(operands, decision.casts, strict=True):
         if cast is None:
