@@ -46,7 +46,8 @@ def decide(question: Question, say: Say = None) -> Decision:
         for operand in written:
             say(f"{operand} is {_role_text(operand)}.")
     # What is written into counts as strong, and stays as weak as it was.
-    stays_weak = question.inplace and plan.output != "rebinds" and written[0].is_weak
+    is_kept = question.inplace and plan.output != "rebinds" and not plan.makes_strong
+    stays_weak = is_kept and written[0].is_weak
     entered = (replace(written[0], is_weak=False), *written[1:]) if stays_weak else written
     compute, computed, is_weak, is_own = _dtypes(plan, question, entered, say)
     result = computed
@@ -190,7 +191,8 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say
     elif plan.result == "real":
         result = compute.part
     elif plan.result == "first":
-        result = written_dtype(plan, compute, operands[0].dtype or compute)
+        first = operands[0].dtype or compute
+        result = first if plan.output == "rebinds" else written_dtype(plan, compute, first)
     else:
         result = dtype(plan.dialect.index if plan.result == "index" else plan.result)
     if say and not plan.promotes:
