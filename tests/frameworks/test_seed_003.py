@@ -159,3 +159,54 @@ def test_inputs_of_one_dtype_are_left() -> None:
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int64", "float16", "float64"])
 def test_threshold_promotes_its_input_to_a_common_dtype(dtype: str) -> None:
     assert result(f"F.threshold({dtype}[3])", "torch") == dtype
+
+
+# How OneFlow does it: TensorProcessor.
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("int8[3] + int32[3]", "int32"),
+        ("int64[3] * float32[3]", "float32"),
+        ("bool[3] - int8[3]", "int8"),
+        ("float32[3] + float64[3]", "float64"),
+        ("int8[3] * 1.0", "float32"),
+        (f"int8[3] * {2**63 - 1}", "int8"),
+        ("result_type(uint8[3], int8[3])", "int16"),
+    ],
+)
+def test_oneflow_promotes_inputs_to_a_common_dtype(question: str, expected: str) -> None:
+    assert result(question, "oneflow") == expected
+
+
+def test_oneflow_casts_the_inputs_that_differ_from_the_common_dtype() -> None:
+    decision = cw.resolve("add", "int32[3]", "float32[3]", dialect="oneflow")
+    assert [cast and cast.target.name for cast in decision.casts] == ["float32", None]
+    assert cw.resolve("add", "int32[3]", "int32[3]", dialect="oneflow").casts == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [
+        ("bool", "int64"), ("uint8", "int64"), ("int8", "int64"), ("int32", "int64"),
+        ("int64", "int64"), ("float32", "float32"), ("float64", "float64"),
+    ],
+)  # fmt: skip
+def test_oneflows_sum_has_int64_as_its_lowest_dtype(dtype: str, expected: str) -> None:
+    assert result(f"oneflow.sum({dtype}[3])", "oneflow") == expected
+
+
+@pytest.mark.parametrize("dialect", ["oneflow", "torch", "numpy", "array-api"])
+def test_add_inputs_with_a_lowest_dtype(dialect: str) -> None:
+    """AddInputs({x}, /*lowest_dtype=*/DType::Int64())."""
+    cw.declare_op("reduced", operands=1, lowest="int64")
+    for dtype, expected in (("int32", "int64"), ("int64", "int64"), ("float32", "float32")):
+        assert cw.resolve("reduced", f"{dtype}[3]", dialect=dialect).result.name == expected
+
+
+@pytest.mark.parametrize("dialect", ["oneflow", "torch", "numpy", "array-api"])
+def test_without_promotion_each_input_is_raised_to_its_own_lowest_dtype(dialect: str) -> None:
+    cw.declare_op("raised", promotes=False, lowest_per_input=("int64", None))
+    decision = cw.resolve("raised", "int32[3]", "float32[3]", dialect=dialect)
+    assert [str(cast) if cast else None for cast in decision.casts] == ["int32 -> int64", None]
