@@ -7,6 +7,7 @@ room like a box, no arrow runs across a label.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -71,16 +72,22 @@ def _levels(lattice: Lattice) -> dict[tuple[DType, ...], int]:
     levels: dict[DType, int] = {}
     floor = 0
     for _, members in sorted(classes.items()):
-        for node in members:  # in the dialect's order, where sources stand before targets
-            below = [levels.get(e.source, -1) for e in lattice.edges if e.target is node]
-            levels[node] = max([floor, *(level + 1 for level in below)])
+        _lift(lattice, members, levels, floor)
         floor = 1 + max([levels[n] for n in levels if n.kind != "complex"], default=-1)
+    _lift(lattice, lattice.nodes, levels, 0)  # also above what is wider and reaches it all the same
     for node in [n for n in lattice.nodes if n.is_weak]:
         if not any(e.target is node for e in lattice.edges):  # nothing keeps it down there
             levels[node] = min(levels[e.target] for e in lattice.edges if e.source is node) - 1
     of_twins = {group: max(levels[node] for node in group) for group in lattice.twins}
     places = {level: place for place, level in enumerate(sorted(set(of_twins.values())))}
     return {group: places[level] for group, level in of_twins.items()}
+
+
+def _lift(lattice: Lattice, nodes: Iterable[DType], levels: dict[DType, int], floor: int) -> None:
+    """Puts nodes at a floor at least, and above all that reaches them."""
+    for node in nodes:  # in the dialect's order, where sources stand before targets
+        below = [levels.get(e.source, -1) for e in lattice.edges if e.target is node]
+        levels[node] = max(levels.get(node, floor), *(level + 1 for level in [-1, *below]))
 
 
 def _segments(lattice: Lattice, boxes: list[Spot]) -> tuple[Segment, ...]:

@@ -13,6 +13,7 @@ from castwise.frameworks.dialect import (
     NUMPY_ARRAYS,
     OUT_OF_RANGE,
     OUTPUTS,
+    PLACES,
     Composed,
     Conversion,
     Dialect,
@@ -31,6 +32,8 @@ _SCALARS = {
     " only where its kind is higher",
     "kinds first": "the highest kind decides, and within it arrays before 0-d arrays; a Python"
     " number counts only where its kind is higher, as a 0-d array",
+    "arrays alone": "the arrays decide, or the 0-d arrays where there are none; a Python number of"
+    " a higher kind replaces what they give",
     "weak": "a Python number takes the arrays' dtype; one of a higher kind moves only the kind",
     "within kind": "a Python number takes the arrays' dtype; one of a higher kind is refused, save"
     " complex beside floats",
@@ -245,6 +248,9 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     refuses_arrays=lambda value: f"refuses {_names(value)} arrays, but not such scalars",
     refuses_compute=lambda value: f"refuses to compute in {_names(value)}",
     refuses_scalars=lambda value: f"{_names(value)} arrays take no Python scalar",
+    refuses_numbers=lambda value: f"takes no Python {_or(value)}",
+    takes_scalars=lambda value: f"Python scalars may stand {PLACES[value]}",
+    needs_rank=lambda value: f"some operand must have {value} dimensions or more",
     last_is_scalar=_yes_no("the last operand must be a Python scalar", "any operand may be last"),
     scalars=lambda value: f"{value}: {scalars_text(value)}",
     adapts=lambda value: f"a Python {_or(value)} takes the array's dtype, no other scalar is taken",
@@ -273,6 +279,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     ),
     numpy_scalars_left=lambda value: f"NumPy scalars on the left: {_code(value)}",
     numpy_reads=lambda value: f"NumPy arrays are taken for {_code(value)}",
+    numpy_sees=lambda value: f"it takes arrays of a dtype for another: {_code(value)}",
     numpy_refuses=lambda value: f"{_names(value)} arrays do not meet NumPy arrays",
     numpy_result=lambda value: f"what it decided comes back as {_code(value)}",
     converts=lambda value: f"before computing, {_code(value)}",
