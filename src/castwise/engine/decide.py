@@ -141,7 +141,7 @@ def _decided_elsewhere(
     if say:
         say(f"Here {other.name} decides: {step_text(decision)}.")
     result = plan.numpy_result.get(decision.result, decision.result)
-    return Computed(decision.compute, result, is_own=False)
+    return Computed(decision.compute, result, decision.is_weak, is_own=False)
 
 
 def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[DType, bool]:

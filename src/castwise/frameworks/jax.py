@@ -67,9 +67,9 @@ _WIDE_OPS = {
     "promote_types": Rule(makes_strong=True),
 }
 
-_LATTICE = """
+LATTICE = """
     bool -> int*
-    int* -> uint4 int4 uint8 int8
+    int* -> uint8 int8
     uint8 -> uint16 int16
     int8 -> int16
     uint16 -> uint32
@@ -94,7 +94,7 @@ JAX_X64 = Dialect(
     evidence="recorded from JAX 0.10.2, CPU",
     order="bool int* uint4 int4 uint8 int8 uint16 int16 uint32 int32 uint64 int64 float*"
     " float8_e4m3fn float8_e5m2 float16 bfloat16 float32 float64 complex* complex64 complex128",
-    reaches=_LATTICE + _WIDE + "uint16 -> int32; uint32 -> int64",
+    reaches=LATTICE + _WIDE + "int* -> uint4 int4; uint16 -> int32; uint32 -> int64",
     has_weak_arrays=True,
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
     lifts="bool int -> float32; int64 uint64 -> float64",
@@ -147,7 +147,7 @@ _TRUNCATES = "uint64 -> uint32; int64 -> int32; float64 -> float32; complex128 -
 JAX_EXPLICIT_X64 = JAX_X64.vary(
     mode="explicit-x64",
     about="JAX with jax_explicit_x64_dtypes=allow: 64-bit dtypes where they are asked for.",
-    reaches=_LATTICE + _WIDE + "uint32 -> int32",
+    reaches=LATTICE + _WIDE + "int* -> uint4 int4; uint32 -> int32",
     python={"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64"},
     accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32",
     index="int32",
@@ -170,7 +170,7 @@ JAX = JAX_EXPLICIT_X64.vary(
     mode="",
     about="JAX: a lattice with weak types; 64-bit dtypes are truncated to 32 bits.",
     truncates=_TRUNCATES,
-    reaches=_LATTICE + "uint32 -> int32; int32 -> float*",
+    reaches=LATTICE + "int* -> uint4 int4; uint32 -> int32; int32 -> float*",
     alone="uint64 int64 float64 complex128",  # no array has them
     ops=_OPS,
     associativity_witness=None,

@@ -1,0 +1,126 @@
+"""Asks Keras on its JAX backend, on the CPU, with float32 as its floatx."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from castwise.conformance.calls import of_sequence
+from castwise.conformance.grid import OPS, Scope
+from castwise.conformance.operand import Spec, read_operand, words
+from castwise.conformance.recorder import Header
+from castwise.conformance.recorders.jax import LITERALS, NUMPY, JaxRecorder
+
+DTYPES = words(
+    "bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 float8_e4m3fn float8_e5m2 float16 "
+    "bfloat16 float32 float64 complex64 complex128"
+)
+# Tensors are JAX's own arrays, and so are their operators: a few show that.
+_OPERATORS = words("add div pow")
+_NAMES = {
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide",
+    "remainder": "mod",
+    "pow": "power",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_right_shift": "right_shift",
+    "atan2": "arctan2",
+    "clamp": "clip",
+    "neg": "negative",
+}
+
+
+class KerasRecorder(JaxRecorder):
+    """The Keras installed here; `keras.ops` on JAX arrays."""
+
+    name = "keras"
+    dialects = ("keras",)
+
+    def __init__(self, mode: str = "") -> None:
+        super().__init__(mode)
+        os.environ["KERAS_BACKEND"] = "jax"
+        import keras
+
+        if keras.backend.backend() != "jax":
+            raise ValueError("keras is recorded on JAX, and runs here on another backend.")
+        self._keras: Any = keras
+        self._functions = _functions()
+        self._requested: dict[int, Spec] = {}
+        self.scope = Scope(
+            dtypes=DTYPES,
+            forms={op: _forms(op) for op in OPS if op in self._functions},
+            weak=words("int32 float32 complex64"),
+            literals=LITERALS,
+            foreign=NUMPY,
+        )
+
+    def versions(self) -> Header:
+        versions = super().versions()
+        return {**versions, "version": self._keras.__version__, "jax": versions["version"]}
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        before = self._keras.config.floatx()
+        self._keras.config.set_floatx("float32")
+        try:
+            with super().session():
+                yield
+        finally:
+            self._keras.config.set_floatx(before)
+
+    def make(self, notation: str) -> Any:
+        made = super().make(notation)
+        self._requested[id(made)] = read_operand(notation)
+        return made
+
+    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        if op == "result_type":
+            return self._result_type([self._requested[id(x)] for x in operands])
+        if op == "pow" and form == "function":
+            # What Keras does first is done here, where the exponent stays concrete.
+            operands = [self._keras.ops.convert_to_tensor(x) for x in operands]
+        return super().call(op, form, operands)
+
+    def _result_type(self, operands: Sequence[Spec]) -> str | None:
+        """Keras's own function: of dtypes, which nothing truncates, and types of Python numbers.
+
+        A dtype does not say that an array is weak.
+        """
+        if any(spec.is_weak for spec in operands):
+            return None
+        given = [spec.dtype or type(spec.value) for spec in operands]
+        return str(self._keras.backend.result_type(*given))
+
+    def dtype_of(self, result: Any) -> str | None:
+        return result if isinstance(result, str) else super().dtype_of(result)
+
+
+recorder = KerasRecorder
+
+
+def _forms(op: str) -> tuple[str, ...]:
+    return ("function", "operator") if op in _OPERATORS else ("function",)
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    import numpy as np
+    from keras import backend, ops
+
+    named = {op: _NAMES.get(op, op) for op in OPS}
+    functions = {op: getattr(ops, name) for op, name in named.items() if hasattr(ops, name)}
+    functions["where"] = partial(ops.where, np.ones(3, bool))
+    functions["concat"] = of_sequence(ops.concatenate)
+    functions["stack"] = of_sequence(ops.stack)
+    functions["threshold"] = partial(ops.threshold, threshold=1, default_value=1)
+    functions["result_type"] = backend.result_type
+    return functions

@@ -1,0 +1,81 @@
+"""Keras on JAX: JAX's rules, but for the functions in which Keras promotes by itself first."""
+
+from __future__ import annotations
+
+from castwise.frameworks.dialect import Composed, Rule
+from castwise.frameworks.jax import JAX, LATTICE
+
+_FLOAT8 = "float8_e4m3fn float8_e5m2"
+_SINGLE = "ZERO_D NUMPY_ZERO_D NUMPY_SCALAR SCALAR"
+
+KERAS = JAX.vary(
+    framework="keras",
+    version="3.15",
+    about="Keras 3 on JAX: jax.numpy's rules, with a lattice of Keras's own in some functions.",
+    evidence="recorded from Keras 3.15.1 with JAX 0.10.2, CPU, floatx float32",
+    order="bool int* uint8 int8 uint16 int16 uint32 int32 uint64 int64 float* float8_e4m3fn"
+    " float8_e5m2 float16 bfloat16 float32 float64 complex* complex64 complex128",
+    reaches=LATTICE + "uint32 -> int32; int32 -> float*",
+    refusal="8-bit floats join nothing but what lies below them",
+    ops={
+        "*": Rule(
+            scalars="as nodes", numpy="as arrays", out_of_range="raises beyond the default int"
+        ),
+        # Keras's tensors are JAX's arrays, and so are their operators.
+        "*/operator": Rule(borrows="jax"),
+        # A function of dtypes, which nothing truncates; the answer has 32 bits at most.
+        "result_type": Rule(
+            borrows="jax:x64",
+            is_truncated=False,
+            refuses=_FLOAT8,
+            numpy_result="uint64 -> uint32; int64 -> int32; float64 -> float32;"
+            " complex128 -> complex64",
+        ),
+        "sub": Rule(refuses_compute="bool"),
+        "sign round": Rule(computes="int float complex"),
+        "floor_divide remainder fmod square bitwise_left_shift bitwise_right_shift pow": Rule(
+            converts="bool -> int32"
+        ),
+        "pow": Rule(joins="integer power", negative_exponent="raises"),
+        # Keras's own lattice: Python numbers are as strong as arrays in it, 8-bit floats refused.
+        "atan2 logaddexp": Rule(computes="float complex", scalars="as arrays"),
+        "floor ceil": Rule(integers_become_float=True),
+        "atan2 logaddexp floor ceil sin tanh angle mean var norm": Rule(refuses=_FLOAT8),
+        "exp sin tanh floor ceil angle": Rule(converted_is_strong=True),
+        "argmax argmin": Rule(
+            refuses=_FLOAT8,
+            composes=(Composed("argmax(cast(x, float32))", _FLOAT8, _SINGLE),),
+        ),
+        "var": Rule(result="same"),
+        "matmul/function": Rule(
+            composes=(Composed("matmul(cast(x, int32), cast(y, int32))", "int8", "", (), "int8"),)
+        ),
+        "heaviside": Rule(integers_become_float=True),
+        "angle": Rule(
+            composes=(Composed("atan2(0, cast(x, float32))", "float16 bfloat16 float32", _SINGLE),)
+        ),
+        "dot matmul": Rule(keeps_width="int complex"),
+        "rsqrt sigmoid erf": Rule(integers_become_float=False),
+        "clamp": Rule(composes=(Composed("clamp(cast(x, int32), y, z)", "bool"),)),
+        "threshold": Rule(composes=(Composed("where(x, x, 1)"),)),
+        "relu": Rule(composes=(Composed("maximum(x, 0)"),)),
+        "softmax": Rule(composes=(Composed("exp(sub(x, max(x)))"),)),
+        "log_softmax": Rule(composes=(Composed("sub(sub(x, max(x)), log(sum(exp(x))))"),)),
+        "gelu logsumexp": Rule(computes="float complex", integers_become_float=True),
+        "mean var std median norm": Rule(integers_become_float=True),
+        "max min": Rule(computes="bool int float complex"),
+        "cumsum cumprod": Rule(accumulates=False, converts="bool -> default_int"),
+        "hypot gelu sum prod mean cumsum cumprod max min argmax argmin std var median norm"
+        " logsumexp count_nonzero": Rule(makes_strong=True),
+    },
+    prefixes="keras keras.ops ops keras.backend",
+    surprises=(
+        "matmul(int8[3], int8[3])",
+        "atan2(float16[3], 1.5)",
+        "floor(int32[3])",
+        "var(complex64[3])",
+        "result_type(uint64[3], int8[3])",
+        "add(uint64[3], int8[3])",
+        "sin(float8_e5m2[3])",
+    ),
+)
