@@ -271,7 +271,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     borrows=lambda value: f"{value} decides",
     numpy=lambda value: f"a NumPy array: {NUMPY_ARRAYS[value]}",
     numpy_decider=lambda value: f"with a NumPy array on the right, {value} decides",
-    numpy_left_decider=lambda value: f"with a NumPy operand on the left, {value} decides",
+    numpy_left_decider=lambda value: f"with a NumPy array or scalar on the left, {value} decides",
     numpy_scalars=lambda value: (
         f"NumPy scalars count as Python numbers: {_code(value)}"
         if value
