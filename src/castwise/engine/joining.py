@@ -39,6 +39,8 @@ def is_allowed(plan: Plan, common: DType, given: set[DType]) -> bool:
     """Whether the dialect lets the join of some dtypes be this one."""
     if plan.dialect.keeps_kind and common.rank > max([d.rank for d in given]):
         return False
+    if len(plan.apart) > 1 and not any(side.isdisjoint(given) for side in plan.apart):
+        return False
     reaches = plan.reach.reaches
     return plan.only_absorbed.isdisjoint(given) or all(
         reaches(foreign, other) or reaches(other, foreign)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from castwise.engine.by_category import category_dtype
 from castwise.engine.decision import Refusal
 from castwise.engine.joining import (
     check_mix,
@@ -150,6 +151,7 @@ _OF_OPERANDS: dict[str, Callable[[Plan, tuple[Operand, ...]], DType | None]] = {
     "integers take any": integers_take_any,
     "float for integers": float_for_integers,
     "one dtype": one_dtype,
+    "by category": category_dtype,
 }
 
 

@@ -35,7 +35,7 @@ def _taken(plan: Plan, operand: Operand, beside: DType | None, counts: dict[DTyp
 
     Raises Refusal where it does not take it.
     """
-    if not operand.is_numpy or operand.dtype is None:
+    if not operand.is_numpy or operand.dtype is None or plan.numpy == "as scalars":
         return operand
     kind = counts.get(operand.dtype) if operand.role is Role.NUMPY_SCALAR else None
     if kind in _PYTHON:

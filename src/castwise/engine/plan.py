@@ -38,6 +38,7 @@ class Plan:
     reach: Reach
     python: dict[str, DType]
     complex_mask: int
+    apart: tuple[frozenset[DType], ...]
     only_absorbed: frozenset[DType]
     computes: frozenset[DType]
     loops: int  # the mask of the dtypes the op has a loop for
@@ -122,6 +123,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         reach=reach,
         python={k: dtype(name) for k, name in {**dialect.python, **(rule.python or {})}.items()},
         complex_mask=reach.mask(d for d in own if d.kind == "complex"),
+        apart=tuple(frozenset(dtypes_of(side)) for side in dialect.apart.split("/")),
         only_absorbed=frozenset(dtypes_of(dialect.only_absorbed)),
         computes=computes,
         loops=reach.mask(computes | frozenset(converts)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from castwise.engine.arrays_alone import arrays_alone
+from castwise.engine.by_category import by_category
 from castwise.engine.by_value import by_value
 from castwise.engine.conversion import converted
 from castwise.engine.plan import Plan
@@ -35,6 +36,7 @@ POLICIES: dict[str, Callable[[Plan, tuple[Operand, ...], Say], list[int]]] = {
     "as arrays": as_arrays,
     "converted": converted,
     "by value": by_value,
+    "by category": by_category,
     "0-d adapts": zero_d_adapts,
     "0-d adapts to complex": zero_d_adapts_to_complex,
     "0-d mixes": zero_d_mixes,

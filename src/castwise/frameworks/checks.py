@@ -113,7 +113,8 @@ def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
         dialect.mapping(getattr(rule, field) or "")
     if rule.conversion:
         dtypes_of(" ".join(filter(None, map(str, astuple(rule.conversion)[:3]))))
-    if (rule.needs_rank or 0) > 1 and not _counts_dimensions(names):
+    is_counting = (rule.needs_rank or 0) > 1 or any(c.rank for c in rule.composes or ())
+    if is_counting and not _counts_dimensions(names):
         raise UsageError(f"vectors are not told from matrices in {names}.")
     if rule.reaches is not None:
         _check_edges(replace(dialect, reaches=rule.reaches, alone=dialect.order))

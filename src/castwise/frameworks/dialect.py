@@ -57,11 +57,13 @@ JOINS = {
     "first array": "the first operand's dtype, whatever array is beside it",
     "integers take any": "the first operand's dtype, beside which a float takes only itself",
     "float for integers": "the default float where the arrays' dtypes meet in an integer",
+    "by category": "the dtype of the highest category, which what is no array would be given",
     "one dtype": "one dtype for all, but any array becomes float64 beside a Python float",
 }
 SCALARS = (
     "tiers",
     "arrays alone",
+    "by category",
     "kinds first",
     "weak",
     "within kind",
@@ -89,6 +91,7 @@ NUMPY_ARRAYS = {
     "native": "it is an array of the framework itself",
     "as arrays": "it counts as an array of the framework",
     "adapts": "it is cast to the dtype of the framework's array",
+    "as scalars": "it takes its dtype together with the Python scalars",
     "refused": "it is refused",
 }
 
@@ -105,6 +108,7 @@ class Composed:
     exponents: tuple[float, ...] = ()  # values of the last operand, a scalar or 0-d
     exponent_kinds: str = ""
     exponent_roles: str = ""
+    rank: int | None = None  # the dimensions all operands have
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +209,8 @@ class Dialect:
     folds: bool = False  # the join goes pair by pair, from the left, not all at once
     keeps_kind: bool = False  # the join stays within the highest kind among the operands
     alone: str = ""  # dtypes that join with no other, on purpose
+    typed_by: str = ""  # "by category": the dialect whose join gives what is no array its dtype
+    apart: str = ""  # "uint8 / int8": dtypes of the two sides do not join
     only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
     has_weak_arrays: bool = False
     # The dtype of a Python bool, int, float, complex on its own; a kind it leaves out is refused.

@@ -33,6 +33,7 @@ _NUMPY = {
     "float_": "float64", "csingle": "complex64", "cdouble": "complex128", "complex_": "complex128",
 }  # fmt: skip
 _DOUBLE_HALF = {"double": "float64", "half": "float16"}
+_OWN_NUMPY = {"pybfloat16": "bfloat16"}  # MegEngine's, a dtype of NumPy by type
 # The prefix a dtype is written with -> the names that prefix gives another meaning.
 _SPELLINGS: dict[str, dict[str, str]] = {
     "torch": _TORCH,
@@ -126,7 +127,7 @@ def _live_names(thing: object) -> list[str]:
     root = (getattr(thing, "__module__", None) or type(thing).__module__).partition(".")[0]
     spelled = _SPELLINGS.get(root, {})
     words = [word.rstrip("_").lower() for word in (*names, tail) if isinstance(word, str)]
-    return [spelled.get(word, word) for word in words]
+    return [spelled.get(word, _OWN_NUMPY.get(word, word)) for word in words]
 
 
 def describe(thing: Any) -> Operand:

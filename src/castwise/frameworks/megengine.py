@@ -1,0 +1,107 @@
+"""MegEngine as shipped: what is no tensor is typed first, then dtypes meet, often in float32."""
+
+from __future__ import annotations
+
+from castwise.frameworks.dialect import Composed, Dialect, Rule
+
+# Promoted to, but without a kernel on the CPU: seen as "bad dtype" once the op runs.
+_NO_KERNEL = {
+    "add sub mul floor_divide remainder maximum minimum clamp eq ne lt le gt ge bitwise_left_shift"
+    " bitwise_right_shift abs neg relu sign square where sum prod max min": "uint16",
+    "dot matmul cumsum": "bool uint16",
+}
+
+_OPS = {
+    "*": Rule(scalars="by category", numpy="as scalars"),
+    "*/inplace": Rule(output="rebinds"),
+    # Its own function tells what a number or a NumPy array beside the operands would be typed as.
+    "result_type": Rule(joins="by category", refuses_compute="bfloat16 complex64"),
+    "where": Rule(
+        joins="by category", computes="int float", refuses="complex", refuses_compute="bfloat16"
+    ),
+    "add sub mul": Rule(computes="int float complex"),
+    "floor_divide remainder maximum minimum clamp abs square sign floor ceil round": Rule(
+        computes="int float"
+    ),
+    "div pow": Rule(computes="float", integers_become_float=True),
+    "eq ne lt le gt ge concat stack sum prod cumsum": Rule(computes="bool int float"),
+    "cumsum": Rule(accumulates=False),
+    "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor"
+    " bitwise_not": Rule(computes="bool"),
+    "positive": Rule(computes="bool int float complex"),
+    "exp log sqrt sin tanh": Rule(computes="float"),
+    "sigmoid": Rule(computes="float", integers_become_float=False),
+    "logsumexp log_softmax norm": Rule(computes="float", integers_become_float=True),
+    "norm": Rule(converts="bfloat16 -> float32", refuses_zero_d=True),
+    "mean std var": Rule(
+        computes="bool int float", converts="bool int float16 bfloat16 -> float32"
+    ),
+    "reciprocal": Rule(composes=(Composed("div(1, x)"),)),
+    "l1_loss": Rule(composes=(Composed("mean(abs(sub(x, y)))"),)),
+    "mse_loss": Rule(composes=(Composed("mean(square(sub(x, y)))"),)),
+    "dot": Rule(same_dtype=True, computes="bool int float"),
+    "matmul": Rule(
+        computes="int8 int16 float",
+        result_of="int8 int16 -> int32",
+        composes=(Composed("dot(x, y)", rank=1),),
+    ),
+    "real imag": Rule(computes="complex"),
+    "where dot": Rule(numpy="refused"),
+    "where dot bitwise_and bitwise_or bitwise_xor": Rule(takes_scalars="none"),
+    "bitwise_and bitwise_or bitwise_xor": Rule(refuses="complex"),
+}
+
+MEGENGINE = Dialect(
+    framework="megengine",
+    version="1.13",
+    about="MegEngine as shipped: unequal kinds meet in float32, signed with unsigned nowhere.",
+    evidence="recorded from megengine 1.13.0, CPU",
+    order="bool uint8 uint16 int8 int16 int32 float16 bfloat16 float32 complex64",
+    reaches="""
+        bool -> float32
+        uint8 -> uint16
+        uint16 -> float32
+        int8 -> int16
+        int16 -> int32
+        int32 -> float32
+        float16 bfloat16 -> float32
+    """,
+    folds=True,
+    typed_by="numpy",
+    apart="uint8 uint16 / int8 int16 int32",
+    alone="complex64",
+    python={"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64"},
+    lifts="int -> default_float",
+    accumulates="bool -> int32",
+    index="int32",
+    refusal="signed and unsigned integers do not join",
+    no_kernel=_NO_KERNEL,
+    casts="any",
+    ops=_OPS,
+    prefixes="megengine mge megengine.functional megengine.functional.nn F",
+    aliases={
+        "floor_divide": "floor_div",
+        "remainder": "mod",
+        "eq": "equal",
+        "ne": "not_equal",
+        "lt": "less",
+        "le": "less_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+        "bitwise_left_shift": "left_shift",
+        "bitwise_right_shift": "right_shift",
+        "clamp": "clip",
+        "log_softmax": "logsoftmax",
+        "mse_loss": "square_loss",
+    },
+    surprises=(
+        "bool[3] + int32[3]",
+        "float16[3] + int8[3]",
+        "int8[3] + uint8[3]",
+        "int8[3] + np.uint8[3]",
+        "uint8[3] + np.int8[3]",
+        "bool[3] + 1",
+        "bfloat16[3] + 1",
+        "sum(uint8[3])",
+    ),
+)
