@@ -34,6 +34,8 @@ _SCALARS = {
     " number counts only where its kind is higher, as a 0-d array",
     "arrays alone": "the arrays decide, or the 0-d arrays where there are none; a Python number of"
     " a higher kind replaces what they give",
+    "by category": "what is no array is given the dtype of the highest category among all, then"
+    " counts as an array",
     "weak": "a Python number takes the arrays' dtype; one of a higher kind moves only the kind",
     "within kind": "a Python number takes the arrays' dtype; one of a higher kind is refused, save"
     " complex beside floats",
