@@ -60,24 +60,33 @@ JOINS = {
     "by category": "the dtype of the highest category, which what is no array would be given",
     "one dtype": "one dtype for all, but any array becomes float64 beside a Python float",
 }
-SCALARS = (
-    "tiers",
-    "arrays alone",
-    "by category",
-    "kinds first",
-    "weak",
-    "within kind",
-    "fits arrays",
-    "by value",
-    "as nodes",
-    "as arrays",
-    "last adapts",
-    "0-d adapts",
-    "0-d adapts to complex",
-    "0-d mixes",
-    "singles mix",
-    "converted",
-)
+# How Python scalars and 0-d arrays take part beside arrays.
+SCALARS = {
+    "tiers": "arrays decide before 0-d arrays, these before Python scalars; a lower tier counts"
+    " only where its kind is higher",
+    "kinds first": "the highest kind decides, and within it arrays before 0-d arrays; a Python"
+    " number counts only where its kind is higher, as a 0-d array",
+    "arrays alone": "the arrays decide, or the 0-d arrays where there are none; a Python number of"
+    " a higher kind replaces what they give",
+    "by category": "what is no array is given the dtype of the highest category among all, then"
+    " counts as an array",
+    "weak": "a Python number takes the arrays' dtype; one of a higher kind moves only the kind",
+    "within kind": "a Python number takes the arrays' dtype; one of a higher kind is refused, save"
+    " complex beside floats",
+    "fits arrays": "a Python number takes the arrays' dtype and may not change it, save an int"
+    " beside bool arrays",
+    "by value": "scalars and 0-d arrays count as the smallest dtype that holds their value",
+    "as nodes": "weakly typed operands, Python numbers among them, stand on nodes of their own",
+    "as arrays": "a Python number counts as an array of its own dtype",
+    "converted": "the arrays decide, and Python numbers are converted to their dtype; of numbers"
+    " alone the first decides",
+    "0-d mixes": "a 0-d array is as strong as an array, and any kinds mix with it; a Python number"
+    " takes the arrays' dtype",
+    "0-d adapts": "as 0-d mixes, but beside an array of its kind a 0-d array takes its dtype",
+    "0-d adapts to complex": "as 0-d adapts, but a Python complex counts as an array",
+    "singles mix": "any kinds mix with a 0-d array or a Python scalar, which count by their dtypes",
+    "last adapts": "by tiers, but a Python number at the end takes the others' dtype",
+}
 # Which operands of an op may be Python scalars.
 PLACES = {"any": "everywhere", "last": "at the end only", "none": "nowhere"}
 # Casts that a varied dialect refuses, whatever its rules allow.

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from castwise.engine.scalars import POLICIES
 from castwise.frameworks.dialect import (
     GUARDS,
     JOINS,
@@ -14,6 +13,7 @@ from castwise.frameworks.dialect import (
     OUT_OF_RANGE,
     OUTPUTS,
     PLACES,
+    SCALARS,
     Composed,
     Conversion,
     Dialect,
@@ -27,39 +27,13 @@ from castwise.vocab.ops import RESULTS
 _FORMS = {"function": "as a function", "operator": "as an operator", "inplace": "in place",
           "out": "with `out=`"}  # fmt: skip
 _EVERY_OP = "*"
-_SCALARS = {
-    "tiers": "arrays decide before 0-d arrays, these before Python scalars; a lower tier counts"
-    " only where its kind is higher",
-    "kinds first": "the highest kind decides, and within it arrays before 0-d arrays; a Python"
-    " number counts only where its kind is higher, as a 0-d array",
-    "arrays alone": "the arrays decide, or the 0-d arrays where there are none; a Python number of"
-    " a higher kind replaces what they give",
-    "by category": "what is no array is given the dtype of the highest category among all, then"
-    " counts as an array",
-    "weak": "a Python number takes the arrays' dtype; one of a higher kind moves only the kind",
-    "within kind": "a Python number takes the arrays' dtype; one of a higher kind is refused, save"
-    " complex beside floats",
-    "fits arrays": "a Python number takes the arrays' dtype and may not change it, save an int"
-    " beside bool arrays",
-    "by value": "scalars and 0-d arrays count as the smallest dtype that holds their value",
-    "as nodes": "weakly typed operands, Python numbers among them, stand on nodes of their own",
-    "as arrays": "a Python number counts as an array of its own dtype",
-    "converted": "the arrays decide, and Python numbers are converted to their dtype; of numbers"
-    " alone the first decides",
-    "0-d mixes": "a 0-d array is as strong as an array, and any kinds mix with it; a Python number"
-    " takes the arrays' dtype",
-    "0-d adapts": "as 0-d mixes, but beside an array of its kind a 0-d array takes its dtype",
-    "0-d adapts to complex": "as 0-d adapts, but a Python complex counts as an array",
-    "singles mix": "any kinds mix with a 0-d array or a Python scalar, which count by their dtypes",
-    "last adapts": "by tiers, but a Python number at the end takes the others' dtype",
-}
 
 
 def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
     """What holds for every op that has no rule of its own: subjects and what is said of them."""
     rule = dialect.ops.get(_EVERY_OP, Rule())
     yield "Join", _join(dialect, rule)
-    yield "Python scalars", f"{scalars_text(rule.scalars or 'as arrays')}. {_numbers(dialect)}"
+    yield "Python scalars", f"{SCALARS[rule.scalars or 'as arrays']}. {_numbers(dialect)}"
     yield "A Python number out of range", OUT_OF_RANGE[rule.out_of_range or "wraps"]
     if dialect.truncates:
         yield "Narrower arrays", f"what they are asked to be and are: {_code(dialect.truncates)}"
@@ -99,13 +73,6 @@ def missing_kernels(dialect: Dialect) -> Iterator[tuple[str, str]]:
     """The ops that promote and then have no kernel on the CPU, and the dtypes they lack it for."""
     for names, dtypes in dialect.no_kernel.items():
         yield _ops_text(names), _names(dtypes)
-
-
-def scalars_text(policy: str) -> str:
-    """What a policy for scalars does, in words."""
-    return _SCALARS.get(policy) or " ".join((POLICIES[policy].__doc__ or policy).split()).rstrip(
-        "."
-    )
 
 
 def _join(dialect: Dialect, rule: Rule) -> str:
@@ -254,7 +221,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     takes_scalars=lambda value: f"Python scalars may stand {PLACES[value]}",
     needs_rank=lambda value: f"some operand must have {value} dimensions or more",
     last_is_scalar=_yes_no("the last operand must be a Python scalar", "any operand may be last"),
-    scalars=lambda value: f"{value}: {scalars_text(value)}",
+    scalars=lambda value: f"{value}: {SCALARS[value]}",
     adapts=lambda value: f"a Python {_or(value)} takes the array's dtype, no other scalar is taken",
     mixes=lambda value: f"unequal arrays meet by these casts alone: {_code(value)}",
     beside=_beside,
