@@ -51,6 +51,7 @@ def _check_dtypes(dialect: Dialect) -> None:
         _check_name(kind, (*KINDS, "wide int"), "a kind of Python number")
         if dtype(name) not in dialect.dtypes:
             raise UsageError(f"a Python {kind} is {name}, which is not in order.")
+    dtypes_of(dialect.apart.replace("/", " "))
     _check_name(dialect.casts, OUTPUTS, "a rule of can_cast")
     dtype(dialect.index)
     for guard in dialect.guards:
