@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -80,12 +79,9 @@ def test_no_question_is_asked_twice(recorder: Recorder) -> None:
     assert count(recorder) == len(asked)
 
 
-def test_every_op_is_asked_of_some_framework() -> None:
-    asked: set[str] = set()
-    for framework in frameworks():
-        with suppress(ImportError):  # those that are installed here
-            asked |= set(find_recorder(framework).scope.forms)
-    assert asked == set(OPS)
+def test_every_op_is_recorded() -> None:
+    _, recorded = read_cells(RECORDED / "torch.tsv.gz")
+    assert {cell.op for cell in recorded} == set(OPS)
 
 
 def test_torch_is_asked_every_op() -> None:
