@@ -1,10 +1,39 @@
-"""Whether an op takes operands of these sorts at all, before their dtypes are brought together."""
+"""Whether an op takes these operands at all, before their dtypes are brought together."""
 
 from __future__ import annotations
 
 from castwise.engine.decision import Refusal
+from castwise.engine.joining import not_computed
 from castwise.engine.plan import Plan
-from castwise.vocab.operands import Operand
+from castwise.errors import UsageError
+from castwise.vocab.operands import Operand, Role
+
+
+def check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
+    """Raises Refusal for what the dialect or the op does not take, each alone or together."""
+    check_accepted(plan, operands)
+    for operand in operands:
+        found = operand.dtype or plan.python[operand.kind]
+        if found not in plan.reach.bits or operand.is_weak:
+            check_known(plan, operand)
+        if found in plan.refuses or operand.dtype in plan.refuses_arrays:
+            raise not_computed(plan, found)
+        if operand.is_zero_d and plan.refuses_zero_d:
+            raise Refusal(
+                f"{plan.op.name} goes along an axis, and a 0-d array has none",
+                "Give it a dimension.",
+            )
+    if plan.same_dtype and len({o.dtype for o in _compared(plan, operands)}) > 1:
+        why = plan.because or f"{plan.op.name} needs operands of one dtype"
+        raise Refusal(why, "Cast one to the other.")
+
+
+def check_known(plan: Plan, operand: Operand) -> None:
+    """Raises where the dialect has no such array."""
+    if operand.dtype and operand.dtype not in plan.reach.bits and not operand.is_numpy:
+        raise Refusal(f"it has no dtype {operand.dtype}", "Cast it to one it has.")
+    if operand.is_weak and not plan.dialect.has_weak_arrays:
+        raise UsageError(f"{operand}: {plan.dialect.name} has no weakly typed arrays.")
 
 
 def check_accepted(plan: Plan, operands: tuple[Operand, ...]) -> None:
@@ -46,3 +75,10 @@ def _check_company(plan: Plan, scalar: Operand, operands: tuple[Operand, ...]) -
             plan.because or f"{plan.op.name} takes no Python {scalar.kind} beside {beside}",
             "Make it an array of the dtype you want.",
         )
+
+
+def _compared(plan: Plan, operands: tuple[Operand, ...]) -> list[Operand]:
+    """The operands that must be of one dtype."""
+    last_adapts = plan.scalars == "last adapts" and operands[-1].role is not Role.ARRAY
+    compared = operands[:-1] if last_adapts else operands[: plan.compared]
+    return [o for o in compared if o.dtype]

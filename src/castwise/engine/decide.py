@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.engine import numpy_operands
-from castwise.engine.accepts import check_accepted
+from castwise.engine.accepts import check_accepted, check_known, check_operands
+from castwise.engine.casts import cast_to, check_width, targets_of, unpromoted
 from castwise.engine.composed import Computed, composed_dtypes, composition
 from castwise.engine.conversion import check_conversion, check_joins, own_arrays
+from castwise.engine.counted import counted, truncated
 from castwise.engine.decision import (
-    Cast,
     Decision,
     Question,
     Refusal,
@@ -18,17 +19,17 @@ from castwise.engine.decision import (
     step_text,
 )
 from castwise.engine.guards import check_guards
-from castwise.engine.joining import is_integer_power, not_computed, own_dtype
+from castwise.engine.joining import is_integer_power, not_computed
 from castwise.engine.joins import is_strong_power, joined
 from castwise.engine.output import written_dtype
 from castwise.engine.plan import Plan, plan_of
 from castwise.engine.scalars import Say
-from castwise.engine.values import check_fit, check_values, scalar_hazard
+from castwise.engine.values import check_fit, check_values
 from castwise.engine.weak import is_weakly_typed
 from castwise.errors import UsageError
 from castwise.frameworks.catalog import dialect_named
 from castwise.vocab.dtypes import DType, dtype, strong_twin
-from castwise.vocab.operands import Operand, Role, Scalar
+from castwise.vocab.operands import Operand
 
 
 def decide(question: Question, say: Say = None) -> Decision:
@@ -54,8 +55,8 @@ def decide(question: Question, say: Say = None) -> Decision:
     if question.inplace or question.out:
         result = _written(plan, question, written[0], computed, say)
         is_weak = is_weak if plan.output == "rebinds" else stays_weak
-    targets = _targets(plan, written, compute, is_own)
-    casts = tuple([_cast(plan, o, target) for o, target in zip(written, targets, strict=True)])
+    targets = targets_of(plan, written, compute, is_own)
+    casts = tuple([cast_to(plan, o, target) for o, target in zip(written, targets, strict=True)])
     result_cast = None if result is computed else cast_between(computed, result)
     if row.is_condition_first:
         casts = (None, *casts)
@@ -96,7 +97,7 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
     composed = composition(plan, written) if plan.composes else None
     if composed:
         for operand in written:
-            _check_known(plan, operand)
+            check_known(plan, operand)
         check_accepted(plan, written)
         return composed_dtypes(plan, composed, written, decide, say)
     check_joins(plan, written)
@@ -107,22 +108,14 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
             return _decided_elsewhere(plan.numpy_left_decider, plan, question, written, say)
         written = numpy_operands.all_taken(plan, written, say)
     if plan.truncates:
-        written = tuple([_truncated(plan, o, say) for o in written])
-    _check_operands(plan, written)
+        written = tuple([truncated(plan, o, say) for o in written])
+    check_operands(plan, written)
     if plan.borrows:
         return _decided_elsewhere(plan.borrows, plan, question, written, say)
     compute, is_weak = _compute_dtype(plan, written, say)
     check_values(plan, written, compute, question)
     result = _result_dtype(plan, written, compute, say)
     return Computed(compute, result, is_weak and result.kind != "bool" and not plan.makes_strong)
-
-
-def _truncated(plan: Plan, operand: Operand, say: Say) -> Operand:
-    """An operand as the array it really is."""
-    target = plan.truncates.get(operand.dtype) if operand.dtype else None
-    if say and target:
-        say(f"There are no {operand.dtype} arrays here: it is truncated to {target}.")
-    return replace(operand, dtype=target, value=None) if target else operand
 
 
 def _decided_elsewhere(
@@ -148,10 +141,9 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     """The dtype the op computes in: the join, what the op makes of it, and whether it takes it;
     and whether all that came together there is weak."""
     if plan.promotes:
-        lifted = _raised(plan, _lifted(plan, operands, say))
-        node = joined(plan, _adapted(plan, lifted), say)
+        node = joined(plan, counted(plan, operands, say), say)
     else:
-        node = _unpromoted(plan, operands)[0]
+        node = unpromoted(plan, operands)[0]
     is_weak = node.is_weak or all([is_weakly_typed(o) for o in operands])
     is_weak = is_weak and not is_strong_power(plan, operands, node)
     common = (strong_twin(node) or plan.python[node.kind]) if node.is_weak else node
@@ -171,16 +163,8 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     if compute is not common and plan.converted_is_strong:
         is_weak = False
     if plan.keeps_width:
-        _check_width(plan, operands, compute)
+        check_width(plan, operands, compute)
     return compute, is_weak and plan.scalars == "as nodes" and plan.dialect.has_weak_arrays
-
-
-def _check_width(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> None:
-    """Raises Refusal where the widest operand of the highest kind would be narrowed."""
-    owns = [o.dtype or plan.python[o.kind] for o in operands]
-    widest = max(owns, key=lambda d: (d.rank, d.bits))
-    if widest in plan.keeps_width and widest.bits > compute.bits:
-        raise Refusal(f"{plan.op.name} does not narrow {widest} to {compute}", "Cast it yourself.")
 
 
 def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say: Say) -> DType:
@@ -208,104 +192,6 @@ def _wrong_count(question: Question) -> UsageError:
     plural = "s" if high > 1 else ""
     given = len(question.operands)
     return UsageError(f"{question.op.name} takes {takes} operand{plural}, not {given}.")
-
-
-def _check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
-    """Raises Refusal for what the dialect or the op does not take, each alone or together."""
-    check_accepted(plan, operands)
-    for operand in operands:
-        found = operand.dtype or plan.python[operand.kind]
-        if found not in plan.reach.bits or operand.is_weak:
-            _check_known(plan, operand)
-        if found in plan.refuses or operand.dtype in plan.refuses_arrays:
-            raise not_computed(plan, found)
-        if operand.is_zero_d and plan.refuses_zero_d:
-            raise Refusal(
-                f"{plan.op.name} goes along an axis, and a 0-d array has none",
-                "Give it a dimension.",
-            )
-    if plan.same_dtype and len({o.dtype for o in _compared(plan, operands)}) > 1:
-        why = plan.because or f"{plan.op.name} needs operands of one dtype"
-        raise Refusal(why, "Cast one to the other.")
-
-
-def _check_known(plan: Plan, operand: Operand) -> None:
-    """Raises where the dialect has no such array."""
-    if operand.dtype and operand.dtype not in plan.reach.bits and not operand.is_numpy:
-        raise Refusal(f"it has no dtype {operand.dtype}", "Cast it to one it has.")
-    if operand.is_weak and not plan.dialect.has_weak_arrays:
-        raise UsageError(f"{operand}: {plan.dialect.name} has no weakly typed arrays.")
-
-
-def _compared(plan: Plan, operands: tuple[Operand, ...]) -> list[Operand]:
-    """The operands that must be of one dtype."""
-    last_adapts = plan.scalars == "last adapts" and operands[-1].role is not Role.ARRAY
-    compared = operands[:-1] if last_adapts else operands[: plan.compared]
-    return [o for o in compared if o.dtype]
-
-
-def _lifted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
-    """The operands with integers made floats, where a Python float stands beside them."""
-    lifts = plan.floats_lift
-    if not lifts or not any([o.is_scalar and o.kind == "float" for o in operands]):
-        return operands
-    lifted = tuple(
-        [replace(o, dtype=lifts.get(o.dtype, o.dtype)) if o.dtype else o for o in operands]
-    )
-    if say:
-        for given, counted in zip(operands, lifted, strict=True):
-            if counted.dtype is not given.dtype:
-                say(f"Beside a Python float {given} counts as {counted}.")
-    return lifted
-
-
-def _raised(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
-    """The operands at the op's lowest dtypes, where their own stand before them in the order."""
-    if not any(plan.lowest):
-        return operands
-    bits = plan.reach.bits
-    return tuple(
-        replace(o, dtype=low) if low and o.dtype and bits[o.dtype] < bits.get(low, 0) else o
-        for o, low in zip(operands, plan.lowest, strict=False)
-    )
-
-
-def _adapted(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
-    """The operands, Python scalars as arrays of the dtype they are cast to where they adapt."""
-    array = next((o for o in operands if o.dtype), None) if plan.adapts else None
-    return tuple([array if array and o.is_scalar else o for o in operands])
-
-
-def _targets(
-    plan: Plan, operands: tuple[Operand, ...], compute: DType, is_own: bool
-) -> list[DType]:
-    """The dtype each operand is cast to."""
-    if not plan.promotes and is_own:
-        return [plan.converts.get(own, own) for own in _unpromoted(plan, operands)]
-    targets = [compute] * len(operands)
-    if is_integer_power(plan, operands):  # the exponent takes no part
-        targets[-1] = operands[-1].dtype or compute
-    return targets
-
-
-def _unpromoted(plan: Plan, operands: tuple[Operand, ...]) -> list[DType]:
-    """The dtype each operand has where nothing is promoted."""
-    return [own_dtype(plan, o) for o in _raised(plan, operands)]
-
-
-def _cast(plan: Plan, written: Operand, target: DType) -> Cast | None:
-    if written.dtype is None:
-        hazard = scalar_hazard(plan, written, target)
-        return Cast(None, target, (hazard,)) if hazard else None
-    cast = cast_between(written.dtype, target)
-    if cast and written.value is not None and _is_within(target, written.value):
-        cast = replace(cast, hazards=tuple([h for h in cast.hazards if h != "loses-range"]))
-    return cast
-
-
-def _is_within(target: DType, value: Scalar) -> bool:
-    """Whether a value lies in the range of a dtype."""
-    return all(target.min <= part <= target.max for part in (value.real, value.imag))
 
 
 def _role_text(operand: Operand) -> str:

@@ -1,0 +1,54 @@
+"""The cast each operand gets, once the dtype the op computes in is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from castwise.engine.counted import raised
+from castwise.engine.decision import Cast, Refusal, cast_between
+from castwise.engine.joining import is_integer_power, own_dtype
+from castwise.engine.plan import Plan
+from castwise.engine.values import scalar_hazard
+from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import Operand, Scalar
+
+
+def targets_of(
+    plan: Plan, operands: tuple[Operand, ...], compute: DType, is_own: bool
+) -> list[DType]:
+    """The dtype each operand is cast to."""
+    if not plan.promotes and is_own:
+        return [plan.converts.get(own, own) for own in unpromoted(plan, operands)]
+    targets = [compute] * len(operands)
+    if is_integer_power(plan, operands):  # the exponent takes no part
+        targets[-1] = operands[-1].dtype or compute
+    return targets
+
+
+def unpromoted(plan: Plan, operands: tuple[Operand, ...]) -> list[DType]:
+    """The dtype each operand has where nothing is promoted."""
+    return [own_dtype(plan, o) for o in raised(plan, operands)]
+
+
+def cast_to(plan: Plan, written: Operand, target: DType) -> Cast | None:
+    """The cast from an operand as it is written, or None where there is none."""
+    if written.dtype is None:
+        hazard = scalar_hazard(plan, written, target)
+        return Cast(None, target, (hazard,)) if hazard else None
+    cast = cast_between(written.dtype, target)
+    if cast and written.value is not None and _is_within(target, written.value):
+        cast = replace(cast, hazards=tuple([h for h in cast.hazards if h != "loses-range"]))
+    return cast
+
+
+def _is_within(target: DType, value: Scalar) -> bool:
+    """Whether a value lies in the range of a dtype."""
+    return all(target.min <= part <= target.max for part in (value.real, value.imag))
+
+
+def check_width(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> None:
+    """Raises Refusal where the widest operand of the highest kind would be narrowed."""
+    owns = [o.dtype or plan.python[o.kind] for o in operands]
+    widest = max(owns, key=lambda d: (d.rank, d.bits))
+    if widest in plan.keeps_width and widest.bits > compute.bits:
+        raise Refusal(f"{plan.op.name} does not narrow {widest} to {compute}", "Cast it yourself.")
