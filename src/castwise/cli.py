@@ -319,7 +319,8 @@ def verify(dialect: str, ops: tuple[str, ...], as_json: bool) -> int:
     """Compare a dialect with the framework installed here.
 
     Asks the framework everything the dialect claims to know and lists the drift. The exit
-    status is 1 where an answer differs, 2 where the framework is not installed.
+    status is 1 where an answer differs, 2 where the framework is not installed or none speaks
+    the dialect: one that comes from a document, or a variation.
 
     \b
     Example:

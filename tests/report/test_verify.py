@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from castwise.conformance.grid import Scope
-from castwise.conformance.recorder import Cell
+from castwise.conformance.recorder import Cell, recorded_dialects
 from castwise.errors import UsageError
-from castwise.frameworks.catalog import dialect_named
+from castwise.frameworks.catalog import dialect_named, dialects
 from castwise.report.progress import progress
 from castwise.report.verify import agrees, answer_for, recorder_for, verify
 from castwise.report.verify_text import verification_json, verification_text
@@ -148,3 +148,34 @@ def test_a_dialect_without_recorder_is_an_error() -> None:
     unheard = dialect_named("numpy").vary(framework="unheard")
     with pytest.raises(UsageError, match="unheard cannot be verified: no recorder"):
         recorder_for(unheard)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "evidence", "instead"),
+    [
+        ("tensorflow:all", "RFC 431", "tensorflow, tensorflow:np-all or tensorflow:np-safe"),
+        ("tensorflow:safe", "RFC 431", "tensorflow, tensorflow:np-all or tensorflow:np-safe"),
+        ("tensorflow:none", "RFC 431", "tensorflow, tensorflow:np-all or tensorflow:np-safe"),
+        ("paddle:documented", "the guide", "paddle"),
+        ("megengine:mep3", "MEP 3", "megengine"),
+        ("torch@2.1", "the lookup table of c10", "torch, torch:default_float=float64,"),
+        ("numpy:strict=True", "recorded from", "numpy or numpy@1"),
+    ],
+)
+def test_a_dialect_that_no_framework_speaks_says_what_it_comes_from(
+    dialect: str, evidence: str, instead: str
+) -> None:
+    """Whether or not the framework it is named after is installed."""
+    with pytest.raises(UsageError) as raised:
+        recorder_for(dialect_named(dialect))
+    told = str(raised.value)
+    assert told.startswith(f"{dialect} cannot be verified: no installed framework speaks it.")
+    assert f"Evidence: {evidence}" in told
+    assert f"Verify {instead}" in told
+    assert told.endswith(f"castwise diff {dialect} {dialect_named(dialect).framework}")
+
+
+def test_every_dialect_is_recorded_or_says_what_else_it_comes_from() -> None:
+    for spoken in map(dialect_named, dialects()):
+        is_recorded = spoken.name in recorded_dialects(spoken.framework)
+        assert spoken.evidence.startswith("recorded from") == is_recorded

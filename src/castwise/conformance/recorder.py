@@ -70,11 +70,22 @@ def find_recorder(framework: str, mode: str = "") -> Recorder:
     Raises ImportError where the framework is not installed, ValueError where there is no
     recorder for it.
     """
+    return cast(Recorder, _recorder_class(framework)(mode))
+
+
+def recorded_dialects(framework: str) -> tuple[str, ...]:
+    """The dialects a framework can be asked about, which need not be installed for this.
+
+    Raises ValueError where there is no recorder for it.
+    """
+    return cast("tuple[str, ...]", _recorder_class(framework).dialects)
+
+
+def _recorder_class(framework: str) -> Any:
     if framework not in frameworks():
         raise ValueError(f"no recorder for {framework!r}; there are {', '.join(frameworks())}.")
     file = framework.replace("-", "_")
-    module = importlib.import_module(f"castwise.conformance.recorders.{file}")
-    return cast(Recorder, module.recorder(mode))
+    return importlib.import_module(f"castwise.conformance.recorders.{file}").recorder
 
 
 def ask(recorder: Recorder, question: Question) -> str | None:

@@ -15,6 +15,7 @@ from castwise.conformance.recorder import (
     Recorder,
     cells,
     find_recorder,
+    recorded_dialects,
 )
 from castwise.engine.decide import decide
 from castwise.engine.decision import Question, Refusal
@@ -74,6 +75,9 @@ def recorder_for(dialect: Dialect, ops: Iterable[str] = ()) -> Recorder:
     Raises UsageError where there is none, the framework is not installed, or it lacks an op.
     """
     try:
+        recorded = recorded_dialects(dialect.framework)
+        if dialect.name not in recorded:
+            raise ValueError(_no_speaker(dialect, recorded))
         recorder = find_recorder(dialect.framework, dialect.mode)
     except ImportError as error:
         raise UsageError(
@@ -93,6 +97,16 @@ def recorder_for(dialect: Dialect, ops: Iterable[str] = ()) -> Recorder:
             hint = did_you_mean(name, known)
             raise UsageError(f"{recorder.name} is not asked about {name!r}.{hint}")
     return recorder
+
+
+def _no_speaker(dialect: Dialect, recorded: tuple[str, ...]) -> str:
+    """What to tell of a dialect of a document, or of a variation: no framework can be asked."""
+    *others, last = recorded
+    instead = f"{', '.join(others)} or {last}" if others else last
+    return (
+        f"no installed framework speaks it. Evidence: {dialect.evidence}. Verify {instead}"
+        f" instead, or compare: castwise diff {dialect.name} {recorded[0]}"
+    )
 
 
 def agrees(cell: Cell, dialect: str | Dialect) -> bool:
