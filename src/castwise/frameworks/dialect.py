@@ -54,9 +54,9 @@ JOINS = {
     "onto real first": "the first operand's dtype, but the common dtype where one is complex",
     "first or default float": "the first operand's dtype; floats make integers the default float",
     "keeps first": "the first operand's dtype, whatever is beside it",
-    "first array": "the first operand's dtype, whatever array is beside it",
-    "integers take any": "the first operand's dtype, beside which a float takes only itself",
-    "float for integers": "the default float where the arrays' dtypes meet in an integer",
+    "first array": "the first operand's dtype, beside a Python number the common one",
+    "integers take any": "the first operand's dtype; an integer takes any other beside it",
+    "float for integers": "the common dtype; the default float where arrays meet in an integer",
     "by category": "the dtype of the highest category, which what is no array would be given",
     "one dtype": "one dtype for all, but any array becomes float64 beside a Python float",
 }
