@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.numpy import ALIASES
 
 _INTS = "uint8 int8 uint16 int16 uint32 int32 uint64 int64"
 _NARROW = "int4 uint4"
@@ -104,32 +105,7 @@ JAX_X64 = Dialect(
     casts_by="numpy",  # jnp.can_cast is np.can_cast
     ops=_WIDE_OPS,
     prefixes="jnp jax.numpy jax.nn jax.lax jax.scipy.special jnp.linalg jax.numpy.linalg",
-    aliases={
-        "sub": "subtract",
-        "mul": "multiply",
-        "div": "divide true_divide",
-        "remainder": "mod",
-        "pow": "power",
-        "eq": "equal",
-        "ne": "not_equal",
-        "lt": "less",
-        "le": "less_equal",
-        "gt": "greater",
-        "ge": "greater_equal",
-        "bitwise_not": "invert bitwise_invert",
-        "bitwise_left_shift": "left_shift",
-        "bitwise_right_shift": "right_shift",
-        "atan2": "arctan2",
-        "clamp": "clip",
-        "concat": "concatenate",
-        "abs": "absolute",
-        "neg": "negative",
-        "conj": "conjugate",
-        "max": "amax",
-        "min": "amin",
-        "cumsum": "cumulative_sum",
-        "cumprod": "cumulative_prod",
-    },
+    aliases=ALIASES,
     associativity_witness=("uint64", "int8", "float16"),
     surprises=(
         "uint64[3] + int8[3]",

@@ -51,6 +51,23 @@ _OPS = {
     "bitwise_and bitwise_or bitwise_xor": Rule(refuses="complex"),
 }
 
+PREFIXES = "megengine mge megengine.functional megengine.functional.nn F"
+ALIASES = {
+    "floor_divide": "floor_div",
+    "remainder": "mod",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_right_shift": "right_shift",
+    "clamp": "clip",
+    "log_softmax": "logsoftmax",
+    "mse_loss": "square_loss",
+}
+
 MEGENGINE = Dialect(
     framework="megengine",
     version="1.13",
@@ -78,22 +95,8 @@ MEGENGINE = Dialect(
     no_kernel=_NO_KERNEL,
     casts="any",
     ops=_OPS,
-    prefixes="megengine mge megengine.functional megengine.functional.nn F",
-    aliases={
-        "floor_divide": "floor_div",
-        "remainder": "mod",
-        "eq": "equal",
-        "ne": "not_equal",
-        "lt": "less",
-        "le": "less_equal",
-        "gt": "greater",
-        "ge": "greater_equal",
-        "bitwise_left_shift": "left_shift",
-        "bitwise_right_shift": "right_shift",
-        "clamp": "clip",
-        "log_softmax": "logsoftmax",
-        "mse_loss": "square_loss",
-    },
+    prefixes=PREFIXES,
+    aliases=ALIASES,
     surprises=(
         "bool[3] + int32[3]",
         "float16[3] + int8[3]",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from castwise.frameworks.dialect import Dialect, Rule
+from castwise.frameworks.megengine import ALIASES, PREFIXES
 
 MEP3 = Dialect(
     framework="megengine",
@@ -32,16 +33,8 @@ MEP3 = Dialect(
         "*": Rule(scalars="tiers", numpy="as arrays", output="category"),
         "*/inplace": Rule(output="rebinds"),
     },
-    prefixes="megengine megengine.functional",
-    aliases={
-        "remainder": "mod",
-        "eq": "equal",
-        "ne": "not_equal",
-        "lt": "less",
-        "le": "less_equal",
-        "gt": "greater",
-        "ge": "greater_equal",
-    },
+    prefixes=PREFIXES,
+    aliases=ALIASES,
     surprises=(
         "int32[3] + float16[3]",
         "int8[3] + int32[]",
