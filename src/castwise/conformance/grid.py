@@ -88,6 +88,12 @@ class Scope(NamedTuple):
     is_left_out: Callable[[Question], bool] | None = None  # a call that would end the process
 
 
+def existing_forms(*, function: bool, operator: bool, inplace: bool) -> tuple[str, ...]:
+    """The forms of an op that a framework has, by name."""
+    exists = {"function": function, "operator": operator, "inplace": inplace}
+    return tuple(form for form in exists if exists[form])
+
+
 def out_forms(dtypes: Iterable[str]) -> Operands:
     """The forms in which an op writes to an array it is given."""
     return tuple(f"out={dtype}" for dtype in dtypes)

@@ -7,7 +7,7 @@ depends on nothing of what it will be used to judge.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Scalar = bool | int | float | complex
 
@@ -47,6 +47,16 @@ def read_operand(notation: str) -> Spec:
     if scalar:
         return Spec(scalar[1], (), read_literal(scalar[2]), is_numpy=True, is_scalar=True)
     return Spec(None, (), read_literal(notation), is_scalar=True)
+
+
+def foreign_operand(spec: Spec) -> Any:
+    """A Python scalar, or an array or scalar of NumPy's: what no other framework makes itself."""
+    import numpy as np
+
+    if spec.dtype is None:
+        return spec.value
+    array: Any = np.full(spec.shape, spec.value, spec.dtype)
+    return array[()] if spec.is_scalar else array
 
 
 def read_literal(text: str) -> Scalar:

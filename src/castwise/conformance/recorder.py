@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import importlib
+import importlib.metadata
 import json
 import pkgutil
+import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -88,10 +91,22 @@ def _recorder_class(framework: str) -> Any:
     return importlib.import_module(f"castwise.conformance.recorders.{file}").recorder
 
 
-def ask(recorder: Recorder, question: Question) -> str | None:
-    """The framework's answer, or None where the call failed for another reason than dtypes."""
+def versions_of(version: str, *packages: str) -> Header:
+    """The version of a framework with those of the packages beside it, and of Python."""
+    others = {name: importlib.metadata.version(name) for name in packages}
+    return {"version": version, **others, "python": platform.python_version()}
+
+
+def ask(
+    recorder: Recorder, question: Question, make: Callable[[str], Any] | None = None
+) -> str | None:
+    """The framework's answer, or None where the call failed for another reason than dtypes.
+
+    `make` stands for the recorder's own, such as one that keeps what it has made.
+    """
+    make = make or recorder.make
     try:
-        operands = [recorder.make(notation) for notation in question.operands]
+        operands = [make(notation) for notation in question.operands]
         return recorder.dtype_of(recorder.call(question.op, question.form, operands))
     except Exception as error:  # whatever a framework raises is an answer to judge
         return recorder.classify(error)
@@ -106,11 +121,12 @@ def cells(
 
     `on_question` is called before each question, as often as `count` says.
     """
+    make = functools.cache(recorder.make)  # an op that writes into an operand is given a copy
     with recorder.session():
         for question in questions(recorder.scope, ops):
             if on_question is not None:
                 on_question(question)
-            answer = ask(recorder, question)
+            answer = ask(recorder, question, make)
             if answer is not None:
                 yield Cell(*question, answer)
 

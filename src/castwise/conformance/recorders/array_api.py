@@ -17,8 +17,8 @@ from castwise.conformance.calls import (
     of_sequence,
     refusing,
 )
-from castwise.conformance.grid import OPS, Scope
-from castwise.conformance.operand import Spec, read_operand, words
+from castwise.conformance.grid import OPS, Scope, existing_forms
+from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header
 
 DTYPES = words(
@@ -57,9 +57,9 @@ class ArrayApiRecorder:
         if mode:
             raise ValueError(f"array-api has no mode {mode!r}.")
         self._xp: Any = array_api_strict
+        self._array = type(array_api_strict.zeros(()))  # it has no public name
         self.dialect = "array-api"
         self._functions = _functions()
-        self._made: dict[str, Any] = {}
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: _forms(op) for op in OPS if op in self._functions},
@@ -85,9 +85,7 @@ class ArrayApiRecorder:
             yield
 
     def make(self, notation: str) -> Any:
-        if notation not in self._made:
-            self._made[notation] = self._make(read_operand(notation))
-        return self._made[notation]
+        return self._make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if form == "operator":
@@ -98,7 +96,7 @@ class ArrayApiRecorder:
         return self._functions[op](*operands)
 
     def dtype_of(self, result: Any) -> str | None:
-        dtype = result.dtype if isinstance(result, type(self.make("bool[]"))) else result
+        dtype = result.dtype if isinstance(result, self._array) else result
         is_own = isinstance(dtype, type(self._xp.bool))
         return str(dtype).removeprefix("array_api_strict.") if is_own else None
 
@@ -111,14 +109,8 @@ class ArrayApiRecorder:
         return None
 
     def _make(self, spec: Spec) -> Any:
-        import numpy as np
-
-        if spec.dtype is None:
-            return spec.value
-        array: Any = np.full(spec.shape, spec.value, spec.dtype)
-        if spec.is_numpy:
-            return array[()] if spec.is_scalar else array
-        return self._xp.asarray(array)
+        made = foreign_operand(spec)
+        return made if spec.dtype is None or spec.is_numpy else self._xp.asarray(made)
 
 
 recorder = ArrayApiRecorder
@@ -129,12 +121,7 @@ def _is_numpys(operand: Any) -> bool:
 
 
 def _forms(op: str) -> tuple[str, ...]:
-    forms = ["function"]
-    if op in OPERATORS:
-        forms.append("operator")
-    if op in INPLACE_OPERATORS:
-        forms.append("inplace")
-    return tuple(forms)
+    return existing_forms(function=True, operator=op in OPERATORS, inplace=op in INPLACE_OPERATORS)
 
 
 def _functions() -> dict[str, Callable[..., Any]]:

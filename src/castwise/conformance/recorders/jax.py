@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,9 +9,9 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import OPERATORS, of_dtypes, of_sequence
-from castwise.conformance.grid import OPS, PLAIN, REDUCTIONS, UNARY, Scope
-from castwise.conformance.operand import Spec, read_operand, words
-from castwise.conformance.recorder import Header
+from castwise.conformance.grid import OPS, PLAIN, REDUCTIONS, UNARY, Scope, existing_forms
+from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
+from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.jax_errors import classify
 
 DTYPES = words(
@@ -82,7 +81,6 @@ class JaxRecorder:
         self._jax: Any = jax
         self._mode = mode
         self._functions = _functions()
-        self._made: dict[str, Any] = {}
         asked = (*_MODE_OPS, *UNARY, *REDUCTIONS) if mode in ("strict", "explicit-x64") else OPS
         self.scope = Scope(
             dtypes=DTYPES,
@@ -97,15 +95,7 @@ class JaxRecorder:
         return self._mode in ("x64", "strict")
 
     def versions(self) -> Header:
-        import ml_dtypes
-        import numpy as np
-
-        return {
-            "version": self._jax.__version__,
-            "numpy": np.__version__,
-            "ml_dtypes": ml_dtypes.__version__,
-            "python": platform.python_version(),
-        }
+        return versions_of(self._jax.__version__, "numpy", "ml_dtypes")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -128,9 +118,7 @@ class JaxRecorder:
                 config.update(name, value)
 
     def make(self, notation: str) -> Any:
-        if notation not in self._made:
-            self._made[notation] = _make(read_operand(notation))
-        return self._made[notation]
+        return _make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         """What the op would return: its shape and dtype, without compiling it.
@@ -172,12 +160,11 @@ recorder = JaxRecorder
 
 
 def _forms(op: str) -> tuple[str, ...]:
-    exists = {
-        "function": True,
-        "operator": op in _OPERATORS,
-        "inplace": op in _AT_METHODS,
-    }
-    return tuple(form for form in exists if exists[form])
+    return existing_forms(
+        function=True,
+        operator=op in _OPERATORS,
+        inplace=op in _AT_METHODS,
+    )
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
@@ -203,13 +190,9 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
 def _make(spec: Spec) -> Any:
     import jax.numpy as jnp
-    import numpy as np
 
-    if spec.dtype is None:
-        return spec.value
-    if spec.is_numpy:
-        array: Any = np.full(spec.shape, spec.value, spec.dtype)
-        return array[()] if spec.is_scalar else array
+    if spec.dtype is None or spec.is_numpy:
+        return foreign_operand(spec)
     if spec.is_weak:  # what JAX makes of a Python number
         kind = _KINDS[spec.dtype.rstrip("0123456789")]
         return jnp.full(spec.shape, kind(spec.value))

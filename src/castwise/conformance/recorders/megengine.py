@@ -7,7 +7,6 @@ empty backtrace_symbols() makes a recording thirty times faster and changes no a
 from __future__ import annotations
 
 import operator
-import platform
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,9 +14,9 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import INPLACE_OPERATORS, OPERATORS, of_sequence
-from castwise.conformance.grid import OPS, Question, Scope
-from castwise.conformance.operand import Spec, read_operand, words
-from castwise.conformance.recorder import Header
+from castwise.conformance.grid import OPS, Question, Scope, existing_forms
+from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
+from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.megengine_errors import classify
 
 DTYPES = words("bool uint8 uint16 int8 int16 int32 float16 bfloat16 float32 complex64")
@@ -58,7 +57,6 @@ class MegengineRecorder:
             raise ValueError(f"megengine has no mode {mode!r}.")
         self._megengine: Any = megengine
         self._functions = _functions()
-        self._made: dict[str, Any] = {}
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: forms for op in OPS if (forms := self._forms(op))},
@@ -68,13 +66,7 @@ class MegengineRecorder:
         )
 
     def versions(self) -> Header:
-        import numpy as np
-
-        return {
-            "version": str(self._megengine.__version__),
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        }
+        return versions_of(str(self._megengine.__version__), "numpy")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -89,9 +81,7 @@ class MegengineRecorder:
             config.async_level = before
 
     def make(self, notation: str) -> Any:
-        if notation not in self._made:
-            self._made[notation] = _make(read_operand(notation))
-        return self._made[notation]
+        return _make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if form == "operator":
@@ -109,12 +99,11 @@ class MegengineRecorder:
         return classify(error)
 
     def _forms(self, op: str) -> tuple[str, ...]:
-        exists = {
-            "function": op in self._functions,
-            "operator": op in OPERATORS,
-            "inplace": op in INPLACE_OPERATORS,
-        }
-        return tuple(form for form in exists if exists[form])
+        return existing_forms(
+            function=op in self._functions,
+            operator=op in OPERATORS,
+            inplace=op in INPLACE_OPERATORS,
+        )
 
 
 recorder = MegengineRecorder
@@ -144,11 +133,8 @@ def _make(spec: Spec) -> Any:
     from megengine import functional, tensor
     from megengine.core.tensor.dtype import bfloat16
 
-    if spec.dtype is None:
-        return spec.value
-    if spec.is_numpy:
-        array: Any = np.full(spec.shape, spec.value, spec.dtype)
-        return array[()] if spec.is_scalar else array
+    if spec.dtype is None or spec.is_numpy:
+        return foreign_operand(spec)
     ones = tensor(np.full(spec.shape, spec.value, "float32"))
     if spec.dtype == "complex64":
         return functional.complex(ones, ones)

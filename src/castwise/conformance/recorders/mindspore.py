@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,9 +16,9 @@ from castwise.conformance.calls import (
     of_sequence,
     refusing,
 )
-from castwise.conformance.grid import OPS, Question, Scope
-from castwise.conformance.operand import Spec, read_operand, words
-from castwise.conformance.recorder import Header
+from castwise.conformance.grid import OPS, Question, Scope, existing_forms
+from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
+from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.mindspore_errors import (
     NoKernelError,
     classify,
@@ -61,16 +60,9 @@ class MindSporeRecorder:
         self.scope = _scope()
         self._mindspore: Any = mindspore
         self._functions = _functions()
-        self._made: dict[str, Any] = {}
 
     def versions(self) -> Header:
-        import numpy as np
-
-        return {
-            "version": self._mindspore.__version__,
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        }
+        return versions_of(self._mindspore.__version__, "numpy")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -81,9 +73,7 @@ class MindSporeRecorder:
             yield
 
     def make(self, notation: str) -> Any:
-        if notation not in self._made:
-            self._made[notation] = _make(read_operand(notation))
-        return self._made[notation]
+        return _make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         try:
@@ -131,12 +121,11 @@ def _is_crashing(question: Question) -> bool:
 
 
 def _forms(op: str) -> tuple[str, ...]:
-    exists = {
-        "function": op not in _MISSING,
-        "operator": op in OPERATORS and op not in _SHIFTS,
-        "inplace": op in INPLACE_OPERATORS and op not in _SHIFTS,
-    }
-    return tuple(form for form in exists if exists[form])
+    return existing_forms(
+        function=op not in _MISSING,
+        operator=op in OPERATORS and op not in _SHIFTS,
+        inplace=op in INPLACE_OPERATORS and op not in _SHIFTS,
+    )
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
@@ -173,10 +162,7 @@ def _make(spec: Spec) -> Any:
     import mindspore
     import numpy as np
 
-    if spec.dtype is None:
-        return spec.value
-    if spec.is_numpy:
-        array: Any = np.full(spec.shape, spec.value, spec.dtype)
-        return array[()] if spec.is_scalar else array
+    if spec.dtype is None or spec.is_numpy:
+        return foreign_operand(spec)
     dtype = mindspore.bool_ if spec.dtype == "bool" else getattr(mindspore, spec.dtype)
     return mindspore.Tensor(np.full(spec.shape, spec.value), dtype)

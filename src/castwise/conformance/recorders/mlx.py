@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -17,9 +16,9 @@ from castwise.conformance.calls import (
     of_sequence,
     refusing,
 )
-from castwise.conformance.grid import OPS, Scope
-from castwise.conformance.operand import Spec, read_operand, words
-from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header
+from castwise.conformance.grid import OPS, Scope, existing_forms
+from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
+from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header, versions_of
 
 DTYPES = words(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 "
@@ -71,7 +70,6 @@ class MlxRecorder:
         self._mx: Any = mx
         self._np: Any = np
         self._functions = _functions()
-        self._made: dict[str, Any] = {}
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: _forms(op) for op in OPS if op in self._functions},
@@ -81,11 +79,7 @@ class MlxRecorder:
         )
 
     def versions(self) -> Header:
-        return {
-            "version": self._mx.__version__,
-            "numpy": self._np.__version__,
-            "python": platform.python_version(),
-        }
+        return versions_of(self._mx.__version__, "numpy")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -99,9 +93,7 @@ class MlxRecorder:
             self._mx.set_default_device(device)
 
     def make(self, notation: str) -> Any:
-        if notation not in self._made:
-            self._made[notation] = self._make(read_operand(notation))
-        return self._made[notation]
+        return self._make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if form == "operator":
@@ -130,11 +122,8 @@ class MlxRecorder:
         return REFUSED if is_refusal or _REFUSED_BY_NUMPY.search(text) else None
 
     def _make(self, spec: Spec) -> Any:
-        if spec.dtype is None:
-            return spec.value
-        if spec.is_numpy:
-            array = self._np.full(spec.shape, spec.value, spec.dtype)
-            return array[()] if spec.is_scalar else array
+        if spec.dtype is None or spec.is_numpy:
+            return foreign_operand(spec)
         # Filled, then converted: full() takes the dtype bool for the default and makes int32.
         return self._mx.full(spec.shape, spec.value).astype(_dtype(spec.dtype))
 
@@ -149,12 +138,11 @@ def _dtype(name: str) -> Any:
 
 
 def _forms(op: str) -> tuple[str, ...]:
-    exists = {
-        "function": True,
-        "operator": op in OPERATORS,
-        "inplace": op in INPLACE_OPERATORS,
-    }
-    return tuple(form for form in exists if exists[form])
+    return existing_forms(
+        function=True,
+        operator=op in OPERATORS,
+        inplace=op in INPLACE_OPERATORS,
+    )
 
 
 def _functions() -> dict[str, Callable[..., Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -17,9 +16,9 @@ from castwise.conformance.calls import (
     of_sequence,
     refusing,
 )
-from castwise.conformance.grid import OPS, OUT_OPS, REDUCTIONS, Scope, out_forms
-from castwise.conformance.operand import Spec, read_operand, words
-from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header
+from castwise.conformance.grid import OPS, OUT_OPS, REDUCTIONS, Scope, existing_forms, out_forms
+from castwise.conformance.operand import foreign_operand, read_operand, words
+from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header, versions_of
 
 DTYPES = words(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
@@ -67,7 +66,6 @@ class NumpyRecorder:
         self._np: Any = np
         self.dialect = "numpy@1" if np.__version__.startswith("1.") else "numpy"
         self._functions = _functions()
-        self._made: dict[str, Any] = {}
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: _forms(op) for op in OPS if op in self._functions},
@@ -76,13 +74,7 @@ class NumpyRecorder:
         )
 
     def versions(self) -> Header:
-        import ml_dtypes
-
-        return {
-            "version": self._np.__version__,
-            "ml_dtypes": ml_dtypes.__version__,
-            "python": platform.python_version(),
-        }
+        return versions_of(self._np.__version__, "ml_dtypes")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -91,9 +83,7 @@ class NumpyRecorder:
             yield
 
     def make(self, notation: str) -> Any:
-        if notation not in self._made:
-            self._made[notation] = self._make(read_operand(notation))
-        return self._made[notation]
+        return foreign_operand(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         kind, _, dtype = form.partition("=")
@@ -121,25 +111,13 @@ class NumpyRecorder:
             return REFUSED
         return None
 
-    def _make(self, spec: Spec) -> Any:
-        if spec.dtype is None:
-            return spec.value
-        array = self._np.full(spec.shape, spec.value, spec.dtype)
-        return array[()] if spec.is_scalar else array
-
 
 recorder = NumpyRecorder
 
 
 def _forms(op: str) -> tuple[str, ...]:
-    forms = ["function"]
-    if op in OPERATORS:
-        forms.append("operator")
-    if op in INPLACE_OPERATORS:
-        forms.append("inplace")
-    if op in OUT_OPS:
-        forms += out_forms(DTYPES)
-    return tuple(forms)
+    forms = existing_forms(function=True, operator=op in OPERATORS, inplace=op in INPLACE_OPERATORS)
+    return (*forms, *out_forms(DTYPES)) if op in OUT_OPS else forms
 
 
 def _functions() -> dict[str, Callable[..., Any]]:

@@ -6,7 +6,6 @@ imported at all, though no GPU.
 
 from __future__ import annotations
 
-import platform
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,9 +13,9 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import INPLACE_OPERATORS, OPERATORS, of_sequence, refusing
-from castwise.conformance.grid import OPS, Question, Scope
-from castwise.conformance.operand import Spec, read_literal, read_operand, words
-from castwise.conformance.recorder import Header
+from castwise.conformance.grid import OPS, Question, Scope, existing_forms
+from castwise.conformance.operand import Spec, foreign_operand, read_literal, read_operand, words
+from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.oneflow_errors import (
     NoKernelError,
     classify,
@@ -57,7 +56,6 @@ class OneflowRecorder:
             raise ValueError(f"oneflow has no mode {mode!r}.")
         self._oneflow: Any = oneflow
         self._functions = _functions()
-        self._made: dict[str, Any] = {}
         self.scope = Scope(
             dtypes=(*PUBLIC_DTYPES, *INTERNAL_DTYPES),
             forms={op: forms for op in OPS if (forms := self._forms(op))},
@@ -67,13 +65,7 @@ class OneflowRecorder:
         )
 
     def versions(self) -> Header:
-        import numpy as np
-
-        return {
-            "version": str(self._oneflow.__version__),
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        }
+        return versions_of(str(self._oneflow.__version__), "numpy")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -82,9 +74,7 @@ class OneflowRecorder:
             yield
 
     def make(self, notation: str) -> Any:
-        if notation not in self._made:
-            self._made[notation] = _make(read_operand(notation))
-        return self._made[notation]
+        return _make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         try:
@@ -116,13 +106,12 @@ class OneflowRecorder:
     def _forms(self, op: str) -> tuple[str, ...]:
         # Tensors have no shift operators: with a NumPy array it is NumPy that shifts.
         is_operator = op in OPERATORS and not op.endswith("shift") and op != "positive"
-        exists = {
-            "function": op in self._functions,
-            "operator": is_operator,
-            "inplace": (is_operator and op in INPLACE_OPERATORS)
+        return existing_forms(
+            function=op in self._functions,
+            operator=is_operator,
+            inplace=(is_operator and op in INPLACE_OPERATORS)
             or hasattr(self._oneflow.Tensor, f"{op}_"),
-        }
-        return tuple(form for form in exists if exists[form])
+        )
 
 
 recorder = OneflowRecorder
@@ -148,11 +137,8 @@ def _make(spec: Spec) -> Any:
     import numpy as np
     import oneflow
 
-    if spec.dtype is None:
-        return spec.value
-    if spec.is_numpy:
-        array: Any = np.full(spec.shape, spec.value, spec.dtype)
-        return array[()] if spec.is_scalar else array
+    if spec.dtype is None or spec.is_numpy:
+        return foreign_operand(spec)
     if spec.dtype == "int16":  # nothing can be cast to it
         return oneflow.from_dlpack(np.full(spec.shape, spec.value, "int16").__dlpack__())
     names = oneflow._oneflow_internal if spec.dtype in INTERNAL_DTYPES else oneflow

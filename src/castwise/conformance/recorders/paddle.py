@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,9 +10,9 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import OPERATORS, RefusalError, of_sequence
-from castwise.conformance.grid import OPS, Scope
-from castwise.conformance.operand import Spec, read_operand, words
-from castwise.conformance.recorder import Header
+from castwise.conformance.grid import OPS, Scope, existing_forms
+from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
+from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.paddle_errors import (
     NoKernelError,
     classify,
@@ -73,7 +72,6 @@ class PaddleRecorder:
         self._paddle: Any = paddle
         self.dialect = "paddle"
         self._functions = _functions()
-        self._made: dict[str, Any] = {}
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: self._forms(op) for op in OPS if op in self._functions},
@@ -83,13 +81,7 @@ class PaddleRecorder:
         )
 
     def versions(self) -> Header:
-        import numpy as np
-
-        return {
-            "version": self._paddle.__version__,
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        }
+        return versions_of(self._paddle.__version__, "numpy")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -104,9 +96,7 @@ class PaddleRecorder:
             paddle.set_flags(level)
 
     def make(self, notation: str) -> Any:
-        if notation not in self._made:
-            self._made[notation] = self._make(read_operand(notation))
-        return self._made[notation]
+        return self._make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         # A function wants tensors; a few find that out late, with half of the answer computed.
@@ -145,22 +135,17 @@ class PaddleRecorder:
 
     def _forms(self, op: str) -> tuple[str, ...]:
         method = f"{_NAMES.get(op, op)}_"
-        exists = {
-            "function": True,
-            "operator": op in OPERATORS,
+        return existing_forms(
+            function=True,
+            operator=op in OPERATORS,
             # The tensor whose where_ is called is the condition.
-            "inplace": op != "where" and hasattr(self._paddle.Tensor, method),
-        }
-        return tuple(form for form in exists if exists[form])
+            inplace=op != "where" and hasattr(self._paddle.Tensor, method),
+        )
 
     def _make(self, spec: Spec) -> Any:
-        import numpy as np
 
-        if spec.dtype is None:
-            return spec.value
-        if spec.is_numpy:
-            array: Any = np.full(spec.shape, spec.value, spec.dtype)
-            return array[()] if spec.is_scalar else array
+        if spec.dtype is None or spec.is_numpy:
+            return foreign_operand(spec)
         # By the dtype's own object, since the name "uint16" means bfloat16.
         return _ones(spec.shape, getattr(self._paddle, spec.dtype))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,9 +10,9 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import OPERATORS, of_sequence
-from castwise.conformance.grid import OPS, Scope
-from castwise.conformance.operand import Spec, read_operand, words
-from castwise.conformance.recorder import Header
+from castwise.conformance.grid import OPS, Scope, existing_forms
+from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
+from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.tensorflow_errors import NotAskedError, classify
 
 DTYPES = words(
@@ -101,7 +100,6 @@ class TensorflowRecorder:
         self._functions = _functions(tf)
         if mode:
             self._functions["result_type"] = tf.experimental.numpy.result_type
-        self._made: dict[str, Any] = {}
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: forms for op in OPS if (forms := self._forms(op))},
@@ -110,15 +108,7 @@ class TensorflowRecorder:
         )
 
     def versions(self) -> Header:
-        import ml_dtypes
-        import numpy as np
-
-        return {
-            "version": self._tf.__version__,
-            "numpy": np.__version__,
-            "ml_dtypes": ml_dtypes.__version__,
-            "python": platform.python_version(),
-        }
+        return versions_of(self._tf.__version__, "numpy", "ml_dtypes")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -139,9 +129,7 @@ class TensorflowRecorder:
                 delattr(self._tf.Tensor, added)
 
     def make(self, notation: str) -> Any:
-        if notation not in self._made:
-            self._made[notation] = self._make(read_operand(notation))
-        return self._made[notation]
+        return self._make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         from tensorflow.python import pywrap_tfe
@@ -168,24 +156,17 @@ class TensorflowRecorder:
         return classify(error)
 
     def _forms(self, op: str) -> tuple[str, ...]:
-        exists = {
-            "function": op in self._functions,
-            "operator": op in _OPERATORS,
-            "inplace": op in _INPLACE,
-        }
-        return tuple(form for form in exists if exists[form])
+        return existing_forms(
+            function=op in self._functions,
+            operator=op in _OPERATORS,
+            inplace=op in _INPLACE,
+        )
 
     def _make(self, spec: Spec) -> Any:
-        import ml_dtypes
-        import numpy as np
-
-        if spec.dtype is None:
-            return spec.value
-        name = ml_dtypes.bfloat16 if spec.dtype == "bfloat16" else spec.dtype
-        array: Any = np.full(spec.shape, spec.value, name)
-        if spec.is_numpy:
-            return array[()] if spec.is_scalar else array
-        tensor = self._tf.convert_to_tensor(array)
+        made = foreign_operand(spec)
+        if spec.dtype is None or spec.is_numpy:
+            return made
+        tensor = self._tf.convert_to_tensor(made)
         return _weak_tensor().from_tensor(tensor) if spec.is_weak else tensor
 
     def _variable(self, first: Any, second: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import platform
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -12,9 +11,9 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import INPLACE_OPERATORS, OPERATORS, of_dtypes
-from castwise.conformance.grid import OPS, Scope
-from castwise.conformance.operand import Spec, read_operand, words
-from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED, Header
+from castwise.conformance.grid import OPS, Scope, existing_forms
+from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
+from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED, Header, versions_of
 
 DTYPES = words(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float8_e4m3fn float8_e5m2 "
@@ -68,7 +67,6 @@ class TinygradRecorder:
         self._tensor: Any = tinygrad.Tensor
         self._names = _dtype_names()
         self._functions = _functions()
-        self._made: dict[str, Any] = {}
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: forms for op in OPS if (forms := self._forms(op))},
@@ -79,13 +77,7 @@ class TinygradRecorder:
         )
 
     def versions(self) -> Header:
-        import numpy as np
-
-        return {
-            "version": importlib.metadata.version("tinygrad"),
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        }
+        return versions_of(importlib.metadata.version("tinygrad"), "numpy")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -94,9 +86,7 @@ class TinygradRecorder:
             yield
 
     def make(self, notation: str) -> Any:
-        if notation not in self._made:
-            self._made[notation] = self._make(read_operand(notation))
-        return self._made[notation]
+        return self._make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if form == "operator":
@@ -126,12 +116,11 @@ class TinygradRecorder:
 
     def _forms(self, op: str) -> tuple[str, ...]:
         has_operator = op in OPERATORS and op != "positive"
-        exists = {
-            "function": op in self._functions,
-            "operator": has_operator,
-            "inplace": has_operator and op in INPLACE_OPERATORS,
-        }
-        return tuple(form for form in exists if exists[form])
+        return existing_forms(
+            function=op in self._functions,
+            operator=has_operator,
+            inplace=has_operator and op in INPLACE_OPERATORS,
+        )
 
     def _call_function(self, op: str, operands: Sequence[Any]) -> Any:
         first, *others = operands
@@ -147,13 +136,9 @@ class TinygradRecorder:
         return self._tensor(tensor.uop) if is_weak else tensor.clone()
 
     def _make(self, spec: Spec) -> Any:
-        import numpy as np
 
-        if spec.dtype is None:
-            return spec.value
-        if spec.is_numpy:
-            array: Any = np.full(spec.shape, spec.value, spec.dtype)
-            return array[()] if spec.is_scalar else array
+        if spec.dtype is None or spec.is_numpy:
+            return foreign_operand(spec)
         if spec.is_weak:  # what remains of a bool tensor with a Python number
             number = 0.0 if spec.dtype == "float32" else 0
             return self._tensor.full(spec.shape, True) + number

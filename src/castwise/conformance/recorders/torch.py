@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,9 +9,17 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import OPERATORS, of_dtypes, of_sequence, refusing
-from castwise.conformance.grid import ALPHAS, OPS, OUT_OPS, REDUCTIONS, Scope, out_forms
-from castwise.conformance.operand import Spec, read_literal, read_operand, words
-from castwise.conformance.recorder import Header
+from castwise.conformance.grid import (
+    ALPHAS,
+    OPS,
+    OUT_OPS,
+    REDUCTIONS,
+    Scope,
+    existing_forms,
+    out_forms,
+)
+from castwise.conformance.operand import Spec, foreign_operand, read_literal, read_operand, words
+from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.torch_errors import NoKernelError, classify, is_missing_kernel
 
 DTYPES = words(
@@ -54,16 +61,9 @@ class TorchRecorder:
         self._torch: Any = torch
         self._default_float = mode.partition("=")[2] or "float32"
         self._functions = _functions()
-        self._made: dict[str, Any] = {}
 
     def versions(self) -> Header:
-        import numpy as np
-
-        return {
-            "version": str(self._torch.__version__).partition("+")[0],
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        }
+        return versions_of(str(self._torch.__version__).partition("+")[0], "numpy")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -80,9 +80,7 @@ class TorchRecorder:
             torch.set_default_dtype(default)
 
     def make(self, notation: str) -> Any:
-        if notation not in self._made:
-            self._made[notation] = _make(read_operand(notation))
-        return self._made[notation]
+        return _make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         try:
@@ -156,12 +154,11 @@ def _numpys(role: str) -> tuple[str, ...]:
 def _forms(op: str) -> tuple[str, ...]:
     import torch
 
-    exists = {
-        "function": True,
-        "operator": op in OPERATORS,
-        "inplace": hasattr(torch.Tensor, f"{op}_"),
-    }
-    return tuple(form for form in exists if exists[form])
+    return existing_forms(
+        function=True,
+        operator=op in OPERATORS,
+        inplace=hasattr(torch.Tensor, f"{op}_"),
+    )
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
@@ -191,13 +188,9 @@ def _where(a: Any, b: Any) -> Any:
 
 
 def _make(spec: Spec) -> Any:
-    import numpy as np
     import torch
 
-    if spec.dtype is None:
-        return spec.value
-    if spec.is_numpy:
-        array: Any = np.full(spec.shape, spec.value, spec.dtype)
-        return array[()] if spec.is_scalar else array
+    if spec.dtype is None or spec.is_numpy:
+        return foreign_operand(spec)
     # Filled, then converted: not every dtype can be filled directly.
     return torch.full(spec.shape, spec.value).to(getattr(torch, spec.dtype))
