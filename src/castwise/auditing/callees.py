@@ -1,0 +1,127 @@
+"""What a call calls, as far as the auditor can tell without touching it."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, NamedTuple
+
+from castwise.auditing.arrays import is_array_type, note
+from castwise.auditing.hook import Hook, find_hook
+
+_MOST_ELEMENTS = 64  # of a list of arrays: those of concatenate and stack
+_METHOD_TYPES = frozenset({types.BuiltinMethodType, types.MethodType})
+_rewritten_files: set[str] = set()
+_callable_types: dict[int, bool] = {}
+
+
+class Callee(NamedTuple):
+    """A function by the top-level module it belongs to and its name there."""
+
+    module: str
+    name: str
+    is_method: bool = False
+
+
+class Called:
+    """One call in the making: the callee and what its arguments show."""
+
+    __slots__ = ("arguments", "callee", "has_dtype", "is_complete", "keywords")
+
+    def __init__(self, callee: Callee, arguments: list[Any]) -> None:
+        self.callee = callee
+        self.arguments = arguments
+        self.keywords: dict[str, Any] = {}
+        self.has_dtype = False
+        self.is_complete = True  # False: some arguments could not be seen
+
+    def take(self, name: int | str, thing: Any) -> None:
+        """Notes an argument."""
+        if name == "*":
+            self._spread(thing)
+        elif name == "**":
+            if type(thing) is dict:
+                for key, value in thing.items():
+                    self.take(key, value)
+            else:
+                self.is_complete = False
+        elif name == "dtype":
+            self.has_dtype = thing is not None
+        elif type(name) is int:
+            self.arguments.append(_noted(thing))
+        else:
+            self.keywords[name] = _noted(thing)
+
+    def _spread(self, thing: Any) -> None:
+        if type(thing) in (list, tuple):
+            self.arguments.extend(_noted(element) for element in thing)
+        else:
+            self.is_complete = False
+
+
+def _noted(thing: Any) -> Any:
+    """The note of an argument; a list or tuple of arrays becomes the tuple of their notes."""
+    if type(thing) in (list, tuple) and 0 < len(thing) <= _MOST_ELEMENTS:
+        return tuple([note(element) for element in thing]) if _has_array(thing) else None
+    return note(thing)
+
+
+def _has_array(elements: Any) -> bool:
+    return any([is_array_type(type(element)) for element in elements])
+
+
+def observed_file(path: str) -> None:
+    """Says that the functions of a file are observed themselves."""
+    _rewritten_files.add(path)
+
+
+def called_by(function: Any) -> Called | None:
+    """The call that is about to happen, or None where its body is observed, or it is no function
+    the auditor can read."""
+    kind = type(function)
+    if kind is types.FunctionType:
+        if function.__code__.co_filename in _rewritten_files:
+            return None
+        return _named(function.__module__, function.__name__)
+    if kind in _METHOD_TYPES:
+        return _method(function)
+    if kind is type:
+        return _named(function.__module__, function.__name__) if is_array_type(function) else None
+    if _is_callable_type(kind):
+        return _named(getattr(function, "__module__", None) or kind.__module__, function.__name__)
+    return None
+
+
+def _method(function: Any) -> Called | None:
+    """A bound method of an array, or a built-in function, whose owner is its module."""
+    owner = function.__self__
+    kind = type(owner)
+    if is_array_type(kind):
+        return Called(Callee(_top(kind.__module__), function.__name__, True), [note(owner)])
+    if type(function) is types.MethodType:
+        code = getattr(function.__func__, "__code__", None)
+        if code is None or code.co_filename in _rewritten_files:
+            return None
+        return _named(function.__func__.__module__, function.__name__)
+    module = function.__module__ or (owner.__module__ if kind is type else None) or "builtins"
+    return _named(module, function.__name__)
+
+
+def _named(module: Any, name: Any) -> Called | None:
+    if type(module) is not str or type(name) is not str:
+        return None
+    return Called(Callee(_top(module), name), [])
+
+
+def _is_callable_type(kind: type) -> bool:
+    """Whether a type is one a framework makes its functions of."""
+    known = _callable_types.get(id(kind))
+    if known is None:
+        module = getattr(kind, "__module__", None)
+        hook: Hook | None = find_hook(_top(module)) if type(module) is str else None
+        known = bool(hook and kind.__name__ in hook.callables.split())
+        _callable_types[id(kind)] = known
+    return known
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]

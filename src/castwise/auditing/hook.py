@@ -1,0 +1,63 @@
+"""What the auditor knows of a framework beyond its dialect: a record, found by module name."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from castwise.auditing import hooks
+
+# dtype, shape, whether it is weak, and the value where it costs nothing to read
+Read: TypeAlias = "tuple[Any, tuple[int, ...], bool, Any]"
+
+
+def read_array(array: Any) -> Read:
+    """What most arrays show."""
+    return array.dtype, array.shape, False, None
+
+
+@dataclass(frozen=True, eq=False)
+class Hook:
+    """How to recognise a framework's arrays and callables. Names are separated by spaces."""
+
+    framework: str  # the module its types live in
+    dialect: Callable[[], str] | None = None  # of the version and mode that is running
+    arrays: str = ""  # exact types that are arrays
+    traced: str = ""  # those of them that stand for an array while a function is traced
+    scalars: str = ""  # types whose subclasses are its scalars
+    read: Callable[[Any], Read] = read_array
+    owner: str = ""  # the attribute by which a view names the array it looks at
+    callables: str = ""  # types, beyond Python's own, whose instances are its functions
+    modules: str = ""  # other top-level modules its types and functions live in
+    casts: str = ""  # calls that cast since they are asked to
+    makes: str = ""  # calls that make an array of a default dtype unless told otherwise
+    keeps: str = ""  # calls that move or choose elements and cast none
+    compilers: str = ""  # decorators that read the function themselves
+    operands: dict[str, int] = field(default_factory=dict)  # a keyword -> the operand's place
+    makes_temporaries: bool = False  # casts operands into arrays of their own before computing
+    float32: str = ""  # how its source spells this dtype: {0} is the dtype's name
+
+
+@functools.cache
+def find_hook(module: str) -> Hook | None:
+    """The hook of the framework a top-level module belongs to, or None."""
+    return _by_module().get(module)
+
+
+@functools.cache
+def _by_module() -> dict[str, Hook]:
+    found = {}
+    for file in pkgutil.iter_modules(hooks.__path__):
+        hook: Hook = importlib.import_module(f"{hooks.__name__}.{file.name}").HOOK
+        for module in (hook.framework, *hook.modules.split()):
+            found[module] = hook
+    return found
+
+
+def compilers() -> frozenset[str]:
+    """The dotted names of all decorators that read a function themselves."""
+    return frozenset(name for hook in _by_module().values() for name in hook.compilers.split())

@@ -1,0 +1,39 @@
+"""JAX, as the auditor meets it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from castwise.auditing.hook import Hook, Read
+
+
+def _dialect() -> str:
+    config = sys.modules["jax"].config
+    if config.jax_numpy_dtype_promotion == "strict":
+        return "jax:strict"
+    return "jax:x64" if config.jax_enable_x64 else "jax"
+
+
+def _read(array: Any) -> Read:
+    return array.dtype, array.shape, array.weak_type, None
+
+
+HOOK = Hook(
+    framework="jax",
+    dialect=_dialect,
+    arrays="ArrayImpl DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",
+    traced="DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",
+    read=_read,
+    callables="PjitFunction ufunc",
+    modules="jaxlib",
+    casts="astype convert_element_type bitcast_convert_type",
+    makes="array asarray zeros ones empty full zeros_like ones_like empty_like full_like arange "
+    "linspace logspace eye identity tri normal uniform bernoulli randint PRNGKey key split load",
+    keeps="reshape transpose ravel flatten copy squeeze swapaxes moveaxis expand_dims broadcast_to "
+    "take repeat tile roll flip sort argsort unique split device_put device_get block_until_ready "
+    "tolist item stop_gradient jit grad vmap value_and_grad pmap",
+    operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "min": 1, "max": 2, "arrays": 0,
+              "condition": 0},
+    float32="jnp.{0}",
+)  # fmt: skip

@@ -1,0 +1,46 @@
+"""NumPy, as the auditor meets it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from castwise.auditing.hook import Hook, Read
+
+
+def _dialect() -> str:
+    version = str(sys.modules["numpy"].__version__)
+    return "numpy@1" if version.startswith("1.") else "numpy"
+
+
+def _read(array: Any) -> Read:
+    dtype, shape = array.dtype, array.shape
+    value = array.item() if shape == () and dtype.kind in "biufc" else None
+    return dtype, shape, False, value
+
+
+HOOK = Hook(
+    framework="numpy",
+    dialect=_dialect,
+    arrays="ndarray memmap matrix",
+    scalars="generic",
+    read=_read,
+    owner="base",
+    callables="ufunc _ArrayFunctionDispatcher",
+    modules="ml_dtypes",
+    casts="astype view asarray_chkfinite frombuffer fromstring",
+    makes="array asarray asanyarray ascontiguousarray zeros ones empty full zeros_like ones_like "
+    "empty_like full_like arange linspace logspace geomspace eye identity tri fromfunction "
+    "fromiter loadtxt genfromtxt load fromfile random rand randn standard_normal normal uniform "
+    "random_sample integers randint choice permutation hanning hamming blackman bartlett kaiser "
+    "fftfreq rfftfreq tril triu diag meshgrid mgrid indices",
+    keeps="reshape transpose ravel flatten copy squeeze swapaxes moveaxis expand_dims broadcast_to "
+    "take compress repeat tile roll flip fliplr flipud rot90 sort argsort partition argpartition "
+    "searchsorted nonzero flatnonzero unique split array_split hsplit vsplit dsplit atleast_1d "
+    "atleast_2d atleast_3d diagonal trace item tolist tobytes fill put resize pad shape ndim size "
+    "isclose array_equal save savez savez_compressed savetxt may_share_memory shares_memory "
+    "ascontiguousarray delete extract shuffle isin argwhere",
+    operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "a_min": 1, "a_max": 2, "min": 1,
+              "max": 2, "arrays": 0, "condition": 0},
+    float32="np.{0}",
+)  # fmt: skip

@@ -1,0 +1,148 @@
+"""What was seen as plain data: how processes hand it on, and what findings are made of."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from castwise import __version__
+from castwise.auditing.arrays import ARRAYS, Note
+from castwise.auditing.log import FILES, LOG, SITES, UNOBSERVED, Tally
+from castwise.errors import UsageError
+from castwise.vocab.live import to_dtype
+
+Data: TypeAlias = "dict[str, Any]"
+
+
+def seen_here() -> Data:
+    """All that this process has seen."""
+    events = [_event(key, tally) for key, tally in list(LOG.events.items())]
+    marks = {event["mark"] for event in events} | {*LOG.quieted, *LOG.late}
+    marks |= {o["origin"] for event in events for o in _arrays(event["operands"])}
+    return {
+        "events": events,
+        "sites": {str(mark): _site(mark) for mark in sorted(marks - {0})},
+        "files": sorted(FILES.values()),
+        "unobserved": [[path, *u] for path, found in UNOBSERVED.items() for u in found],
+        "quiet": len(LOG.quieted),
+        "late": sum(LOG.late.values()),
+        "failures": dict(LOG.failures),
+        "dialects": _dialects(),
+        "versions": _versions(),
+    }
+
+
+def _event(key: tuple[Any, ...], tally: Tally) -> Data:
+    mark, callee, operands, flags, result = key
+    described = [
+        _operand(operand, shape, extremes)
+        for operand, shape, extremes in zip(operands, tally.shapes, tally.extremes, strict=True)
+    ]
+    event: Data = {"mark": mark, "operands": described, "count": tally.count,
+                   "elements": tally.elements}  # fmt: skip
+    event["result"] = None if result is None else _operand(result, tally.result.shape, None)
+    if callee is not None:
+        event["callee"] = {"module": callee.module, "name": callee.name, "method": callee.is_method}
+        has_dtype, is_complete, positional, *keywords = flags
+        event |= {"dtype_given": has_dtype, "complete": is_complete}
+        event |= {"positional": positional, "keywords": keywords}
+    return event
+
+
+def _operand(key: Any, shape: Any, extremes: Any) -> Data | None:
+    """An operand as data: an array, a Python number, a list of them, or None."""
+    if isinstance(key, type):
+        if extremes is None and key is not complex:
+            return None
+        return {"python": key.__name__, "low": _low(extremes), "high": _high(extremes)}
+    if len(key) != 5 or not isinstance(key[0], type):
+        return {"list": [_operand(k, None, None) for k in key]}
+    kind, dtype, is_zero_d, is_weak, origin = key
+    found = ARRAYS[kind]
+    return {
+        "framework": found.hook.framework,
+        "dtype": _dtype_name(dtype),
+        "zero_d": is_zero_d,
+        "scalar": found.is_scalar,
+        "traced": found.is_traced,
+        "weak": bool(is_weak),
+        "origin": origin,
+        "shape": None if shape is None else [int(size) for size in shape],
+        "low": _low(extremes),
+        "high": _high(extremes),
+    }
+
+
+def _low(extremes: Any) -> Any:
+    return None if extremes is None else extremes[0]
+
+
+def _high(extremes: Any) -> Any:
+    return None if extremes is None else extremes[1]
+
+
+def _dtype_name(dtype: Any) -> str | None:
+    """castwise's name of a live dtype; None for one it does not know, such as text."""
+    try:
+        return to_dtype(dtype).name
+    except UsageError:
+        return None
+
+
+def _arrays(operands: list[Any]) -> list[Data]:
+    flat: list[Data] = []
+    for operand in operands:
+        if operand and "list" in operand:
+            flat += _arrays(operand["list"])
+        elif operand and "dtype" in operand:
+            flat.append(operand)
+    return flat
+
+
+def _site(mark: int) -> Data:
+    site = SITES[mark]
+    return {"file": FILES[mark >> 20 << 20], **site._asdict()}
+
+
+def _dialects() -> dict[str, str]:
+    hooks = {found.hook for found in ARRAYS.values()}
+    return {hook.framework: hook.dialect() for hook in hooks if hook.dialect}
+
+
+def _versions() -> dict[str, str]:
+    found = {"castwise": __version__, "python": platform.python_version()}
+    for hook in {kind.hook for kind in ARRAYS.values()}:
+        module = sys.modules.get(hook.framework)
+        found[hook.framework] = str(getattr(module, "__version__", "unknown"))
+    return found
+
+
+def save(directory: Path) -> None:
+    """Writes what this process has seen to its own file, whole or not at all."""
+    place = directory / f"{os.getpid()}.json"
+    beside = place.with_suffix(".part")
+    beside.write_text(json.dumps(seen_here()), encoding="utf-8")
+    os.replace(beside, place)
+
+
+def load(directory: Path) -> Data:
+    """What all processes of a program have seen, put together."""
+    whole: Data = {"events": [], "sites": {}, "files": [], "unobserved": [], "quiet": 0, "late": 0,
+                   "failures": {}, "dialects": {}, "versions": {}, "processes": 0}  # fmt: skip
+    for place in sorted(directory.glob("*.json")):
+        part = json.loads(place.read_text(encoding="utf-8"))
+        whole["processes"] += 1
+        whole["events"] += part["events"]
+        for name in ("sites", "dialects", "versions"):
+            whole[name].update(part[name])
+        for name in ("files", "unobserved"):
+            whole[name] += [entry for entry in part[name] if entry not in whole[name]]
+        for name in ("quiet", "late"):
+            whole[name] += part[name]
+        for text, count in part["failures"].items():
+            whole["failures"][text] = whole["failures"].get(text, 0) + count
+    return whole

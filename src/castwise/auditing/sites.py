@@ -1,0 +1,36 @@
+"""Where an operation stands in a source file, and the marks the rewritten source calls it by."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple, TypeAlias
+
+Literal: TypeAlias = "bool | int | float | complex | None"
+
+_SITES_A_FILE = 1 << 20
+
+
+class Site(NamedTuple):
+    """One operation in the source. Plain values alone, since caches and processes exchange it."""
+
+    line: int
+    column: int  # from 0, in characters of UTF-8, as the syntax tree counts
+    end_line: int
+    end_column: int
+    kind: str  # "operator", "inplace" or "call"
+    name: str  # the operator's symbol, or the callee as it is written
+    literals: tuple[Literal, ...]  # the Python number written as an operand, None elsewhere
+
+
+class Unobserved(NamedTuple):
+    """A function that is left as it is, since another compiler reads it."""
+
+    line: int
+    name: str
+    why: str
+
+
+def first_mark(path: str) -> int:
+    """The mark of a file's first site; those of different files do not meet."""
+    digest = hashlib.sha1(path.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
+    return int.from_bytes(digest[:5], "big") * _SITES_A_FILE
