@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from castwise import __version__
+from castwise.cli_audit import audit
 from castwise.errors import CastwiseError, UsageError, did_you_mean
 from castwise.report.colour import paint_for_stdout
 from castwise.report.printing import deliver, echo_json, terminal_width
@@ -343,3 +344,6 @@ def verify(dialect: str, ops: tuple[str, ...], as_json: bool) -> int:
     else:
         click.echo(verification_text(found, paint_for_stdout()))
     return _FOUND if found.drift else _DONE
+
+
+cli.add_command(audit)

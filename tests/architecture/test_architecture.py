@@ -116,7 +116,7 @@ def may_name_frameworks(file: Path) -> bool:
     return (
         name.startswith("frameworks/")
         or name == "vocab/live.py"
-        or name.startswith("conformance/recorders/")
+        or name.startswith(("conformance/recorders/", "auditing/hooks/"))
     )
 
 

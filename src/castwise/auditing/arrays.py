@@ -77,4 +77,3 @@ def note(thing: Any) -> Any:
     hook = ARRAYS[kind].hook
     dtype, shape, is_weak, value = hook.read(thing)
     return Note(kind, dtype, shape, is_weak, value, origin_of(thing, hook.owner))
-

@@ -86,7 +86,10 @@ def _run_script(path: str, arguments: list[str]) -> tuple[types.CodeType, types.
     code = loading.audited_code(Path(full).read_bytes(), full)
     main_module = types.ModuleType("__main__")
     main_module.__dict__.update(
-        __file__=full, __builtins__=builtins, __cached__=None, __loader__=SourceFileLoader("__main__", full)
+        __file__=full,
+        __builtins__=builtins,
+        __cached__=None,
+        __loader__=SourceFileLoader("__main__", full),
     )
     return code, main_module
 

@@ -39,7 +39,10 @@ class Hook:
     compilers: str = ""  # decorators that read the function themselves
     operands: dict[str, int] = field(default_factory=dict)  # a keyword -> the operand's place
     makes_temporaries: bool = False  # casts operands into arrays of their own before computing
-    float32: str = ""  # how its source spells this dtype: {0} is the dtype's name
+    spelling: str = "'{0}'"  # how its source names a dtype
+    cast: str = ".astype({0})"  # how its source casts an array
+    makes_without_dtype: str = ""  # those of `makes` that take no dtype=
+    functions: dict[str, str] = field(default_factory=dict)  # operators that take dtype= as calls
 
 
 @functools.cache

@@ -36,7 +36,11 @@ def audited_code(source: bytes, path: str) -> types.CodeType:
     if entry is None:
         new = rewrite(source, path, compilers())
         code = compile(new.tree, path, "exec", dont_inherit=True)
-        entry = (code, {m: tuple(s) for m, s in new.sites.items()}, [tuple(u) for u in new.unobserved])
+        entry = (
+            code,
+            {m: tuple(s) for m, s in new.sites.items()},
+            [tuple(u) for u in new.unobserved],
+        )
         _write_cache(kept, entry)
     code, sites, unobserved = entry
     SITES.update({mark: Site(*fields) for mark, fields in sites.items()})

@@ -36,10 +36,49 @@ _UNTOUCHED = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "ex
 _LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 # Builtins that make no array and cast none; calling them is not worth observing.
 _PLAIN = frozenset(
-    "print len range isinstance issubclass hasattr getattr setattr delattr enumerate zip type id "
-    "repr str list dict set frozenset tuple open iter next callable hash input ord chr format "
-    "bytes bytearray memoryview object property staticmethod classmethod sorted reversed map "
-    "filter breakpoint".split()
+    [
+        "print",
+        "len",
+        "range",
+        "isinstance",
+        "issubclass",
+        "hasattr",
+        "getattr",
+        "setattr",
+        "delattr",
+        "enumerate",
+        "zip",
+        "type",
+        "id",
+        "repr",
+        "str",
+        "list",
+        "dict",
+        "set",
+        "frozenset",
+        "tuple",
+        "open",
+        "iter",
+        "next",
+        "callable",
+        "hash",
+        "input",
+        "ord",
+        "chr",
+        "format",
+        "bytes",
+        "bytearray",
+        "memoryview",
+        "object",
+        "property",
+        "staticmethod",
+        "classmethod",
+        "sorted",
+        "reversed",
+        "map",
+        "filter",
+        "breakpoint",
+    ]
 )
 _NUMBERS = (bool, int, float, complex)
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -291,7 +330,9 @@ class _Rewriter(ast.NodeTransformer):
         steps.append(_at(node, ast.Assign([part(ast.Store())], result)))
         forget = [
             ast.Expr(
-                ast.Call(ast.Attribute(self._notes(), "pop", ast.Load()), [p, ast.Constant(None)], [])
+                ast.Call(
+                    ast.Attribute(self._notes(), "pop", ast.Load()), [p, ast.Constant(None)], []
+                )
             )
             for p in places
         ]

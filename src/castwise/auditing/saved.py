@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from castwise import __version__
-from castwise.auditing.arrays import ARRAYS, Note
+from castwise.auditing.arrays import ARRAYS
 from castwise.auditing.log import FILES, LOG, SITES, UNOBSERVED, Tally
 from castwise.errors import UsageError
 from castwise.vocab.live import to_dtype

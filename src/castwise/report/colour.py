@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -35,6 +35,11 @@ def coloured(text: str, style: str) -> str:
 
 
 def paint_for_stdout() -> Paint:
+    """Colours where stdout is a terminal."""
+    return paint_for(sys.stdout)
+
+
+def paint_for(stream: TextIO) -> Paint:
     """Colours on a terminal, unless the user asked for none (https://no-color.org)."""
     is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return coloured if is_wanted and sys.stdout.isatty() else plain
+    return coloured if is_wanted and stream.isatty() else plain

@@ -42,5 +42,9 @@ HOOK = Hook(
     "ascontiguousarray delete extract shuffle isin argwhere",
     operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "a_min": 1, "a_max": 2, "min": 1,
               "max": 2, "arrays": 0, "condition": 0},
-    float32="np.{0}",
+    spelling="np.{0}",
+    makes_without_dtype="load rand randn normal uniform random_sample choice permutation hanning "
+    "hamming blackman bartlett kaiser fftfreq rfftfreq tril triu diag meshgrid mgrid indices randint",
+    functions={"+": "np.add", "-": "np.subtract", "*": "np.multiply", "/": "np.divide",
+               "**": "np.power", "//": "np.floor_divide", "%": "np.remainder"},
 )  # fmt: skip

@@ -1,0 +1,50 @@
+"""The commands about real programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from castwise.report.colour import paint_for
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too.")
+@click.option("--all", "with_all", is_flag=True, help="Sums that widen small integers too.")
+@click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write the report as JSON.")
+@click.option("-m", "is_module", is_flag=True, help="PROGRAM is a module, as in python -m.")
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def audit(
+    include: tuple[str, ...],
+    with_all: bool,
+    json_file: Path | None,
+    is_module: bool,
+    program: tuple[str, ...],
+) -> int:
+    """Run a program and show every implicit cast in it.
+
+    PROGRAM is a script with its arguments. It runs as it would without castwise and its status is
+    the command's; the report goes to stderr. Options of castwise stand before it.
+
+    \b
+    Examples:
+      castwise audit examples/image_pipeline.py
+      castwise audit --include mypackage -m mypackage.train --epochs 1
+    """
+    from castwise.auditing.audited import audit_of
+    from castwise.auditing.launch import run_audited
+    from castwise.report.audit_json import audit_json
+    from castwise.report.audit_text import audit_text
+
+    command = ("-m", *program) if is_module else program
+    run = run_audited(command, include)
+    found = audit_of(run.seen, with_accumulators=with_all)
+    if json_file:
+        json_file.write_text(json.dumps(audit_json(found), indent=2) + "\n", encoding="utf-8")
+    click.echo(audit_text(found, paint_for(sys.stderr)), err=True)
+    return run.status
