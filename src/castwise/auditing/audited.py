@@ -29,9 +29,8 @@ class Origin:
         after = after_fix(finding, self.fix) if self.fix else None
         if after is None:
             return 0
-        return max(
-            0, bytes_of(finding.elements, finding.result) - bytes_of(finding.elements, after)
-        )
+        spent = bytes_of(finding.elements, finding.result)
+        return max(0, spent - bytes_of(finding.elements, after))
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,9 @@ class Called:
 
     def take(self, name: int | str, thing: Any) -> None:
         """Notes an argument."""
-        if name == "*":
+        if isinstance(name, int):
+            self.arguments.append(_noted(thing))
+        elif name == "*":
             self._spread(thing)
         elif name == "**":
             if type(thing) is dict:
@@ -46,8 +48,6 @@ class Called:
                 self.is_complete = False
         elif name == "dtype":
             self.has_dtype = thing is not None
-        elif type(name) is int:
-            self.arguments.append(_noted(thing))
         else:
             self.keywords[name] = _noted(thing)
 

@@ -17,6 +17,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
+from typing import Any
 
 from castwise import __version__
 from castwise.auditing import observe
@@ -36,11 +37,7 @@ def audited_code(source: bytes, path: str) -> types.CodeType:
     if entry is None:
         new = rewrite(source, path, compilers())
         code = compile(new.tree, path, "exec", dont_inherit=True)
-        entry = (
-            code,
-            {m: tuple(s) for m, s in new.sites.items()},
-            [tuple(u) for u in new.unobserved],
-        )
+        entry = (code, _plain(new.sites), [tuple(found) for found in new.unobserved])
         _write_cache(kept, entry)
     code, sites, unobserved = entry
     SITES.update({mark: Site(*fields) for mark, fields in sites.items()})
@@ -50,13 +47,17 @@ def audited_code(source: bytes, path: str) -> types.CodeType:
     return code
 
 
-_Entry = tuple[types.CodeType, dict[int, tuple], list[tuple]]  # type: ignore[type-arg]
+def _plain(sites: dict[int, Site]) -> dict[int, tuple[Any, ...]]:
+    return {mark: tuple(site) for mark, site in sites.items()}
+
+
+_Entry = tuple[types.CodeType, dict[int, tuple[Any, ...]], list[tuple[Any, ...]]]
 
 
 def _cache_file(source: bytes, path: str) -> Path:
     """Where a module's rewritten code is kept: by all that it depends on."""
-    parts = (source, path.encode("utf-8", "surrogatepass"), sys.version.encode(),
-             __version__.encode(), str(sys.flags.optimize).encode(), _rewriter_digest())  # fmt: skip
+    versions = f"{sys.version} {__version__} {sys.flags.optimize}"
+    parts = (source, path.encode("utf-8", "surrogatepass"), versions.encode(), _rewriter_digest())
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(home, "castwise", "rewritten", key[:2], f"{key}.bin")

@@ -138,7 +138,7 @@ def _born(mark: int, operands: tuple[Any, ...], dtype: Any) -> int:
     """The site a result's dtype comes from: an operand's that has it already, or this one."""
     for operand in operands:
         if type(operand) is Note and operand.origin and operand.dtype == dtype:
-            return operand.origin  # type: ignore[no-any-return]
+            return operand.origin
     return mark
 
 

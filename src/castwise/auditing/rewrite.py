@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import NamedTuple, TypeVar
 
+from castwise.auditing.compiled import CompiledFunctions
+from castwise.auditing.expressions import dotted, is_plain, is_text, literal, operand, set_operand
 from castwise.auditing.sites import Literal, Site, Unobserved, first_mark
 
 # Names no Python source can contain; a leading underscore keeps them out of `import *`.
@@ -36,50 +38,14 @@ _UNTOUCHED = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "ex
 _LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 # Builtins that make no array and cast none; calling them is not worth observing.
 _PLAIN = frozenset(
-    [
-        "print",
-        "len",
-        "range",
-        "isinstance",
-        "issubclass",
-        "hasattr",
-        "getattr",
-        "setattr",
-        "delattr",
-        "enumerate",
-        "zip",
-        "type",
-        "id",
-        "repr",
-        "str",
-        "list",
-        "dict",
-        "set",
-        "frozenset",
-        "tuple",
-        "open",
-        "iter",
-        "next",
-        "callable",
-        "hash",
-        "input",
-        "ord",
-        "chr",
-        "format",
-        "bytes",
-        "bytearray",
-        "memoryview",
-        "object",
-        "property",
-        "staticmethod",
-        "classmethod",
-        "sorted",
-        "reversed",
-        "map",
-        "filter",
-        "breakpoint",
-    ]
-)
+    {
+        "print", "len", "range", "isinstance", "issubclass", "hasattr", "getattr", "setattr",
+        "delattr", "enumerate", "zip", "type", "id", "repr", "str", "list", "dict", "set",
+        "frozenset", "tuple", "open", "iter", "next", "callable", "hash", "input", "ord", "chr",
+        "format", "bytes", "bytearray", "memoryview", "object", "property", "staticmethod",
+        "classmethod", "sorted", "reversed", "map", "filter", "breakpoint",
+    }
+)  # fmt: skip
 _NUMBERS = (bool, int, float, complex)
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _FunctionNode = TypeVar("_FunctionNode", ast.FunctionDef, ast.AsyncFunctionDef)
@@ -100,42 +66,24 @@ def rewrite(source: str | bytes, path: str, compilers: Collection[str] = ()) -> 
     Raises SyntaxError as compiling the source would.
     """
     tree = ast.parse(source, path)
-    rewriter = _Rewriter(path, _imported_names(tree), frozenset(compilers))
+    rewriter = _Rewriter(path, CompiledFunctions(tree, compilers))
     tree = rewriter.visit(tree)
     ast.fix_missing_locations(tree)
     return Rewritten(tree, rewriter.sites, rewriter.unobserved)
 
 
-def _imported_names(tree: ast.Module) -> dict[str, str]:
-    """What the module's imports bind: {"np": "numpy", "njit": "numba.njit"}."""
-    names = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                names[alias.asname or alias.name.partition(".")[0]] = (
-                    alias.name if alias.asname else alias.name.partition(".")[0]
-                )
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for alias in node.names:
-                names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    return names
-
-
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, path: str, imported: dict[str, str], compilers: frozenset[str]) -> None:
+    def __init__(self, path: str, compiled: CompiledFunctions) -> None:
         self.sites: dict[int, Site] = {}
         self.unobserved: list[Unobserved] = []
         self._first = first_mark(path)
-        self._imported = imported
-        self._compilers = compilers
+        self._compiled = compiled
         self._notes: Callable[[], ast.expr] = _top_notes
         self._repeats = False  # whether this code may run more than once
-        self._compiled: set[str] = set()
 
     # ---- scopes
 
     def visit_Module(self, node: ast.Module) -> ast.Module:
-        self._compiled = set(self._passed_to_compilers(node))
         node.body = self._statements(node.body)
         return node
 
@@ -146,7 +94,7 @@ class _Rewriter(ast.NodeTransformer):
         return self._function(node)
 
     def _function(self, node: _FunctionNode) -> _FunctionNode:
-        compiler = self._compiler_of(node)
+        compiler = self._compiled.compiler_of(node)
         if compiler:
             self.unobserved.append(Unobserved(node.lineno, node.name, compiler))
             return node
@@ -239,38 +187,39 @@ class _Rewriter(ast.NodeTransformer):
     # ---- operators
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        if _is_text(node.left) or _is_text(node.right):
+        if is_text(node.left) or is_text(node.right):
             return self.generic_visit(node)
-        if _literal(node.left) is not None and _literal(node.right) is not None:
+        if literal(node.left) is not None and literal(node.right) is not None:
             return node
         return self._operation(node, _SYMBOLS[type(node.op)], ("left", "right"))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         if isinstance(node.op, ast.Not):
             return self.generic_visit(node)
-        if _literal(node) is not None or isinstance(node.operand, ast.Constant):
+        if literal(node) is not None or isinstance(node.operand, ast.Constant):
             return node
         return self._operation(node, _SYMBOLS[type(node.op)], ("operand",))
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         symbol = _SYMBOLS.get(type(node.ops[0]))
-        if len(node.ops) > 1 or symbol is None or _is_text(node.left):
+        if len(node.ops) > 1 or symbol is None or is_text(node.left):
             return self.generic_visit(node)
         return self._operation(node, symbol, ("left", "comparators"))
 
     def _operation(self, node: ast.expr, symbol: str, fields: tuple[str, ...]) -> ast.expr:
         """An operation with its observers. Where arrays can come from variables alone, a copy
         without them takes over once the site has proved to be about plain numbers."""
-        is_switched = self._repeats and _is_plain(node)
+        is_switched = self._repeats and is_plain(node)
         plain = copy.deepcopy(node) if is_switched else None
         outside, self._repeats = self._repeats, self._repeats and not is_switched
-        operands = [_operand(node, name) for name in fields]
-        mark = self._mark(node, "operator", symbol, tuple(_literal(o) for o in operands))
-        for name, operand, observer in zip(fields, operands, (LEFT, RIGHT), strict=False):
-            observed: ast.expr = self.visit(operand)
-            if _literal(operand) is None:
+        operands = [operand(node, name) for name in fields]
+        mark = self._mark(node, "operator", symbol, tuple(literal(o) for o in operands))
+        for name, given, observer in zip(fields, operands, (LEFT, RIGHT), strict=False):
+            is_literal = literal(given) is not None
+            observed: ast.expr = self.visit(given)
+            if not is_literal:
                 observed = self._observe(observer, mark, observed)
-            _set_operand(node, name, observed)
+            set_operand(node, name, observed)
         self._repeats = outside
         whole = self._observe(SETTLE if plain else POST, mark, node)
         if plain is None:
@@ -279,17 +228,17 @@ class _Rewriter(ast.NodeTransformer):
         return _at(node, ast.IfExp(_is_quiet(mark), _at(node, peeked), whole))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
-        if _is_text(node.value):
+        if is_text(node.value):
             return self.generic_visit(node)
-        literal = _literal(node.value)
-        mark = self._mark(node, "inplace", _SYMBOLS[type(node.op)] + "=", (None, literal))
+        number = literal(node.value)
+        mark = self._mark(node, "inplace", _SYMBOLS[type(node.op)] + "=", (None, number))
         is_name = isinstance(node.target, ast.Name)
-        is_switched = is_name and self._repeats and _is_plain(node.value)
+        is_switched = is_name and self._repeats and is_plain(node.value)
         plain = copy.deepcopy(node) if is_switched else None
         outside, self._repeats = self._repeats, self._repeats and not is_switched
         value = self.visit(node.value)
         self._repeats = outside
-        node.value = value if literal is not None else self._observe(RIGHT, mark, value)
+        node.value = value if number is not None else self._observe(RIGHT, mark, value)
         if not isinstance(node.target, ast.Name):
             return self._aug_assign_part(node, node.target, mark)
         target = _at(node.target, ast.Name(node.target.id, ast.Load()))
@@ -328,20 +277,17 @@ class _Rewriter(ast.NodeTransformer):
         steps.append(node)
         result = self._observe(POST, mark, kept(places[2], ast.Load()))
         steps.append(_at(node, ast.Assign([part(ast.Store())], result)))
-        forget = [
-            ast.Expr(
-                ast.Call(
-                    ast.Attribute(self._notes(), "pop", ast.Load()), [p, ast.Constant(None)], []
-                )
-            )
-            for p in places
-        ]
-        return [_at(node, ast.Try(steps, [], [], [_at(node, f) for f in forget]))]
+        forget: list[ast.stmt] = [_at(node, ast.Expr(self._forgotten(place))) for place in places]
+        return [_at(node, ast.Try(steps, [], [], forget))]
+
+    def _forgotten(self, place: ast.Constant) -> ast.expr:
+        pop = ast.Attribute(self._notes(), "pop", ast.Load())
+        return ast.Call(pop, [place, ast.Constant(None)], [])
 
     # ---- calls
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        written = _dotted(node.func)
+        written = dotted(node.func)
         if written in _UNTOUCHED or written in _PLAIN:
             return self.generic_visit(node)
         mark = self._mark(node, "call", written or "a call", ())
@@ -374,39 +320,6 @@ class _Rewriter(ast.NodeTransformer):
         called = [self._notes(), ast.Constant(mark), node]
         return _at(node, ast.Call(_name(observer), called, []))
 
-    # ---- functions that other compilers read
-
-    def _compiler_of(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
-        for decorator in node.decorator_list:
-            called = decorator.func if isinstance(decorator, ast.Call) else decorator
-            name = self._full_name(called)
-            if name and _is_compiler(name, self._compilers):
-                return name
-            for argument in decorator.args if isinstance(decorator, ast.Call) else ():
-                inner = self._full_name(argument)  # @functools.partial(jax.jit, ...)
-                if inner and _is_compiler(inner, self._compilers):
-                    return inner
-        return f"passed to a compiler as {node.name}" if node.name in self._compiled else None
-
-    def _passed_to_compilers(self, tree: ast.Module) -> Iterator[str]:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
-                name = self._full_name(node.func)
-                if name and _is_compiler(name, self._compilers):
-                    yield node.args[0].id
-
-    def _full_name(self, node: ast.expr) -> str | None:
-        """A dotted name with its first part as the import says."""
-        written = _dotted(node)
-        if not written:
-            return None
-        first, dot, rest = written.partition(".")
-        return f"{self._imported.get(first, first)}{dot}{rest}"
-
-
-def _is_compiler(name: str, compilers: frozenset[str]) -> bool:
-    return name in compilers or f"{name.partition('.')[0]}.*" in compilers
-
 
 _Node = TypeVar("_Node", bound=ast.AST)
 
@@ -434,56 +347,3 @@ def _thread_notes() -> ast.expr:
 
 def _is_quiet(mark: int) -> ast.expr:
     return ast.Compare(ast.Constant(mark), [ast.In()], [_name(QUIET)])
-
-
-def _operand(node: ast.expr, field: str) -> ast.expr:
-    found = getattr(node, field)
-    return found[0] if isinstance(found, list) else found  # type: ignore[no-any-return]
-
-
-def _set_operand(node: ast.expr, field: str, operand: ast.expr) -> None:
-    is_list = isinstance(getattr(node, field), list)
-    setattr(node, field, [operand] if is_list else operand)
-
-
-def _literal(node: ast.expr) -> Literal:
-    """The Python number an expression is written as."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _literal(node.operand)
-        return None if inner is None else -inner
-    if isinstance(node, ast.Constant) and type(node.value) in _NUMBERS:
-        return node.value  # type: ignore[return-value]
-    return None
-
-
-def _is_text(node: ast.expr) -> bool:
-    """Whether an operand is written as text, as in formatting: no array comes of it."""
-    return isinstance(node, ast.JoinedStr) or (
-        isinstance(node, ast.Constant) and type(node.value) not in _NUMBERS
-    )
-
-
-def _is_plain(node: ast.expr) -> bool:
-    """Whether an expression is made of operators, names and numbers alone. Arrays in it show in
-    its result."""
-    if isinstance(node, ast.BinOp):
-        return _is_plain(node.left) and _is_plain(node.right)
-    if isinstance(node, ast.UnaryOp):
-        return not isinstance(node.op, ast.Not) and _is_plain(node.operand)
-    if isinstance(node, ast.Compare):
-        return len(node.ops) == 1 and _is_plain(node.left) and _is_plain(node.comparators[0])
-    if isinstance(node, ast.Attribute):
-        return _is_plain(node.value)
-    if isinstance(node, ast.Subscript):
-        return _is_plain(node.value) and _is_plain(node.slice)
-    return isinstance(node, (ast.Name, ast.Constant))
-
-
-def _dotted(node: ast.expr) -> str | None:
-    """A callee's text where it is a dotted name."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        before = _dotted(node.value)
-        return f"{before}.{node.attr}" if before else None
-    return None

@@ -44,7 +44,7 @@ HOOK = Hook(
               "max": 2, "arrays": 0, "condition": 0},
     spelling="np.{0}",
     makes_without_dtype="load rand randn normal uniform random_sample choice permutation hanning "
-    "hamming blackman bartlett kaiser fftfreq rfftfreq tril triu diag meshgrid mgrid indices randint",
+    "hamming blackman bartlett kaiser fftfreq rfftfreq tril triu diag meshgrid indices",
     functions={"+": "np.add", "-": "np.subtract", "*": "np.multiply", "/": "np.divide",
                "**": "np.power", "//": "np.floor_divide", "%": "np.remainder"},
 )  # fmt: skip

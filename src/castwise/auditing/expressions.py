@@ -1,0 +1,62 @@
+"""Questions about expressions, as they are written."""
+
+from __future__ import annotations
+
+import ast
+
+from castwise.auditing.sites import Literal
+
+_NUMBERS = (bool, int, float, complex)
+
+
+def operand(node: ast.expr, field: str) -> ast.expr:
+    found = getattr(node, field)
+    return found[0] if isinstance(found, list) else found  # type: ignore[no-any-return]
+
+
+def set_operand(node: ast.expr, field: str, operand: ast.expr) -> None:
+    is_list = isinstance(getattr(node, field), list)
+    setattr(node, field, [operand] if is_list else operand)
+
+
+def literal(node: ast.expr) -> Literal:
+    """The Python number an expression is written as."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = literal(node.operand)
+        return None if inner is None else -inner
+    if isinstance(node, ast.Constant) and type(node.value) in _NUMBERS:
+        return node.value  # type: ignore[return-value]
+    return None
+
+
+def is_text(node: ast.expr) -> bool:
+    """Whether an operand is written as text, as in formatting: no array comes of it."""
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and type(node.value) not in _NUMBERS
+    )
+
+
+def is_plain(node: ast.expr) -> bool:
+    """Whether an expression is made of operators, names and numbers alone. Arrays in it show in
+    its result."""
+    if isinstance(node, ast.BinOp):
+        return is_plain(node.left) and is_plain(node.right)
+    if isinstance(node, ast.UnaryOp):
+        return not isinstance(node.op, ast.Not) and is_plain(node.operand)
+    if isinstance(node, ast.Compare):
+        return len(node.ops) == 1 and is_plain(node.left) and is_plain(node.comparators[0])
+    if isinstance(node, ast.Attribute):
+        return is_plain(node.value)
+    if isinstance(node, ast.Subscript):
+        return is_plain(node.value) and is_plain(node.slice)
+    return isinstance(node, (ast.Name, ast.Constant))
+
+
+def dotted(node: ast.expr) -> str | None:
+    """A callee's text where it is a dotted name."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        before = dotted(node.value)
+        return f"{before}.{node.attr}" if before else None
+    return None
