@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from castwise.auditing.hook import Hook, find_hook
+from castwise.auditing.hook import Hook, Read, find_hook
 from castwise.auditing.origins import origin_of
 
 NUMBERS = frozenset({bool, int, float, complex})
 
 
-class Note(NamedTuple):
-    """What an observer keeps of an array: nothing that keeps the array alive."""
+class Signature(NamedTuple):
+    """All of an array that tells one kind of operation from another."""
 
     kind: type
     dtype: Any
-    shape: tuple[int, ...]
+    is_zero_d: bool
     is_weak: bool
-    value: Any  # of a 0-d array, where reading it costs nothing
     origin: int  # the mark of the site where it was made, 0 where that was not seen
+
+
+class Note(NamedTuple):
+    """What an observer keeps of an array: nothing that keeps the array alive."""
+
+    signature: Signature
+    shape: tuple[int, ...]
+    value: Any  # of a 0-d array, where reading it costs nothing
 
 
 class ArrayType(NamedTuple):
     """A type whose instances are arrays."""
 
+    read: Callable[[Any], Read]
+    owner: str
     hook: Hook
     is_scalar: bool
     is_traced: bool
@@ -57,9 +67,11 @@ def _array_type(kind: type) -> ArrayType | None:
     if hook is None or not hook.dialect:
         return None
     if kind.__name__ in hook.arrays.split():
-        return ArrayType(hook, False, kind.__name__ in hook.traced.split())
+        is_traced = kind.__name__ in hook.traced.split()
+        return ArrayType(hook.read, hook.owner, hook, False, is_traced)
     bases = {base.__name__ for base in kind.__mro__ if _top_module(base) == hook.framework}
-    return ArrayType(hook, True, False) if bases & set(hook.scalars.split()) else None
+    is_scalar = bool(bases & set(hook.scalars.split()))
+    return ArrayType(hook.read, "", hook, True, False) if is_scalar else None
 
 
 def _top_module(kind: type) -> str | None:
@@ -70,10 +82,16 @@ def _top_module(kind: type) -> str | None:
 def note(thing: Any) -> Any:
     """What to keep of an operand: a Note of an array, a Python number itself, None of all else."""
     kind = type(thing)
-    if kind in NUMBERS:
-        return thing
-    if not is_array_type(kind):
-        return None
-    hook = ARRAYS[kind].hook
-    dtype, shape, is_weak, value = hook.read(thing)
-    return Note(kind, dtype, shape, is_weak, value, origin_of(thing, hook.owner))
+    found = ARRAYS.get(kind)
+    if found is None:
+        if kind in NUMBERS:
+            return thing
+        if not is_array_type(kind):
+            return None
+        found = ARRAYS[kind]
+    dtype, shape, is_weak, value = found[0](thing)
+    signature = _new(Signature, (kind, dtype, not shape, is_weak, origin_of(thing, found[1])))
+    return _new(Note, (signature, shape, value))
+
+
+_new = tuple.__new__  # a named tuple's own constructor takes three times as long

@@ -17,25 +17,34 @@ class Tally:
 
     __slots__ = ("count", "elements", "extremes", "result", "shapes")
 
-    def __init__(self, operands: tuple[Any, ...], result: Note) -> None:
+    def __init__(self, operands: tuple[Any, ...], result: tuple[int, ...] | None) -> None:
         self.count = 0
         self.elements = 0
         self.shapes = [o.shape if type(o) is Note else None for o in operands]
         self.result = result
-        self.extremes: list[tuple[Any, Any] | None] = [None] * len(operands)
+        self.extremes: dict[int, tuple[Any, Any]] = {
+            place: (value, value)
+            for place, operand in enumerate(operands)
+            if (value := _value(operand)) is not None
+        }
 
-    def add(self, operands: tuple[Any, ...], result: Note) -> None:
+    def add(self, operands: tuple[Any, ...], elements: int) -> None:
         """Counts one more run."""
         self.count += 1
-        self.elements += math.prod(result.shape)
-        for place, operand in enumerate(operands):
-            value = operand.value if type(operand) is Note else operand
-            if value is not None and type(value) is not complex:
-                known = self.extremes[place]
-                if known is None:
-                    self.extremes[place] = (value, value)
-                elif not known[0] <= value <= known[1]:
-                    self.extremes[place] = (min(known[0], value), max(known[1], value))
+        self.elements += elements
+        for place, (low, high) in self.extremes.items():
+            value = _value(operands[place])
+            if not low <= value <= high:  # one step at a time: another thread may read them
+                self.extremes[place] = (min(low, value), max(high, value))
+
+
+def _value(operand: Any) -> Any:
+    """The number an operand is known to be; complex ones have no order."""
+    value = operand.value if type(operand) is Note else operand
+    return value if type(value) in _ORDERED else None
+
+
+_ORDERED = frozenset({bool, int, float})
 
 
 class Log:
@@ -75,14 +84,14 @@ class Log:
             if is_array:
                 self._add(mark, called.callee, operands, flags, result)
             else:
-                self._add_other(mark, called.callee, operands, flags)
+                self._count(mark, called.callee, operands, flags, None, None)
         except Exception as error:
             self._failed(error)
 
     def passed(self, mark: int, result: Any) -> None:
         """Files an array that a function of the user's returns, if it is not known yet."""
         try:
-            if not origin_of(result, ARRAYS[type(result)].hook.owner):
+            if not origin_of(result, ARRAYS[type(result)].owner):
                 remember(result, mark)
         except Exception as error:
             self._failed(error)
@@ -94,41 +103,41 @@ class Log:
     def _add(
         self, mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: Any, result: Any
     ) -> None:
+        """Counts a run that made an array, and files the array under the site it comes from."""
         kind = type(result)
-        hook = ARRAYS[kind].hook
-        dtype, shape, is_weak, _ = hook.read(result)
-        seen = Note(kind, dtype, shape, is_weak, None, 0)
-        key = (mark, callee, tuple([_key(o) for o in operands]), flags, _key(seen))
-        tally = self.events.get(key)
-        if tally is None:
-            tally = self.events[key] = Tally(operands, seen)
-        tally.add(operands, seen)
-        if self.on_event:
-            self.on_event()
+        dtype, shape, is_weak, _ = ARRAYS[kind].read(result)
+        made = (kind, dtype, not shape, is_weak, 0)
+        self._count(mark, callee, operands, flags, made, shape)
         if callee is None or not origin_of(result):
             remember(result, _born(mark, operands, dtype))
 
-    def _add_other(self, mark: int, callee: Callee, operands: tuple[Any, ...], flags: Any) -> None:
-        """Counts a call on arrays that returns something else."""
-        key = (mark, callee, tuple([_key(o) for o in operands]), flags, None)
+    def _count(
+        self,
+        mark: int,
+        callee: Callee | None,
+        operands: tuple[Any, ...],
+        flags: Any,
+        made: tuple[Any, ...] | None,
+        shape: tuple[int, ...] | None,
+    ) -> None:
+        key = (mark, callee, tuple([_key(o) for o in operands]), flags, made)
         tally = self.events.get(key)
         if tally is None:
-            tally = self.events[key] = Tally(operands, _NOTHING)
-        tally.add(operands, _NOTHING)
+            tally = self.events[key] = Tally(operands, shape)
+        tally.add(operands, 0 if shape is None else math.prod(shape))
+        if self.on_event:
+            self.on_event()
 
     def _failed(self, error: Exception) -> None:
         text = f"{type(error).__name__}: {error}"[:200]
         self.failures[text] = self.failures.get(text, 0) + 1
 
 
-_NOTHING = Note(type(None), None, (0,), False, None, 0)
-
-
 def _key(operand: Any) -> Any:
     """All of an operand that tells one signature from another."""
     kind = type(operand)
     if kind is Note:
-        return operand.kind, operand.dtype, operand.shape == (), operand.is_weak, operand.origin
+        return operand[0]
     if kind is tuple:
         return tuple([_key(o) for o in operand])
     return kind
@@ -137,8 +146,10 @@ def _key(operand: Any) -> Any:
 def _born(mark: int, operands: tuple[Any, ...], dtype: Any) -> int:
     """The site a result's dtype comes from: an operand's that has it already, or this one."""
     for operand in operands:
-        if type(operand) is Note and operand.origin and operand.dtype == dtype:
-            return operand.origin
+        if type(operand) is Note:
+            _, held, _, _, origin = operand[0]
+            if origin and held == dtype:
+                return origin
     return mark
 
 

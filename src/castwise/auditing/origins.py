@@ -41,10 +41,11 @@ def _forget(ref: _Ref) -> None:
 
 def origin_of(thing: Any, owner: str = "") -> int:
     """The mark of the site that made an array, or the array it is a view of; 0 where none did."""
-    found = _made.get(id(thing))
+    place = id(thing)
+    found = _made.get(place)
     if found is not None:
         return found.mark
-    scalar = _scalars.get(id(thing))
+    scalar = _scalars.get(place)
     if scalar is not None:
         return scalar[1]
     owned = getattr(thing, owner, None) if owner else None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from castwise import __version__
-from castwise.auditing.arrays import ARRAYS
+from castwise.auditing.arrays import ARRAYS, NUMBERS, Signature
 from castwise.auditing.log import FILES, LOG, SITES, UNOBSERVED, Tally
 from castwise.errors import UsageError
 from castwise.vocab.live import to_dtype
@@ -39,12 +39,12 @@ def seen_here() -> Data:
 def _event(key: tuple[Any, ...], tally: Tally) -> Data:
     mark, callee, operands, flags, result = key
     described = [
-        _operand(operand, shape, extremes)
-        for operand, shape, extremes in zip(operands, tally.shapes, tally.extremes, strict=True)
+        _operand(operand, shape, tally.extremes.get(place))
+        for place, (operand, shape) in enumerate(zip(operands, tally.shapes, strict=True))
     ]
     event: Data = {"mark": mark, "operands": described, "count": tally.count,
                    "elements": tally.elements}  # fmt: skip
-    event["result"] = None if result is None else _operand(result, tally.result.shape, None)
+    event["result"] = None if result is None else _operand(Signature(*result), tally.result, None)
     if callee is not None:
         event["callee"] = {"module": callee.module, "name": callee.name, "method": callee.is_method}
         has_dtype, is_complete, positional, *keywords = flags
@@ -56,10 +56,10 @@ def _event(key: tuple[Any, ...], tally: Tally) -> Data:
 def _operand(key: Any, shape: Any, extremes: Any) -> Data | None:
     """An operand as data: an array, a Python number, a list of them, or None."""
     if isinstance(key, type):
-        if extremes is None and key is not complex:
+        if key not in NUMBERS:
             return None
         return {"python": key.__name__, "low": _low(extremes), "high": _high(extremes)}
-    if len(key) != 5 or not isinstance(key[0], type):
+    if not isinstance(key, Signature):
         return {"list": [_operand(k, None, None) for k in key]}
     kind, dtype, is_zero_d, is_weak, origin = key
     found = ARRAYS[kind]

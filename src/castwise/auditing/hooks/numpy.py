@@ -14,9 +14,11 @@ def _dialect() -> str:
 
 
 def _read(array: Any) -> Read:
-    dtype, shape = array.dtype, array.shape
-    value = array.item() if shape == () and dtype.kind in "biufc" else None
-    return dtype, shape, False, value
+    shape = array.shape
+    if shape:
+        return array.dtype, shape, False, None
+    dtype = array.dtype
+    return dtype, shape, False, array.item() if dtype.kind in "biufc" else None
 
 
 HOOK = Hook(
