@@ -60,3 +60,8 @@ def dotted(node: ast.expr) -> str | None:
         before = dotted(node.value)
         return f"{before}.{node.attr}" if before else None
     return None
+
+
+def suspends(node: ast.expr) -> bool:
+    """Whether other code may run in the middle of an expression, at an await or a yield."""
+    return any(isinstance(n, (ast.Await, ast.Yield, ast.YieldFrom)) for n in ast.walk(node))

@@ -61,16 +61,9 @@ class Log:
         self.late: dict[int, int] = {}  # site -> results missed while it was quiet
         self.failures: dict[str, int] = {}  # errors of the auditor's own, by text
 
-    def operator(self, mark: int, first: Any, second: Any, result: Any) -> None:
+    def operator(self, mark: int, operands: tuple[Any, ...], result: Any) -> None:
         """Counts an operator's run and files its result."""
-        try:
-            literals = SITES[mark].literals
-            operands: tuple[Any, ...] = (first if literals[0] is None else literals[0],)
-            if len(literals) == 2:
-                operands = (*operands, second if literals[1] is None else literals[1])
-            self._add(mark, None, operands, (), result)
-        except Exception as error:
-            self._failed(error)
+        self._add(mark, None, operands, (), result)
 
     def call(self, mark: int, called: Called, result: Any) -> None:
         """Counts a call that takes or makes arrays."""
@@ -86,7 +79,7 @@ class Log:
             else:
                 self._count(mark, called.callee, operands, flags, None, None)
         except Exception as error:
-            self._failed(error)
+            self.failed(error)
 
     def passed(self, mark: int, result: Any) -> None:
         """Files an array that a function of the user's returns, if it is not known yet."""
@@ -94,7 +87,7 @@ class Log:
             if not origin_of(result, ARRAYS[type(result)].owner):
                 remember(result, mark)
         except Exception as error:
-            self._failed(error)
+            self.failed(error)
 
     def woken(self, mark: int) -> None:
         """Counts an array that came to a site after it was quieted."""
@@ -128,7 +121,10 @@ class Log:
         if self.on_event:
             self.on_event()
 
-    def _failed(self, error: Exception) -> None:
+    def failed(self, error: Exception) -> None:
+        """Counts an error of the auditor's own, which the program must not see."""
+        if isinstance(error, RecursionError):
+            return  # the program is about to have its own
         text = f"{type(error).__name__}: {error}"[:200]
         self.failures[text] = self.failures.get(text, 0) + 1
 

@@ -7,44 +7,50 @@ one look at a type; everything else happens once arrays are seen.
 from __future__ import annotations
 
 import builtins
-import threading
-from typing import Any, TypeAlias
+import sys
+from typing import Any
 
 from castwise.auditing import rewrite
 from castwise.auditing.arrays import ARRAYS, NUMBERS, is_array_type, note
 from castwise.auditing.callees import called_by
-from castwise.auditing.log import LOG
+from castwise.auditing.log import LOG, SITES
 
-Notes: TypeAlias = "dict[Any, Any]"
+_frame = sys._getframe
 
 _RUNS_TO_QUIET = 1000  # evaluations about plain numbers after which a site is no longer observed
+_MOST_NOTES = 1 << 16  # of operations that were begun; those that raised never end
 
 _quiet: set[int] = set()
 _runs: dict[int, int] = {}
-_thread = threading.local()
+# By mark and frame: no frame runs one operation twice at a time, and no two live frames have one
+# id, in whatever threads, generators and coroutines they are.
+_notes: dict[tuple[int, int], Any] = {}
+_kept: dict[tuple[int, str, int], Any] = {}
 
 
-def left(notes: Notes, mark: int, thing: Any) -> Any:
+def left(mark: int, thing: Any) -> Any:
     """Notes the first operand of an operator."""
-    notes[mark] = thing if type(thing) in NUMBERS else note(thing)
+    if len(_notes) > _MOST_NOTES:
+        _notes.clear()
+    _notes[mark, id(_frame(1))] = note(thing)
     return thing
 
 
-def right(notes: Notes, mark: int, thing: Any) -> Any:
+def right(mark: int, thing: Any) -> Any:
     """Notes the second operand of an operator."""
-    notes[~mark] = thing if type(thing) in NUMBERS else note(thing)
+    _notes[~mark, id(_frame(1))] = note(thing)
     return thing
 
 
-def post(notes: Notes, mark: int, result: Any) -> Any:
-    """Logs an operator's result with the operands noted before."""
+def post(mark: int, result: Any, first: Any, second: Any = None) -> Any:
+    """Logs an operator's result with its operands; `...` stands for one noted before."""
     kind = type(result)
     if kind in ARRAYS or (kind not in NUMBERS and is_array_type(kind)):
-        LOG.operator(mark, notes.pop(mark, None), notes.pop(~mark, None), result)
+        _log(mark, result, first, second, id(_frame(1)))
     return result
 
 
-def settle(notes: Notes, mark: int, result: Any) -> Any:
+def settle(mark: int, result: Any, first: Any, second: Any = None) -> Any:
     """As post, and quiets a site that has always been about plain numbers."""
     kind = type(result)
     if kind in NUMBERS:
@@ -54,8 +60,20 @@ def settle(notes: Notes, mark: int, result: Any) -> Any:
             LOG.quieted.add(mark)
     elif kind in ARRAYS or is_array_type(kind):
         _runs[mark] = _RUNS_TO_QUIET  # never quiet
-        LOG.operator(mark, notes.pop(mark, None), notes.pop(~mark, None), result)
+        _log(mark, result, first, second, id(_frame(1)))
     return result
+
+
+def _log(mark: int, result: Any, first: Any, second: Any, frame: int) -> None:
+    try:
+        one = _notes.pop((mark, frame), None) if first is ... else note(first)
+        if len(SITES[mark].literals) == 1:
+            LOG.operator(mark, (one,), result)
+        else:
+            two = _notes.pop((~mark, frame), None) if second is ... else note(second)
+            LOG.operator(mark, (one, two), result)
+    except Exception as error:
+        LOG.failed(error)
 
 
 def peek(mark: int, result: Any) -> Any:
@@ -67,23 +85,29 @@ def peek(mark: int, result: Any) -> Any:
     return result
 
 
-def callee(notes: Notes, mark: int, function: Any) -> Any:
+def callee(mark: int, function: Any) -> Any:
     """Notes what is called."""
-    notes[mark] = called_by(function)
+    try:
+        _notes[mark, id(_frame(1))] = called_by(function)
+    except Exception as error:
+        LOG.failed(error)
     return function
 
 
-def argument(notes: Notes, mark: int, name: int | str, thing: Any) -> Any:
+def argument(mark: int, name: int | str, thing: Any) -> Any:
     """Notes an argument of a call that matters."""
-    called = notes.get(mark)
+    called = _notes.get((mark, id(_frame(1))))
     if called is not None:
-        called.take(name, thing)
+        try:
+            called.take(name, thing)
+        except Exception as error:
+            LOG.failed(error)
     return thing
 
 
-def returned(notes: Notes, mark: int, result: Any) -> Any:
+def returned(mark: int, result: Any) -> Any:
     """Logs what a call returns."""
-    called = notes.pop(mark, None)
+    called = _notes.pop((mark, id(_frame(1))), None)
     kind = type(result)
     if called is not None:
         LOG.call(mark, called, result)
@@ -92,13 +116,15 @@ def returned(notes: Notes, mark: int, result: Any) -> Any:
     return result
 
 
-def thread_notes() -> Notes:
-    """The notes of functions whose local variables must stay as they are."""
-    try:
-        return _thread.notes  # type: ignore[no-any-return]
-    except AttributeError:
-        _thread.notes = {}
-        return _thread.notes  # type: ignore[no-any-return]
+def key(mark: int, part: str) -> tuple[int, str, int]:
+    """Where a part of an augmented assignment is kept while it runs."""
+    return mark, part, id(_frame(1))
+
+
+def forget(mark: int) -> None:
+    """Lets go of the parts of an augmented assignment."""
+    for part in ("object", "index", "value"):
+        _kept.pop((mark, part, id(_frame(1))), None)
 
 
 class _Index:
@@ -120,8 +146,9 @@ def install() -> None:
         rewrite.ARGUMENT: argument,
         rewrite.RETURNED: returned,
         rewrite.QUIET: _quiet,
-        rewrite.THREAD_NOTES: thread_notes,
-        rewrite.TOP_NOTES: {},
+        rewrite.KEPT: _kept,
+        rewrite.KEY: key,
+        rewrite.FORGET: forget,
         rewrite.INDEX: _Index(),
     }
     for name, observer in names.items():

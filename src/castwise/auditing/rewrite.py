@@ -1,31 +1,36 @@
-"""Rewrites a module so that its operands and results pass observers; the program stays the same.
+"""Rewrites a module so that its operands and results are observed; the program stays the same.
 
-`x + y` becomes `post(notes, 7, left(notes, 7, x) + right(notes, 7, y))`. An observer returns what
-it is given, so the operation itself is still run by the user's frame: NumPy reuses temporaries
-whose only reference is on that frame's stack, tracebacks and stacklevels count the same frames.
-The notes are a dict of the running function, so recursion, threads, generators and coroutines
-each have their own.
+`x + y` becomes `post(7, x + y, x, y)`, and `f(x) + y` becomes `post(7, left(7, f(x)) + y, ..., y)`:
+an observer returns what it is given, so the operation itself is still run by the user's frame.
+NumPy reuses temporaries whose only reference is on that frame's stack, and tracebacks, stacklevels
+and local variables are what they were. A name is read once more after the operation; all else is
+noted on its way in.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import NamedTuple, TypeVar
 
 from castwise.auditing.compiled import CompiledFunctions
-from castwise.auditing.expressions import dotted, is_plain, is_text, literal, operand, set_operand
+from castwise.auditing.expressions import (
+    dotted,
+    is_plain,
+    is_text,
+    literal,
+    operand,
+    set_operand,
+    suspends,
+)
 from castwise.auditing.sites import Literal, Site, Unobserved, first_mark
 
-# Names no Python source can contain; a leading underscore keeps them out of `import *`.
-NOTES = "_@cw"  # a local variable of each function that has sites
-TOP_NOTES = "_@cw_top"  # for module level and class bodies
-THREAD_NOTES = "_@cw_thread"  # for functions that look at their own local variables
+# Names no Python source can contain; they are looked up among the builtins.
 LEFT, RIGHT, POST = "_@cw_left", "_@cw_right", "_@cw_post"
 CALLEE, ARGUMENT, RETURNED = "_@cw_callee", "_@cw_argument", "_@cw_returned"
 SETTLE, PEEK, QUIET = "_@cw_settle", "_@cw_peek", "_@cw_quiet"
-INDEX = "_@cw_index"
+KEPT, KEY, FORGET, INDEX = "_@cw_kept", "_@cw_key", "_@cw_forget", "_@cw_index"
 
 _SYMBOLS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -35,7 +40,6 @@ _SYMBOLS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 # These look at the frame that calls them, or need to be called by that name.
 _UNTOUCHED = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
-_LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 # Builtins that make no array and cast none; calling them is not worth observing.
 _PLAIN = frozenset(
     {
@@ -46,8 +50,6 @@ _PLAIN = frozenset(
         "classmethod", "sorted", "reversed", "map", "filter", "breakpoint",
     }
 )  # fmt: skip
-_NUMBERS = (bool, int, float, complex)
-_Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _FunctionNode = TypeVar("_FunctionNode", ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -61,7 +63,7 @@ class Rewritten(NamedTuple):
 
 def rewrite(source: str | bytes, path: str, compilers: Collection[str] = ()) -> Rewritten:
     """The rewritten module. `compilers` are dotted names of decorators that read the function
-    themselves, such as "numba.njit"; a function under one stays as it is.
+    themselves; a function under one stays as it is.
 
     Raises SyntaxError as compiling the source would.
     """
@@ -78,14 +80,9 @@ class _Rewriter(ast.NodeTransformer):
         self.unobserved: list[Unobserved] = []
         self._first = first_mark(path)
         self._compiled = compiled
-        self._notes: Callable[[], ast.expr] = _top_notes
         self._repeats = False  # whether this code may run more than once
 
     # ---- scopes
-
-    def visit_Module(self, node: ast.Module) -> ast.Module:
-        node.body = self._statements(node.body)
-        return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return self._function(node)
@@ -100,40 +97,21 @@ class _Rewriter(ast.NodeTransformer):
             return node
         node.decorator_list = [self.visit(d) for d in node.decorator_list]
         self._defaults(node.args)
-        outside, before = (self._notes, self._repeats), len(self.sites)
-        looks = any(isinstance(n, ast.Name) and n.id in _LOOKS_AT_LOCALS for n in ast.walk(node))
-        self._notes, self._repeats = (_thread_notes if looks else _local_notes), True
-        node.body = self._statements(node.body)
-        if len(self.sites) > before and not looks:
-            first = 1 if ast.get_docstring(node, clean=False) is not None else 0
-            opening = ast.Assign([ast.Name(NOTES, ast.Store())], ast.Dict([], []))
-            node.body.insert(first, _at(node.body[0], opening))
-        self._notes, self._repeats = outside
+        outside, self._repeats = self._repeats, True
+        node.body = self._statements(node.body)  # annotations stay as they are
+        self._repeats = outside
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         self._defaults(node.args)
-        outside, before = (self._notes, self._repeats), len(self.sites)
-        looks = any(isinstance(n, ast.Name) and n.id in _LOOKS_AT_LOCALS for n in ast.walk(node))
-        self._notes, self._repeats = (_thread_notes if looks else _local_notes), True
+        outside, self._repeats = self._repeats, True
         node.body = self.visit(node.body)
-        if len(self.sites) > before and not looks:  # an empty dict is false: `or` goes on
-            opening = ast.NamedExpr(ast.Name(NOTES, ast.Store()), ast.Dict([], []))
-            node.body = _at(node.body, ast.BoolOp(ast.Or(), [opening, node.body]))
-        self._notes, self._repeats = outside
+        self._repeats = outside
         return node
 
     def _defaults(self, arguments: ast.arguments) -> None:
         arguments.defaults = [self.visit(d) for d in arguments.defaults]
         arguments.kw_defaults = [d and self.visit(d) for d in arguments.kw_defaults]
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        node.decorator_list = [self.visit(d) for d in node.decorator_list]
-        node.bases = [self.visit(b) for b in node.bases]
-        for keyword in node.keywords:
-            keyword.value = self.visit(keyword.value)
-        node.body = self._statements(node.body)
-        return node
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         return self._repeating(node)
@@ -169,7 +147,7 @@ class _Rewriter(ast.NodeTransformer):
             statements.extend(new if isinstance(new, list) else [new])
         return statements
 
-    # ---- what is never evaluated as it stands
+    # ---- what is not evaluated as it stands
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         node.target = self.visit(node.target)
@@ -206,83 +184,87 @@ class _Rewriter(ast.NodeTransformer):
             return self.generic_visit(node)
         return self._operation(node, symbol, ("left", "comparators"))
 
-    def _operation(self, node: ast.expr, symbol: str, fields: tuple[str, ...]) -> ast.expr:
+    def _operation(self, node: ast.expr, symbol: str, fields: tuple[str, ...]) -> ast.AST:
         """An operation with its observers. Where arrays can come from variables alone, a copy
         without them takes over once the site has proved to be about plain numbers."""
+        operands = [operand(node, name) for name in fields]
         is_switched = self._repeats and is_plain(node)
         plain = copy.deepcopy(node) if is_switched else None
-        outside, self._repeats = self._repeats, self._repeats and not is_switched
-        operands = [operand(node, name) for name in fields]
         mark = self._mark(node, "operator", symbol, tuple(literal(o) for o in operands))
+        outside, self._repeats = self._repeats, self._repeats and not is_switched
+        known: list[ast.expr] = []
         for name, given, observer in zip(fields, operands, (LEFT, RIGHT), strict=False):
-            is_literal = literal(given) is not None
-            observed: ast.expr = self.visit(given)
-            if not is_literal:
-                observed = self._observe(observer, mark, observed)
+            observed, again = self._observed(given, observer, mark)
             set_operand(node, name, observed)
+            known.append(again)
         self._repeats = outside
-        whole = self._observe(SETTLE if plain else POST, mark, node)
+        whole = _call(node, SETTLE if plain else POST, mark, node, *known)
         if plain is None:
             return whole
-        peeked = ast.Call(_name(PEEK), [ast.Constant(mark), plain], [])
-        return _at(node, ast.IfExp(_is_quiet(mark), _at(node, peeked), whole))
+        peeked = _call(node, PEEK, mark, plain)
+        return _at(node, ast.IfExp(_is_quiet(mark), peeked, whole))
+
+    def _observed(self, given: ast.expr, observer: str, mark: int) -> tuple[ast.expr, ast.expr]:
+        """An operand as it is evaluated, and how it is known afterwards: a name or a number is
+        read again, anything else is noted on its way in."""
+        if isinstance(given, ast.Name):
+            return given, _at(given, ast.Name(given.id, ast.Load()))
+        number = literal(given)
+        if number is not None:
+            return given, ast.Constant(number)
+        return _call(given, observer, mark, self.visit(given)), ast.Constant(...)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
-        if is_text(node.value):
+        if is_text(node.value) or suspends(node.value):
             return self.generic_visit(node)
-        number = literal(node.value)
-        mark = self._mark(node, "inplace", _SYMBOLS[type(node.op)] + "=", (None, number))
-        is_name = isinstance(node.target, ast.Name)
-        is_switched = is_name and self._repeats and is_plain(node.value)
-        plain = copy.deepcopy(node) if is_switched else None
-        outside, self._repeats = self._repeats, self._repeats and not is_switched
-        value = self.visit(node.value)
-        self._repeats = outside
-        node.value = value if number is not None else self._observe(RIGHT, mark, value)
+        mark = self._mark(
+            node, "inplace", _SYMBOLS[type(node.op)] + "=", (None, literal(node.value))
+        )
         if not isinstance(node.target, ast.Name):
             return self._aug_assign_part(node, node.target, mark)
+        is_switched = self._repeats and is_plain(node.value)
+        plain = copy.deepcopy(node) if is_switched else None
+        outside, self._repeats = self._repeats, self._repeats and not is_switched
+        node.value, value = self._observed(node.value, RIGHT, mark)
+        self._repeats = outside
         target = _at(node.target, ast.Name(node.target.id, ast.Load()))
-        before = _at(node, ast.Expr(self._observe(LEFT, mark, target)))
-        after = _at(node, ast.Expr(self._observe(SETTLE if plain else POST, mark, target)))
+        before = _at(node, ast.Expr(_call(node, LEFT, mark, target)))
+        logged = _call(node, SETTLE if plain else POST, mark, target, ast.Constant(...), value)
+        steps: list[ast.stmt] = [before, node, _at(node, ast.Expr(logged))]
         if plain is None:
-            return [before, node, after]
-        peeked = ast.Call(_name(PEEK), [ast.Constant(mark), target], [])
-        quietly = [plain, _at(node, ast.Expr(_at(node, peeked)))]
-        return [_at(node, ast.If(_is_quiet(mark), quietly, [before, node, after]))]
+            return steps
+        quietly = [plain, _at(node, ast.Expr(_call(node, PEEK, mark, target)))]
+        return [_at(node, ast.If(_is_quiet(mark), quietly, steps))]
 
     def _aug_assign_part(
         self, node: ast.AugAssign, target: ast.Attribute | ast.Subscript, mark: int
     ) -> list[ast.stmt]:
         """`a.b += c` or `a[i] += c` in steps, each part evaluated once and in Python's order."""
-        places = [ast.Constant(f"{part}{mark}") for part in ("object", "index", "value")]
 
-        def kept(place: ast.Constant, context: ast.expr_context) -> ast.expr:
-            return _at(target, ast.Subscript(self._notes(), place, context))
+        def kept(part: str, context: ast.expr_context) -> ast.expr:
+            key = _call(target, KEY, mark, ast.Constant(part))
+            return _at(target, ast.Subscript(_name(KEPT), key, context))
 
-        def part(context: ast.expr_context) -> ast.expr:
-            held = kept(places[0], ast.Load())
+        def keep(part: str, value: ast.expr) -> ast.stmt:
+            return _at(node, ast.Assign([kept(part, ast.Store())], value))
+
+        def changed(context: ast.expr_context) -> ast.expr:
+            held = kept("object", ast.Load())
             if isinstance(target, ast.Attribute):
                 return _at(target, ast.Attribute(held, target.attr, context))
-            return _at(target, ast.Subscript(held, kept(places[1], ast.Load()), context))
+            return _at(target, ast.Subscript(held, kept("index", ast.Load()), context))
 
-        def keep(place: ast.Constant, value: ast.expr) -> ast.stmt:
-            return _at(node, ast.Assign([kept(place, ast.Store())], value))
-
-        steps = [keep(places[0], self.visit(target.value))]
+        steps = [keep("object", self.visit(target.value))]
         if isinstance(target, ast.Subscript):
             index = ast.Subscript(_name(INDEX), self.visit(target.slice), ast.Load())
-            steps.append(keep(places[1], _at(target, index)))
-        steps.append(keep(places[2], self._observe(LEFT, mark, part(ast.Load()))))
-        node.target = kept(places[2], ast.Store())  # type: ignore[assignment]
-        steps.append(node)
-        result = self._observe(POST, mark, kept(places[2], ast.Load()))
-        steps.append(_at(node, ast.Assign([part(ast.Store())], result)))
-        forget: list[ast.stmt] = [_at(node, ast.Expr(self._forgotten(place))) for place in places]
-        return [_at(node, ast.Try(steps, [], [], forget))]
-
-    def _forgotten(self, place: ast.Constant) -> ast.expr:
-        pop = ast.Attribute(self._notes(), "pop", ast.Load())
-        return ast.Call(pop, [place, ast.Constant(None)], [])
+            steps.append(keep("index", _at(target, index)))
+        steps.append(keep("value", _call(target, LEFT, mark, changed(ast.Load()))))
+        node.value, value = self._observed(node.value, RIGHT, mark)
+        node.target = kept("value", ast.Store())  # type: ignore[assignment]
+        result = _call(node, POST, mark, kept("value", ast.Load()), ast.Constant(...), value)
+        steps += [node, _at(node, ast.Assign([changed(ast.Store())], result))]
+        forget = _at(node, ast.Expr(_call(node, FORGET, mark)))
+        return [_at(node, ast.Try(steps, [], [], [forget]))]
 
     # ---- calls
 
@@ -291,34 +273,29 @@ class _Rewriter(ast.NodeTransformer):
         if written in _UNTOUCHED or written in _PLAIN:
             return self.generic_visit(node)
         mark = self._mark(node, "call", written or "a call", ())
-        node.func = self._observe(CALLEE, mark, self.visit(node.func))
+        node.func = _call(node.func, CALLEE, mark, self.visit(node.func))
         node.args = [self._argument(mark, place, a) for place, a in enumerate(node.args)]
         for keyword in node.keywords:
             name = "**" if keyword.arg is None else keyword.arg
-            keyword.value = self._observe_as(mark, name, self.visit(keyword.value))
-        return self._observe(RETURNED, mark, node)
+            keyword.value = self._observe_as(mark, name, keyword.value)
+        return _call(node, RETURNED, mark, node)
 
     def _argument(self, mark: int, place: int, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Starred):
-            node.value = self._observe_as(mark, "*", self.visit(node.value))
+            node.value = self._observe_as(mark, "*", node.value)
             return node
-        return self._observe_as(mark, place, self.visit(node))
+        return self._observe_as(mark, place, node)
 
     def _observe_as(self, mark: int, name: int | str, node: ast.expr) -> ast.expr:
-        called = [self._notes(), ast.Constant(mark), ast.Constant(name), node]
-        return _at(node, ast.Call(_name(ARGUMENT), called, []))
-
-    # ---- marks
+        if is_text(node):
+            return self.visit(node)  # type: ignore[no-any-return]
+        return _call(node, ARGUMENT, mark, ast.Constant(name), self.visit(node))
 
     def _mark(self, node: ast.AST, kind: str, name: str, literals: tuple[Literal, ...]) -> int:
         mark = self._first + len(self.sites)
         place = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
         self.sites[mark] = Site(*place, kind, name, literals)
         return mark
-
-    def _observe(self, observer: str, mark: int, node: ast.expr) -> ast.expr:
-        called = [self._notes(), ast.Constant(mark), node]
-        return _at(node, ast.Call(_name(observer), called, []))
 
 
 _Node = TypeVar("_Node", bound=ast.AST)
@@ -333,16 +310,9 @@ def _name(name: str) -> ast.Name:
     return ast.Name(name, ast.Load())
 
 
-def _top_notes() -> ast.expr:
-    return _name(TOP_NOTES)
-
-
-def _local_notes() -> ast.expr:
-    return _name(NOTES)
-
-
-def _thread_notes() -> ast.expr:
-    return ast.Call(_name(THREAD_NOTES), [], [])
+def _call(place: ast.AST, observer: str, mark: int, *arguments: ast.expr) -> ast.expr:
+    """A call of an observer, where an expression stands."""
+    return _at(place, ast.Call(_name(observer), [ast.Constant(mark), *arguments], []))
 
 
 def _is_quiet(mark: int) -> ast.expr:
