@@ -30,16 +30,25 @@ _kept: dict[tuple[int, str, int], Any] = {}
 
 def left(mark: int, thing: Any) -> Any:
     """Notes the first operand of an operator."""
-    if len(_notes) > _MOST_NOTES:
-        _notes.clear()
-    _notes[mark, id(_frame(1))] = note(thing)
+    _take(mark, thing, id(_frame(1)))
     return thing
 
 
 def right(mark: int, thing: Any) -> Any:
     """Notes the second operand of an operator."""
-    _notes[~mark, id(_frame(1))] = note(thing)
+    _take(~mark, thing, id(_frame(1)))
     return thing
+
+
+def _take(mark: int, thing: Any, frame: int) -> None:
+    try:
+        if len(_notes) > _MOST_NOTES:
+            _notes.clear()
+        _notes[mark, frame] = note(thing)
+    except RecursionError:
+        pass
+    except Exception as error:
+        LOG.failed(error)
 
 
 def post(mark: int, result: Any, first: Any, second: Any = None) -> Any:
@@ -72,6 +81,8 @@ def _log(mark: int, result: Any, first: Any, second: Any, frame: int) -> None:
         else:
             two = _notes.pop((~mark, frame), None) if second is ... else note(second)
             LOG.operator(mark, (one, two), result)
+    except RecursionError:
+        pass
     except Exception as error:
         LOG.failed(error)
 
@@ -89,6 +100,8 @@ def callee(mark: int, function: Any) -> Any:
     """Notes what is called."""
     try:
         _notes[mark, id(_frame(1))] = called_by(function)
+    except RecursionError:  # the program is about to have its own; call nothing here
+        pass
     except Exception as error:
         LOG.failed(error)
     return function
@@ -96,23 +109,30 @@ def callee(mark: int, function: Any) -> Any:
 
 def argument(mark: int, name: int | str, thing: Any) -> Any:
     """Notes an argument of a call that matters."""
-    called = _notes.get((mark, id(_frame(1))))
-    if called is not None:
-        try:
+    try:
+        called = _notes.get((mark, id(_frame(1))))
+        if called is not None:
             called.take(name, thing)
-        except Exception as error:
-            LOG.failed(error)
+    except RecursionError:
+        pass
+    except Exception as error:
+        LOG.failed(error)
     return thing
 
 
 def returned(mark: int, result: Any) -> Any:
     """Logs what a call returns."""
-    called = _notes.pop((mark, id(_frame(1))), None)
-    kind = type(result)
-    if called is not None:
-        LOG.call(mark, called, result)
-    elif kind in ARRAYS or (kind not in NUMBERS and is_array_type(kind)):
-        LOG.passed(mark, result)
+    try:
+        called = _notes.pop((mark, id(_frame(1))), None)
+        kind = type(result)
+        if called is not None:
+            LOG.call(mark, called, result)
+        elif kind in ARRAYS or (kind not in NUMBERS and is_array_type(kind)):
+            LOG.passed(mark, result)
+    except RecursionError:
+        pass
+    except Exception as error:
+        LOG.failed(error)
     return result
 
 
