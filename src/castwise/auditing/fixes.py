@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass, replace
 
+from castwise.auditing.edits import (
+    followed_by,
+    operands_of,
+    with_dtype,
+    with_first_argument,
+)
 from castwise.auditing.findings import Finding, Place, place_of
 from castwise.auditing.hook import Hook, find_hook
 from castwise.auditing.saved import Data
 from castwise.auditing.source import text_at
 from castwise.engine.ask import answer
 from castwise.errors import CastwiseError
-from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype
-from castwise.vocab.operands import Operand, Role
+from castwise.vocab.operands import Role
 
 
 @dataclass(frozen=True)
@@ -77,59 +81,37 @@ def _fix_of_call(
     site: Data, event: Data, code: str, spelled: str, target: DType, hook: Hook
 ) -> Fix:
     place, name = place_of(site), event["callee"]["name"]
-    if event["dtype_given"] or name in hook.casts.split():
-        return Fix(place, _wrapped(code, spelled, hook), f"asks for {target}", target)
     if event["result"]["scalar"]:
         return Fix(place, f"float({code})", "a Python float takes the dtype it meets", target)
-    if name in hook.makes.split() and name not in hook.makes_without_dtype.split():
-        comma = "" if code.endswith("(") else ", "
-        empty = _is_empty_call(code)
-        text = f"{code[:-1]}{'' if empty else comma}dtype={spelled})"
+    text = _asking_for(code, name, spelled, hook, event["dtype_given"])
+    if text:
         return Fix(place, text, f"makes it {target} from the start", target)
-    return Fix(place, _wrapped(code, spelled, hook), f"casts it to {target} once, here", target)
+    cast = followed_by(code, hook.cast.format(spelled))
+    return Fix(place, cast, f"casts it to {target} once, here", target)
 
 
-def _is_empty_call(code: str) -> bool:
-    try:
-        call = ast.parse(code, mode="eval").body
-    except SyntaxError:
-        return False
-    return isinstance(call, ast.Call) and not call.args and not call.keywords
+def _asking_for(code: str, name: str, spelled: str, hook: Hook, has_dtype: bool) -> str | None:
+    """The same call for another dtype, where it takes one."""
+    if name in hook.casts.split():
+        return with_dtype(code, spelled) if has_dtype else with_first_argument(code, spelled)
+    takes = set(hook.makes.split()) - set(hook.makes_without_dtype.split())
+    if has_dtype or name in takes or name in hook.takes_dtype.split():
+        return with_dtype(code, spelled)
+    return None
 
 
-def _fix_of_operator(site: Data, code: str, spelled: str, target: DType, hook: Hook) -> Fix:
+def _fix_of_operator(site: Data, code: str, spelled: str, target: DType, hook: Hook) -> Fix | None:
     """An operator with its own dtype: the function of the same name where it takes one."""
-    place = place_of(site)
-    does = f"computes in {target}"
-    if site["kind"] == "inplace":
-        return Fix(place, code, "the operand's dtype decides: cast it before", target)
-    parts = _parts(code)
-    function = hook.functions.get(site["name"]) if parts and len(parts) == 2 else None
-    if parts and function:
-        text = f"{function}({parts[0]}, {parts[1]}, dtype={spelled})"
+    place, does = place_of(site), f"computes in {target}"
+    operands = operands_of(code)
+    if site["kind"] == "inplace" or not operands:
+        return None  # the array it is written to decides
+    function = hook.functions.get(site["name"])
+    if function:
+        text = f"{function}({', '.join(operands)}, dtype={spelled})"
         return Fix(place, text, does, target)
-    if parts:
-        first, *rest = parts
-        text = f" {site['name']} ".join([_wrapped(first, spelled, hook), *rest])
-        return Fix(place, text, does, target)
-    return Fix(place, _wrapped(code, spelled, hook), f"casts the result to {target}", target)
-
-
-def _parts(code: str) -> list[str] | None:
-    """The operands of an expression with one operator, as they are written."""
-    try:
-        tree = ast.parse(f"({code})", mode="eval").body
-    except SyntaxError:
-        return None
-    nodes = [tree.left, tree.right] if isinstance(tree, ast.BinOp) else []
-    parts = [ast.get_source_segment(f"({code})", node) for node in nodes]
-    return [part for part in parts if part] or None
-
-
-def _wrapped(code: str, spelled: str, hook: Hook) -> str:
-    """An expression with a cast after it."""
-    simple = code.replace("_", "a").replace(".", "a").isalnum() or code.endswith((")", "]"))
-    return f"{code if simple else f'({code})'}{hook.cast.format(spelled)}"
+    cast = followed_by(operands[0], hook.cast.format(spelled))
+    return Fix(place, f" {site['name']} ".join([cast, *operands[1:]]), does, target)
 
 
 def after_fix(finding: Finding, fix: Fix) -> DType | None:
@@ -138,12 +120,8 @@ def after_fix(finding: Finding, fix: Fix) -> DType | None:
     if culprit is None or finding.operands[culprit].role is Role.SCALAR:
         return fix.target
     operands = list(question.operands)
-    operands[culprit] = _recast(operands[culprit], fix, question.dialect)
+    operands[culprit] = replace(operands[culprit], dtype=fix.target)
     try:
         return answer(replace(question, operands=tuple(operands))).result
     except CastwiseError:
         return None
-
-
-def _recast(operand: Operand, fix: Fix, dialect: Dialect) -> Operand:
-    return replace(operand, dtype=fix.target)

@@ -42,6 +42,7 @@ class Hook:
     spelling: str = "'{0}'"  # how its source names a dtype
     cast: str = ".astype({0})"  # how its source casts an array
     makes_without_dtype: str = ""  # those of `makes` that take no dtype=
+    takes_dtype: str = ""  # other calls that take dtype=
     functions: dict[str, str] = field(default_factory=dict)  # operators that take dtype= as calls
 
 

@@ -47,6 +47,9 @@ HOOK = Hook(
     spelling="np.{0}",
     makes_without_dtype="load rand randn normal uniform random_sample choice permutation hanning "
     "hamming blackman bartlett kaiser fftfreq rfftfreq tril triu diag meshgrid indices",
+    takes_dtype="mean std var sum prod cumsum cumprod nanmean nanstd nanvar add subtract multiply "
+    "divide true_divide power sqrt exp log sin tanh square reciprocal hypot arctan2 maximum "
+    "minimum concatenate stack",
     functions={"+": "np.add", "-": "np.subtract", "*": "np.multiply", "/": "np.divide",
                "**": "np.power", "//": "np.floor_divide", "%": "np.remainder"},
 )  # fmt: skip

@@ -1,0 +1,79 @@
+"""Small changes to a piece of source that keep the rest of it as it is written."""
+
+from __future__ import annotations
+
+import ast
+
+
+def with_dtype(code: str, dtype: str) -> str | None:
+    """A call with this dtype= instead of its own or none; None where the text is no call.
+
+    >>> with_dtype("np.zeros(3)", "np.float32")
+    'np.zeros(3, dtype=np.float32)'
+    >>> with_dtype("np.zeros(3, dtype=float)", "np.float32")
+    'np.zeros(3, dtype=np.float32)'
+    """
+    call = _call(code)
+    if call is None:
+        return None
+    for keyword in call.keywords:
+        if keyword.arg == "dtype":
+            return _replaced(code, keyword.value, dtype)
+    written = code.rstrip()[:-1].rstrip()
+    comma = "" if written.endswith(("(", ",")) else ","
+    space = "" if written.endswith("(") else " "
+    return f"{written}{comma}{space}dtype={dtype})"
+
+
+def with_first_argument(code: str, argument: str) -> str | None:
+    """A call with another first argument; None where the text is no call with one.
+
+    >>> with_first_argument("image.astype(float)", "np.float32")
+    'image.astype(np.float32)'
+    """
+    call = _call(code)
+    return _replaced(code, call.args[0], argument) if call and call.args else None
+
+
+def operands_of(code: str) -> list[str] | None:
+    """The operands of an expression with one operator, as they are written.
+
+    >>> operands_of("img / 255")
+    ['img', '255']
+    """
+    tree = _expression(code)
+    if not isinstance(tree, ast.BinOp):
+        return None
+    parts = [ast.get_source_segment(code, node) for node in (tree.left, tree.right)]
+    return [part for part in parts if part]
+
+
+def followed_by(code: str, tail: str) -> str:
+    """An expression with an attribute or a call after it, in brackets where it needs them.
+
+    >>> followed_by("a + b", ".astype(int)")
+    '(a + b).astype(int)'
+    """
+    tree = _expression(code)
+    binds = (ast.Call, ast.Name, ast.Attribute, ast.Subscript, ast.List, ast.Tuple)
+    return f"{code}{tail}" if isinstance(tree, binds) else f"({code}){tail}"
+
+
+def _call(code: str) -> ast.Call | None:
+    tree = _expression(code)
+    return tree if isinstance(tree, ast.Call) else None
+
+
+def _expression(code: str) -> ast.expr | None:
+    try:
+        return ast.parse(code, mode="eval").body
+    except SyntaxError:
+        return None
+
+
+def _replaced(code: str, node: ast.expr, text: str) -> str | None:
+    """Code on one line with another text for one of its nodes."""
+    if node.lineno != 1 or node.end_lineno != 1 or node.end_col_offset is None:
+        return None
+    raw = code.encode()
+    return (raw[: node.col_offset] + text.encode() + raw[node.end_col_offset :]).decode()
