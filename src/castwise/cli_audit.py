@@ -17,12 +17,14 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too.")
 @click.option("--all", "with_all", is_flag=True, help="Sums that widen small integers too.")
 @click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write the report as JSON.")
+@click.option("--try-fixes", is_flag=True, help="Run again with the fixes, in memory alone.")
 @click.option("-m", "is_module", is_flag=True, help="PROGRAM is a module, as in python -m.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def audit(
     include: tuple[str, ...],
     with_all: bool,
     json_file: Path | None,
+    try_fixes: bool,
     is_module: bool,
     program: tuple[str, ...],
 ) -> int:
@@ -37,14 +39,20 @@ def audit(
       castwise audit --include mypackage -m mypackage.train --epochs 1
     """
     from castwise.auditing.audited import audit_of
-    from castwise.auditing.launch import run_audited
+    from castwise.auditing.launch import Options, run_audited
     from castwise.report.audit_json import audit_json
     from castwise.report.audit_text import audit_text
 
     command = ("-m", *program) if is_module else program
-    run = run_audited(command, include)
+    options = Options(include, keeps_outcome=try_fixes)
+    run = run_audited(command, options)
     found = audit_of(run.seen, with_accumulators=with_all)
     if json_file:
         json_file.write_text(json.dumps(audit_json(found), indent=2) + "\n", encoding="utf-8")
     click.echo(audit_text(found, paint_for(sys.stderr)), err=True)
+    if try_fixes:
+        from castwise.auditing.trial import try_fixes as run_again
+        from castwise.report.audit_text import trial_text
+
+        click.echo(f"\n{trial_text(run_again(command, found, run, options))}", err=True)
     return run.status

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from castwise.auditing import loading, saved
 from castwise.auditing.log import LOG
+from castwise.auditing.outcome import save_arrays
 
 DIRECTORY = "CASTWISE_AUDIT"  # the environment variable that says where the processes report
 _STARTUP = str(Path(__file__).with_name("startup"))
@@ -27,6 +28,7 @@ _LEAST_WAIT = 1.0  # seconds between two reports of a running process
 _SHARE = 0.02  # of the time may go into them
 
 _directory: Path | None = None
+_keeps_outcome = False
 
 
 def main(arguments: list[str]) -> NoReturn:
@@ -41,10 +43,12 @@ def main(arguments: list[str]) -> NoReturn:
 
 def join(directory: Path) -> None:
     """Makes this process part of an audit, and those it starts."""
-    global _directory
+    global _directory, _keeps_outcome
     _directory = directory
     options = json.loads((directory / "options").read_text(encoding="utf-8"))
     loading.start(options["include"])
+    loading.EDITS.update(options["edits"] or {})
+    _keeps_outcome = options["keeps_outcome"]
     atexit.register(_report)
     os.register_at_fork(after_in_child=_forked)
     LOG.on_event = _report_sometimes
@@ -117,6 +121,8 @@ def _run(prepare: Any) -> NoReturn:
         code, main_module = prepare()
         sys.modules["__main__"] = main_module
         exec(code, main_module.__dict__)
+        if _keeps_outcome and _directory is not None:
+            save_arrays(main_module, _directory)
     except SystemExit:
         raise
     except BaseException as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -30,6 +30,7 @@ class Hook:
     traced: str = ""  # those of them that stand for an array while a function is traced
     scalars: str = ""  # types whose subclasses are its scalars
     read: Callable[[Any], Read] = read_array
+    values: Callable[[Any], Sequence[float]] | None = None  # an array's numbers, flat
     owner: str = ""  # the attribute by which a view names the array it looks at
     callables: str = ""  # types, beyond Python's own, whose instances are its functions
     modules: str = ""  # other top-level modules its types and functions live in

@@ -8,15 +8,29 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from castwise.auditing import saved
+from castwise.auditing.outcome import Outcome, load_outcome
 from castwise.errors import UsageError
 
 _GLANCE = 0.2  # seconds between two looks at the program
+
+
+class Options(NamedTuple):
+    """How a program is audited."""
+
+    include: tuple[str, ...] = ()  # packages beyond the user's own modules
+    edits: dict[str, list[tuple[int, int, int, int, str]]] | None = None  # changes in memory
+    keeps_outcome: bool = False  # what it prints and leaves is kept, to be compared
+    is_shown: bool = True  # what it prints is passed on
+
+
+_AS_IT_IS = Options()
 
 
 class Run(NamedTuple):
@@ -25,11 +39,12 @@ class Run(NamedTuple):
     status: int
     seen: saved.Data
     seconds: float
+    outcome: Outcome | None = None
 
 
 def run_audited(
     program: Sequence[str],
-    include: Sequence[str] = (),
+    options: Options = _AS_IT_IS,
     watch: Callable[[float, Path], None] | None = None,
 ) -> Run:
     """Runs `script.py args` or `-m module args` as Python would. `watch` is called now and then
@@ -44,25 +59,34 @@ def run_audited(
         raise UsageError(f"there is no script {program[0]!r}.")
     with tempfile.TemporaryDirectory(prefix="castwise-") as place:
         directory = Path(place)
-        options = {"include": list(include)}
-        (directory / "options").write_text(json.dumps(options), encoding="utf-8")
+        (directory / "options").write_text(json.dumps(options._asdict()), encoding="utf-8")
         command = [sys.executable, *subprocess._args_from_interpreter_flags(),  # type: ignore[attr-defined]
                    "-m", "castwise.auditing.child", place, *program]  # fmt: skip
         began = time.monotonic()
-        status = _wait(command, began, directory, watch)
-        return Run(status, saved.load(directory), time.monotonic() - began)
+        status, printed = _wait(command, options, began, directory, watch)
+        outcome = load_outcome(directory, printed) if options.keeps_outcome else None
+        return Run(status, saved.load(directory), time.monotonic() - began, outcome)
 
 
 def _wait(
     command: list[str],
+    options: Options,
     began: float,
     directory: Path,
     watch: Callable[[float, Path], None] | None,
-) -> int:
-    """The program's status. Ctrl-C reaches it too, and it decides what to do with it."""
+) -> tuple[int, str]:
+    """The program's status and, where it is kept, what it printed. Ctrl-C reaches the program
+    too, and it decides what to do with it."""
+    stdout = subprocess.PIPE if options.keeps_outcome else None
+    stderr = None if options.is_shown else subprocess.DEVNULL
+    printed: list[bytes] = []
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        process = subprocess.Popen(command, preexec_fn=_take_interrupts)
+        process = subprocess.Popen(
+            command, stdout=stdout, stderr=stderr, preexec_fn=_take_interrupts
+        )
+        reader = threading.Thread(target=_pass_on, args=(process.stdout, printed, options.is_shown))
+        reader.start()
         while True:
             try:
                 status = process.wait(_GLANCE)
@@ -70,9 +94,23 @@ def _wait(
             except subprocess.TimeoutExpired:
                 if watch:
                     watch(time.monotonic() - began, directory)
+        reader.join()
     finally:
         signal.signal(signal.SIGINT, before)
-    return 128 - status if status < 0 else status
+    text = b"".join(printed).decode("utf-8", "replace")
+    return 128 - status if status < 0 else status, text
+
+
+def _pass_on(pipe: IO[bytes] | None, printed: list[bytes], is_shown: bool) -> None:
+    """Keeps what a program prints, and shows it as it comes."""
+    if pipe is None:
+        return
+    with pipe:
+        while part := os.read(pipe.fileno(), 1 << 16):
+            printed.append(part)
+            if is_shown:
+                sys.stdout.write(part.decode("utf-8", "replace"))
+                sys.stdout.flush()
 
 
 def _take_interrupts() -> None:

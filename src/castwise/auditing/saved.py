@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import resource
 import sys
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -33,6 +34,7 @@ def seen_here() -> Data:
         "failures": dict(LOG.failures),
         "dialects": _dialects(),
         "versions": _versions(),
+        "peak_memory": _peak_memory(),
     }
 
 
@@ -121,6 +123,12 @@ def _versions() -> dict[str, str]:
     return found
 
 
+def _peak_memory() -> int:
+    """The most memory this process has held, in bytes."""
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return held if sys.platform == "darwin" else held * 1024
+
+
 def save(directory: Path) -> None:
     """Writes what this process has seen to its own file, whole or not at all."""
     place = directory / f"{os.getpid()}.json"
@@ -132,10 +140,12 @@ def save(directory: Path) -> None:
 def load(directory: Path) -> Data:
     """What all processes of a program have seen, put together."""
     whole: Data = {"events": [], "sites": {}, "files": [], "unobserved": [], "quiet": 0, "late": 0,
-                   "failures": {}, "dialects": {}, "versions": {}, "processes": 0}  # fmt: skip
+                   "failures": {}, "dialects": {}, "versions": {}, "processes": 0,
+                   "peak_memory": 0}  # fmt: skip
     for place in sorted(directory.glob("*.json")):
         part = json.loads(place.read_text(encoding="utf-8"))
         whole["processes"] += 1
+        whole["peak_memory"] = max(whole["peak_memory"], part["peak_memory"])
         whole["events"] += part["events"]
         for name in ("sites", "dialects", "versions"):
             whole[name].update(part[name])

@@ -6,6 +6,7 @@ import os
 
 from castwise.auditing.audited import Audit, Origin
 from castwise.auditing.findings import Coverage, Finding, Place
+from castwise.auditing.trial import Trial
 from castwise.report.colour import Paint, plain
 
 _FINDINGS_AN_ORIGIN = 8
@@ -82,6 +83,24 @@ def coverage_text(coverage: Coverage) -> str:
     return "\n".join(lines)
 
 
+def trial_text(trial: Trial) -> str:
+    """What the fixes change, measured."""
+    if not trial.fixes:
+        return "There is no fix to try."
+    lines = [f"With {_counted(len(trial.fixes), 'fix', 'es')}, tried in memory:"]
+    if trial.status:
+        lines.append(f"  the program ends with status {trial.status}")
+    before, after = (size_text(peak) for peak in trial.peak_memory)
+    lines += [
+        f"  findings     {trial.findings[0]:,} -> {trial.findings[1]:,}",
+        f"  peak memory  {before} -> {after}",
+    ]
+    if trial.change:
+        lines.append(f"  values       change by at most {trial.change.size:.1e} of their size"
+                     f" ({trial.change.where})")  # fmt: skip
+    return "\n".join(lines)
+
+
 def size_text(size: float) -> str:
     """Bytes as a person reads them.
 
@@ -95,8 +114,8 @@ def size_text(size: float) -> str:
     return f"{size:.0f} {unit}" if unit == "bytes" or size >= 99.5 else f"{size:.1f} {unit}"
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def _counted(count: int, noun: str, plural: str = "s") -> str:
+    return f"{count:,} {noun}{'' if count == 1 else plural}"
 
 
 def _shown(place: Place) -> str:

@@ -19,12 +19,18 @@ def _read(array: Any) -> Read:
     return array.dtype, array.shape, array.weak_type, None
 
 
+def _values(array: Any) -> list[float]:
+    """Its numbers; of complex ones the real parts."""
+    return array.ravel().real.astype("float32").tolist()  # type: ignore[no-any-return]
+
+
 HOOK = Hook(
     framework="jax",
     dialect=_dialect,
     arrays="ArrayImpl DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",
     traced="DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",
     read=_read,
+    values=_values,
     callables="PjitFunction ufunc",
     modules="jaxlib",
     casts="astype convert_element_type bitcast_convert_type",

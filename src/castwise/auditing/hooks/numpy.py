@@ -21,12 +21,21 @@ def _read(array: Any) -> Read:
     return dtype, shape, False, array.item() if dtype.kind in "biufc" else None
 
 
+def _values(array: Any) -> list[float]:
+    """Its numbers; of complex ones the real parts, then the imaginary ones."""
+    flat = array.ravel()
+    if flat.dtype.kind == "c":
+        return [*flat.real.tolist(), *flat.imag.tolist()]
+    return flat.astype("float64").tolist() if flat.dtype.kind in "biuf" else []
+
+
 HOOK = Hook(
     framework="numpy",
     dialect=_dialect,
     arrays="ndarray memmap matrix",
     scalars="generic",
     read=_read,
+    values=_values,
     owner="base",
     callables="ufunc _ArrayFunctionDispatcher",
     modules="ml_dtypes",

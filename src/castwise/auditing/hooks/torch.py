@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from castwise.auditing.hook import Hook
 
@@ -12,10 +13,17 @@ def _dialect() -> str:
     return "torch" if default == "float32" else f"torch:default_float={default}"
 
 
+def _values(tensor: Any) -> list[float]:
+    """Its numbers; of complex ones the real parts."""
+    flat = tensor.detach().cpu().flatten()
+    return (flat.real if flat.is_complex() else flat).double().tolist()  # type: ignore[no-any-return]
+
+
 HOOK = Hook(
     framework="torch",
     dialect=_dialect,
     arrays="Tensor Parameter",
+    values=_values,
     owner="_base",
     casts="to type float double half bfloat16 int long short char byte bool cfloat cdouble chalf "
     "type_as as_tensor tensor numpy from_numpy asarray set_default_dtype",
