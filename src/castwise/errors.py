@@ -17,6 +17,8 @@ class UsageError(CastwiseError, ValueError):
 class PromotionError(CastwiseError, TypeError):
     """The dialect refuses the operation for these dtypes."""
 
+    why = ""  # the reason alone, which many operations share
+
 
 class ScalarRangeError(PromotionError, OverflowError):
     """The dialect refuses the operation because of a scalar's value."""

@@ -87,6 +87,11 @@ class Decision:
         return tuple(hazard for hazard in HAZARDS if hazard in found)
 
     @property
+    def has_kernel(self) -> bool:
+        """Whether the framework runs what it decided; where it does not, a note says so."""
+        return not any("kernel" in note for note in self.notes)
+
+    @property
     def steps(self) -> tuple[str, ...]:
         """The way to the result, one sentence a step."""
         from castwise.engine.explain import steps_of  # it decides again, and that needs Decision
@@ -114,7 +119,9 @@ class Refusal(Exception):  # noqa: N818 -- not an error: it becomes one in as_er
         """The error a person sees: what, why, what to do."""
         kind = ScalarRangeError if self.by_value else PromotionError
         fix = f" {self.fix}" if self.fix else ""
-        return kind(f"{question} is not defined in {question.dialect.name}: {self.why}.{fix}")
+        error = kind(f"{question} is not defined in {question.dialect.name}: {self.why}.{fix}")
+        error.why = self.why
+        return error
 
 
 @functools.cache

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
+from castwise.engine.mixes import deed, situation
 from castwise.frameworks.dialect import Dialect
 from castwise.report.pairs import Answer, Answers, Pair
-from castwise.vocab.dtypes import KINDS, DType, dtype
+from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, Role, array_operand
 
 _NO_KERNEL = "promotes and then has no kernel"
@@ -50,7 +51,8 @@ def reason_of(difference: Difference, first: Answers, second: Answers) -> Reason
         weak, other = (first, second) if a.is_weak else (second, first)
         who = f"{weak.dialect.name} makes the result weak"
         return Reason("Weak results", f"{who}, {other.dialect.name} does not")
-    return Reason(_section(pair), situation_of(pair), _deed(pair, a.result), _deed(pair, b.result))
+    deeds = [deed(pair.operands, made, _written_into(pair)) for made in (a.result, b.result)]
+    return Reason(_section(pair), situation_of(pair), *deeds)
 
 
 def _refusal(
@@ -140,39 +142,9 @@ def _section(pair: Pair) -> str:
 
 def situation_of(pair: Pair) -> str:
     """The kinds and roles of a pair, such as "int with float arrays"."""
-    operands = pair.operands
-    if pair.inplace:
-        operands = [pair.left, pair.right]  # the first is the one written into
-    kinds = [f"{'weak ' if o.is_weak else ''}{o.kind}" for o in operands]
-    if all(o.role is Role.ARRAY for o in operands):
-        return f"{' with '.join(dict.fromkeys(kinds))} arrays"
-    words = {Role.ARRAY: "{} array", Role.ZERO_D: "0-d {}", Role.SCALAR: "Python {}"}
-    told = [words[o.role].format(kind) for o, kind in zip(operands, kinds, strict=True)]
-    return " with ".join(told)
+    written = pair.inplace  # the first is then the one written into
+    return situation([pair.left, pair.right] if written else pair.operands)
 
 
-def _deed(pair: Pair, result: DType) -> str:
-    """What a dialect does with a pair to get to its result."""
-    operands = pair.operands
-    if pair.inplace:
-        return "keeps the dtype" if result is pair.left.dtype else "takes the result's dtype"
-    highest = max(operands, key=lambda o: KINDS.index(o.kind)).kind
-    rivals = [o.dtype for o in operands if o.kind == highest and o.dtype]
-    if result.kind != highest or not rivals:
-        return "makes"
-    if result in rivals:
-        return _kept(result, operands)
-    return "widens to" if result.bits > max(d.bits for d in rivals) else "turns to"
-
-
-def _kept(result: DType, operands: list[Operand]) -> str:
-    """What a result is that one of the operands, of the highest kind, had before."""
-    owner = next(o for o in operands if o.dtype is result)
-    other = next((o for o in operands if o.dtype not in (None, result)), None)
-    if other is None or other.dtype is None:
-        return "keeps the dtype"
-    if other.role is not owner.role:
-        return f"takes the {owner.role.value}'s dtype"
-    if other.kind != owner.kind:
-        return f"keeps the {owner.kind}"
-    return f"takes the {'wider' if result.bits > other.dtype.bits else 'other'} one"
+def _written_into(pair: Pair) -> DType | None:
+    return pair.left.dtype if pair.inplace else None

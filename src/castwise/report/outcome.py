@@ -31,11 +31,6 @@ def outcome_of(question: Question) -> Outcome:
         return refusal
 
 
-def has_kernel(decision: Decision) -> bool:
-    """Whether the framework runs what it decided; where it does not, a note says so."""
-    return not any("kernel" in note for note in decision.notes)
-
-
 def arranged(row: Op, condition: T, left: T, right: T) -> tuple[T, ...]:
     """A pair in the places of an op: the left alone where the op takes one operand, the right
     twice where it takes three, behind the condition where it has one."""

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from castwise.engine.decide import decide
 from castwise.engine.decision import Question, Refusal
+from castwise.engine.mixes import in_told_order
 from castwise.frameworks.dialect import Dialect
-from castwise.report.outcome import CONDITION, arranged, default_form, has_kernel
-from castwise.vocab.dtypes import KINDS, DType, dtypes_of, weak_node
+from castwise.report.outcome import CONDITION, arranged, default_form
+from castwise.vocab.dtypes import DType, dtypes_of, weak_node
 from castwise.vocab.notation import parse_operand
 from castwise.vocab.operands import Operand, Role, array_operand
 from castwise.vocab.ops import Op
@@ -18,7 +19,6 @@ from castwise.vocab.ops import Op
 SCALARS = tuple(map(parse_operand, ("True", "1", "-1", "300", "1.5", "1e39", "1j")))
 REFUSED = "refused"
 _WEAK = dtypes_of("int32 int64 float32 float64 complex64 complex128")
-_ROLES = (Role.ARRAY, Role.ZERO_D, Role.SCALAR)  # in the order they are told
 _WRITING = ("arithmetic", "bits")  # families whose operators are used in place
 
 
@@ -34,7 +34,7 @@ class Pair(NamedTuple):
     def operands(self) -> list[Operand]:
         """The operands in the order they are told: arrays first, low kinds first."""
         taken = [self.left, self.right][: self.op.arity[1]]
-        return sorted(taken, key=lambda o: (_ROLES.index(o.role), KINDS.index(o.kind)))
+        return in_told_order(taken)
 
     def question(self, dialect: Dialect) -> Question:
         """The question as a dialect is asked it, as an operator where there is one."""
@@ -106,4 +106,4 @@ class Answers:
         except Refusal as refusal:
             return Answer(None, is_by_value=refusal.by_value)
         is_weak = decision.is_weak and self._tells_weak
-        return Answer(decision.result, is_weak, has_kernel(decision))
+        return Answer(decision.result, is_weak, decision.has_kernel)

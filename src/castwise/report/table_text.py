@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from castwise.engine.decision import Decision
 from castwise.report.colour import Paint, plain
-from castwise.report.outcome import Outcome, has_kernel
+from castwise.report.outcome import Outcome
 from castwise.report.table import Table
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand
@@ -57,7 +57,7 @@ def cell_text(outcome: Outcome) -> str:
     """What stands in a cell: a short dtype with its marks, or the mark of a refusal."""
     if not isinstance(outcome, Decision):
         return REFUSED
-    marks = (WEAK if outcome.is_weak else "") + ("" if has_kernel(outcome) else NO_KERNEL)
+    marks = (WEAK if outcome.is_weak else "") + ("" if outcome.has_kernel else NO_KERNEL)
     return short_name(outcome.result) + marks
 
 

@@ -23,7 +23,6 @@ from castwise.engine.types import can_cast
 from castwise.errors import UsageError, did_you_mean
 from castwise.frameworks.catalog import to_dialect
 from castwise.frameworks.dialect import Dialect
-from castwise.report.outcome import has_kernel
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.notation import parse_operand, parse_scalar
 from castwise.vocab.ops import op
@@ -133,7 +132,7 @@ def answer_for(cell: Cell, dialect: str | Dialect) -> str:
     except Refusal as refusal:
         return OUT_OF_RANGE if refusal.by_value else REFUSED
     result = f"{decision.result}{'*' if decision.is_weak else ''}"
-    return result if has_kernel(decision) else f"{NO_KERNEL}:{result}"
+    return result if decision.has_kernel else f"{NO_KERNEL}:{result}"
 
 
 def question_for(cell: Cell, dialect: Dialect) -> Question:
