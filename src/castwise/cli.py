@@ -11,6 +11,7 @@ import click
 
 from castwise import __version__
 from castwise.cli_audit import audit
+from castwise.cli_port import port
 from castwise.errors import CastwiseError, UsageError, did_you_mean
 from castwise.report.colour import paint_for_stdout
 from castwise.report.printing import deliver, echo_json, terminal_width
@@ -347,3 +348,4 @@ def verify(dialect: str, ops: tuple[str, ...], as_json: bool) -> int:
 
 
 cli.add_command(audit)
+cli.add_command(port)

@@ -18,6 +18,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--all", "with_all", is_flag=True, help="Sums that widen small integers too.")
 @click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write the report as JSON.")
 @click.option("--try-fixes", is_flag=True, help="Run again with the fixes, in memory alone.")
+@click.option("--save", type=_FILE, metavar="FILE", help="Write what was seen, for castwise port.")
 @click.option("-m", "is_module", is_flag=True, help="PROGRAM is a module, as in python -m.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def audit(
@@ -25,6 +26,7 @@ def audit(
     with_all: bool,
     json_file: Path | None,
     try_fixes: bool,
+    save: Path | None,
     is_module: bool,
     program: tuple[str, ...],
 ) -> int:
@@ -40,6 +42,7 @@ def audit(
     """
     from castwise.auditing.audited import audit_of
     from castwise.auditing.launch import Options, run_audited
+    from castwise.auditing.saved import save_file
     from castwise.report.audit_json import audit_json
     from castwise.report.audit_text import audit_text
 
@@ -47,6 +50,8 @@ def audit(
     options = Options(include, keeps_outcome=try_fixes)
     run = run_audited(command, options)
     found = audit_of(run.seen, with_accumulators=with_all)
+    if save:
+        save_file(run.seen, save)
     if json_file:
         json_file.write_text(json.dumps(audit_json(found), indent=2) + "\n", encoding="utf-8")
     click.echo(audit_text(found, paint_for(sys.stderr)), err=True)

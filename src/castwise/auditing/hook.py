@@ -42,6 +42,8 @@ class Hook:
     makes_temporaries: bool = False  # casts operands into arrays of their own before computing
     spelling: str = "'{0}'"  # how its source names a dtype
     cast: str = ".astype({0})"  # how its source casts an array
+    files: str = ""  # those of `makes` whose dtype is that of a file
+    is_guest: bool = False  # its arrays take part in operations of other frameworks
     makes_without_dtype: str = ""  # those of `makes` that take no dtype=
     takes_dtype: str = ""  # other calls that take dtype=
     functions: dict[str, str] = field(default_factory=dict)  # operators that take dtype= as calls

@@ -67,7 +67,7 @@ def understand(event: Data, site: Data, dialects: dict[str, str]) -> Operation:
 
     Raises Harmless or NotUnderstood where there is none.
     """
-    framework = _framework(event)
+    framework = framework_of(event)
     hook = find_hook(framework)
     spoken = dialects.get(framework)
     if hook is None or spoken is None:
@@ -88,11 +88,16 @@ def understand(event: Data, site: Data, dialects: dict[str, str]) -> Operation:
     return Operation(event, tuple(operands), question, _decided(question), _result(event))
 
 
-def _framework(event: Data) -> str:
+def framework_of(event: Data) -> str:
     """The framework that ran it: of NumPy arrays among others' it is the others'."""
     found = [o["framework"] for o in arrays_in([*event["operands"], event["result"]])]
-    guests = [name for name in found if name != found[-1]]
-    return str(found[-1] if event["result"] else (guests or found)[0])
+    hosts = [name for name in found if not _is_guest(name)]
+    return str(found[-1] if event["result"] else (hosts or found)[0])
+
+
+def _is_guest(framework: str) -> bool:
+    hook = find_hook(framework)
+    return hook is not None and hook.is_guest
 
 
 def arrays_in(operands: list[Any]) -> list[Data]:

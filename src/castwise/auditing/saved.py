@@ -156,3 +156,29 @@ def load(directory: Path) -> Data:
         for text, count in part["failures"].items():
             whole["failures"][text] = whole["failures"].get(text, 0) + count
     return whole
+
+
+_FORMAT = "castwise seen 1"  # what a saved file says it is
+
+
+def save_file(seen: Data, place: Path) -> None:
+    """Writes what was seen to a file, for `castwise port` to read."""
+    text = json.dumps({"format": _FORMAT, **seen})
+    place.write_text(text + "\n", encoding="utf-8")
+
+
+def load_file(place: Path) -> Data:
+    """What was seen, from a file that save_file wrote.
+
+    Raises UsageError where it is no such file.
+    """
+    try:
+        seen = json.loads(place.read_text(encoding="utf-8"))
+    except ValueError:
+        seen = None
+    if not isinstance(seen, dict) or seen.get("format") != _FORMAT:
+        raise UsageError(
+            f"{place} is no file of `castwise audit --save`. The report of --json is for people "
+            "and tools; port needs what was seen."
+        )
+    return seen

@@ -24,21 +24,21 @@ def _summary(audit: Audit, paint: Paint) -> str:
     findings = len(audit.findings)
     if not findings:
         return paint("No array was cast without being asked.", "title")
-    began = _counted(len(audit.origins), "line")
+    began = counted(len(audit.origins), "line")
     size = sum(origin.bytes for origin in audit.origins)
     cost = f", {size_text(size)} more than needed" if size else ""
-    cast = _counted(findings, "implicit cast")
+    cast = counted(findings, "implicit cast")
     return paint(f"{cast}, begun by {began}{cost}.", "title")
 
 
 def _origin_text(number: int, origin: Origin, paint: Paint) -> str:
     findings = len(origin.findings)
     saved = f" and {size_text(origin.bytes)}" if origin.bytes else ""
-    lines = [f"{number}. {paint(_shown(origin.place), 'title')}  {origin.code}"]
+    lines = [f"{number}. {paint(shown(origin.place), 'title')}  {origin.code}"]
     if origin.fix:
         lines += [
             f"   write  {paint(origin.fix.text, 'float')}",
-            f"          {origin.fix.does}; removes {_counted(findings, 'finding')}{saved}.",
+            f"          {origin.fix.does}; removes {counted(findings, 'finding')}{saved}.",
         ]
     for finding in origin.findings[:_FINDINGS_AN_ORIGIN]:
         lines += _finding_lines(finding, origin, paint)
@@ -48,7 +48,7 @@ def _origin_text(number: int, origin: Origin, paint: Paint) -> str:
 
 
 def _finding_lines(finding: Finding, origin: Origin, paint: Paint) -> list[str]:
-    where = "here" if finding.place == origin.place else _shown(finding.place)
+    where = "here" if finding.place == origin.place else shown(finding.place)
     times = f", {finding.count:,} times" if finding.count > 1 else ""
     saved = origin.saved_by(finding)
     cost = f", {size_text(saved)}" if saved else ""
@@ -60,7 +60,7 @@ def _finding_lines(finding: Finding, origin: Origin, paint: Paint) -> list[str]:
 
 def coverage_text(coverage: Coverage) -> str:
     """What "no findings" would mean."""
-    lines = [f"Seen: {_counted(coverage.seen, 'operation')} on arrays."]
+    lines = [f"Seen: {counted(coverage.seen, 'operation')} on arrays."]
     if coverage.processes > 1:
         lines[0] = f"{lines[0][:-1]} in {coverage.processes} processes."
     unclear = coverage.not_understood
@@ -69,7 +69,7 @@ def coverage_text(coverage: Coverage) -> str:
         lines.append(f"Not understood: {sum(unclear.values()):,} ({most}).")
     if coverage.not_observed:
         named = ", ".join(f"{name} ({why})" for _, _, name, why in coverage.not_observed[:5])
-        lines.append(f"Not observed: {_counted(len(coverage.not_observed), 'function')}: {named}.")
+        lines.append(f"Not observed: {counted(len(coverage.not_observed), 'function')}: {named}.")
     if coverage.late:
         lines.append(f"Missed: {coverage.late:,} at lines that had been about plain numbers.")
     if coverage.unexpected:
@@ -87,7 +87,7 @@ def trial_text(trial: Trial) -> str:
     """What the fixes change, measured."""
     if not trial.fixes:
         return "There is no fix to try."
-    lines = [f"With {_counted(len(trial.fixes), 'fix', 'es')}, tried in memory:"]
+    lines = [f"With {counted(len(trial.fixes), 'fix', 'es')}, tried in memory:"]
     if trial.status:
         lines.append(f"  the program ends with status {trial.status}")
     before, after = (size_text(peak) for peak in trial.peak_memory)
@@ -114,11 +114,12 @@ def size_text(size: float) -> str:
     return f"{size:.0f} {unit}" if unit == "bytes" or size >= 99.5 else f"{size:.1f} {unit}"
 
 
-def _counted(count: int, noun: str, plural: str = "s") -> str:
+def counted(count: int, noun: str, plural: str = "s") -> str:
+    """A number with its noun."""
     return f"{count:,} {noun}{'' if count == 1 else plural}"
 
 
-def _shown(place: Place) -> str:
+def shown(place: Place) -> str:
     """A place as short as it stays clear: relative where it lies below the current directory."""
     near = os.path.relpath(place.file)
     return f"{place.file if near.startswith('..') else near}:{place.line}"

@@ -53,6 +53,8 @@ HOOK = Hook(
     "ascontiguousarray delete extract shuffle isin argwhere",
     operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "a_min": 1, "a_max": 2, "min": 1,
               "max": 2, "arrays": 0, "condition": 0},
+    files="load fromfile genfromtxt loadtxt",
+    is_guest=True,
     spelling="np.{0}",
     makes_without_dtype="load rand randn normal uniform random_sample choice permutation hanning "
     "hamming blackman bartlett kaiser fftfreq rfftfreq tril triu diag meshgrid indices",

@@ -39,6 +39,7 @@ HOOK = Hook(
     operands={"input": 0, "other": 1, "exponent": 1, "min": 1, "max": 2, "tensors": 0,
               "target": 1, "condition": 0},
     makes_temporaries=True,
+    files="load",
     spelling="torch.{0}",
     cast=".to({0})",
     makes_without_dtype="load Tensor",
