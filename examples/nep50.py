@@ -1,0 +1,16 @@
+"""What NumPy 2 answers otherwise than NumPy 1: run `castwise port --from numpy@1 --to numpy@2`."""
+
+import numpy as np
+
+weights = np.linspace(0, 1, 4, dtype=np.float32)
+
+gain = np.float64(1.5)  # from a configuration file, say
+scaled = weights * gain
+
+step = weights.mean() * 1e-3
+exposure = np.uint8(100) + 100
+is_exact = weights[1] == 1 / 3
+print(scaled.sum(), step, exposure, is_exact)
+
+image = np.arange(12, dtype=np.uint8)
+marked = np.where(image > 10, image, -1)
