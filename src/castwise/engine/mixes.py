@@ -8,13 +8,12 @@ from castwise.vocab.dtypes import KINDS, DType
 from castwise.vocab.operands import Operand, Role
 
 _ROLES = tuple(Role)  # in the order they are told
+_NATIVE = (Role.ARRAY, Role.ZERO_D, Role.SCALAR)
 _WORDS = {
     Role.ARRAY: "{} array",
     Role.ZERO_D: "0-d {}",
     Role.SCALAR: "Python {}",
-    Role.NUMPY_ARRAY: "NumPy {} array",
-    Role.NUMPY_ZERO_D: "NumPy 0-d {}",
-    Role.NUMPY_SCALAR: "NumPy {} scalar",
+    Role.NUMPY_SCALAR: "{} scalar",
 }
 
 
@@ -33,8 +32,12 @@ def situation(operands: Sequence[Operand]) -> str:
     kinds = [f"{'weak ' if o.is_weak else ''}{o.kind}" for o in operands]
     if all(o.role is Role.ARRAY for o in operands):
         return f"{' with '.join(dict.fromkeys(kinds))} arrays"
-    told = [_WORDS[o.role].format(kind) for o, kind in zip(operands, kinds, strict=True)]
-    return " with ".join(told)
+    return " with ".join([_told(o.role, kind) for o, kind in zip(operands, kinds, strict=True)])
+
+
+def _told(role: Role, kind: str) -> str:
+    words = _WORDS[role.native].format(kind)
+    return words if role in _NATIVE else f"{role.value.partition(' ')[0]} {words}"
 
 
 def deed(operands: Sequence[Operand], result: DType, written: DType | None = None) -> str:
