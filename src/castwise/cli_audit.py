@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from castwise.report.colour import paint_for
+from castwise.report.printing import terminal_width
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -54,10 +55,11 @@ def audit(
         save_file(run.seen, save)
     if json_file:
         json_file.write_text(json.dumps(audit_json(found), indent=2) + "\n", encoding="utf-8")
-    click.echo(audit_text(found, paint_for(sys.stderr)), err=True)
+    width = min(terminal_width(sys.stderr), 100)
+    click.echo(audit_text(found, paint_for(sys.stderr), width), err=True)
     if try_fixes:
         from castwise.auditing.trial import try_fixes as run_again
-        from castwise.report.audit_text import trial_text
+        from castwise.report.audit_trial import trial_text
 
         click.echo(f"\n{trial_text(run_again(command, found, run, options))}", err=True)
     return run.status

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from castwise.auditing.findings import Coverage, Finding, Place, bytes_of, find, place_of
 from castwise.auditing.fixes import Fix, after_fix, fix_for
+from castwise.auditing.operations import framework_of
 from castwise.auditing.saved import Data
 from castwise.auditing.source import text_at
+from castwise.engine.decision import HAZARDS
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,28 @@ class Audit:
     def findings(self) -> list[Finding]:
         """All findings, by origin."""
         return [finding for origin in self.origins for finding in origin.findings]
+
+    @property
+    def bytes(self) -> int:
+        """The memory all results take beyond what they would after the fixes."""
+        return sum(origin.bytes for origin in self.origins)
+
+    @property
+    def hazards(self) -> dict[str, int]:
+        """How many findings have each hazard, in the order of HAZARDS."""
+        counts = Counter(hazard for finding in self.findings for hazard in finding.hazards)
+        return {hazard: counts[hazard] for hazard in HAZARDS if counts[hazard]}
+
+    @property
+    def temporaries(self) -> int:
+        """The bytes of operands that were cast into arrays of their own."""
+        return sum(finding.temporaries for finding in self.findings)
+
+    @property
+    def makers_of_temporaries(self) -> list[str]:
+        """The frameworks that do so."""
+        makers = [framework_of(f.operation.event) for f in self.findings if f.temporaries]
+        return list(dict.fromkeys(makers))
 
 
 def audit_of(seen: Data, *, with_accumulators: bool = False) -> Audit:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from castwise.auditing.operations import Harmless, NotUnderstood, Operation, understand
 from castwise.auditing.saved import Data
+from castwise.auditing.temporaries import temporary_bytes
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand
 
@@ -40,11 +41,17 @@ class Finding:
     hazards: tuple[str, ...]
     count: int
     elements: int
+    temporaries: int = 0  # bytes of operands cast into arrays of their own
 
     @property
     def operands(self) -> tuple[Operand, ...]:
         """The operands as castwise sees them."""
         return self.operation.question.operands
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether it was seen while a function was traced: it then happens in every run of it."""
+        return any(operand.get("traced") for operand in self.operation.operands)
 
     @property
     def result(self) -> DType:
@@ -66,6 +73,7 @@ class Coverage:
     late: int = 0  # results missed at such sites
     failures: Counter[str] = field(default_factory=Counter)  # the auditor's own
     processes: int = 1
+    files: int = 0  # whose source was observed
 
 
 def find(seen: Data, *, with_accumulators: bool = False) -> tuple[list[Finding], Coverage]:
@@ -90,7 +98,7 @@ def find(seen: Data, *, with_accumulators: bool = False) -> tuple[list[Finding],
             _merge(found, finding)
     coverage = Coverage(
         count, unclear, tuple(tuple(u) for u in seen["unobserved"]), unexpected, seen["quiet"],
-        seen["late"], Counter(seen["failures"]), seen.get("processes", 1),
+        seen["late"], Counter(seen["failures"]), seen.get("processes", 1), len(seen["files"]),
     )  # fmt: skip
     return sorted(found.values(), key=lambda f: -f.elements), coverage
 
@@ -100,7 +108,12 @@ def _merge(found: dict[object, Finding], new: Finding) -> None:
     key = (new.place, new.op, dtypes, new.result, new.origin)
     old = found.get(key)
     found[key] = (
-        replace(old, count=old.count + new.count, elements=old.elements + new.elements)
+        replace(
+            old,
+            count=old.count + new.count,
+            elements=old.elements + new.elements,
+            temporaries=old.temporaries + new.temporaries,
+        )
         if old
         else new
     )
@@ -128,7 +141,8 @@ def _findings(
     origin = operation.operands[culprit].get("origin") if culprit is not None else 0
     event = operation.event
     yield Finding(place_of(site), question.op.name, operation, culprit, origin or mark,
-                  tuple(hazards), event["count"], event["elements"])  # fmt: skip
+                  tuple(hazards), event["count"], event["elements"],
+                  temporary_bytes(operation))  # fmt: skip
 
 
 def _culprit(operands: tuple[Operand, ...], compute: DType) -> int | None:

@@ -137,6 +137,10 @@ def _born(mark: int, operands: tuple[Any, ...], dtype: Any) -> int:
             _, held, _, _, origin = operand[0]
             if origin and held == dtype:
                 return origin
+        elif type(operand) is tuple:  # the arrays of concatenate and stack
+            origin = _born(mark, operand, dtype)
+            if origin != mark:
+                return origin
     return mark
 
 

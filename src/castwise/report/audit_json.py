@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from castwise.auditing.audited import Audit, Origin
-from castwise.auditing.findings import Coverage, Finding
-from castwise.auditing.source import text_at
+from castwise.auditing.findings import Finding
+from castwise.auditing.source import columns_of, text_at
+from castwise.report.audit_coverage import coverage_json
 
 
 def audit_json(audit: Audit) -> dict[str, Any]:
     """The audit as a JSON object."""
     return {
         "findings": [_finding(f, origin) for origin in audit.origins for f in origin.findings],
-        "coverage": _coverage(audit.coverage),
+        "coverage": coverage_json(audit.coverage),
         "versions": audit.versions,
     }
 
@@ -23,7 +24,7 @@ def _finding(finding: Finding, origin: Origin) -> dict[str, Any]:
     return {
         "file": place.file,
         "line": place.line,
-        "column": place.column,
+        "column": columns_of(place)[0],
         "code": text_at(place),
         "op": finding.op,
         "operands": [str(operand) for operand in finding.operands],
@@ -42,19 +43,3 @@ def message(finding: Finding) -> str:
     """What happened, in a sentence."""
     cast = next(c for c in finding.operation.casts if c)
     return f"{finding.operation.question} casts {cast} without being asked."
-
-
-def _coverage(coverage: Coverage) -> dict[str, Any]:
-    return {
-        "seen": coverage.seen,
-        "not_understood": dict(coverage.not_understood.most_common()),
-        "not_observed": [
-            {"file": file, "line": line, "function": name, "why": why}
-            for file, line, name, why in coverage.not_observed
-        ],
-        "unexpected": dict(coverage.unexpected.most_common()),
-        "quiet": coverage.quiet,
-        "late": coverage.late,
-        "failures": dict(coverage.failures),
-        "processes": coverage.processes,
-    }

@@ -1,125 +1,131 @@
-"""An audit for the terminal: origins worst first, each with its findings and what to write."""
+"""An audit for the terminal: origins worst first, each with what to write and its findings."""
 
 from __future__ import annotations
 
-import os
-
 from castwise.auditing.audited import Audit, Origin
-from castwise.auditing.findings import Coverage, Finding, Place
-from castwise.auditing.trial import Trial
+from castwise.auditing.findings import Finding
+from castwise.auditing.source import fixed_lines, lines_at
+from castwise.engine.decision import HAZARDS
+from castwise.report.amounts import counted, place_text, size_text
+from castwise.report.audit_coverage import coverage_text
 from castwise.report.colour import Paint, plain
+from castwise.report.folding import filled, folded
 
+_ORIGINS = 10
 _FINDINGS_AN_ORIGIN = 8
-_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+_MARGIN = " " * 3  # below an origin's number
 
 
-def audit_text(audit: Audit, paint: Paint = plain) -> str:
+def audit_text(audit: Audit, paint: Paint = plain, width: int = 80) -> str:
     """The whole report."""
-    parts = [_summary(audit, paint)]
-    parts += [_origin_text(n, o, paint) for n, o in enumerate(audit.origins, 1)]
-    return "\n\n".join([*parts, coverage_text(audit.coverage)])
+    parts = [_summary_text(audit, paint, width)]
+    for number, origin in enumerate(audit.origins[:_ORIGINS], 1):
+        parts.append(_origin_text(number, origin, paint, width))
+    if len(audit.origins) > _ORIGINS:
+        parts.append(folded(_rest(audit.origins[_ORIGINS:]), width))
+    if audit.findings:
+        parts.append(_hazards_text(audit, paint, width))
+    return "\n\n".join([*parts, coverage_text(audit.coverage, width)])
 
 
-def _summary(audit: Audit, paint: Paint) -> str:
-    findings = len(audit.findings)
-    if not findings:
-        return paint("No array was cast without being asked.", "title")
-    began = counted(len(audit.origins), "line")
-    size = sum(origin.bytes for origin in audit.origins)
-    cost = f", {size_text(size)} more than needed" if size else ""
-    cast = counted(findings, "implicit cast")
-    return paint(f"{cast}, begun by {began}{cost}.", "title")
+def summary(audit: Audit) -> str:
+    """The audit in a sentence."""
+    findings, seen = len(audit.findings), counted(audit.coverage.seen, "operation")
+    if findings:
+        cost = f", cost {size_text(audit.bytes)}" if audit.bytes else ""
+        lines = counted(len(audit.origins), "line")
+        return f"{counted(findings, 'implicit cast')}, begun by {lines}{cost}."
+    if audit.coverage.seen:
+        return f"No findings: none of {seen} on arrays cast one without being asked."
+    return "No operation on arrays was seen."
 
 
-def _origin_text(number: int, origin: Origin, paint: Paint) -> str:
-    findings = len(origin.findings)
-    saved = f" and {size_text(origin.bytes)}" if origin.bytes else ""
-    lines = [f"{number}. {paint(shown(origin.place), 'title')}  {origin.code}"]
-    if origin.fix:
-        lines += [
-            f"   write  {paint(origin.fix.text, 'float')}",
-            f"          {origin.fix.does}; removes {counted(findings, 'finding')}{saved}.",
-        ]
+def asides(audit: Audit) -> list[str]:
+    """What is to be said beside the summary."""
+    if not audit.temporaries:
+        return []
+    makers = " and ".join(audit.makers_of_temporaries)
+    size = size_text(audit.temporaries)
+    return [f"Apart from that {size} of temporaries: on the CPU, {makers} casts operands into "
+            "arrays of their own before it computes."]  # fmt: skip
+
+
+def _summary_text(audit: Audit, paint: Paint, width: int) -> str:
+    lines = [paint(folded(summary(audit), width), "title")]
+    return "\n".join([*lines, *(folded(aside, width) for aside in asides(audit))])
+
+
+def _origin_text(number: int, origin: Origin, paint: Paint, width: int) -> str:
+    lines = [
+        f"{number}. {paint(place_text(origin.place), 'title')}",
+        folded(gain(origin), width, len(_MARGIN), _MARGIN),
+        "",
+        *_code_lines(origin, paint),
+        "",
+    ]
     for finding in origin.findings[:_FINDINGS_AN_ORIGIN]:
-        lines += _finding_lines(finding, origin, paint)
-    if findings > _FINDINGS_AN_ORIGIN:
-        lines.append(f"   and {findings - _FINDINGS_AN_ORIGIN} more.")
+        lines.append(_finding_text(finding, origin, paint, width))
+    left = len(origin.findings) - _FINDINGS_AN_ORIGIN
+    if left > 0:
+        lines.append(f"{_MARGIN}and {left:,} more")
     return "\n".join(lines)
 
 
-def _finding_lines(finding: Finding, origin: Origin, paint: Paint) -> list[str]:
-    where = "here" if finding.place == origin.place else shown(finding.place)
-    times = f", {finding.count:,} times" if finding.count > 1 else ""
-    saved = origin.saved_by(finding)
-    cost = f", {size_text(saved)}" if saved else ""
-    hazards = paint(", ".join(finding.hazards), "hazard")
+def gain(origin: Origin) -> str:
+    """What an origin costs, and what changing it does."""
+    findings = counted(len(origin.findings), "finding")
+    if not origin.fix:
+        return f"Begins {findings}; castwise knows no change of this line alone that helps."
+    saved = f" and {size_text(origin.bytes)}" if origin.bytes else ""
+    return f"Fixing this line removes {findings}{saved}: {origin.fix.does}."
+
+
+def _code_lines(origin: Origin, paint: Paint) -> list[str]:
+    """The source as it is and as it would be: whole lines, which a person finds again."""
+    fix = origin.fix
+    if not fix:
+        return [f"{_MARGIN}  {line}" for line in lines_at(origin.place)]
     return [
-        f"   - {where}: {finding.operation.question} -> {finding.result} ({hazards}{cost}{times})",
+        *(paint(f"{_MARGIN}- {line}", "refused") for line in lines_at(fix.place)),
+        *(paint(f"{_MARGIN}+ {line}", "float") for line in fixed_lines(fix.place, fix.text)),
     ]
 
 
-def coverage_text(coverage: Coverage) -> str:
-    """What "no findings" would mean."""
-    lines = [f"Seen: {counted(coverage.seen, 'operation')} on arrays."]
-    if coverage.processes > 1:
-        lines[0] = f"{lines[0][:-1]} in {coverage.processes} processes."
-    unclear = coverage.not_understood
-    if unclear:
-        most = ", ".join(f"{name} {count:,}" for name, count in unclear.most_common(5))
-        lines.append(f"Not understood: {sum(unclear.values()):,} ({most}).")
-    if coverage.not_observed:
-        named = ", ".join(f"{name} ({why})" for _, _, name, why in coverage.not_observed[:5])
-        lines.append(f"Not observed: {counted(len(coverage.not_observed), 'function')}: {named}.")
-    if coverage.late:
-        lines.append(f"Missed: {coverage.late:,} at lines that had been about plain numbers.")
-    if coverage.unexpected:
-        (question, count), *_ = coverage.unexpected.most_common(1)
-        total = sum(coverage.unexpected.values())
-        lines.append(
-            f"Answered otherwise than castwise expects: {total:,}, as {question} ({count:,})."
-        )
-    for text, count in coverage.failures.items():
-        lines.append(f"castwise itself failed {count:,} times: {text}. Please report it.")
+def _finding_text(finding: Finding, origin: Origin, paint: Paint, width: int) -> str:
+    """Where, what became of what, how much and how often, what it may cost."""
+    is_near = finding.place.file == origin.place.file
+    where = f"line {finding.place.line}" if is_near else place_text(finding.place)
+    operation = f"{finding.operation.question} -> {finding.result}"
+    pieces: list[tuple[str, str | None]] = [(operation, None)]
+    cost = cost_text(finding, origin)
+    if cost:
+        pieces.append((cost, None))
+    if finding.hazards:
+        pieces.append((", ".join(finding.hazards), "hazard"))
+    return filled(pieces, width, len(_MARGIN) + 2, f"{_MARGIN}{where}: ", paint)
+
+
+def cost_text(finding: Finding, origin: Origin) -> str:
+    """How much a finding costs and how often it happened, or nothing."""
+    saved = origin.saved_by(finding)
+    size = [size_text(saved)] if saved else []
+    times = [f"{finding.count:,} times"] if finding.count > 1 else []
+    traced = ["per trace"] if finding.is_traced else []
+    return ", ".join([*size, *times, *traced])
+
+
+def _rest(origins: tuple[Origin, ...]) -> str:
+    findings = counted(sum(len(origin.findings) for origin in origins), "finding")
+    lines = counted(len(origins), "more line")
+    return f"And {lines} with {findings}: --html FILE and --json FILE have them all."
+
+
+def _hazards_text(audit: Audit, paint: Paint, width: int) -> str:
+    counts = audit.hazards
+    longest = max(map(len, counts), default=0)
+    lines = [paint("What the casts may cost", "title")]
+    for hazard, count in counts.items():
+        told = f"{counted(count, 'finding')}: {HAZARDS[hazard]}"
+        line = folded(told, width, longest + 4, f"  {hazard.ljust(longest)}  ")
+        lines.append(line.replace(hazard, paint(hazard, "hazard"), 1))
     return "\n".join(lines)
-
-
-def trial_text(trial: Trial) -> str:
-    """What the fixes change, measured."""
-    if not trial.fixes:
-        return "There is no fix to try."
-    lines = [f"With {counted(len(trial.fixes), 'fix', 'es')}, tried in memory:"]
-    if trial.status:
-        lines.append(f"  the program ends with status {trial.status}")
-    before, after = (size_text(peak) for peak in trial.peak_memory)
-    lines += [
-        f"  findings     {trial.findings[0]:,} -> {trial.findings[1]:,}",
-        f"  peak memory  {before} -> {after}",
-    ]
-    if trial.change:
-        lines.append(f"  values       change by at most {trial.change.size:.1e} of their size"
-                     f" ({trial.change.where})")  # fmt: skip
-    return "\n".join(lines)
-
-
-def size_text(size: float) -> str:
-    """Bytes as a person reads them.
-
-    >>> size_text(7_680_000)
-    '7.7 MB'
-    """
-    for unit in _UNITS:
-        if size < 1000 or unit == _UNITS[-1]:
-            break
-        size /= 1000
-    return f"{size:.0f} {unit}" if unit == "bytes" or size >= 99.5 else f"{size:.1f} {unit}"
-
-
-def counted(count: int, noun: str, plural: str = "s") -> str:
-    """A number with its noun."""
-    return f"{count:,} {noun}{'' if count == 1 else plural}"
-
-
-def shown(place: Place) -> str:
-    """A place as short as it stays clear: relative where it lies below the current directory."""
-    near = os.path.relpath(place.file)
-    return f"{place.file if near.startswith('..') else near}:{place.line}"

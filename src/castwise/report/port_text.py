@@ -11,7 +11,7 @@ from castwise.auditing.porting import (
     Change,
     Port,
 )
-from castwise.report.audit_text import counted, shown
+from castwise.report.amounts import counted, place_text
 from castwise.report.colour import Paint, plain
 
 _CHANGES_A_REASON = 10
@@ -58,7 +58,7 @@ def _change_lines(change: Change, paint: Paint) -> list[str]:
     after = paint(became, "refused" if change.kind == REFUSED else "hazard")
     hazards = f" ({', '.join(change.hazards)})" if change.hazards else ""
     lines = [
-        f"  {paint(shown(change.place), 'title')}  {change.code}",
+        f"  {paint(place_text(change.place), 'title')}  {change.code}",
         f"    {change.asked}: {change.before} -> {after}{hazards}{times}",
     ]
     if change.keep:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 
@@ -56,7 +56,11 @@ def _echo(content: str | bytes) -> None:
     click.echo(content, nl=not is_picture)
 
 
-def terminal_width() -> int:
+def terminal_width(stream: TextIO | None = None) -> int:
     """The width of the terminal, 40 at least; 80 where there is none or it does not tell."""
-    columns = shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
+    stream = stream or sys.stdout
+    if not stream.isatty():
+        return 80
+    said = os.environ.get("COLUMNS", "")
+    columns = int(said) if said.isdigit() else os.get_terminal_size(stream.fileno()).columns
     return max(40, columns or 80)

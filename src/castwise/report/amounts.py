@@ -1,0 +1,33 @@
+"""Sizes, counts and places as a person reads them."""
+
+from __future__ import annotations
+
+import os
+
+from castwise.auditing.findings import Place
+
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+
+def size_text(size: float) -> str:
+    """Bytes as a person reads them.
+
+    >>> size_text(7_680_000)
+    '7.7 MB'
+    """
+    for unit in _UNITS:
+        if size < 1000 or unit == _UNITS[-1]:
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if unit == "bytes" or size >= 99.5 else f"{size:.1f} {unit}"
+
+
+def counted(count: int, noun: str, plural: str = "s") -> str:
+    """A count with its noun."""
+    return f"{count:,} {noun}{'' if count == 1 else plural}"
+
+
+def place_text(place: Place) -> str:
+    """A place as short as it stays clear: relative where it lies below the current directory."""
+    near = os.path.relpath(place.file)
+    return f"{place.file if near.startswith('..') else near}:{place.line}"
