@@ -1,147 +1,104 @@
-"""Runs the user's program under audit: started by `castwise audit` in a process of its own.
+"""Makes this process part of an audit. Runs in the program's process, before the program does.
 
-A process of its own, so that a crash, os._exit or Ctrl-C of the program loses nothing, and no
-thread or handler of castwise lives beside the program's own.
+`castwise audit` starts a process of its own, so that a crash, os._exit or Ctrl-C of the program
+loses nothing, and no thread or handler of castwise lives beside the program's own.
 """
 
 from __future__ import annotations
 
 import atexit
-import builtins
-import importlib.util
 import json
 import os
 import sys
 import time
-import types
-from importlib.machinery import SourceFileLoader
+from _thread import allocate_lock
+from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
 
-from castwise.auditing import loading, saved
+from castwise.auditing import loading, main_script, saved
 from castwise.auditing.log import LOG
 from castwise.auditing.outcome import save_arrays
+from castwise.auditing.starting import hand_on
 
-DIRECTORY = "CASTWISE_AUDIT"  # the environment variable that says where the processes report
-_STARTUP = str(Path(__file__).with_name("startup"))
 _LEAST_WAIT = 1.0  # seconds between two reports of a running process
 _SHARE = 0.02  # of the time may go into them
+_AT_ONCE = 0.05  # seconds that may go into reports of what has just been seen first
 
 _directory: Path | None = None
 _keeps_outcome = False
 
 
-def main(arguments: list[str]) -> NoReturn:
-    """`DIRECTORY script.py ...` or `DIRECTORY -m module ...`"""
-    place, *program = arguments
-    join(Path(place))
-    if program[0] == "-m":
-        _run(lambda: _run_module(program[1], program[2:]))
-    else:
-        _run(lambda: _run_script(program[0], program[1:]))
-
-
-def join(directory: Path) -> None:
-    """Makes this process part of an audit, and those it starts."""
+def join(place: str, loaded: Collection[str]) -> None:
+    """Makes this process part of an audit, and those it starts. `loaded` are the modules Python
+    had before castwise came."""
     global _directory, _keeps_outcome
-    _directory = directory
-    options = json.loads((directory / "options").read_text(encoding="utf-8"))
+    _directory = Path(place)
+    options = json.loads((_directory / "options").read_text(encoding="utf-8"))
+    _keeps_outcome = options["keeps_outcome"] and _is_first()
+    hand_on(place)
     loading.start(options["include"])
     loading.EDITS.update(options["edits"] or {})
-    _keeps_outcome = options["keeps_outcome"]
-    atexit.register(_report)
+    main_script.observe_main(_directory, options["script"])
+    main_script.make_way({name for name in sys.modules if name not in loaded})
+    atexit.register(_end)
     os.register_at_fork(after_in_child=_forked)
     LOG.on_event = _report_sometimes
-    # Not os.environ, which the program can see: children get the environment of the process.
-    os.putenv(DIRECTORY, str(directory))
-    paths = [_STARTUP, os.environ.get("PYTHONPATH")]
-    os.putenv("PYTHONPATH", os.pathsep.join(path for path in paths if path))
+
+
+def _is_first() -> bool:
+    """Whether this is the process of the program itself, and not one that it started."""
+    assert _directory is not None  # it has joined
+    with suppress(FileExistsError), open(_directory / "first", "x", encoding="utf-8") as file:
+        file.write(str(os.getpid()))
+    return (_directory / "first").read_text(encoding="utf-8") == str(os.getpid())
+
+
+def _end() -> None:
+    """The last that is done before Python takes the program's modules apart."""
+    if _keeps_outcome and _directory is not None:
+        save_arrays(sys.modules["__main__"], _directory)
+    _report()
+
+
+_reporting = allocate_lock()
+_spent = 0.0
+_began = time.monotonic()
+_next_report = _began + _LEAST_WAIT
 
 
 def _report() -> None:
-    if _directory is not None and _directory.is_dir():
-        saved.save(_directory)
+    """Writes what was seen so far. It is the program's process: whatever fails here, it goes on."""
+    global _spent, _next_report
+    if _directory is None or not _reporting.acquire(blocking=False):
+        return
+    began = time.monotonic()
+    try:
+        if _directory.is_dir():
+            saved.save(_directory)
+    except Exception as error:
+        LOG.failed(error)
+    finally:
+        now = time.monotonic()
+        _spent += now - began
+        _next_report = now + max(_LEAST_WAIT, (now - began) / _SHARE)
+        _reporting.release()
 
 
-_next_report = time.monotonic() + _LEAST_WAIT
-
-
-def _report_sometimes() -> None:
-    global _next_report
+def _report_sometimes(is_new: bool) -> None:
+    """Reports now and then, and at once what was not seen before: the next line may be the crash
+    that is looked for."""
     now = time.monotonic()
-    if now >= _next_report:
+    if now >= _next_report or (is_new and _spent < _AT_ONCE + _SHARE * (now - _began)):
         _report()
-        after = time.monotonic()
-        _next_report = after + max(_LEAST_WAIT, (after - now) / _SHARE)
 
 
 def _forked() -> None:
     """A forked child starts its own count; multiprocessing ends it without atexit."""
+    global _keeps_outcome, _reporting
+    _keeps_outcome = False
+    _reporting = allocate_lock()  # the parent's may have been held by a thread that is not here
     LOG.clear()
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
         util.Finalize(None, _report, exitpriority=-100)
-
-
-def _run_script(path: str, arguments: list[str]) -> tuple[types.CodeType, types.ModuleType]:
-    full = os.path.abspath(path)
-    sys.argv = [path, *arguments]
-    sys.path[0] = os.path.dirname(full)
-    code = loading.audited_code(Path(full).read_bytes(), full)
-    main_module = types.ModuleType("__main__")
-    main_module.__dict__.update(
-        __file__=full,
-        __builtins__=builtins,
-        __cached__=None,
-        __loader__=SourceFileLoader("__main__", full),
-    )
-    return code, main_module
-
-
-def _run_module(name: str, arguments: list[str]) -> tuple[types.CodeType, types.ModuleType]:
-    sys.argv = ["-m", *arguments]
-    spec = importlib.util.find_spec(name)
-    if spec is not None and spec.submodule_search_locations is not None:
-        spec = importlib.util.find_spec(f"{name}.__main__")
-    if spec is None or spec.origin is None or spec.loader is None:
-        raise SystemExit(f"castwise: no module named {name!r} can be run.")
-    sys.argv[0] = spec.origin
-    code = spec.loader.get_code(spec.name)  # type: ignore[attr-defined]
-    main_module = types.ModuleType("__main__")
-    main_module.__dict__.update(
-        __file__=spec.origin, __builtins__=builtins, __cached__=spec.cached,
-        __loader__=spec.loader, __package__=spec.parent, __spec__=spec,
-    )  # fmt: skip
-    return code, main_module
-
-
-def _run(prepare: Any) -> NoReturn:
-    """Runs the program and ends as it would: its status, its traceback without castwise's part."""
-    try:
-        code, main_module = prepare()
-        sys.modules["__main__"] = main_module
-        exec(code, main_module.__dict__)
-        if _keeps_outcome and _directory is not None:
-            save_arrays(main_module, _directory)
-    except SystemExit:
-        raise
-    except BaseException as error:
-        sys.excepthook(type(error), error, _of_program(error))
-        sys.stdout.flush()
-        raise SystemExit(130 if isinstance(error, KeyboardInterrupt) else 1) from None
-    raise SystemExit(0)
-
-
-def _of_program(error: BaseException) -> types.TracebackType | None:
-    """The traceback from the program's first frame on, as it would be without castwise."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
-        trace = trace.tb_next
-    error.__traceback__ = trace
-    return trace
-
-
-if __name__ == "__main__":
-    from castwise.auditing.child import main as run_as_module  # not as __main__, which it replaces
-
-    run_as_module(sys.argv[1:])

@@ -52,6 +52,11 @@ def is_plain(node: ast.expr) -> bool:
     return isinstance(node, (ast.Name, ast.Constant))
 
 
+def is_fixed(node: ast.expr) -> bool:
+    """Whether an index is a name or a number: evaluating it again runs no code."""
+    return isinstance(node, ast.Name) or literal(node) is not None
+
+
 def dotted(node: ast.expr) -> str | None:
     """A callee's text where it is a dotted name."""
     if isinstance(node, ast.Name):

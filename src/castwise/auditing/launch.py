@@ -16,6 +16,7 @@ from typing import IO, NamedTuple
 
 from castwise.auditing import saved
 from castwise.auditing.outcome import Outcome, load_outcome
+from castwise.auditing.starting import environment
 from castwise.errors import UsageError
 
 _GLANCE = 0.2  # seconds between two looks at the program
@@ -52,20 +53,30 @@ def run_audited(
 
     Raises UsageError where there is no such script.
     """
+    _check(program)
+    with tempfile.TemporaryDirectory(prefix="castwise-") as place:
+        directory = Path(place)
+        given = {**options._asdict(), "script": os.path.abspath(program[0])}
+        (directory / "options").write_text(json.dumps(given), encoding="utf-8")
+        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+        command = [sys.executable, *flags, *program]
+        began = time.monotonic()
+        status, printed = _wait(command, options, began, directory, watch)
+        outcome = load_outcome(directory, printed) if options.keeps_outcome else None
+        return Run(status, saved.load(directory), time.monotonic() - began, outcome)
+
+
+def _check(program: Sequence[str]) -> None:
     if program[0] == "-m":
         if len(program) < 2:
             raise UsageError("-m needs the name of a module.")
     elif not os.path.isfile(program[0]):
         raise UsageError(f"there is no script {program[0]!r}.")
-    with tempfile.TemporaryDirectory(prefix="castwise-") as place:
-        directory = Path(place)
-        (directory / "options").write_text(json.dumps(options._asdict()), encoding="utf-8")
-        command = [sys.executable, *subprocess._args_from_interpreter_flags(),  # type: ignore[attr-defined]
-                   "-m", "castwise.auditing.child", place, *program]  # fmt: skip
-        began = time.monotonic()
-        status, printed = _wait(command, options, began, directory, watch)
-        outcome = load_outcome(directory, printed) if options.keeps_outcome else None
-        return Run(status, saved.load(directory), time.monotonic() - began, outcome)
+    if sys.flags.ignore_environment or sys.flags.no_site:
+        raise UsageError(
+            "an audit reaches the program by its environment and by Python's site module, and this "
+            "Python ignores them. Run castwise without -I, -E and -S."
+        )
 
 
 def _wait(
@@ -80,13 +91,16 @@ def _wait(
     stdout = subprocess.PIPE if options.keeps_outcome else None
     stderr = None if options.is_shown else subprocess.DEVNULL
     printed: list[bytes] = []
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    variables = environment(str(directory), os.environ.get("PYTHONPATH"))
+    process = subprocess.Popen(
+        command, stdout=stdout, stderr=stderr, env={**os.environ, **variables}
+    )
+    reader = threading.Thread(target=_pass_on, args=(process.stdout, printed, options.is_shown))
+    reader.start()
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda number, _: process.send_signal(number))
     try:
-        process = subprocess.Popen(
-            command, stdout=stdout, stderr=stderr, preexec_fn=_take_interrupts
-        )
-        reader = threading.Thread(target=_pass_on, args=(process.stdout, printed, options.is_shown))
-        reader.start()
         while True:
             try:
                 status = process.wait(_GLANCE)
@@ -96,7 +110,8 @@ def _wait(
                     watch(time.monotonic() - began, directory)
         reader.join()
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     text = b"".join(printed).decode("utf-8", "replace")
     return 128 - status if status < 0 else status, text
 
@@ -113,5 +128,4 @@ def _pass_on(pipe: IO[bytes] | None, printed: list[bytes], is_shown: bool) -> No
                 sys.stdout.flush()
 
 
-def _take_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)

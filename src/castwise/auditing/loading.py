@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.abc
 import importlib.machinery
@@ -17,7 +18,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from castwise import __version__
 from castwise.auditing import observe
@@ -27,25 +28,44 @@ from castwise.auditing.log import FILES, SITES, UNOBSERVED
 from castwise.auditing.rewrite import rewrite
 from castwise.auditing.sites import Site, Unobserved, first_mark
 
+_Sites: TypeAlias = "dict[int, tuple[Any, ...]]"
+_Unobserved: TypeAlias = "list[tuple[Any, ...]]"
+_Entry: TypeAlias = "tuple[types.CodeType, _Sites, _Unobserved]"
+
 _OWN = str(Path(__file__).parents[1]) + os.sep
 
 
 def audited_code(source: bytes, path: str) -> types.CodeType:
-    """The code of a module with its observers, from the cache where it was rewritten before."""
-    source = _edited(source, EDITS.get(path, ()))
-    kept = _cache_file(source, path)
+    """The code of a module with its observers; what their marks mean is known from here on."""
+    code, sites, unobserved = rewritten(source, path)
+    register(path, sites, unobserved)
+    return code
+
+
+def rewritten(source: bytes, path: str, *, is_main: bool = False) -> _Entry:
+    """A module's code, its sites and what is left as it is, from the cache where that was done
+    before.
+
+    Raises SyntaxError, or ValueError, as compiling the source would.
+    """
+    source = _edited(source, EDITS.get(os.path.abspath(path), ()))
+    kept = _cache_file(source, path, is_main)
     entry = _read_cache(kept)
     if entry is None:
-        new = rewrite(source, path, compilers())
+        new = rewrite(source, os.path.abspath(path), compilers(), is_main=is_main)
         code = compile(new.tree, path, "exec", dont_inherit=True)
         entry = (code, _plain(new.sites), [tuple(found) for found in new.unobserved])
         _write_cache(kept, entry)
-    code, sites, unobserved = entry
+    return entry
+
+
+def register(path: str, sites: _Sites, unobserved: _Unobserved) -> None:
+    """Says what the marks in a file's code mean."""
     SITES.update({mark: Site(*fields) for mark, fields in sites.items()})
-    FILES[first_mark(path)] = path
-    UNOBSERVED[path] = [Unobserved(*fields) for fields in unobserved]
+    full = os.path.abspath(path)
+    FILES[first_mark(full)] = full
+    UNOBSERVED[full] = [Unobserved(*fields) for fields in unobserved]
     observed_file(path)
-    return code
 
 
 # path -> changes to try in memory: first line and column, last ones, new text; all from 1
@@ -65,35 +85,35 @@ def _plain(sites: dict[int, Site]) -> dict[int, tuple[Any, ...]]:
     return {mark: tuple(site) for mark, site in sites.items()}
 
 
-_Entry = tuple[types.CodeType, dict[int, tuple[Any, ...]], list[tuple[Any, ...]]]
-
-
-def _cache_file(source: bytes, path: str) -> Path:
+def _cache_file(source: bytes, path: str, is_main: bool) -> Path:
     """Where a module's rewritten code is kept: by all that it depends on."""
-    versions = f"{sys.version} {__version__} {sys.flags.optimize}"
-    parts = (source, path.encode("utf-8", "surrogatepass"), versions.encode(), _rewriter_digest())
+    where = f"{path}\0{os.path.abspath(path)}".encode("utf-8", "surrogatepass")
+    versions = f"{sys.version} {__version__} {sys.flags.optimize} {is_main}"
+    parts = (source, where, versions.encode(), _rewriter_digest())
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(home, "castwise", "rewritten", key[:2], f"{key}.bin")
 
 
+@functools.cache
 def _rewriter_digest() -> bytes:
-    """So that work on the rewriter itself is never hidden by what it wrote before."""
-    global _digest
-    if not _digest:
-        files = [Path(__file__).parent / name for name in ("rewrite.py", "sites.py")]
-        _digest = hashlib.sha256(b"".join(f.read_bytes() for f in files)).digest()
-    return _digest
-
-
-_digest = b""
+    """So that work on the rewriter itself, or a compiler it learns of, is never hidden by what it
+    wrote before."""
+    names = ("rewrite.py", "expressions.py", "compiled.py", "sites.py")
+    texts = [Path(__file__).with_name(name).read_bytes() for name in names]
+    return hashlib.sha256(b"".join([*texts, *sorted(c.encode() for c in compilers())])).digest()
 
 
 def _read_cache(kept: Path) -> _Entry | None:
+    """What was written, if it is whole: unpacking broken code can end the process."""
     try:
-        return marshal.loads(kept.read_bytes())  # type: ignore[no-any-return]
-    except (OSError, ValueError, EOFError, TypeError):
+        digest, body = (whole := kept.read_bytes())[:_DIGEST], whole[_DIGEST:]
+    except OSError:
         return None
+    return marshal.loads(body) if hashlib.sha256(body).digest() == digest else None
+
+
+_DIGEST = 32  # bytes
 
 
 def _write_cache(kept: Path, entry: _Entry) -> None:
@@ -102,16 +122,9 @@ def _write_cache(kept: Path, entry: _Entry) -> None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         handle, beside = tempfile.mkstemp(dir=kept.parent)
         with os.fdopen(handle, "wb") as file:
-            file.write(marshal.dumps(entry))
+            body = marshal.dumps(entry)
+            file.write(hashlib.sha256(body).digest() + body)
         os.replace(beside, kept)
-
-
-class _Loader(SourceFileLoader):
-    """A source loader whose code is the rewritten one."""
-
-    def get_code(self, fullname: str) -> types.CodeType:
-        path = self.get_filename(fullname)
-        return audited_code(self.get_data(path), path)
 
 
 class Finder(importlib.abc.MetaPathFinder):
@@ -123,8 +136,9 @@ class Finder(importlib.abc.MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> ModuleSpec | None:
-        for finder in sys.meta_path:
-            find = None if finder is self else getattr(finder, "find_spec", None)
+        own = sys.meta_path.index(self)  # those before have been asked, and found nothing
+        for finder in sys.meta_path[own + 1 :]:
+            find = getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = find(name, path, target) if find else None
             if spec is not None:
                 self._audit(spec)
@@ -135,7 +149,23 @@ class Finder(importlib.abc.MetaPathFinder):
         if type(spec.loader) is SourceFileLoader and spec.origin:
             top = spec.name.partition(".")[0]
             if top in self._include or is_users_own(spec.origin):
-                spec.loader = _Loader(spec.name, spec.origin)
+                _give_code(spec.loader, spec.name, spec.origin)
+
+
+def _give_code(loader: SourceFileLoader, name: str, path: str) -> None:
+    """Gives a loader the rewritten code. It is made before the loader runs, so that a module that
+    cannot be compiled fails as it would."""
+    try:
+        code = audited_code(loader.get_data(path), path)
+    except Exception as error:
+        not_rewritten(path, name, error)
+    else:
+        loader.get_code = lambda fullname: code  # type: ignore[method-assign]
+
+
+def not_rewritten(path: str, name: str, error: Exception) -> None:
+    """Says that a file runs as it is, since the rewriter or Python could not read it."""
+    UNOBSERVED[path] = [Unobserved(1, name, f"not rewritten: {error}")]
 
 
 def is_users_own(path: str) -> bool:
@@ -176,7 +206,11 @@ def _audit_scripts() -> None:
         result = plain(*arguments)
         if not is_users_own(path):
             return result
-        code = audited_code(Path(path).read_bytes(), os.path.abspath(path))
+        try:
+            code = audited_code(Path(path).read_bytes(), path)
+        except Exception as error:
+            not_rewritten(path, path, error)
+            return result
         return (code, *result[1:]) if isinstance(result, tuple) else code
 
     setattr(runpy, name, audited)

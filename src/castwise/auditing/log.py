@@ -51,7 +51,7 @@ class Log:
     """All that is seen in this process."""
 
     def __init__(self) -> None:
-        self.on_event: Callable[[], None] | None = None
+        self.on_event: Callable[[bool], None] | None = None  # told whether it is new
         self.clear()
 
     def clear(self) -> None:
@@ -108,11 +108,12 @@ class Log:
     ) -> None:
         key = (mark, callee, tuple([_key(o) for o in operands]), flags, made)
         tally = self.events.get(key)
+        is_new = tally is None
         if tally is None:
             tally = self.events[key] = Tally(operands, shape)
         tally.add(operands, 0 if shape is None else math.prod(shape))
         if self.on_event:
-            self.on_event()
+            self.on_event(is_new)
 
     def failed(self, error: Exception) -> None:
         """Counts an error of the auditor's own, which the program must not see."""

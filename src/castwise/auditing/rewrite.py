@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeVar
 from castwise.auditing.compiled import CompiledFunctions
 from castwise.auditing.expressions import (
     dotted,
+    is_fixed,
     is_plain,
     is_text,
     literal,
@@ -30,7 +31,24 @@ from castwise.auditing.sites import Literal, Site, Unobserved, first_mark
 LEFT, RIGHT, POST = "_@cw_left", "_@cw_right", "_@cw_post"
 CALLEE, ARGUMENT, RETURNED = "_@cw_callee", "_@cw_argument", "_@cw_returned"
 SETTLE, PEEK, QUIET = "_@cw_settle", "_@cw_peek", "_@cw_quiet"
+BEGIN = "_@cw_begin"
 KEPT, KEY, FORGET, INDEX = "_@cw_kept", "_@cw_key", "_@cw_forget", "_@cw_index"
+
+_ALL = (
+    LEFT,
+    RIGHT,
+    POST,
+    CALLEE,
+    ARGUMENT,
+    RETURNED,
+    SETTLE,
+    PEEK,
+    QUIET,
+    KEPT,
+    KEY,
+    FORGET,
+    INDEX,
+)
 
 _SYMBOLS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -61,17 +79,32 @@ class Rewritten(NamedTuple):
     unobserved: list[Unobserved]
 
 
-def rewrite(source: str | bytes, path: str, compilers: Collection[str] = ()) -> Rewritten:
+def rewrite(
+    source: str | bytes, path: str, compilers: Collection[str] = (), *, is_main: bool = False
+) -> Rewritten:
     """The rewritten module. `compilers` are dotted names of decorators that read the function
-    themselves; a function under one stays as it is.
+    themselves; a function under one stays as it is. The main script tells when it begins.
 
     Raises SyntaxError as compiling the source would.
     """
     tree = ast.parse(source, path)
     rewriter = _Rewriter(path, CompiledFunctions(tree, compilers))
     tree = rewriter.visit(tree)
+    if is_main:
+        tree.body.insert(_first_statement(tree.body), ast.Expr(ast.Call(_name(BEGIN), [], [])))
     ast.fix_missing_locations(tree)
     return Rewritten(tree, rewriter.sites, rewriter.unobserved)
+
+
+def _first_statement(body: list[ast.stmt]) -> int:
+    """The first place where a statement may be put: after the docstring, and after what must come
+    before all else."""
+    for place, statement in enumerate(body):
+        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+        if not (is_future or (is_text and place == 0)):
+            return place
+    return len(body)
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -100,6 +133,17 @@ class _Rewriter(ast.NodeTransformer):
         outside, self._repeats = self._repeats, True
         node.body = self._statements(node.body)  # annotations stay as they are
         self._repeats = outside
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        node.decorator_list = [self.visit(d) for d in node.decorator_list]
+        node.bases = [self.visit(base) for base in node.bases]
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
+        body = self._statements(node.body)
+        # A metaclass may give the body a namespace of its own making: observers pass it by.
+        body.insert(_first_statement(body), ast.Global(list(_ALL)))
+        node.body = body
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
@@ -192,9 +236,10 @@ class _Rewriter(ast.NodeTransformer):
         plain = copy.deepcopy(node) if is_switched else None
         mark = self._mark(node, "operator", symbol, tuple(literal(o) for o in operands))
         outside, self._repeats = self._repeats, self._repeats and not is_switched
+        is_steady = is_plain(operands[-1])
         known: list[ast.expr] = []
         for name, given, observer in zip(fields, operands, (LEFT, RIGHT), strict=False):
-            observed, again = self._observed(given, observer, mark)
+            observed, again = self._observed(given, observer, mark, is_steady or observer == RIGHT)
             set_operand(node, name, observed)
             known.append(again)
         self._repeats = outside
@@ -204,10 +249,12 @@ class _Rewriter(ast.NodeTransformer):
         peeked = _call(node, PEEK, mark, plain)
         return _at(node, ast.IfExp(_is_quiet(mark), peeked, whole))
 
-    def _observed(self, given: ast.expr, observer: str, mark: int) -> tuple[ast.expr, ast.expr]:
-        """An operand as it is evaluated, and how it is known afterwards: a name or a number is
-        read again, anything else is noted on its way in."""
-        if isinstance(given, ast.Name):
+    def _observed(
+        self, given: ast.expr, observer: str, mark: int, is_steady: bool = True
+    ) -> tuple[ast.expr, ast.expr]:
+        """An operand as it is evaluated, and how it is known afterwards: a number, or a name that
+        nothing binds anew meanwhile, is read again, anything else is noted on its way in."""
+        if isinstance(given, ast.Name) and is_steady:
             return given, _at(given, ast.Name(given.id, ast.Load()))
         number = literal(given)
         if number is not None:
@@ -240,31 +287,40 @@ class _Rewriter(ast.NodeTransformer):
         self, node: ast.AugAssign, target: ast.Attribute | ast.Subscript, mark: int
     ) -> list[ast.stmt]:
         """`a.b += c` or `a[i] += c` in steps, each part evaluated once and in Python's order."""
+        is_switched = self._repeats and is_plain(target) and is_plain(node.value)
+        plain = copy.deepcopy(node) if is_switched else None
+        outside, self._repeats = self._repeats, self._repeats and not is_switched
+        steps: list[ast.stmt] = []
 
         def kept(part: str, context: ast.expr_context) -> ast.expr:
             key = _call(target, KEY, mark, ast.Constant(part))
             return _at(target, ast.Subscript(_name(KEPT), key, context))
 
-        def keep(part: str, value: ast.expr) -> ast.stmt:
-            return _at(node, ast.Assign([kept(part, ast.Store())], value))
+        def keep(part: str, value: ast.expr) -> ast.expr:
+            steps.append(_at(node, ast.Assign([kept(part, ast.Store())], value)))
+            return kept(part, ast.Load())
 
-        def changed(context: ast.expr_context) -> ast.expr:
-            held = kept("object", ast.Load())
-            if isinstance(target, ast.Attribute):
-                return _at(target, ast.Attribute(held, target.attr, context))
-            return _at(target, ast.Subscript(held, kept("index", ast.Load()), context))
-
-        steps = [keep("object", self.visit(target.value))]
-        if isinstance(target, ast.Subscript):
+        is_steady = is_plain(node.value)
+        if not (isinstance(target.value, ast.Name) and is_steady):
+            target.value = keep("object", self.visit(target.value))
+        if isinstance(target, ast.Subscript) and not (is_steady and is_fixed(target.slice)):
             index = ast.Subscript(_name(INDEX), self.visit(target.slice), ast.Load())
-            steps.append(keep("index", _at(target, index)))
-        steps.append(keep("value", _call(target, LEFT, mark, changed(ast.Load()))))
+            target.slice = keep("index", _at(target, index))
+        before = copy.copy(target)
+        before.ctx = ast.Load()
+        keep("value", _call(target, LEFT, mark, before))
         node.value, value = self._observed(node.value, RIGHT, mark)
+        self._repeats = outside
         node.target = kept("value", ast.Store())  # type: ignore[assignment]
-        result = _call(node, POST, mark, kept("value", ast.Load()), ast.Constant(...), value)
-        steps += [node, _at(node, ast.Assign([changed(ast.Store())], result))]
+        observer = SETTLE if plain else POST
+        result = _call(node, observer, mark, kept("value", ast.Load()), ast.Constant(...), value)
+        steps += [node, _at(node, ast.Assign([target], result))]
         forget = _at(node, ast.Expr(_call(node, FORGET, mark)))
-        return [_at(node, ast.Try(steps, [], [], [forget]))]
+        observed = _at(node, ast.Try(steps, [], [], [forget]))
+        if plain is None:
+            return [observed]
+        plain.value = _call(plain.value, PEEK, mark, plain.value)
+        return [_at(node, ast.If(_is_quiet(mark), [plain], [observed]))]
 
     # ---- calls
 

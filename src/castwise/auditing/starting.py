@@ -1,0 +1,59 @@
+"""The processes a program starts become part of its audit, by their environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+DIRECTORY = "CASTWISE_AUDIT"  # the variable that says where the processes report
+_STARTUP = str(Path(__file__).with_name("startup"))
+
+
+def environment(directory: str, own_path: str | None) -> dict[str, str]:
+    """The variables that bring a Python process into an audit; `own_path` is its PYTHONPATH."""
+    paths = os.pathsep.join([_STARTUP, own_path] if own_path else [_STARTUP])
+    return {DIRECTORY: directory, "PYTHONPATH": paths}
+
+
+def hand_on(directory: str) -> None:
+    """Brings in every process that is started from here on."""
+    # Not by os.environ, which the program can see: processes get the environment of their parent.
+    for name, value in environment(directory, os.environ.get("PYTHONPATH")).items():
+        os.putenv(name, value)
+    _hand_on_explicitly(directory)
+
+
+def _hand_on_explicitly(directory: str) -> None:
+    """A process whose parent names its environment, as with `env=`, gets the variables too."""
+    try:
+        import _posixsubprocess as starter
+    except ImportError:
+        return
+    plain = starter.fork_exec
+
+    def fork_exec(*arguments: Any) -> Any:
+        place = _ENVIRONMENT_ARGUMENT
+        if len(arguments) > place and type(arguments[place]) is list:
+            given = _with_variables(arguments[place], directory)
+            arguments = (*arguments[:place], given, *arguments[place + 1 :])
+        return plain(*arguments)
+
+    starter.fork_exec = fork_exec
+    loaded = sys.modules.get("subprocess")
+    if loaded is not None and hasattr(loaded, "_fork_exec"):
+        loaded._fork_exec = fork_exec  # type: ignore[attr-defined]
+
+
+_ENVIRONMENT_ARGUMENT = 5  # of _posixsubprocess.fork_exec, in every Python from 3.10 on
+
+
+def _with_variables(given: Sequence[bytes], directory: str) -> list[bytes]:
+    """An environment as `name=value` entries, with the variables of the audit."""
+    mark = b"PYTHONPATH="
+    own = [entry[len(mark) :] for entry in given if entry.startswith(mark)]
+    names = environment(directory, os.fsdecode(own[0]) if own else None)
+    kept = [e for e in given if not e.startswith((mark, os.fsencode(f"{DIRECTORY}=")))]
+    return [*kept, *(os.fsencode(f"{name}={value}") for name, value in names.items())]

@@ -1,0 +1,94 @@
+"""Runs a small program plainly and under audit, to see that nothing but the report tells them
+apart."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import dedent
+from typing import NamedTuple
+
+from castwise.auditing import saved
+from castwise.auditing.launch import Options
+from castwise.auditing.starting import environment
+
+
+class Outcome(NamedTuple):
+    """How a program ended, and what it wrote."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+
+def write(directory: Path, **sources: str) -> Path:
+    """Writes modules by name; `a__b` is b.py in the package a. Gives the place of the first."""
+    places = []
+    for name, source in sources.items():
+        place = directory.joinpath(*name.split("__", 1)).with_suffix(".py")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(dedent(source), encoding="utf-8")
+        places.append(place)
+    return places[0]
+
+
+def plainly(
+    *arguments: str | Path, cwd: Path, stdin: str = "", flags: Sequence[str] = ()
+) -> Outcome:
+    """`python arguments`, as it is."""
+    return _run([*flags, *arguments], {}, cwd, stdin)
+
+
+def audited(
+    *arguments: str | Path,
+    cwd: Path,
+    stdin: str = "",
+    flags: Sequence[str] = (),
+    include: Sequence[str] = (),
+) -> tuple[Outcome, saved.Data]:
+    """The same in an audit, started as `castwise audit` starts it, and what was seen."""
+    directory = cwd / ".audit"
+    directory.mkdir()
+    options = {**Options(tuple(include))._asdict(), "script": str(cwd / arguments[0])}
+    (directory / "options").write_text(json.dumps(options), encoding="utf-8")
+    variables = environment(str(directory), os.environ.get("PYTHONPATH"))
+    outcome = _run([*flags, *arguments], variables, cwd, stdin)
+    seen = saved.load(directory)
+    for file in directory.iterdir():
+        file.unlink()
+    directory.rmdir()
+    return outcome, seen
+
+
+def _run(
+    arguments: Sequence[str | Path], variables: dict[str, str], cwd: Path, stdin: str
+) -> Outcome:
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, "PYTHONHASHSEED": "0", **variables},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def same(*arguments: str | Path, cwd: Path, stdin: str = "", flags: Sequence[str] = ()) -> Outcome:
+    """Asserts that both ways end alike and that the auditor itself did not fail."""
+    plain = plainly(*arguments, cwd=cwd, stdin=stdin, flags=flags)
+    outcome, seen = audited(*arguments, cwd=cwd, stdin=stdin, flags=flags)
+    assert outcome == plain
+    assert seen["failures"] == {}
+    return outcome
+
+
+def same_script(source: str, cwd: Path, *arguments: str) -> Outcome:
+    """As `same`, for the source of a script."""
+    return same(write(cwd, script=source).name, *arguments, cwd=cwd)
