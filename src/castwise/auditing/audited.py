@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from castwise.auditing.findings import Coverage, Finding, Place, bytes_of, find, place_of
-from castwise.auditing.fixes import Fix, after_fix, fix_for
+from castwise.auditing.findings import Coverage, Finding, Place, find, place_of
+from castwise.auditing.fixes import Fix, effect_of, fix_for
 from castwise.auditing.operations import framework_of
 from castwise.auditing.saved import Data
 from castwise.auditing.source import text_at
@@ -29,11 +29,14 @@ class Origin:
 
     def saved_by(self, finding: Finding) -> int:
         """The bytes one finding's results are smaller by after the fix."""
-        after = after_fix(finding, self.fix) if self.fix else None
-        if after is None:
+        return effect_of(self.fix, finding).saved if self.fix else 0
+
+    @property
+    def removed(self) -> int:
+        """How many of its findings the fix removes."""
+        if self.fix is None:
             return 0
-        spent = bytes_of(finding.elements, finding.result)
-        return max(0, spent - bytes_of(finding.elements, after))
+        return sum(effect_of(self.fix, finding).is_removed for finding in self.findings)
 
 
 @dataclass(frozen=True)

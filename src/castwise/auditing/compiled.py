@@ -13,7 +13,7 @@ class CompiledFunctions:
 
     def __init__(self, tree: ast.Module, compilers: Collection[str]) -> None:
         self._compilers = frozenset(compilers)
-        self._imported = _imported_names(tree)
+        self._imported = imported_names(tree)
         self._passed = dict(self._passed_to_compilers(tree))
 
     def compiler_of(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
@@ -46,7 +46,7 @@ class CompiledFunctions:
         return name if is_one else None
 
 
-def _imported_names(tree: ast.Module) -> dict[str, str]:
+def imported_names(tree: ast.Module) -> dict[str, str]:
     """What the module's imports bind, each name to what it stands for."""
     names = {}
     for node in ast.walk(tree):

@@ -41,11 +41,19 @@ def operands_of(code: str) -> list[str] | None:
     >>> operands_of("img / 255")
     ['img', '255']
     """
-    tree = _expression(code)
-    if not isinstance(tree, ast.BinOp):
-        return None
-    parts = [ast.get_source_segment(code, node) for node in (tree.left, tree.right)]
-    return [part for part in parts if part]
+    nodes = _operand_nodes(code)
+    parts = [ast.get_source_segment(code, node) for node in nodes or ()]
+    return [part for part in parts if part] or None
+
+
+def with_operand(code: str, place: int, text: str) -> str | None:
+    """An operation, also in place, with another text for one of its operands.
+
+    >>> with_operand("a + b", 1, "float(b)")
+    'a + float(b)'
+    """
+    nodes = _operand_nodes(code)
+    return _replaced(code, nodes[place], text) if nodes else None
 
 
 def followed_by(code: str, tail: str) -> str:
@@ -57,6 +65,19 @@ def followed_by(code: str, tail: str) -> str:
     tree = _expression(code)
     binds = (ast.Call, ast.Name, ast.Attribute, ast.Subscript, ast.List, ast.Tuple)
     return f"{code}{tail}" if isinstance(tree, binds) else f"({code}){tail}"
+
+
+def _operand_nodes(code: str) -> list[ast.expr] | None:
+    try:
+        (statement,) = ast.parse(code).body
+    except (SyntaxError, ValueError):
+        return None
+    if isinstance(statement, ast.AugAssign):
+        return [statement.target, statement.value]
+    tree = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(tree, ast.Compare):
+        return [tree.left, *tree.comparators]
+    return [tree.left, tree.right] if isinstance(tree, ast.BinOp) else None
 
 
 def _call(code: str) -> ast.Call | None:

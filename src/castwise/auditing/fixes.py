@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from castwise.auditing.edits import (
-    followed_by,
-    operands_of,
-    with_dtype,
-    with_first_argument,
-)
-from castwise.auditing.findings import Finding, Place, place_of
+from castwise.auditing.findings import Finding, Place, bytes_of, place_of
 from castwise.auditing.hook import Hook, find_hook
 from castwise.auditing.saved import Data
 from castwise.auditing.source import text_at
+from castwise.auditing.wording import (
+    call_for,
+    cast_to,
+    operator_in,
+    spelled,
+    with_cast_operand,
+    with_number,
+)
 from castwise.engine.ask import answer
 from castwise.errors import CastwiseError
 from castwise.vocab.dtypes import DType, dtype
-from castwise.vocab.operands import Role
+from castwise.vocab.operands import Operand, Role, scalar_operand
+
+_FLOAT = dtype("float32").rank
 
 
 @dataclass(frozen=True)
@@ -27,101 +33,134 @@ class Fix:
     place: Place
     text: str
     does: str
-    target: DType  # what is born there afterwards
+    target: DType | None  # what is born there afterwards; None: a Python number
+
+
+class Effect(NamedTuple):
+    """What a fix makes of a finding."""
+
+    is_removed: bool
+    saved: int  # bytes
+
+
+_NONE = Effect(False, 0)
+_A_NUMBER = "a Python number takes the dtype it meets"
 
 
 def fix_for(findings: list[Finding], origin: int, seen: Data) -> Fix | None:
-    """The change at an origin that removes most of what its findings cost; None where castwise
-    knows none that helps."""
-    site = seen["sites"][str(origin)]
-    event = _birth(origin, seen)
-    target = _target(findings)
-    if event is None or target is None:
-        return None
-    hook = find_hook((event["result"] or event["operands"][0])["framework"])
-    code = text_at(place_of(site))
-    if hook is None or not code:
-        return None
-    spelled = hook.spelling.format(target.name)
-    if "callee" in event:
-        return _fix_of_call(site, event, code, spelled, target, hook)
-    return _fix_of_operator(site, code, spelled, target, hook)
+    """The change that removes most of what an origin's findings cost; None where castwise knows
+    none that helps."""
+    best, most = None, (0, 0)
+    for fix in _candidates(findings, origin, seen):
+        effects = [effect_of(fix, finding) for finding in findings]
+        gain = sum(e.saved for e in effects), sum(e.is_removed for e in effects)
+        if gain > most and gain[1]:
+            best, most = fix, gain
+    return best
 
 
-def _birth(origin: int, seen: Data) -> Data | None:
-    """The event at an origin that made an array."""
-    made = [e for e in seen["events"] if e["mark"] == origin and e["result"]]
-    return made[0] if made else None
-
-
-def _target(findings: list[Finding]) -> DType | None:
-    """The dtype that would be wide enough: that of what the culprit met, or float32 where it was
-    made of integers."""
-    met = [found for finding in findings if (found := _beside(finding))]
-    if met:
-        return max(met, key=lambda d: (d.rank, d.bits))
-    return dtype("complex64" if findings[0].result.kind == "complex" else "float32")
-
-
-def _beside(finding: Finding) -> DType | None:
-    """The widest float dtype that stands beside a finding's culprit."""
-    others = [
-        o.dtype
-        for n, o in enumerate(finding.operands)
-        if n != finding.culprit and o.dtype and o.dtype.rank >= _FLOAT
-    ]
-    narrower = [d for d in others if d.bits < finding.result.bits]
-    return max(narrower, key=lambda d: (d.rank, d.bits), default=None)
-
-
-_FLOAT = 2
-
-
-def _fix_of_call(
-    site: Data, event: Data, code: str, spelled: str, target: DType, hook: Hook
-) -> Fix:
-    place, name = place_of(site), event["callee"]["name"]
-    if event["result"]["scalar"]:
-        return Fix(place, f"float({code})", "a Python float takes the dtype it meets", target)
-    text = _asking_for(code, name, spelled, hook, event["dtype_given"])
-    if text:
-        return Fix(place, text, f"makes it {target} from the start", target)
-    cast = followed_by(code, hook.cast.format(spelled))
-    return Fix(place, cast, f"casts it to {target} once, here", target)
-
-
-def _asking_for(code: str, name: str, spelled: str, hook: Hook, has_dtype: bool) -> str | None:
-    """The same call for another dtype, where it takes one."""
-    if name in hook.casts.split():
-        return with_dtype(code, spelled) if has_dtype else with_first_argument(code, spelled)
-    takes = set(hook.makes.split()) - set(hook.makes_without_dtype.split())
-    if has_dtype or name in takes or name in hook.takes_dtype.split():
-        return with_dtype(code, spelled)
-    return None
-
-
-def _fix_of_operator(site: Data, code: str, spelled: str, target: DType, hook: Hook) -> Fix | None:
-    """An operator with its own dtype: the function of the same name where it takes one."""
-    place, does = place_of(site), f"computes in {target}"
-    operands = operands_of(code)
-    if site["kind"] == "inplace" or not operands:
-        return None  # the array it is written to decides
-    function = hook.functions.get(site["name"])
-    if function:
-        text = f"{function}({', '.join(operands)}, dtype={spelled})"
-        return Fix(place, text, does, target)
-    cast = followed_by(operands[0], hook.cast.format(spelled))
-    return Fix(place, f" {site['name']} ".join([cast, *operands[1:]]), does, target)
-
-
-def after_fix(finding: Finding, fix: Fix) -> DType | None:
-    """The dtype of a finding's result once its culprit is of the fix's dtype."""
-    question, culprit = finding.operation.question, finding.culprit
-    if culprit is None or finding.operands[culprit].role is Role.SCALAR:
-        return fix.target
+def effect_of(fix: Fix, finding: Finding) -> Effect:
+    """What a fix makes of one finding, as the dialect decides."""
+    if fix.place == finding.place and fix.target is not None:
+        if fix.target.rank < finding.result.rank:
+            return _NONE  # it would be another computation
+        saved = bytes_of(finding.elements, finding.result) - bytes_of(finding.elements, fix.target)
+        return Effect(True, max(0, saved))
+    if finding.culprit is None:
+        return _NONE
+    question = finding.operation.question
     operands = list(question.operands)
-    operands[culprit] = replace(operands[culprit], dtype=fix.target)
+    operands[finding.culprit] = _changed(operands[finding.culprit], fix)
     try:
-        return answer(replace(question, operands=tuple(operands))).result
+        decision = answer(replace(question, operands=tuple(operands)))
     except CastwiseError:
-        return None
+        return _NONE
+    saved = bytes_of(finding.elements, finding.result) - bytes_of(finding.elements, decision.result)
+    is_cast = any(
+        cast and operand.dtype and operand.role is not Role.NUMPY_SCALAR
+        for cast, operand in zip(decision.casts, operands, strict=True)
+    )
+    return Effect(not is_cast, max(0, saved))
+
+
+def _changed(operand: Operand, fix: Fix) -> Operand:
+    if fix.target is not None:
+        return replace(operand, dtype=fix.target)
+    return scalar_operand(1.5 if operand.value is None else operand.value)
+
+
+def _candidates(findings: list[Finding], origin: int, seen: Data) -> Iterator[Fix]:
+    """Fixes at the origin first, then where the worst finding is seen."""
+    site = seen["sites"][str(origin)]
+    birth = next((e for e in seen["events"] if e["mark"] == origin and e["result"]), None)
+    hook = find_hook(birth["result"]["framework"]) if birth else None
+    place = place_of(site)
+    code = text_at(place)
+    if birth and hook and code:
+        if birth["result"]["scalar"]:
+            yield Fix(place, f"{_number_kind(birth)}({code})", _A_NUMBER, None)
+        if not _is_about_an_array(findings[0], place):
+            for target in _targets(findings):
+                yield from _fixes_at(place, site, birth, code, target, hook)
+    yield from _fixes_where_seen(findings[0], hook)
+
+
+def _is_about_an_array(finding: Finding, place: Place) -> bool:
+    """Whether an operation is its own origin since nobody saw where its widest array was made."""
+    if finding.culprit is None or finding.place != place:
+        return False
+    return finding.operands[finding.culprit].role is not Role.SCALAR
+
+
+def _number_kind(birth: Data) -> str:
+    kind = dtype(birth["result"]["dtype"]).kind
+    return kind if kind in ("int", "bool", "complex") else "float"
+
+
+def _targets(findings: list[Finding]) -> list[DType]:
+    """The dtypes that may be wide enough: those the culprits meet, and 32 bits of precision."""
+    met = [
+        operand.dtype
+        for finding in findings
+        for place, operand in enumerate(finding.operands)
+        if place != finding.culprit and operand.dtype and operand.dtype.rank >= _FLOAT
+    ]
+    default = "complex64" if findings[0].result.kind == "complex" else "float32"
+    return list(dict.fromkeys([*met, dtype(default)]))
+
+
+def _fixes_at(
+    place: Place, site: Data, birth: Data, code: str, target: DType, hook: Hook
+) -> Iterator[Fix]:
+    """Fixes of a call or an operator that makes an array, so that it makes another dtype."""
+    name = spelled(target, hook, place.file)
+    if "callee" not in birth:
+        text = operator_in(code, site["name"], name, hook, place.file)
+        if text and site["kind"] == "operator":
+            yield Fix(place, text, f"computes in {target}", target)
+        return
+    text = call_for(code, birth["callee"]["name"], name, hook, birth["dtype_given"])
+    if text:
+        yield Fix(place, text, f"makes it {target} from the start", target)
+    else:
+        does = f"casts it to {target} once, here"
+        yield Fix(place, cast_to(code, name, hook), does, target)
+
+
+def _fixes_where_seen(finding: Finding, hook: Hook | None) -> Iterator[Fix]:
+    """Fixes of one operation: its culprit as a Python number, or its cast by hand."""
+    code, culprit = text_at(finding.place), finding.culprit
+    if culprit is not None and finding.operands[culprit].role is Role.NUMPY_SCALAR:
+        kind = finding.operands[culprit].kind
+        text = with_number(code, culprit, kind)
+        if text:
+            yield Fix(finding.place, text, _A_NUMBER, None)
+    decision = finding.operation.decision
+    if decision is None or hook is None or finding.operation.question.inplace:
+        return
+    for place, cast in enumerate(decision.casts):
+        if cast and cast.source:
+            name = spelled(cast.target, hook, finding.place.file)
+            text = with_cast_operand(code, place, name, hook)
+            if text:
+                yield Fix(finding.place, text, "says so where it happens", cast.target)

@@ -37,10 +37,12 @@ class Hook:
     casts: str = ""  # calls that cast since they are asked to
     makes: str = ""  # calls that make an array of a default dtype unless told otherwise
     keeps: str = ""  # calls that move or choose elements and cast none
+    like: dict[str, str] = field(default_factory=dict)  # an op -> calls that cast as it does
     compilers: str = ""  # decorators that read the function themselves
     operands: dict[str, int] = field(default_factory=dict)  # a keyword -> the operand's place
     makes_temporaries: bool = False  # casts operands into arrays of their own before computing
-    spelling: str = "'{0}'"  # how its source names a dtype
+    names: str = ""  # the module users take its names from
+    alias: str = ""  # what they call it
     cast: str = ".astype({0})"  # how its source casts an array
     files: str = ""  # those of `makes` whose dtype is that of a file
     is_guest: bool = False  # its arrays take part in operations of other frameworks

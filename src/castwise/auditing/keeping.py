@@ -192,4 +192,4 @@ def _is_number(code: str) -> bool:
 
 def _cast_text(code: str, target: DType, hook: Hook) -> str:
     """An expression with a cast after it, as a framework spells it."""
-    return followed_by(code, hook.cast.format(hook.spelling.format(target.name)))
+    return followed_by(code, hook.cast.format(f"{hook.alias}.{target}"))

@@ -95,7 +95,8 @@ class Log:
         made = (kind, dtype, not shape, is_weak, 0)
         self._count(mark, callee, operands, flags, made, shape)
         if callee is None or not origin_of(result):
-            remember(result, _born(mark, operands, dtype))
+            is_scalar = ARRAYS[kind].is_scalar  # each is made anew: its own site is the nearest
+            remember(result, mark if is_scalar else _born(mark, operands, dtype))
 
     def _count(
         self,

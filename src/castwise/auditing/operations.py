@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from castwise.vocab.operands import (
     numpy_scalar_operand,
     scalar_operand,
 )
-from castwise.vocab.ops import Op, op_of_symbol
+from castwise.vocab.ops import ARBITRARY, Op, op_of_symbol
 
 _EXAMPLE: dict[str, Any] = {"bool": True, "int": 1, "float": 1.5, "complex": 1j}
 
@@ -82,7 +83,7 @@ def understand(event: Data, site: Data, dialects: dict[str, str]) -> Operation:
     if any(o is None or o.get("list") for o in operands):
         raise NotUnderstood("an operand that is no array")
     if not any(o.get("dtype") for o in operands):
-        raise NotUnderstood("no operand of a known dtype")
+        raise Harmless("arrays of text, objects or records")
     described = tuple(_described(o, framework) for o in operands)
     question = Question(row, described, dialect, form, inplace, out)
     return Operation(event, tuple(operands), question, _decided(question), _result(event))
@@ -129,11 +130,17 @@ def _call(event: Data, hook: Hook, dialect: Dialect) -> tuple[Op, list[Any], boo
         raise Harmless(name)
     if own is not hook:
         raise NotUnderstood(f"{event['callee']['module']}.{name}")
-    row, is_inplace = _row(name, dialect)
+    row, is_inplace = _row(_likeness(hook).get(name, name), dialect)
     if not event["complete"]:
         raise NotUnderstood(f"{name} with arguments that do not show")
     operands, out = _bound(event, row, hook)
     return row, operands, is_inplace, out
+
+
+@functools.cache
+def _likeness(hook: Hook) -> dict[str, str]:
+    """A callable's name -> the op that casts as it does."""
+    return {name: op for op, names in hook.like.items() for name in names.split()}
 
 
 def _row(name: str, dialect: Dialect) -> tuple[Op, bool]:
@@ -156,6 +163,8 @@ def _bound(event: Data, row: Op, hook: Hook) -> tuple[list[Any], DType | None]:
         elif name in hook.operands:
             places[hook.operands[name]] = noted
     if places.get(0) and "list" in places[0]:
+        if row.arity[1] < ARBITRARY:
+            raise NotUnderstood(f"{row.name} of a list")
         return places[0]["list"], out
     given = [places[place] for place in sorted(places) if place < row.arity[1]]
     while given and given[-1] is None and len(given) > row.arity[0]:

@@ -170,7 +170,7 @@ class _Judge:
         place, name = place_of(self._site(event)), event["callee"]["name"]
         cast = cast_between(before, after)
         hook = find_hook(self.target.framework)
-        spelled = hook.spelling.format(before.name) if hook else before.name
+        spelled = f"{hook.alias}.{before}" if hook else before.name
         is_had = before not in self.target.mapping(self.target.truncates)
         self._put(
             (before,),

@@ -77,7 +77,10 @@ def gain(origin: Origin) -> str:
     if not origin.fix:
         return f"Begins {findings}; castwise knows no change of this line alone that helps."
     saved = f" and {size_text(origin.bytes)}" if origin.bytes else ""
-    return f"Fixing this line removes {findings}{saved}: {origin.fix.does}."
+    is_all = origin.removed == len(origin.findings)
+    removed = findings if is_all else f"{origin.removed} of {findings}"
+    line = "this line" if origin.fix.place == origin.place else f"line {origin.fix.place.line}"
+    return f"Fixing {line} removes {removed}{saved}: {origin.fix.does}."
 
 
 def _code_lines(origin: Origin, paint: Paint) -> list[str]:

@@ -42,6 +42,7 @@ HOOK = Hook(
     operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "min": 1, "max": 2, "arrays": 0,
               "condition": 0},
     files="load",
-    spelling="jnp.{0}",
+    names="jax.numpy",
+    alias="jnp",
     makes_without_dtype="load PRNGKey key split",
 )  # fmt: skip

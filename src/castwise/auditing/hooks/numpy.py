@@ -51,16 +51,29 @@ HOOK = Hook(
     "atleast_2d atleast_3d diagonal trace item tolist tobytes fill put resize pad shape ndim size "
     "isclose array_equal save savez savez_compressed savetxt may_share_memory shares_memory "
     "ascontiguousarray delete extract shuffle isin argwhere",
+    like={
+        "sin": "cos tan sinh cosh arcsin arccos arctan arcsinh arccosh arctanh acos acosh asin "
+        "asinh atan atanh log10 log2 log1p exp2 expm1 radians degrees deg2rad rad2deg",
+        "concat": "vstack hstack dstack column_stack row_stack append block",
+        "mul": "outer kron",
+        "dot": "inner vdot tensordot",
+        "mean": "nanmean average",
+        "std": "nanstd nanvar",
+        "sum": "nansum nanprod nancumsum nancumprod",
+        "max": "nanmax nanmin ptp",
+        "median": "nanmedian percentile quantile nanpercentile nanquantile",
+    },
     operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "a_min": 1, "a_max": 2, "min": 1,
               "max": 2, "arrays": 0, "condition": 0},
     files="load fromfile genfromtxt loadtxt",
     is_guest=True,
-    spelling="np.{0}",
+    names="numpy",
+    alias="np",
     makes_without_dtype="load rand randn normal uniform random_sample choice permutation hanning "
     "hamming blackman bartlett kaiser fftfreq rfftfreq tril triu diag meshgrid indices",
     takes_dtype="mean std var sum prod cumsum cumprod nanmean nanstd nanvar add subtract multiply "
     "divide true_divide power sqrt exp log sin tanh square reciprocal hypot arctan2 maximum "
     "minimum concatenate stack",
-    functions={"+": "np.add", "-": "np.subtract", "*": "np.multiply", "/": "np.divide",
-               "**": "np.power", "//": "np.floor_divide", "%": "np.remainder"},
+    functions={"+": "add", "-": "subtract", "*": "multiply", "/": "divide",
+               "**": "power", "//": "floor_divide", "%": "remainder"},
 )  # fmt: skip

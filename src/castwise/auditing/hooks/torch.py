@@ -40,7 +40,8 @@ HOOK = Hook(
               "target": 1, "condition": 0},
     makes_temporaries=True,
     files="load",
-    spelling="torch.{0}",
+    names="torch",
+    alias="torch",
     cast=".to({0})",
     makes_without_dtype="load Tensor",
 )  # fmt: skip
