@@ -16,6 +16,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too.")
+@click.option("--deep", is_flag=True, help="Inside libraries and backward too.")
 @click.option("--all", "with_all", is_flag=True, help="Sums that widen small integers too.")
 @click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write the report as JSON.")
 @click.option("--try-fixes", is_flag=True, help="Run again with the fixes, in memory alone.")
@@ -24,6 +25,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def audit(
     include: tuple[str, ...],
+    deep: bool,
     with_all: bool,
     json_file: Path | None,
     try_fixes: bool,
@@ -48,7 +50,7 @@ def audit(
     from castwise.report.audit_text import audit_text
 
     command = ("-m", *program) if is_module else program
-    options = Options(include, keeps_outcome=try_fixes)
+    options = Options(include, is_deep=deep, keeps_outcome=try_fixes)
     run = run_audited(command, options)
     found = audit_of(run.seen, with_accumulators=with_all)
     if save:

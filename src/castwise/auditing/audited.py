@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from castwise.auditing.findings import Coverage, Finding, Place, find, place_of
 from castwise.auditing.fixes import Fix, effect_of, fix_for
+from castwise.auditing.inside_findings import InsideCoverage, find_inside
 from castwise.auditing.operations import framework_of
 from castwise.auditing.saved import Data
 from castwise.auditing.source import text_at
@@ -46,6 +47,7 @@ class Audit:
     origins: tuple[Origin, ...]
     coverage: Coverage
     versions: dict[str, str]
+    inside: InsideCoverage | None = None  # None: nobody looked inside the libraries
 
     @property
     def findings(self) -> list[Finding]:
@@ -78,12 +80,16 @@ class Audit:
 def audit_of(seen: Data, *, with_accumulators: bool = False) -> Audit:
     """The audit of what was seen."""
     findings, coverage = find(seen, with_accumulators=with_accumulators)
+    inside = None
+    if seen.get("is_deep"):
+        more, inside = find_inside(seen, findings)
+        findings += more
     groups: dict[int, list[Finding]] = {}
     for finding in findings:
         groups.setdefault(finding.origin, []).append(finding)
     origins = [_origin(mark, group, seen) for mark, group in groups.items()]
     origins.sort(key=lambda o: (-o.bytes, -len(o.findings), o.place))
-    return Audit(tuple(origins), coverage, seen["versions"])
+    return Audit(tuple(origins), coverage, seen["versions"], inside)
 
 
 def _origin(mark: int, findings: list[Finding], seen: Data) -> Origin:

@@ -10,7 +10,7 @@ from castwise.auditing.hook import Hook, find_hook
 
 _MOST_ELEMENTS = 64  # of a list of arrays: those of concatenate and stack
 _METHOD_TYPES = frozenset({types.BuiltinMethodType, types.MethodType})
-_rewritten_files: set[str] = set()
+rewritten_files: set[str] = set()
 _callable_types: dict[int, bool] = {}
 
 
@@ -71,7 +71,7 @@ def _has_array(elements: Any) -> bool:
 
 def observed_file(path: str) -> None:
     """Says that the functions of a file are observed themselves."""
-    _rewritten_files.add(path)
+    rewritten_files.add(path)
 
 
 def called_by(function: Any) -> Called | None:
@@ -79,7 +79,7 @@ def called_by(function: Any) -> Called | None:
     the auditor can read."""
     kind = type(function)
     if kind is types.FunctionType:
-        if function.__code__.co_filename in _rewritten_files:
+        if function.__code__.co_filename in rewritten_files:
             return None
         return _named(function.__module__, function.__name__)
     if kind in _METHOD_TYPES:
@@ -99,7 +99,7 @@ def _method(function: Any) -> Called | None:
         return Called(Callee(_top(kind.__module__), function.__name__, True), [note(owner)])
     if type(function) is types.MethodType:
         code = getattr(function.__func__, "__code__", None)
-        if code is None or code.co_filename in _rewritten_files:
+        if code is None or code.co_filename in rewritten_files:
             return None
         return _named(function.__func__.__module__, function.__name__)
     module = function.__module__ or (owner.__module__ if kind is type else None) or "builtins"

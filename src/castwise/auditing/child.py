@@ -37,7 +37,7 @@ def join(place: str, loaded: Collection[str]) -> None:
     options = json.loads((_directory / "options").read_text(encoding="utf-8"))
     _keeps_outcome = options["keeps_outcome"] and _is_first()
     hand_on(place)
-    loading.start(options["include"])
+    loading.start(options["include"], is_deep=options["is_deep"])
     loading.EDITS.update(options["edits"] or {})
     main_script.observe_main(_directory, options["script"])
     main_script.make_way({name for name in sys.modules if name not in loaded})

@@ -42,6 +42,7 @@ class Finding:
     count: int
     elements: int
     temporaries: int = 0  # bytes of operands cast into arrays of their own
+    inside: str = ""  # where it ran, if not in the user's own source
 
     @property
     def operands(self) -> tuple[Operand, ...]:
@@ -94,8 +95,8 @@ def find(seen: Data, *, with_accumulators: bool = False) -> tuple[list[Finding],
         if not operation.is_expected:
             unexpected[str(operation.question)] += event["count"]
             continue
-        for finding in _findings(operation, event["mark"], site, with_accumulators):
-            _merge(found, finding)
+        for finding in findings_of(operation, event["mark"], site, with_accumulators):
+            merge(found, finding)
     coverage = Coverage(
         count, unclear, tuple(tuple(u) for u in seen["unobserved"]), unexpected, seen["quiet"],
         seen["late"], Counter(seen["failures"]), seen.get("processes", 1), len(seen["files"]),
@@ -103,9 +104,9 @@ def find(seen: Data, *, with_accumulators: bool = False) -> tuple[list[Finding],
     return sorted(found.values(), key=lambda f: -f.elements), coverage
 
 
-def _merge(found: dict[object, Finding], new: Finding) -> None:
-    dtypes = tuple(o.dtype or o.kind for o in new.operands)
-    key = (new.place, new.op, dtypes, new.result, new.origin)
+def merge(found: dict[object, Finding], new: Finding) -> None:
+    """Adds a finding to those of its kind."""
+    key = key_of(new)
     old = found.get(key)
     found[key] = (
         replace(
@@ -119,15 +120,22 @@ def _merge(found: dict[object, Finding], new: Finding) -> None:
     )
 
 
+def key_of(finding: Finding) -> object:
+    """All that tells one finding from another."""
+    dtypes = tuple(o.dtype or o.kind for o in finding.operands)
+    return finding.place, finding.op, dtypes, finding.result, finding.origin, finding.inside
+
+
 def place_of(site: Data) -> Place:
     """Where a site stands."""
     return Place(site["file"], site["line"], site["column"] + 1, site["end_line"],
                  site["end_column"] + 1)  # fmt: skip
 
 
-def _findings(
-    operation: Operation, mark: int, site: Data, with_accumulators: bool
+def findings_of(
+    operation: Operation, mark: int, site: Data, with_accumulators: bool = False
 ) -> Iterator[Finding]:
+    """The finding an operation is, if it is one."""
     decision, question = operation.decision, operation.question
     assert decision is not None  # it is expected
     is_sum = question.op.accumulates

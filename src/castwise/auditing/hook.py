@@ -49,6 +49,8 @@ class Hook:
     makes_without_dtype: str = ""  # those of `makes` that take no dtype=
     takes_dtype: str = ""  # other calls that take dtype=
     functions: dict[str, str] = field(default_factory=dict)  # operators that take dtype= as calls
+    casts_inside: str = ""  # its own name of a cast, whoever made it
+    watch_inside: Callable[[], None] | None = None  # logs what runs inside its libraries
 
 
 @functools.cache
@@ -61,12 +63,19 @@ def find_hook(module: str) -> Hook | None:
 def _by_module() -> dict[str, Hook]:
     found = {}
     for file in pkgutil.iter_modules(hooks.__path__):
+        if file.ispkg:
+            continue  # what a hook needs only when it is used
         hook: Hook = importlib.import_module(f"{hooks.__name__}.{file.name}").HOOK
         for module in (hook.framework, *hook.modules.split()):
             found[module] = hook
     return found
 
 
+def all_hooks() -> set[Hook]:
+    """Every hook there is."""
+    return set(_by_module().values())
+
+
 def compilers() -> frozenset[str]:
     """The dotted names of all decorators that read a function themselves."""
-    return frozenset(name for hook in _by_module().values() for name in hook.compilers.split())
+    return frozenset(name for hook in all_hooks() for name in hook.compilers.split())

@@ -26,6 +26,7 @@ class Options(NamedTuple):
     """How a program is audited."""
 
     include: tuple[str, ...] = ()  # packages beyond the user's own modules
+    is_deep: bool = False  # what runs inside libraries too
     edits: dict[str, list[tuple[int, int, int, int, str]]] | None = None  # changes in memory
     keeps_outcome: bool = False  # what it prints and leaves is kept, to be compared
     is_shown: bool = True  # what it prints is passed on

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from castwise import __version__
-from castwise.auditing import observe
+from castwise.auditing import arrivals, observe
 from castwise.auditing.callees import observed_file
-from castwise.auditing.hook import compilers
-from castwise.auditing.log import FILES, SITES, UNOBSERVED
+from castwise.auditing.hook import all_hooks, compilers
+from castwise.auditing.log import FILES, LOG, SITES, UNOBSERVED
 from castwise.auditing.rewrite import rewrite
 from castwise.auditing.sites import Site, Unobserved, first_mark
 
@@ -146,6 +146,7 @@ class Finder(importlib.abc.MetaPathFinder):
         return None
 
     def _audit(self, spec: ModuleSpec) -> None:
+        arrivals.notice(spec)
         if type(spec.loader) is SourceFileLoader and spec.origin:
             top = spec.name.partition(".")[0]
             if top in self._include or is_users_own(spec.origin):
@@ -187,9 +188,14 @@ def _installed() -> tuple[str, ...]:
 _places: tuple[str, ...] = ()
 
 
-def start(include: Collection[str] = ()) -> Finder:
-    """Audits every module of the user's that is imported from now on."""
+def start(include: Collection[str] = (), *, is_deep: bool = False) -> Finder:
+    """Audits every module of the user's that is imported from now on; where it is deep, also what
+    runs inside the libraries of frameworks that can show it."""
     observe.install()
+    LOG.is_deep = is_deep
+    for hook in all_hooks() if is_deep else ():
+        if hook.watch_inside:
+            arrivals.when_imported(hook.framework, hook.watch_inside)
     finder = Finder(include)
     sys.meta_path.insert(0, finder)
     _audit_scripts()

@@ -52,6 +52,7 @@ class Log:
 
     def __init__(self) -> None:
         self.on_event: Callable[[bool], None] | None = None  # told whether it is new
+        self.is_deep = False  # whether what runs inside libraries is logged too
         self.clear()
 
     def clear(self) -> None:
@@ -76,6 +77,12 @@ class Log:
             self._add(mark, called.callee, operands, flags, result)
         else:
             self._count(mark, called.callee, operands, flags, None, None)
+
+    def call_inside(
+        self, mark: int, callee: Any, operands: tuple[Any, ...], flags: Any, result: Any
+    ) -> None:
+        """Counts an operation that no source of the user's calls by name."""
+        self._add(mark, callee, operands, flags, result)
 
     def passed(self, mark: int, result: Any) -> None:
         """Files an array that a function of the user's returns, if it is not known yet."""

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from castwise import __version__
 from castwise.auditing.arrays import ARRAYS, NUMBERS, Signature
+from castwise.auditing.inside import PLAIN, Inside
 from castwise.auditing.log import FILES, LOG, SITES, UNOBSERVED, Tally
 from castwise.errors import UsageError
 from castwise.vocab.live import to_dtype
@@ -25,10 +26,13 @@ def seen_here() -> Data:
     marks = {event["mark"] for event in events} | {*LOG.quieted, *LOG.late}
     marks |= {o["origin"] for event in events for o in _arrays(event["operands"])}
     return {
-        "events": events,
+        "events": [event for event in events if "inside" not in event],
+        "inside": [event for event in events if "inside" in event],
         "sites": {str(mark): _site(mark) for mark in sorted(marks - {0})},
         "files": sorted(FILES.values()),
         "unobserved": [[path, *u] for path, found in UNOBSERVED.items() for u in found],
+        "is_deep": LOG.is_deep,
+        "plain": sum(list(PLAIN.values())),
         "quiet": len(LOG.quieted),
         "late": sum(LOG.late.values()),
         "failures": dict(LOG.failures),
@@ -52,6 +56,9 @@ def _event(key: tuple[Any, ...], tally: Tally) -> Data:
         has_dtype, is_complete, positional, *keywords = flags
         event |= {"dtype_given": has_dtype, "complete": is_complete}
         event |= {"positional": positional, "keywords": keywords}
+    if isinstance(callee, Inside):
+        event["inside"] = {"backward_of": callee.backward_of, "autocast": callee.autocast,
+                           "spot": callee.spot}  # fmt: skip
     return event
 
 
@@ -139,19 +146,21 @@ def save(directory: Path) -> None:
 
 def load(directory: Path) -> Data:
     """What all processes of a program have seen, put together."""
-    whole: Data = {"events": [], "sites": {}, "files": [], "unobserved": [], "quiet": 0, "late": 0,
-                   "failures": {}, "dialects": {}, "versions": {}, "processes": 0,
-                   "peak_memory": 0}  # fmt: skip
+    whole: Data = {"events": [], "inside": [], "sites": {}, "files": [], "unobserved": [],
+                   "is_deep": False, "plain": 0, "quiet": 0, "late": 0, "failures": {},
+                   "dialects": {}, "versions": {}, "processes": 0, "peak_memory": 0}  # fmt: skip
     for place in sorted(directory.glob("*.json")):
         part = json.loads(place.read_text(encoding="utf-8"))
         whole["processes"] += 1
         whole["peak_memory"] = max(whole["peak_memory"], part["peak_memory"])
         whole["events"] += part["events"]
+        whole["inside"] += part["inside"]
+        whole["is_deep"] |= part["is_deep"]
         for name in ("sites", "dialects", "versions"):
             whole[name].update(part[name])
         for name in ("files", "unobserved"):
             whole[name] += [entry for entry in part[name] if entry not in whole[name]]
-        for name in ("quiet", "late"):
+        for name in ("plain", "quiet", "late"):
             whole[name] += part[name]
         for text, count in part["failures"].items():
             whole["failures"][text] = whole["failures"].get(text, 0) + count

@@ -8,12 +8,15 @@ from castwise.auditing.audited import Audit, Origin
 from castwise.auditing.findings import Finding
 from castwise.auditing.source import columns_of, text_at
 from castwise.report.audit_coverage import coverage_json
+from castwise.report.audit_inside import inside_json
 
 
 def audit_json(audit: Audit) -> dict[str, Any]:
     """The audit as a JSON object."""
+    inside = {"inside": inside_json(audit.inside)} if audit.inside else {}
     return {
         "findings": [_finding(f, origin) for origin in audit.origins for f in origin.findings],
+        **inside,
         "coverage": coverage_json(audit.coverage),
         "versions": audit.versions,
     }
@@ -34,6 +37,7 @@ def _finding(finding: Finding, origin: Origin) -> dict[str, Any]:
         "bytes": origin.saved_by(finding),
         "hazards": list(finding.hazards),
         "origin": {"file": origin.place.file, "line": origin.place.line},
+        "inside": finding.inside or None,
         "message": message(finding),
         "fix": origin.fix.text if origin.fix else None,
     }

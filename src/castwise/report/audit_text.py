@@ -8,6 +8,7 @@ from castwise.auditing.source import fixed_lines, lines_at
 from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit_coverage import coverage_text
+from castwise.report.audit_inside import inside_text
 from castwise.report.colour import Paint, plain
 from castwise.report.folding import filled, folded
 
@@ -25,6 +26,8 @@ def audit_text(audit: Audit, paint: Paint = plain, width: int = 80) -> str:
         parts.append(folded(_rest(audit.origins[_ORIGINS:]), width))
     if audit.findings:
         parts.append(_hazards_text(audit, paint, width))
+    if audit.inside:
+        parts.append(inside_text(audit.inside, width))
     return "\n\n".join([*parts, coverage_text(audit.coverage, width)])
 
 
@@ -98,6 +101,7 @@ def _finding_text(finding: Finding, origin: Origin, paint: Paint, width: int) ->
     """Where, what became of what, how much and how often, what it may cost."""
     is_near = finding.place.file == origin.place.file
     where = f"line {finding.place.line}" if is_near else place_text(finding.place)
+    where += f", {finding.inside}" if finding.inside else ""
     operation = f"{finding.operation.question} -> {finding.result}"
     pieces: list[tuple[str, str | None]] = [(operation, None)]
     cost = cost_text(finding, origin)

@@ -19,6 +19,12 @@ def _values(tensor: Any) -> list[float]:
     return (flat.real if flat.is_complex() else flat).double().tolist()  # type: ignore[no-any-return]
 
 
+def _watch_inside() -> None:
+    from castwise.auditing.hooks.inside.torch import watch
+
+    watch()
+
+
 HOOK = Hook(
     framework="torch",
     dialect=_dialect,
@@ -44,4 +50,6 @@ HOOK = Hook(
     alias="torch",
     cast=".to({0})",
     makes_without_dtype="load Tensor",
+    casts_inside="_to_copy",
+    watch_inside=_watch_inside,
 )  # fmt: skip

@@ -1,0 +1,35 @@
+"""Actions that wait for a module to be imported."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from typing import Any
+
+_waiting: dict[str, Callable[[], None]] = {}
+
+
+def when_imported(name: str, action: Callable[[], None]) -> None:
+    """Runs an action once a module has been imported, or now where it has been."""
+    if name in sys.modules:
+        action()
+    else:
+        _waiting[name] = action
+
+
+def notice(spec: ModuleSpec) -> None:
+    """Sees to it that the action that waits for a module runs after its loader has run it."""
+    action = _waiting.pop(spec.name, None)
+    loader: Any = spec.loader
+    if action is None or loader is None:
+        return
+    run = loader.exec_module
+
+    def run_and_act(module: types.ModuleType) -> None:
+        del loader.exec_module  # the loader is the program's: it is as it was from here on
+        run(module)
+        action()
+
+    loader.exec_module = run_and_act

@@ -1,0 +1,195 @@
+"""Sees every aten op of PyTorch: those inside libraries, and those of backward."""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+import threading
+from _thread import get_ident
+from types import CodeType, FrameType
+from typing import Any
+
+from castwise.auditing.frames import mark_of, spot_of, users_frame
+from castwise.auditing.inside import PLAIN, Inside, log_inside
+from castwise.auditing.log import LOG
+
+_CAST = "_to_copy"
+_NODES_KEPT = 1 << 16  # autograd nodes whose forward line is remembered
+
+
+class _Forward:
+    """The site and op of the last autograd nodes, by their sequence numbers.
+
+    Each thread counts for itself, and backward may run in yet another: a number that two threads
+    have used tells nothing.
+    """
+
+    def __init__(self) -> None:
+        self.last: dict[int, int] = {}  # thread -> the number of its newest node
+        self._nodes: dict[int, tuple[int, int, int, str]] = {}
+
+    def made(self, number: int, thread: int, mark: int, op: str) -> None:
+        """Notes the op a node was made for: the first that runs after it."""
+        known = self._nodes.get(number % _NODES_KEPT)
+        if known is None or known[0] != number:
+            self._nodes[number % _NODES_KEPT] = (number, thread, mark, op)
+        elif known[1] != thread:
+            self._nodes[number % _NODES_KEPT] = (number, 0, 0, "")
+
+    def place_of(self, node: Any) -> tuple[int, str]:
+        """The site and op whose gradient a node computes; the site is 0 where it is not known."""
+        number = node._sequence_nr()
+        found = self._nodes.get(number % _NODES_KEPT)
+        if found is None or found[0] != number or not found[2]:
+            return 0, _op_of_node(node.name())
+        return found[2], found[3]
+
+
+def watch() -> None:
+    """Watches this thread and all that start after it."""
+    watcher = _watcher_class()
+    watcher().__enter__()
+    plain = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+
+    @functools.wraps(plain)
+    def watched(thread: threading.Thread) -> None:
+        with watcher():
+            plain(thread)
+
+    threading.Thread._bootstrap_inner = watched  # type: ignore[attr-defined]
+
+
+def _watcher_class() -> Any:
+    import torch
+    from torch.autograd import _get_sequence_nr as next_node
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    log = _DispatchLog(torch)
+    see, frame_above = log.see, sys._getframe
+
+    class Watcher(TorchDispatchMode):  # type: ignore[misc]
+        """Passes every op on as it is and logs it."""
+
+        supports_higher_order_operators = True
+
+        @classmethod
+        def ignore_compile_internals(cls) -> bool:
+            return True  # torch.compile compiles as it does without this mode
+
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return False  # the wrapper this would add takes longer than all the rest
+
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            keywords = kwargs or {}
+            node = next_node() - 1  # made for this op, just before it was dispatched
+            result = func(*args, **keywords)
+            try:
+                see(func, node, args, keywords, result, frame_above(1))
+            except Exception as error:
+                LOG.failed(error)
+            return result
+
+    _leave_to_python(torch, Watcher.__torch_dispatch__.__code__)
+    return Watcher
+
+
+class _DispatchLog:
+    """Counts the ops that casts can be in, each at a line of the user's."""
+
+    def __init__(self, torch: Any) -> None:
+        from torch.autograd.graph import _engine_run_backward
+
+        self._torch = torch
+        self._tensors = frozenset({torch.Tensor, torch.nn.Parameter})
+        self._running_node = torch._C._current_autograd_node
+        self._engine = _engine_run_backward.__code__
+        self._forward = _Forward()
+
+    def see(
+        self, func: Any, node: int, args: Any, keywords: Any, result: Any, frame: FrameType
+    ) -> None:
+        """Logs an op that has run."""
+        thread = get_ident()
+        if self._forward.last.get(thread) != node:
+            self._forward.last[thread] = node
+            user = users_frame(frame, self._engine)
+            if user is not None:
+                self._forward.made(node, thread, mark_of(user), func.__name__.partition(".")[0])
+        if self._has_one_dtype(args, result):
+            PLAIN[thread] = PLAIN.get(thread, 0) + 1
+        else:
+            self._log(func, args, keywords, result, frame)
+
+    def _has_one_dtype(self, args: Any, result: Any) -> bool:
+        """Whether all arrays, of which some go in, are of one dtype: most ops, and none of them
+        casts."""
+        tensors = self._tensors
+        if type(result) not in tensors:
+            if type(result) is not tuple or type(result[0]) not in tensors:
+                return False
+            result = result[0]
+        held, has_operands = result.dtype, False
+        for thing in args:
+            kind = type(thing)
+            if kind in tensors:
+                if thing.dtype is not held:
+                    return False
+                has_operands = True
+            elif kind is list and thing and type(thing[0]) in tensors:
+                if any([t is not None and t.dtype is not held for t in thing]):
+                    return False
+                has_operands = True
+        return has_operands
+
+    def _log(self, func: Any, args: Any, keywords: Any, result: Any, frame: FrameType) -> None:
+        name = func.__name__.partition(".")[0]
+        node = self._running_node()
+        user = users_frame(frame, None if node is None else self._engine)
+        of, autocast, spot = "", "", None
+        if user is not None:
+            mark, spot = mark_of(user), spot_of(frame)
+            if name == _CAST:
+                autocast = _autocast_dtype(self._torch)
+        elif node is not None:
+            mark, of = self._forward.place_of(node)
+            user = None if mark else users_frame(frame)
+            mark = mark_of(user) if user is not None else mark
+        else:
+            return  # nothing of the user's is running
+        if mark:
+            log_inside(
+                mark, Inside(_module(func), name, of, autocast, spot), args, keywords, result
+            )
+
+
+def _module(func: Any) -> str:
+    """aten is PyTorch itself; custom ops belong to their library."""
+    space = func.namespace
+    return "torch" if space in ("aten", "prims") else str(space)
+
+
+@functools.cache
+def _op_of_node(name: str) -> str:
+    """NativeLayerNormBackward0 belongs to native_layer_norm."""
+    plain = re.sub(r"Backward\d*$", "", name.rpartition("::")[2])
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain).lower()
+
+
+def _autocast_dtype(torch: Any) -> str:
+    """The dtype autocast was on for when the op was called; inside, torch has turned it off."""
+    with torch._C._RestorePythonTLSSnapshot():
+        for device in ("cpu", "cuda"):
+            if torch.is_autocast_enabled(device):
+                return str(torch.get_autocast_dtype(device)).rpartition(".")[2]
+    return ""
+
+
+def _leave_to_python(torch: Any, code: CodeType) -> None:
+    """Tells torch's own compiler to leave a function, and what it calls, alone."""
+    frames = torch._C._dynamo.eval_frame
+    skip = frames._FrameAction.SKIP
+    frames.set_code_exec_strategy(code, frames._FrameExecStrategy(skip, skip))

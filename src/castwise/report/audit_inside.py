@@ -1,0 +1,66 @@
+"""What an audit saw inside libraries and in backward, for the terminal and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from castwise.auditing.inside_findings import InsideCast, InsideCoverage
+from castwise.report.amounts import counted, place_text, size_text
+from castwise.report.folding import folded
+
+_MOST_CASTS = 8
+
+
+def inside_text(inside: InsideCoverage, width: int = 80) -> str:
+    """The casts nobody wrote, and what "none" would mean."""
+    return "\n".join(folded(line, width, 5 if line[0] == " " else 2) for line in _lines(inside))
+
+
+def _lines(inside: InsideCoverage) -> Iterator[str]:
+    if inside.casts:
+        size = size_text(sum(cast.bytes for cast in inside.casts))
+        times = counted(sum(cast.count for cast in inside.casts), "cast")
+        yield f"Inside libraries and in backward: {times}, {size} of copies."
+    for cast in inside.casts[:_MOST_CASTS]:
+        yield _cast_line(cast)
+    if len(inside.casts) > _MOST_CASTS:
+        yield f"   and {len(inside.casts) - _MOST_CASTS} more"
+    yield f"Seen inside libraries and in backward: {counted(inside.seen, 'operation')}."
+    if inside.not_understood:
+        total = sum(inside.not_understood.values())
+        most = ", ".join(f"{name} {n:,}" for name, n in inside.not_understood.most_common(5))
+        yield f"Not understood there: {total:,} ({most})."
+    if inside.cannot_show:
+        named = " and ".join(inside.cannot_show)
+        have = "has" if len(inside.cannot_show) == 1 else "have"
+        yield f"{named} {have} no hook to look inside libraries: audit them with --include PACKAGE."
+
+
+def _cast_line(cast: InsideCast) -> str:
+    times = f", {cast.count:,} times" if cast.count > 1 else ""
+    change = f"{cast.source} -> {cast.target}"
+    return f"   {place_text(cast.place)}: {change}, {cast.why}, {size_text(cast.bytes)}{times}"
+
+
+def inside_json(inside: InsideCoverage) -> dict[str, Any]:
+    """The same as JSON."""
+    return {
+        "seen": inside.seen,
+        "not_understood": dict(inside.not_understood.most_common()),
+        "cannot_show": list(inside.cannot_show),
+        "casts": [
+            {
+                "file": cast.place.file,
+                "line": cast.place.line,
+                "column": cast.place.column,
+                "from": str(cast.source),
+                "to": str(cast.target),
+                "why": cast.why,
+                "count": cast.count,
+                "elements": cast.elements,
+                "bytes": cast.bytes,
+            }
+            for cast in inside.casts
+        ],
+    }
