@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from castwise.cli_findings import Wanted, finding_options, judge_of
 from castwise.report.colour import paint_for
 from castwise.report.printing import terminal_width
+
+if TYPE_CHECKING:
+    from castwise.auditing.audited import Audit
+    from castwise.auditing.saved import Data
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -18,8 +23,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too.")
 @click.option("--deep", is_flag=True, help="Inside libraries and backward too.")
 @click.option("--all", "with_all", is_flag=True, help="Sums that widen small integers too.")
-@click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write the report as JSON.")
 @click.option("--try-fixes", is_flag=True, help="Run again with the fixes, in memory alone.")
+@finding_options
 @click.option("--save", type=_FILE, metavar="FILE", help="Write what was seen, for castwise port.")
 @click.option("-m", "is_module", is_flag=True, help="PROGRAM is a module, as in python -m.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -27,8 +32,8 @@ def audit(
     include: tuple[str, ...],
     deep: bool,
     with_all: bool,
-    json_file: Path | None,
     try_fixes: bool,
+    wanted: Wanted,
     save: Path | None,
     is_module: bool,
     program: tuple[str, ...],
@@ -38,30 +43,40 @@ def audit(
     PROGRAM is a script with its arguments. It runs as it would without castwise and its status is
     the command's; the report goes to stderr. Options of castwise stand before it.
 
+    A comment `# castwise: ignore` or `# castwise: ignore[widens]` on a finding's line, or on that
+    of its origin, accepts it.
+
     \b
     Examples:
       castwise audit examples/image_pipeline.py
       castwise audit --include mypackage -m mypackage.train --epochs 1
+      castwise audit --fail-on any --baseline known.json tests/run.py
     """
     from castwise.auditing.audited import audit_of
     from castwise.auditing.launch import Options, run_audited
     from castwise.auditing.saved import save_file
-    from castwise.report.audit_json import audit_json
+    from castwise.report.audit_progress import progress_on_stderr
     from castwise.report.audit_text import audit_text
 
     command = ("-m", *program) if is_module else program
+    judge = judge_of(wanted)
     options = Options(include, is_deep=deep, keeps_outcome=try_fixes)
-    run = run_audited(command, options)
-    found = audit_of(run.seen, with_accumulators=with_all)
+    progress = progress_on_stderr()
+    run = run_audited(command, options, progress)
+    if progress:
+        progress.close()
     if save:
         save_file(run.seen, save)
-    if json_file:
-        json_file.write_text(json.dumps(audit_json(found), indent=2) + "\n", encoding="utf-8")
+    whole, found = judge.judge(audit_of(run.seen, with_accumulators=with_all))
     width = min(terminal_width(sys.stderr), 100)
     click.echo(audit_text(found, paint_for(sys.stderr), width), err=True)
+    judge.write(whole, found)
     if try_fixes:
         from castwise.auditing.trial import try_fixes as run_again
         from castwise.report.audit_trial import trial_text
 
-        click.echo(f"\n{trial_text(run_again(command, found, run, options))}", err=True)
-    return run.status
+        def read(seen: Data) -> Audit:
+            return judge.judge(audit_of(seen, with_accumulators=with_all))[1]
+
+        click.echo(f"\n{trial_text(run_again(command, found, run, options, read))}", err=True)
+    return judge.status(found, run.status)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import linecache
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from castwise.auditing.findings import Coverage, Finding, Place, find, place_of
@@ -48,6 +50,9 @@ class Audit:
     coverage: Coverage
     versions: dict[str, str]
     inside: InsideCoverage | None = None  # None: nobody looked inside the libraries
+    ignored: int = 0  # findings that comments in the source accept
+    baselined: int = 0  # findings that a baseline knows
+    remarks: tuple[str, ...] = ()  # on comments that make no sense
 
     @property
     def findings(self) -> list[Finding]:
@@ -79,6 +84,8 @@ class Audit:
 
 def audit_of(seen: Data, *, with_accumulators: bool = False) -> Audit:
     """The audit of what was seen."""
+    for file in seen["files"]:
+        linecache.checkcache(file)  # it may have changed since another audit
     findings, coverage = find(seen, with_accumulators=with_accumulators)
     inside = None
     if seen.get("is_deep"):
@@ -88,8 +95,12 @@ def audit_of(seen: Data, *, with_accumulators: bool = False) -> Audit:
     for finding in findings:
         groups.setdefault(finding.origin, []).append(finding)
     origins = [_origin(mark, group, seen) for mark, group in groups.items()]
-    origins.sort(key=lambda o: (-o.bytes, -len(o.findings), o.place))
-    return Audit(tuple(origins), coverage, seen["versions"], inside)
+    return Audit(worst_first(origins), coverage, seen["versions"], inside)
+
+
+def worst_first(origins: Iterable[Origin]) -> tuple[Origin, ...]:
+    """Origins in the order a person should look at them."""
+    return tuple(sorted(origins, key=lambda o: (-o.bytes, -len(o.findings), o.place)))
 
 
 def _origin(mark: int, findings: list[Finding], seen: Data) -> Origin:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from castwise.auditing.operations import Harmless, NotUnderstood, Operation, understand
 from castwise.auditing.saved import Data
 from castwise.auditing.temporaries import temporary_bytes
+from castwise.engine.decision import HAZARDS
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand
 
@@ -145,11 +146,11 @@ def findings_of(
     culprit = _culprit(question.operands, decision.compute)
     if culprit is None and decision.result.name not in _WIDE and not is_sum:
         return  # the op alone made it so, and it made no float64
-    hazards = dict.fromkeys(hazard for cast in casts for hazard in cast.hazards)
+    hazards = {hazard for cast in casts for hazard in cast.hazards}
     origin = operation.operands[culprit].get("origin") if culprit is not None else 0
     event = operation.event
     yield Finding(place_of(site), question.op.name, operation, culprit, origin or mark,
-                  tuple(hazards), event["count"], event["elements"],
+                  tuple(h for h in HAZARDS if h in hazards), event["count"], event["elements"],
                   temporary_bytes(operation))  # fmt: skip
 
 

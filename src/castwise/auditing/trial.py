@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from castwise.auditing.audited import Audit, audit_of
 from castwise.auditing.fixes import Fix
 from castwise.auditing.launch import Options, Run, run_audited
 from castwise.auditing.outcome import Change, largest_change
+from castwise.auditing.saved import Data
 
 
 class Trial(NamedTuple):
@@ -21,8 +22,15 @@ class Trial(NamedTuple):
     change: Change | None
 
 
-def try_fixes(program: Sequence[str], audit: Audit, first: Run, options: Options) -> Trial:
-    """The program run once more with every fix of its audit."""
+def try_fixes(
+    program: Sequence[str],
+    audit: Audit,
+    first: Run,
+    options: Options,
+    read: Callable[[Data], Audit] = audit_of,
+) -> Trial:
+    """The program run once more with every fix of its audit. `read` makes an audit of what is
+    seen, as that audit was made."""
     fixes = _apart([origin.fix for origin in audit.origins if origin.fix])
     edits: dict[str, list[tuple[int, int, int, int, str]]] = {}
     for fix in fixes:
@@ -30,7 +38,7 @@ def try_fixes(program: Sequence[str], audit: Audit, first: Run, options: Options
         edit = (place.line, place.column, place.end_line, place.end_column, fix.text)
         edits.setdefault(place.file, []).append(edit)
     second = run_audited(program, options._replace(edits=edits, is_shown=False))
-    again = audit_of(second.seen)
+    again = read(second.seen)
     return Trial(
         tuple(fixes),
         second.status,

@@ -17,7 +17,12 @@ def audit_json(audit: Audit) -> dict[str, Any]:
     return {
         "findings": [_finding(f, origin) for origin in audit.origins for f in origin.findings],
         **inside,
-        "coverage": coverage_json(audit.coverage),
+        "coverage": {
+            **coverage_json(audit.coverage),
+            "temporaries": audit.temporaries,
+            "ignored": audit.ignored,
+            "baselined": audit.baselined,
+        },
         "versions": audit.versions,
     }
 
@@ -37,9 +42,9 @@ def _finding(finding: Finding, origin: Origin) -> dict[str, Any]:
         "bytes": origin.saved_by(finding),
         "hazards": list(finding.hazards),
         "origin": {"file": origin.place.file, "line": origin.place.line},
-        "inside": finding.inside or None,
         "message": message(finding),
         "fix": origin.fix.text if origin.fix else None,
+        **({"inside": finding.inside} if finding.inside else {}),
     }
 
 

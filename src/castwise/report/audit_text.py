@@ -38,6 +38,8 @@ def summary(audit: Audit) -> str:
         cost = f", cost {size_text(audit.bytes)}" if audit.bytes else ""
         lines = counted(len(audit.origins), "line")
         return f"{counted(findings, 'implicit cast')}, begun by {lines}{cost}."
+    if audit.ignored or audit.baselined:
+        return f"No findings that count, in {seen} on arrays."
     if audit.coverage.seen:
         return f"No findings: none of {seen} on arrays cast one without being asked."
     return "No operation on arrays was seen."
@@ -45,12 +47,17 @@ def summary(audit: Audit) -> str:
 
 def asides(audit: Audit) -> list[str]:
     """What is to be said beside the summary."""
-    if not audit.temporaries:
-        return []
-    makers = " and ".join(audit.makers_of_temporaries)
-    size = size_text(audit.temporaries)
-    return [f"Apart from that {size} of temporaries: on the CPU, {makers} casts operands into "
-            "arrays of their own before it computes."]  # fmt: skip
+    told = list(audit.remarks)
+    if audit.temporaries:
+        makers = " and ".join(audit.makers_of_temporaries)
+        size = size_text(audit.temporaries)
+        told.append(f"Apart from that {size} of temporaries: on the CPU, {makers} casts operands "
+                    "into arrays of their own before it computes.")  # fmt: skip
+    if audit.ignored:
+        told.append(f"Ignored: {counted(audit.ignored, 'finding')}, by comments in the source.")
+    if audit.baselined:
+        told.append(f"Known: {counted(audit.baselined, 'finding')}, by the baseline.")
+    return told
 
 
 def _summary_text(audit: Audit, paint: Paint, width: int) -> str:

@@ -41,5 +41,9 @@ def paint_for_stdout() -> Paint:
 
 def paint_for(stream: TextIO) -> Paint:
     """Colours on a terminal, unless the user asked for none (https://no-color.org)."""
-    is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return coloured if is_wanted and stream.isatty() else plain
+    return plain if os.environ.get("NO_COLOR") or is_plain(stream) else coloured
+
+
+def is_plain(stream: TextIO) -> bool:
+    """Whether a stream is no terminal, or one that knows neither colours nor a cursor."""
+    return os.environ.get("TERM") == "dumb" or not stream.isatty()
