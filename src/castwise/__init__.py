@@ -13,6 +13,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from castwise.auditing.contexts import audit as audit
+    from castwise.auditing.decorated import audited as audited
+    from castwise.auditing.enforcing import enforce as enforce
     from castwise.engine.ask import resolve as resolve
     from castwise.engine.decision import Cast as Cast
     from castwise.engine.decision import Decision as Decision
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from castwise.engine.types import result_type as result_type
     from castwise.errors import CastwiseError as CastwiseError
     from castwise.errors import PromotionError as PromotionError
+    from castwise.errors import PromotionWarning as PromotionWarning
     from castwise.errors import ScalarRangeError as ScalarRangeError
     from castwise.errors import UsageError as UsageError
     from castwise.frameworks.catalog import current as current
@@ -47,6 +51,7 @@ __version__ = "0.1.0"
 _NAMES = {
     "CastwiseError": "errors.CastwiseError",
     "PromotionError": "errors.PromotionError",
+    "PromotionWarning": "errors.PromotionWarning",
     "ScalarRangeError": "errors.ScalarRangeError",
     "UsageError": "errors.UsageError",
     "DType": "vocab.dtypes.DType",
@@ -63,6 +68,9 @@ _NAMES = {
     "dialects": "frameworks.catalog.dialects",
     "load_dialect": "frameworks.catalog.load_dialect",
     "use": "frameworks.catalog.use",
+    "audit": "auditing.contexts.audit",
+    "audited": "auditing.decorated.audited",
+    "enforce": "auditing.enforcing.enforce",
     "Cast": "engine.decision.Cast",
     "Decision": "engine.decision.Decision",
     "can_cast": "engine.types.can_cast",

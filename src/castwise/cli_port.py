@@ -56,7 +56,8 @@ def port(
     if is_saved:
         seen, status = load_file(Path(program[0])), 0
     else:
-        run = run_audited(("-m", *program) if is_module else program, Options(include))
+        options = Options(include, checks=True, notes_attempts=True)
+        run = run_audited(("-m", *program) if is_module else program, options)
         seen, status = run.seen, run.status
     found = port_of(seen, target, source)
     if json_file:

@@ -20,6 +20,10 @@ class PromotionError(CastwiseError, TypeError):
     why = ""  # the reason alone, which many operations share
 
 
+class PromotionWarning(UserWarning):
+    """The dialect answers with another dtype than the framework that runs."""
+
+
 class ScalarRangeError(PromotionError, OverflowError):
     """The dialect refuses the operation because of a scalar's value."""
 

@@ -11,6 +11,7 @@ from castwise.auditing.hook import Hook, find_hook
 _MOST_ELEMENTS = 64  # of a list of arrays: those of concatenate and stack
 _METHOD_TYPES = frozenset({types.BuiltinMethodType, types.MethodType})
 rewritten_files: set[str] = set()
+_rewritten_codes: dict[int, types.CodeType] = {}  # by id, since code is slow to hash
 _callable_types: dict[int, bool] = {}
 
 
@@ -25,7 +26,7 @@ class Callee(NamedTuple):
 class Called:
     """One call in the making: the callee and what its arguments show."""
 
-    __slots__ = ("arguments", "callee", "has_dtype", "is_complete", "keywords")
+    __slots__ = ("arguments", "callee", "has_dtype", "is_complete", "keywords", "taken")
 
     def __init__(self, callee: Callee, arguments: list[Any]) -> None:
         self.callee = callee
@@ -33,6 +34,12 @@ class Called:
         self.keywords: dict[str, Any] = {}
         self.has_dtype = False
         self.is_complete = True  # False: some arguments could not be seen
+        self.taken = 0  # arguments that were judged to be there, see watching.py
+
+    @property
+    def flags(self) -> tuple[Any, ...]:
+        """What tells two calls with the same operands apart."""
+        return self.has_dtype, self.is_complete, len(self.arguments), *self.keywords
 
     def take(self, name: int | str, thing: Any) -> None:
         """Notes an argument."""
@@ -74,12 +81,30 @@ def observed_file(path: str) -> None:
     rewritten_files.add(path)
 
 
+def observed_code(code: types.CodeType) -> None:
+    """Says that a function is observed itself, with all that is defined in it."""
+    _rewritten_codes[id(code)] = code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            observed_code(constant)
+
+
+def has_observed(*, only_functions: bool) -> bool:
+    """Whether there are observed functions, or files of them."""
+    return bool(_rewritten_codes or (rewritten_files and not only_functions))
+
+
+def is_observed(code: types.CodeType) -> bool:
+    """Whether a function is observed itself."""
+    return code.co_filename in rewritten_files or id(code) in _rewritten_codes
+
+
 def called_by(function: Any) -> Called | None:
     """The call that is about to happen, or None where its body is observed, or it is no function
     the auditor can read."""
     kind = type(function)
     if kind is types.FunctionType:
-        if function.__code__.co_filename in rewritten_files:
+        if is_observed(function.__code__):
             return None
         return _named(function.__module__, function.__name__)
     if kind in _METHOD_TYPES:
@@ -99,7 +124,7 @@ def _method(function: Any) -> Called | None:
         return Called(Callee(_top(kind.__module__), function.__name__, True), [note(owner)])
     if type(function) is types.MethodType:
         code = getattr(function.__func__, "__code__", None)
-        if code is None or code.co_filename in rewritten_files:
+        if code is None or is_observed(code):
             return None
         return _named(function.__func__.__module__, function.__name__)
     module = function.__module__ or (owner.__module__ if kind is type else None) or "builtins"

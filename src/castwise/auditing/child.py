@@ -15,8 +15,9 @@ from _thread import allocate_lock
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from castwise.auditing import loading, main_script, saved
+from castwise.auditing import loading, main_script, saved, scopes
 from castwise.auditing.log import LOG
 from castwise.auditing.outcome import save_arrays
 from castwise.auditing.starting import hand_on
@@ -37,13 +38,24 @@ def join(place: str, loaded: Collection[str]) -> None:
     options = json.loads((_directory / "options").read_text(encoding="utf-8"))
     _keeps_outcome = options["keeps_outcome"] and _is_first()
     hand_on(place)
-    loading.start(options["include"], is_deep=options["is_deep"])
+    loading.start(options["include"], is_deep=options["is_deep"], checks=options["checks"])
+    if options["checks"]:
+        _begin_checks(options)
     loading.EDITS.update(options["edits"] or {})
     main_script.observe_main(_directory, options["script"])
     main_script.make_way({name for name in sys.modules if name not in loaded})
     atexit.register(_end)
     os.register_at_fork(after_in_child=_forked)
     LOG.on_event = _report_sometimes
+
+
+def _begin_checks(options: dict[str, Any]) -> None:
+    from castwise.auditing.enforcing import Attempts, ProcessEnforcement  # most programs need none
+
+    if options["notes_attempts"]:
+        scopes.enter_everywhere(Attempts())
+    if options["enforce"]:
+        scopes.enter_everywhere(ProcessEnforcement(**options["enforce"]))
 
 
 def _is_first() -> bool:

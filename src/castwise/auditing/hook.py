@@ -44,6 +44,10 @@ class Hook:
     names: str = ""  # the module users take its names from
     alias: str = ""  # what they call it
     cast: str = ".astype({0})"  # how its source casts an array
+    # A mode in which the framework tells every call before it runs; it has a method leave, which
+    # says whether the mode has ended. `dispatch` are the modules that stand between.
+    mode: Callable[[Callable[..., Any]], Any] | None = None
+    dispatch: str = ""
     files: str = ""  # those of `makes` whose dtype is that of a file
     is_guest: bool = False  # its arrays take part in operations of other frameworks
     makes_without_dtype: str = ""  # those of `makes` that take no dtype=

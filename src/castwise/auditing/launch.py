@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from castwise.auditing import saved
 from castwise.auditing.outcome import Outcome, load_outcome
@@ -30,6 +30,9 @@ class Options(NamedTuple):
     edits: dict[str, list[tuple[int, int, int, int, str]]] | None = None  # changes in memory
     keeps_outcome: bool = False  # what it prints and leaves is kept, to be compared
     is_shown: bool = True  # what it prints is passed on
+    checks: bool = False  # operations can be judged before they run
+    notes_attempts: bool = False  # what the framework itself is about to refuse is noted
+    enforce: dict[str, Any] | None = None  # the arguments of cw.enforce, for the whole program
 
 
 _AS_IT_IS = Options()

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from castwise import __version__
-from castwise.auditing import arrivals, observe
+from castwise.auditing import arrivals, scopes
 from castwise.auditing.callees import observed_file
 from castwise.auditing.hook import all_hooks, compilers
 from castwise.auditing.log import FILES, LOG, SITES, UNOBSERVED
 from castwise.auditing.rewrite import rewrite
-from castwise.auditing.sites import Site, Unobserved, first_mark
+from castwise.auditing.sites import Site, Unobserved, first_mark, full_path
 
 _Sites: TypeAlias = "dict[int, tuple[Any, ...]]"
 _Unobserved: TypeAlias = "list[tuple[Any, ...]]"
@@ -42,17 +42,21 @@ def audited_code(source: bytes, path: str) -> types.CodeType:
     return code
 
 
-def rewritten(source: bytes, path: str, *, is_main: bool = False) -> _Entry:
+def rewritten(
+    source: bytes, path: str, *, is_main: bool = False, checks: bool | None = None
+) -> _Entry:
     """A module's code, its sites and what is left as it is, from the cache where that was done
-    before.
+    before. `checks` is by default what the process was started with.
 
     Raises SyntaxError, or ValueError, as compiling the source would.
     """
-    source = _edited(source, EDITS.get(os.path.abspath(path), ()))
-    kept = _cache_file(source, path, is_main)
+    checks = _checks if checks is None else checks
+    full = full_path(path)
+    source = _edited(source, EDITS.get(full, ()))
+    kept = _cache_file(source, path, is_main, checks)
     entry = _read_cache(kept)
     if entry is None:
-        new = rewrite(source, os.path.abspath(path), compilers(), is_main=is_main)
+        new = rewrite(source, full, compilers(), is_main=is_main, checks=checks)
         code = compile(new.tree, path, "exec", dont_inherit=True)
         entry = (code, _plain(new.sites), [tuple(found) for found in new.unobserved])
         _write_cache(kept, entry)
@@ -60,13 +64,23 @@ def rewritten(source: bytes, path: str, *, is_main: bool = False) -> _Entry:
 
 
 def register(path: str, sites: _Sites, unobserved: _Unobserved) -> None:
-    """Says what the marks in a file's code mean."""
-    SITES.update({mark: Site(*fields) for mark, fields in sites.items()})
-    full = os.path.abspath(path)
-    FILES[first_mark(full)] = full
-    UNOBSERVED[full] = [Unobserved(*fields) for fields in unobserved]
+    """Says what the marks in a file's code mean, and that all its functions are observed."""
+    register_sites(path, sites)
+    UNOBSERVED[full_path(path)] = [Unobserved(*fields) for fields in unobserved]
     observed_file(path)
+    if _checks:
+        CHECKED.add(path)
 
+
+def register_sites(path: str, sites: _Sites) -> None:
+    """Says what the marks in some code of a file mean."""
+    SITES.update({mark: Site(*fields) for mark, fields in sites.items()})
+    full = full_path(path)
+    FILES[first_mark(full)] = full
+
+
+CHECKED: set[str] = set()  # files whose operations can be judged before they run
+_checks = False
 
 # path -> changes to try in memory: first line and column, last ones, new text; all from 1
 EDITS: dict[str, list[tuple[int, int, int, int, str]]] = {}
@@ -85,10 +99,10 @@ def _plain(sites: dict[int, Site]) -> dict[int, tuple[Any, ...]]:
     return {mark: tuple(site) for mark, site in sites.items()}
 
 
-def _cache_file(source: bytes, path: str, is_main: bool) -> Path:
+def _cache_file(source: bytes, path: str, is_main: bool, checks: bool) -> Path:
     """Where a module's rewritten code is kept: by all that it depends on."""
     where = f"{path}\0{os.path.abspath(path)}".encode("utf-8", "surrogatepass")
-    versions = f"{sys.version} {__version__} {sys.flags.optimize} {is_main}"
+    versions = f"{sys.version} {__version__} {sys.flags.optimize} {is_main} {checks}"
     parts = (source, where, versions.encode(), _rewriter_digest())
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -188,10 +202,13 @@ def _installed() -> tuple[str, ...]:
 _places: tuple[str, ...] = ()
 
 
-def start(include: Collection[str] = (), *, is_deep: bool = False) -> Finder:
+def start(include: Collection[str] = (), *, is_deep: bool = False, checks: bool = False) -> Finder:
     """Audits every module of the user's that is imported from now on; where it is deep, also what
-    runs inside the libraries of frameworks that can show it."""
-    observe.install()
+    runs inside the libraries of frameworks that can show it. With `checks` operations can be
+    judged before they run."""
+    global _checks
+    _checks = checks
+    scopes.record()
     LOG.is_deep = is_deep
     for hook in all_hooks() if is_deep else ():
         if hook.watch_inside:

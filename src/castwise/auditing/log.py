@@ -58,6 +58,7 @@ class Log:
     def clear(self) -> None:
         """Forgets everything but the sites, which belong to the loaded modules."""
         self.events: dict[tuple[Any, ...], Tally] = {}
+        self.attempts: dict[tuple[Any, ...], Tally] = {}  # what was about to run and is refused
         self.quieted: set[int] = set()
         self.late: dict[int, int] = {}  # site -> results missed while it was quiet
         self.failures: dict[str, int] = {}  # errors of the auditor's own, by text
@@ -72,11 +73,20 @@ class Log:
         is_array = is_array_type(type(result))
         if not is_array and not any([type(o) in (Note, tuple) for o in operands]):
             return
-        flags = (called.has_dtype, called.is_complete, len(called.arguments), *called.keywords)
         if is_array:
-            self._add(mark, called.callee, operands, flags, result)
+            self._add(mark, called.callee, operands, called.flags, result)
         else:
-            self._count(mark, called.callee, operands, flags, None, None)
+            self._count(mark, called.callee, operands, called.flags, None, None)
+
+    def attempt(
+        self, mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: tuple[Any, ...]
+    ) -> None:
+        """Counts an operation that is about to be refused, and so never ends."""
+        key = event_key(mark, callee, operands, flags)
+        tally = self.attempts.get(key)
+        if tally is None:
+            tally = self.attempts[key] = Tally(operands, None)
+        tally.add(operands, 0)
 
     def call_inside(
         self, mark: int, callee: Any, operands: tuple[Any, ...], flags: Any, result: Any
@@ -127,6 +137,13 @@ class Log:
         """Counts an error of the auditor's own, which the program must not see."""
         text = f"{type(error).__name__}: {error}"[:200]
         self.failures[text] = self.failures.get(text, 0) + 1
+
+
+def event_key(
+    mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: Any
+) -> tuple[Any, ...]:
+    """The signature of an operation that has no result yet."""
+    return mark, callee, tuple([_key(o) for o in operands]), flags, None
 
 
 def _key(operand: Any) -> Any:

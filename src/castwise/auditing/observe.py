@@ -24,27 +24,28 @@ _quiet: set[int] = set()
 _runs: dict[int, int] = {}
 # By mark and frame: no frame runs one operation twice at a time, and no two live frames have one
 # id, in whatever threads, generators and coroutines they are.
-_notes: dict[tuple[int, int], Any] = {}
+NOTES: dict[tuple[int, int], Any] = {}
 _kept: dict[tuple[int, str, int], Any] = {}
 
 
 def left(mark: int, thing: Any) -> Any:
     """Notes the first operand of an operator."""
-    _take(mark, thing, id(_frame(1)))
+    take(mark, thing, id(_frame(1)))
     return thing
 
 
 def right(mark: int, thing: Any) -> Any:
     """Notes the second operand of an operator."""
-    _take(~mark, thing, id(_frame(1)))
+    take(~mark, thing, id(_frame(1)))
     return thing
 
 
-def _take(mark: int, thing: Any, frame: int) -> None:
+def take(mark: int, thing: Any, frame: int) -> None:
+    """Notes an operand; the second one's mark is inverted."""
     try:
-        if len(_notes) > _MOST_NOTES:
-            _notes.clear()
-        _notes[mark, frame] = note(thing)
+        if len(NOTES) > _MOST_NOTES:
+            NOTES.clear()
+        NOTES[mark, frame] = note(thing)
     except RecursionError:
         pass
     except Exception as error:
@@ -75,16 +76,19 @@ def settle(mark: int, result: Any, first: Any, second: Any = None) -> Any:
 
 def _log(mark: int, result: Any, first: Any, second: Any, frame: int) -> None:
     try:
-        one = _notes.pop((mark, frame), None) if first is ... else note(first)
-        if len(SITES[mark].literals) == 1:
-            LOG.operator(mark, (one,), result)
-        else:
-            two = _notes.pop((~mark, frame), None) if second is ... else note(second)
-            LOG.operator(mark, (one, two), result)
+        LOG.operator(mark, operands(mark, first, second, frame), result)
     except RecursionError:
         pass
     except Exception as error:
         LOG.failed(error)
+
+
+def operands(mark: int, first: Any, second: Any, frame: int) -> tuple[Any, ...]:
+    """The notes of an operator's operands, taken back where they were noted before."""
+    one = NOTES.pop((mark, frame), None) if first is ... else note(first)
+    if len(SITES[mark].literals) == 1:
+        return (one,)
+    return one, NOTES.pop((~mark, frame), None) if second is ... else note(second)
 
 
 def peek(mark: int, result: Any) -> Any:
@@ -99,7 +103,7 @@ def peek(mark: int, result: Any) -> Any:
 def callee(mark: int, function: Any) -> Any:
     """Notes what is called."""
     try:
-        _notes[mark, id(_frame(1))] = called_by(function)
+        NOTES[mark, id(_frame(1))] = called_by(function)
     except RecursionError:  # the program is about to have its own; call nothing here
         pass
     except Exception as error:
@@ -110,7 +114,7 @@ def callee(mark: int, function: Any) -> Any:
 def argument(mark: int, name: int | str, thing: Any) -> Any:
     """Notes an argument of a call that matters."""
     try:
-        called = _notes.get((mark, id(_frame(1))))
+        called = NOTES.get((mark, id(_frame(1))))
         if called is not None:
             called.take(name, thing)
     except RecursionError:
@@ -123,7 +127,7 @@ def argument(mark: int, name: int | str, thing: Any) -> Any:
 def returned(mark: int, result: Any) -> Any:
     """Logs what a call returns."""
     try:
-        called = _notes.pop((mark, id(_frame(1))), None)
+        called = NOTES.pop((mark, id(_frame(1))), None)
         kind = type(result)
         if called is not None:
             LOG.call(mark, called, result)
@@ -154,22 +158,24 @@ class _Index:
         return index
 
 
-def install() -> None:
-    """Puts the observers where rewritten modules find them: no namespace of theirs changes."""
-    names = {
-        rewrite.LEFT: left,
-        rewrite.RIGHT: right,
-        rewrite.POST: post,
-        rewrite.SETTLE: settle,
-        rewrite.PEEK: peek,
-        rewrite.CALLEE: callee,
-        rewrite.ARGUMENT: argument,
-        rewrite.RETURNED: returned,
-        rewrite.QUIET: _quiet,
-        rewrite.KEPT: _kept,
-        rewrite.KEY: key,
-        rewrite.FORGET: forget,
-        rewrite.INDEX: _Index(),
-    }
-    for name, observer in names.items():
+OBSERVERS: dict[str, Any] = {
+    rewrite.LEFT: left,
+    rewrite.RIGHT: right,
+    rewrite.POST: post,
+    rewrite.SETTLE: settle,
+    rewrite.PEEK: peek,
+    rewrite.CALLEE: callee,
+    rewrite.ARGUMENT: argument,
+    rewrite.RETURNED: returned,
+    rewrite.QUIET: _quiet,
+    rewrite.KEPT: _kept,
+    rewrite.KEY: key,
+    rewrite.FORGET: forget,
+    rewrite.INDEX: _Index(),
+}
+
+
+def put(observers: dict[str, Any]) -> None:
+    """Puts observers where rewritten modules find them: no namespace of theirs changes."""
+    for name, observer in observers.items():
         setattr(builtins, name, observer)

@@ -80,18 +80,34 @@ class Rewritten(NamedTuple):
 
 
 def rewrite(
-    source: str | bytes, path: str, compilers: Collection[str] = (), *, is_main: bool = False
+    source: str | bytes,
+    path: str,
+    compilers: Collection[str] = (),
+    *,
+    is_main: bool = False,
+    checks: bool = False,
 ) -> Rewritten:
     """The rewritten module. `compilers` are dotted names of decorators that read the function
-    themselves; a function under one stays as it is. The main script tells when it begins.
+    themselves; a function under one stays as it is. The main script tells when it begins. With
+    `checks` all operands are noted on their way in, so that an operation can be judged before it
+    runs.
 
     Raises SyntaxError as compiling the source would.
     """
-    tree = ast.parse(source, path)
-    rewriter = _Rewriter(path, CompiledFunctions(tree, compilers))
-    tree = rewriter.visit(tree)
+    new = rewrite_tree(ast.parse(source, path), path, compilers, checks=checks)
     if is_main:
-        tree.body.insert(_first_statement(tree.body), ast.Expr(ast.Call(_name(BEGIN), [], [])))
+        body = new.tree.body
+        body.insert(_first_statement(body), ast.Expr(ast.Call(_name(BEGIN), [], [])))
+        ast.fix_missing_locations(new.tree)
+    return new
+
+
+def rewrite_tree(
+    tree: ast.Module, path: str, compilers: Collection[str] = (), *, checks: bool = False
+) -> Rewritten:
+    """As rewrite, from the syntax tree."""
+    rewriter = _Rewriter(path, CompiledFunctions(tree, compilers), checks)
+    tree = rewriter.visit(tree)
     ast.fix_missing_locations(tree)
     return Rewritten(tree, rewriter.sites, rewriter.unobserved)
 
@@ -108,7 +124,8 @@ def _first_statement(body: list[ast.stmt]) -> int:
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, path: str, compiled: CompiledFunctions) -> None:
+    def __init__(self, path: str, compiled: CompiledFunctions, checks: bool) -> None:
+        self._checks = checks
         self.sites: dict[int, Site] = {}
         self.unobserved: list[Unobserved] = []
         self._first = first_mark(path)
@@ -254,7 +271,7 @@ class _Rewriter(ast.NodeTransformer):
     ) -> tuple[ast.expr, ast.expr]:
         """An operand as it is evaluated, and how it is known afterwards: a number, or a name that
         nothing binds anew meanwhile, is read again, anything else is noted on its way in."""
-        if isinstance(given, ast.Name) and is_steady:
+        if isinstance(given, ast.Name) and is_steady and not self._checks:
             return given, _at(given, ast.Name(given.id, ast.Load()))
         number = literal(given)
         if number is not None:
@@ -328,7 +345,8 @@ class _Rewriter(ast.NodeTransformer):
         written = dotted(node.func)
         if written in _UNTOUCHED or written in _PLAIN:
             return self.generic_visit(node)
-        mark = self._mark(node, "call", written or "a call", ())
+        given = [a for a in (*node.args, *[k.value for k in node.keywords]) if not is_text(a)]
+        mark = self._mark(node, "call", written or "a call", (), len(given))
         node.func = _call(node.func, CALLEE, mark, self.visit(node.func))
         node.args = [self._argument(mark, place, a) for place, a in enumerate(node.args)]
         for keyword in node.keywords:
@@ -347,10 +365,17 @@ class _Rewriter(ast.NodeTransformer):
             return self.visit(node)  # type: ignore[no-any-return]
         return _call(node, ARGUMENT, mark, ast.Constant(name), self.visit(node))
 
-    def _mark(self, node: ast.AST, kind: str, name: str, literals: tuple[Literal, ...]) -> int:
+    def _mark(
+        self,
+        node: ast.AST,
+        kind: str,
+        name: str,
+        literals: tuple[Literal, ...],
+        arguments: int = 0,
+    ) -> int:
         mark = self._first + len(self.sites)
         place = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
-        self.sites[mark] = Site(*place, kind, name, literals)
+        self.sites[mark] = Site(*place, kind, name, literals, arguments)
         return mark
 
 

@@ -13,36 +13,39 @@ from typing import Any, TypeAlias
 from castwise import __version__
 from castwise.auditing.arrays import ARRAYS, NUMBERS, Signature
 from castwise.auditing.inside import PLAIN, Inside
-from castwise.auditing.log import FILES, LOG, SITES, UNOBSERVED, Tally
+from castwise.auditing.log import FILES, LOG, SITES, UNOBSERVED, Log, Tally
 from castwise.errors import UsageError
 from castwise.vocab.live import to_dtype
 
 Data: TypeAlias = "dict[str, Any]"
 
 
-def seen_here() -> Data:
-    """All that this process has seen."""
-    events = [_event(key, tally) for key, tally in list(LOG.events.items())]
-    marks = {event["mark"] for event in events} | {*LOG.quieted, *LOG.late}
-    marks |= {o["origin"] for event in events for o in _arrays(event["operands"])}
+def seen_in(log: Log) -> Data:
+    """All that a log has seen."""
+    events = [event_of(key, tally) for key, tally in list(log.events.items())]
+    attempts = [event_of(key, tally) for key, tally in list(log.attempts.items())]
+    marks = {event["mark"] for event in (*events, *attempts)} | {*log.quieted, *log.late}
+    marks |= {o["origin"] for event in (*events, *attempts) for o in _arrays(event["operands"])}
     return {
         "events": [event for event in events if "inside" not in event],
         "inside": [event for event in events if "inside" in event],
-        "sites": {str(mark): _site(mark) for mark in sorted(marks - {0})},
+        "attempts": attempts,
+        "sites": {str(mark): site_of(mark) for mark in sorted(marks - {0})},
         "files": sorted(FILES.values()),
         "unobserved": [[path, *u] for path, found in UNOBSERVED.items() for u in found],
-        "is_deep": LOG.is_deep,
+        "is_deep": log.is_deep,
         "plain": sum(list(PLAIN.values())),
-        "quiet": len(LOG.quieted),
-        "late": sum(LOG.late.values()),
-        "failures": dict(LOG.failures),
-        "dialects": _dialects(),
+        "quiet": len(log.quieted),
+        "late": sum(log.late.values()),
+        "failures": dict(log.failures),
+        "dialects": running_dialects(),
         "versions": _versions(),
         "peak_memory": _peak_memory(),
     }
 
 
-def _event(key: tuple[Any, ...], tally: Tally) -> Data:
+def event_of(key: tuple[Any, ...], tally: Tally) -> Data:
+    """An operation as data."""
     mark, callee, operands, flags, result = key
     described = [
         _operand(operand, shape, tally.extremes.get(place))
@@ -112,12 +115,14 @@ def _arrays(operands: list[Any]) -> list[Data]:
     return flat
 
 
-def _site(mark: int) -> Data:
+def site_of(mark: int) -> Data:
+    """Where an operation stands, as data."""
     site = SITES[mark]
     return {"file": FILES[mark >> 20 << 20], **site._asdict()}
 
 
-def _dialects() -> dict[str, str]:
+def running_dialects() -> dict[str, str]:
+    """The dialect of each framework whose arrays have been met."""
     hooks = {found.hook for found in ARRAYS.values()}
     return {hook.framework: hook.dialect() for hook in hooks if hook.dialect}
 
@@ -140,21 +145,22 @@ def save(directory: Path) -> None:
     """Writes what this process has seen to its own file, whole or not at all."""
     place = directory / f"{os.getpid()}.json"
     beside = place.with_suffix(".part")
-    beside.write_text(json.dumps(seen_here()), encoding="utf-8")
+    beside.write_text(json.dumps(seen_in(LOG)), encoding="utf-8")
     os.replace(beside, place)
 
 
 def load(directory: Path) -> Data:
     """What all processes of a program have seen, put together."""
-    whole: Data = {"events": [], "inside": [], "sites": {}, "files": [], "unobserved": [],
-                   "is_deep": False, "plain": 0, "quiet": 0, "late": 0, "failures": {},
-                   "dialects": {}, "versions": {}, "processes": 0, "peak_memory": 0}  # fmt: skip
+    whole: Data = {"events": [], "inside": [], "attempts": [], "sites": {}, "files": [],
+                   "unobserved": [], "is_deep": False, "plain": 0, "quiet": 0, "late": 0,
+                   "failures": {}, "dialects": {}, "versions": {}, "processes": 0,
+                   "peak_memory": 0}  # fmt: skip
     for place in sorted(directory.glob("*.json")):
         part = json.loads(place.read_text(encoding="utf-8"))
         whole["processes"] += 1
         whole["peak_memory"] = max(whole["peak_memory"], part["peak_memory"])
-        whole["events"] += part["events"]
-        whole["inside"] += part["inside"]
+        for name in ("events", "inside", "attempts"):
+            whole[name] += part[name]
         whole["is_deep"] |= part["is_deep"]
         for name in ("sites", "dialects", "versions"):
             whole[name].update(part[name])

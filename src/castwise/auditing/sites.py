@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from typing import NamedTuple, TypeAlias
 
 Literal: TypeAlias = "bool | int | float | complex | None"
 
-_SITES_A_FILE = 1 << 20
+SITES_A_FILE = 1 << 20
 
 
 class Site(NamedTuple):
@@ -20,6 +21,7 @@ class Site(NamedTuple):
     kind: str  # "operator", "inplace" or "call"
     name: str  # the operator's symbol, or the callee as it is written
     literals: tuple[Literal, ...]  # the Python number written as an operand, None elsewhere
+    arguments: int = 0  # how many arguments of a call are observed
 
 
 class Unobserved(NamedTuple):
@@ -30,7 +32,12 @@ class Unobserved(NamedTuple):
     why: str
 
 
+def full_path(path: str) -> str:
+    """A file's absolute path; what is no file, such as "<stdin>", has none."""
+    return path if path.startswith("<") else os.path.abspath(path)
+
+
 def first_mark(path: str) -> int:
     """The mark of a file's first site; those of different files do not meet."""
     digest = hashlib.sha1(path.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
-    return int.from_bytes(digest[:5], "big") * _SITES_A_FILE
+    return int.from_bytes(digest[:5], "big") * SITES_A_FILE

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from castwise.auditing.hook import Hook
+from castwise.errors import PromotionError
 
 
 def _dialect() -> str:
@@ -23,6 +25,55 @@ def _watch_inside() -> None:
     from castwise.auditing.hooks.inside.torch import watch
 
     watch()
+
+
+class _NoTypeError(type):
+    """Of classes whose bases include TypeError, which they are not."""
+
+    def mro(cls) -> list[type]:
+        return [base for base in super().mro() if base is not TypeError]
+
+
+def _coming_through(error: PromotionError) -> PromotionError:
+    """The same error, but no TypeError. torch takes a TypeError of an operator to mean that it is
+    not implemented, and the program would see another one that says nothing."""
+    kind = _NoTypeError(
+        type(error).__name__, (type(error),), {"__module__": PromotionError.__module__}
+    )
+    again: PromotionError = kind(*error.args)
+    again.why = error.why
+    return again
+
+
+def _mode(watch: Callable[..., Any]) -> Any:
+    """A function mode that tells every call, entered."""
+    overrides = sys.modules["torch.overrides"]
+    core = sys.modules["torch"]._C
+
+    class Watching(overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+        def __torch_function__(
+            self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+        ) -> Any:
+            __tracebackhide__ = True
+            kwargs = kwargs or {}
+            try:
+                after = watch(func, args, kwargs)
+            except PromotionError as error:
+                raise _coming_through(error) from None
+            result = func(*args, **kwargs)
+            if after is not None:
+                after(result)
+            return result
+
+        def leave(self) -> bool:
+            if core._get_function_stack_at(core._len_torch_function_stack() - 1) is not self:
+                return False
+            self.__exit__(None, None, None)
+            return True
+
+    mode = Watching()
+    mode.__enter__()
+    return mode
 
 
 HOOK = Hook(
@@ -46,6 +97,8 @@ HOOK = Hook(
               "target": 1, "condition": 0},
     makes_temporaries=True,
     files="load",
+    mode=_mode,
+    dispatch="torch.overrides torch._tensor",
     names="torch",
     alias="torch",
     cast=".to({0})",

@@ -1,0 +1,54 @@
+"""What another dialect says of an operation that is about to run."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from castwise.auditing.answers import answer_to, questions_in
+from castwise.auditing.callees import Callee
+from castwise.auditing.log import Tally, event_key
+from castwise.auditing.operations import Harmless, NotUnderstood, Operation, understand
+from castwise.auditing.saved import event_of, running_dialects, site_of
+from castwise.errors import PromotionError, UsageError
+from castwise.frameworks.dialect import Dialect
+
+
+class Verdict(NamedTuple):
+    """What is wrong with an operation."""
+
+    op: str
+    message: str
+    refusal: PromotionError | None = None  # None: another dtype
+
+
+def about_to_run(
+    mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: tuple[Any, ...]
+) -> Operation | None:
+    """The operation that is about to run; None where castwise knows no rule for it."""
+    event = event_of(event_key(mark, callee, operands, flags), Tally(operands, None))
+    try:
+        return understand(event, site_of(mark), running_dialects())
+    except (Harmless, NotUnderstood):
+        return None
+
+
+def judged(operation: Operation, dialect: Dialect) -> Verdict | None:
+    """What a dialect has against an operation; None where it answers the same."""
+    try:
+        found = answer_to(next(questions_in(operation, dialect)))
+    except UsageError:
+        return None
+    name = operation.question.op.name
+    if found.result is None:
+        refusal = found.refusal or PromotionError(
+            f"{found.question} does not run in {dialect.name}: {found.why}."
+        )
+        return Verdict(name, str(refusal), refusal)
+    expected = operation.decision
+    if expected is None or expected.result is found.result:
+        return None
+    running = operation.question.dialect.name
+    return Verdict(
+        name, f"{found.question} is {found.result} in {dialect.name}, {running} makes it "
+        f"{expected.result}.",
+    )  # fmt: skip
