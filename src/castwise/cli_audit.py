@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from castwise.cli_dialects import OtherDialects, other_dialects
 from castwise.cli_findings import Wanted, finding_options, judge_of
 from castwise.report.colour import paint_for
 from castwise.report.printing import terminal_width
@@ -25,7 +26,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--all", "with_all", is_flag=True, help="Sums that widen small integers too.")
 @click.option("--try-fixes", is_flag=True, help="Run again with the fixes, in memory alone.")
 @finding_options
-@click.option("--save", type=_FILE, metavar="FILE", help="Write what was seen, for castwise port.")
+@other_dialects
 @click.option("-m", "is_module", is_flag=True, help="PROGRAM is a module, as in python -m.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def audit(
@@ -34,7 +35,7 @@ def audit(
     with_all: bool,
     try_fixes: bool,
     wanted: Wanted,
-    save: Path | None,
+    others: OtherDialects,
     is_module: bool,
     program: tuple[str, ...],
 ) -> int:
@@ -51,26 +52,32 @@ def audit(
       castwise audit examples/image_pipeline.py
       castwise audit --include mypackage -m mypackage.train --epochs 1
       castwise audit --fail-on any --baseline known.json tests/run.py
+      castwise audit --enforce tensorflow:safe --allow train.py:12 train.py
     """
     from castwise.auditing.audited import audit_of
     from castwise.auditing.launch import Options, run_audited
     from castwise.auditing.saved import save_file
     from castwise.report.audit_progress import progress_on_stderr
     from castwise.report.audit_text import audit_text
+    from castwise.report.port_text import held_text
 
     command = ("-m", *program) if is_module else program
     judge = judge_of(wanted)
-    options = Options(include, is_deep=deep, keeps_outcome=try_fixes)
+    held = others.held
+    options = Options(include, is_deep=deep, keeps_outcome=try_fixes,
+                      checks=others.enforceable or held is not None, enforce=held)  # fmt: skip
     progress = progress_on_stderr()
     run = run_audited(command, options, progress)
     if progress:
         progress.close()
-    if save:
-        save_file(run.seen, save)
+    if others.save:
+        save_file(run.seen, others.save)
     whole, found = judge.judge(audit_of(run.seen, with_accumulators=with_all))
     width = min(terminal_width(sys.stderr), 100)
     click.echo(audit_text(found, paint_for(sys.stderr), width), err=True)
     judge.write(whole, found)
+    if held:
+        click.echo(f"\n{held_text(run.seen, held['dialect'], paint_for(sys.stderr))}", err=True)
     if try_fixes:
         from castwise.auditing.trial import try_fixes as run_again
         from castwise.report.audit_trial import trial_text

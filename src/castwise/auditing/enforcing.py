@@ -27,6 +27,7 @@ from castwise.vocab.operands import value_class
 
 _PLACE = re.compile(r"(.+):(\d+)")
 _MOST_VERDICTS = 1 << 14
+_STRICT = "strict"
 
 
 def enforce(
@@ -189,6 +190,19 @@ def _place(mark: int) -> str:
     site = site_of(mark)
     near = os.path.relpath(site["file"])
     return f"{site['file'] if near.startswith('..') else near}:{site['line']}"
+
+
+def held_to(named: str, differs: str, allow: Iterable[str]) -> dict[str, Any]:
+    """What the process of a program needs to be held to a dialect, or to "strict": its own, with
+    every implicit cast refused.
+
+    Raises UsageError as enforce does.
+    """
+    dialect = None if named == _STRICT else named
+    wanted = {"dialect": dialect, "strict": named == _STRICT, "differs": differs,
+              "allow": list(allow)}  # fmt: skip
+    Enforcement(**wanted)  # type: ignore[arg-type]  # what is wrong is said before it runs
+    return wanted
 
 
 class ProcessEnforcement(Enforcement):

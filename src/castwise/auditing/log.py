@@ -84,9 +84,12 @@ class Log:
         """Counts an operation that is about to be refused, and so never ends."""
         key = event_key(mark, callee, operands, flags)
         tally = self.attempts.get(key)
+        is_new = tally is None
         if tally is None:
             tally = self.attempts[key] = Tally(operands, None)
         tally.add(operands, 0)
+        if self.on_event:
+            self.on_event(is_new)
 
     def call_inside(
         self, mark: int, callee: Any, operands: tuple[Any, ...], flags: Any, result: Any

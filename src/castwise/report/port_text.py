@@ -10,7 +10,9 @@ from castwise.auditing.porting import (
     REFUSED,
     Change,
     Port,
+    port_of,
 )
+from castwise.auditing.saved import Data
 from castwise.report.amounts import counted, place_text
 from castwise.report.colour import Paint, plain
 
@@ -29,6 +31,17 @@ def port_text(port: Port, paint: Paint = plain) -> str:
     for reason, changes in port.groups.items():
         parts.append(_group(reason, changes, paint))
     return "\n\n".join([*parts, _coverage(port)])
+
+
+def held_text(seen: Data, dialect: str | None, paint: Paint = plain) -> str:
+    """What of a program was not as the dialect it was held to has it; None: every implicit cast
+    was refused."""
+    refused = len(seen["attempts"])
+    if dialect is None:
+        return f"Held to no implicit cast: {counted(refused, 'operation')} refused."
+    if not seen["events"] and not refused:
+        return f"Held to {dialect}: no operation on arrays was seen."
+    return f"Held to {dialect}. {port_text(port_of(seen, dialect), paint)}"
 
 
 def _summary(port: Port) -> str:
