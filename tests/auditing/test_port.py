@@ -109,6 +109,18 @@ def test_a_number_the_dtype_does_not_hold_is_found_by_its_extremes(tmp_path: Pat
         )  # fmt: skip
 
 
+def test_what_the_installed_framework_refuses_is_seen_before_it_raises(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("numpy")
+    script = tmp_path / "p.py"
+    script.write_text("import numpy as np\nx = np.ones(3, dtype=np.uint8)\ny = x + 300\n")
+    assert status_of("port", "--from", "numpy@1", "--to", "numpy", script) == 1
+    said = capfd.readouterr().err
+    assert "uint8[3] + 300: uint16 -> refused" in said
+    assert "x.astype(np.uint16) + 300" in said
+
+
 def test_a_scalar_that_wraps_elsewhere_is_said(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
     program = """
