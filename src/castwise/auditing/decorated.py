@@ -14,6 +14,8 @@ from castwise.errors import UsageError
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
+_KIND = 0x3FF  # of a code's flags: function, generator, coroutine; the others are __future__'s
+
 
 def audited(function: Decorated) -> Decorated:
     """Makes a function observed by `cw.audit()` and `cw.enforce` wherever it runs.
@@ -21,6 +23,16 @@ def audited(function: Decorated) -> Decorated:
     Its code is compiled again from its source, with observers around its operations; it is the
     same object, with its closure, defaults and attributes. A function below other decorators is
     reached through the __wrapped__ they leave.
+
+    >>> import numpy as np
+    >>> from castwise.auditing.contexts import audit
+    >>> @audited
+    ... def scaled(x, by):
+    ...     return x * by
+    >>> with audit() as log:
+    ...     y = scaled(np.ones(3, dtype=np.float32), np.arange(3))
+    >>> [str(finding) for finding in log.findings]
+    ['float32[3] * int64[3] -> float64']
 
     Raises UsageError where the source cannot be read or is not that of the function.
     """
@@ -59,10 +71,12 @@ def _new_code(function: FunctionType) -> CodeType:
 
 def _is_same(new: CodeType, old: CodeType) -> bool:
     """Whether a rewritten function is that one: observers add neither variables nor lines."""
-    return (
-        (new.co_name, new.co_firstlineno, new.co_varnames, new.co_freevars, new.co_flags)
-        == (old.co_name, old.co_firstlineno, old.co_varnames, old.co_freevars, old.co_flags)
-    )  # fmt: skip
+    return _identity(new) == _identity(old)
+
+
+def _identity(code: CodeType) -> tuple[Any, ...]:
+    kind = code.co_flags & _KIND
+    return code.co_name, code.co_firstlineno, code.co_varnames, code.co_freevars, kind
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

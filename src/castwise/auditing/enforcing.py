@@ -45,6 +45,17 @@ def enforce(
     it is the running framework's own; with `strict` every implicit cast is refused. `allow` names
     ops ("add") and places ("train.py:12") that are let through.
 
+    >>> import numpy as np
+    >>> from castwise.auditing.decorated import audited
+    >>> @audited
+    ... def scaled(x, by):
+    ...     return x * by
+    >>> with enforce("tensorflow:safe"):  # doctest: +ELLIPSIS
+    ...     scaled(np.ones(3, dtype=np.float32), np.arange(3))
+    Traceback (most recent call last):
+        ...
+    castwise.errors.PromotionError: ...: float32[3] * int64[3] is not defined in tensorflow:safe...
+
     It holds for this thread or asyncio task, and covers functions under @cw.audited, modules that
     `castwise audit --enforceable`, `pytest --castwise` or %%audit load, and frameworks that have a
     mode of their own for this. Raises UsageError on entry where there is none of these.

@@ -45,6 +45,9 @@ class Finding:
     temporaries: int = 0  # bytes of operands cast into arrays of their own
     inside: str = ""  # where it ran, if not in the user's own source
 
+    def __str__(self) -> str:
+        return f"{self.operation.question} -> {self.result}"
+
     @property
     def operands(self) -> tuple[Operand, ...]:
         """The operands as castwise sees them."""
