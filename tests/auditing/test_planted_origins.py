@@ -237,9 +237,52 @@ PLANTED = [
 ]
 
 
-def audited(program: str, directory: Path) -> tuple[Audit, int]:
+TORCH_HEAD = """
+import torch
+x = torch.ones(100, 100, dtype=torch.bfloat16)
+"""
+
+TORCH_PLANTED = [
+    Planted(
+        "a tensor of a list",
+        """
+        scale = torch.tensor([0.5] * 100)  # here
+        y = x * scale
+        x += scale
+        """,
+        "torch.tensor([0.5] * 100, dtype=torch.bfloat16)",
+    ),
+    Planted(
+        "an array of another library",
+        """
+        import numpy as np
+        window = torch.from_numpy(np.hanning(100))  # here
+        y = x.float() * window
+        """,
+        "torch.from_numpy(np.hanning(100)).to(torch.float32)",
+    ),
+    Planted(
+        "a 0-d tensor of a higher kind",
+        """
+        steps = torch.arange(100)  # here
+        y = steps * torch.tensor(0.5)
+        """,
+        "torch.arange(100, dtype=torch.float32)",
+    ),
+    Planted(
+        "a method in place",
+        """
+        bias = torch.zeros(100)  # here
+        x.add_(bias)
+        """,
+        "torch.zeros(100, dtype=torch.bfloat16)",
+    ),
+]
+
+
+def audited(program: str, directory: Path, head: str = HEAD) -> tuple[Audit, int]:
     """The audit of a program, and the line its origin is planted at."""
-    source = HEAD + textwrap.dedent(program)
+    source = head + textwrap.dedent(program)
     script = directory / "planted.py"
     script.write_text(source)
     run = run_audited([str(script)])
@@ -265,3 +308,15 @@ def test_after_the_fix_there_are_no_findings(planted: Planted, tmp_path: Path) -
     assert fix is not None
     again, _ = audited(planted.program.replace(audit.origins[0].code, fix.text), tmp_path)
     assert again.origins == ()
+
+
+@pytest.mark.parametrize("planted", TORCH_PLANTED, ids=lambda p: p.name)
+def test_tensors_have_origins_too(planted: Planted, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    audit, line = audited(planted.program, tmp_path, TORCH_HEAD)
+    first = audit.origins[0]
+    assert first.place.line == line
+    assert first.fix is not None
+    assert first.fix.text == planted.fix
+    fixed = planted.program.replace(first.code, first.fix.text)
+    assert audited(fixed, tmp_path, TORCH_HEAD)[0].origins == ()

@@ -51,6 +51,7 @@ class Hook:
     files: str = ""  # those of `makes` whose dtype is that of a file
     is_guest: bool = False  # its arrays take part in operations of other frameworks
     makes_without_dtype: str = ""  # those of `makes` that take no dtype=
+    takes_dtype_first: str = ""  # calls whose first argument is a dtype
     takes_dtype: str = ""  # other calls that take dtype=
     functions: dict[str, str] = field(default_factory=dict)  # operators that take dtype= as calls
     casts_inside: str = ""  # its own name of a cast, whoever made it

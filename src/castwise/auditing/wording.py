@@ -26,8 +26,8 @@ def spelled(dtype: DType, hook: Hook, file: str) -> str:
 
 def call_for(code: str, name: str, dtype: str, hook: Hook, has_dtype: bool) -> str | None:
     """The same call for another dtype, where it takes one."""
-    if name in hook.casts.split():
-        return with_dtype(code, dtype) if has_dtype else with_first_argument(code, dtype)
+    if name in hook.takes_dtype_first.split() and not has_dtype:
+        return with_first_argument(code, dtype)
     takes = set(hook.makes.split()) - set(hook.makes_without_dtype.split())
     if has_dtype or name in takes or name in hook.takes_dtype.split():
         return with_dtype(code, dtype)

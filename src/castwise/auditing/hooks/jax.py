@@ -44,5 +44,6 @@ HOOK = Hook(
     files="load",
     names="jax.numpy",
     alias="jnp",
+    takes_dtype_first="astype",
     makes_without_dtype="load PRNGKey key split",
 )  # fmt: skip

@@ -71,6 +71,7 @@ HOOK = Hook(
     alias="np",
     makes_without_dtype="load rand randn normal uniform random_sample choice permutation hanning "
     "hamming blackman bartlett kaiser fftfreq rfftfreq tril triu diag meshgrid indices",
+    takes_dtype_first="astype",
     takes_dtype="mean std var sum prod cumsum cumprod nanmean nanstd nanvar add subtract multiply "
     "divide true_divide power sqrt exp log sin tanh square reciprocal hypot arctan2 maximum "
     "minimum concatenate stack",

@@ -83,10 +83,10 @@ HOOK = Hook(
     values=_values,
     owner="_base",
     casts="to type float double half bfloat16 int long short char byte bool cfloat cdouble chalf "
-    "type_as as_tensor tensor numpy from_numpy asarray set_default_dtype",
-    makes="zeros ones empty full zeros_like ones_like empty_like full_like arange linspace "
-    "logspace eye rand randn randint rand_like randn_like randint_like normal randperm load "
-    "new_zeros new_ones new_full new_empty new_tensor Tensor",
+    "type_as numpy from_numpy set_default_dtype",
+    makes="tensor as_tensor asarray zeros ones empty full zeros_like ones_like empty_like "
+    "full_like arange linspace logspace eye rand randn randint rand_like randn_like randint_like "
+    "normal randperm load new_zeros new_ones new_full new_empty new_tensor Tensor",
     keeps="reshape view transpose permute contiguous clone detach squeeze unsqueeze flatten expand "
     "expand_as repeat tile roll flip sort argsort topk gather index_select masked_select take "
     "narrow select chunk split unbind item tolist numel size dim backward zero_ fill_ copy_ "
@@ -103,6 +103,7 @@ HOOK = Hook(
     alias="torch",
     cast=".to({0})",
     makes_without_dtype="load Tensor",
+    takes_dtype_first="type",
     casts_inside="_to_copy",
     watch_inside=_watch_inside,
 )  # fmt: skip
