@@ -26,6 +26,7 @@ class Wanted(NamedTuple):
 
     json_file: Path | None
     sarif_file: Path | None
+    html_file: Path | None
     fail_on: tuple[str, ...]
     baseline: Path | None
     write_baseline: Path | None
@@ -42,6 +43,7 @@ def finding_options(command: Command) -> Command:
     options = [
         click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write JSON."),
         click.option("--sarif", "sarif_file", type=_FILE, metavar="FILE", help="Write SARIF."),
+        click.option("--html", "html_file", type=_FILE, metavar="FILE", help="Write a page."),
         click.option(
             "--fail-on", multiple=True, metavar="HAZARD,...",
             help="Exit with 1 where a finding has one of these hazards, or `any`.",
@@ -72,6 +74,7 @@ class Judge(NamedTuple):
     def write(self, whole: Audit, counted: Audit) -> None:
         """Writes the files that are asked for."""
         from castwise.auditing.baseline import write_baseline
+        from castwise.report.audit_html import audit_html
         from castwise.report.audit_json import audit_json
         from castwise.report.audit_sarif import audit_sarif
 
@@ -80,6 +83,8 @@ class Judge(NamedTuple):
             _write(wanted.json_file, json.dumps(audit_json(counted), indent=2))
         if wanted.sarif_file:
             _write(wanted.sarif_file, json.dumps(audit_sarif(counted), indent=2))
+        if wanted.html_file:
+            _write(wanted.html_file, audit_html(counted))
         if wanted.write_baseline:
             write_baseline(whole.findings, wanted.write_baseline)
 
@@ -103,7 +108,7 @@ def judge_of(wanted: Wanted) -> Judge:
     from castwise.auditing.accepting import hazards_named
     from castwise.auditing.baseline import read_baseline
 
-    outputs = (wanted.json_file, wanted.sarif_file, wanted.write_baseline)
+    outputs = (wanted.json_file, wanted.sarif_file, wanted.html_file, wanted.write_baseline)
     for file in outputs:
         if file and not file.absolute().parent.is_dir():
             raise UsageError(f"cannot write {str(file)!r}: there is no directory for it.")

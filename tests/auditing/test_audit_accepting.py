@@ -176,8 +176,9 @@ def test_wrong_options_are_found_before_the_program_runs(
 
 def test_files_are_written(tmp_path: Path) -> None:
     program = str(script(WIDE.format(origin="", finding=""), tmp_path))
-    files = {name: str(tmp_path / f"r.{name}") for name in ("json", "sarif")}
+    files = {name: str(tmp_path / f"r.{name}") for name in ("json", "sarif", "html")}
     options = [part for name, file in files.items() for part in (f"--{name}", file)]
     assert status_of(*options, program) == 0
     assert len(json.loads(Path(files["json"]).read_text())["findings"]) == 2
     assert len(json.loads(Path(files["sarif"]).read_text())["runs"][0]["results"]) == 2
+    assert Path(files["html"]).read_text().startswith("<!doctype html>")

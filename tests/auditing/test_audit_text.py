@@ -130,6 +130,20 @@ def test_numpy_makes_no_temporaries() -> None:
     assert pipeline().temporaries == 0
 
 
+def test_a_slice_keeps_the_line_that_made_its_array(tmp_path: Path) -> None:
+    found = audited("steps = np.linspace(0, 1, 200)\ny = x + steps[100:]\n", tmp_path)
+    (origin,) = found.origins
+    assert origin.code == "np.linspace(0, 1, 200)"
+
+
+def test_comments_within_an_expression_do_not_reach_its_fix(tmp_path: Path) -> None:
+    found = audited("bias = np.zeros(  # wide\n    100,  # long\n)\ny = x + bias\n", tmp_path)
+    (origin,) = found.origins
+    assert origin.code == "np.zeros( 100, )"
+    assert origin.fix is not None
+    assert origin.fix.text == "np.zeros( 100, dtype=np.float32)"
+
+
 def test_stacked_arrays_keep_the_line_that_made_them_wide(tmp_path: Path) -> None:
     found = audited(
         """

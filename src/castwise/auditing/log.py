@@ -117,6 +117,8 @@ class Log:
         if callee is None or not origin_of(result):
             is_scalar = ARRAYS[kind].is_scalar  # each is made anew: its own site is the nearest
             remember(result, mark if is_scalar else _born(mark, operands, dtype))
+            if callee is not None and not any([type(o) in (Note, tuple) for o in operands]):
+                _remember_owner(result, mark)
 
     def _count(
         self,
@@ -171,6 +173,13 @@ def _born(mark: int, operands: tuple[Any, ...], dtype: Any) -> int:
             if origin != mark:
                 return origin
     return mark
+
+
+def _remember_owner(made: Any, mark: int) -> None:
+    """Files the array that a constructor's result looks at, since views of the result name it."""
+    owned = getattr(made, ARRAYS[type(made)].owner or "_", None)
+    if type(owned) in ARRAYS:
+        remember(owned, mark)
 
 
 LOG = Log()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import linecache
 import textwrap
+import tokenize
 
 from castwise.auditing.findings import Place
 
@@ -15,7 +17,21 @@ def text_at(place: Place) -> str:
         return ""
     lines[-1] = lines[-1][: place.end_column - 1]
     lines[0] = lines[0][place.column - 1 :]
-    return b" ".join(line.strip() for line in lines).decode("utf-8", "replace")
+    text = b"".join(lines).decode("utf-8", "replace")
+    return " ".join(line.strip() for line in _without_comments(text)) if len(lines) > 1 else text
+
+
+def _without_comments(text: str) -> list[str]:
+    """The lines of an expression without the comments, which would swallow what is joined."""
+    lines = text.splitlines()
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(f"({text})").readline):
+            if token.type == tokenize.COMMENT:
+                line, column = token.start
+                lines[line - 1] = lines[line - 1][: column - (line == 1)]
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    return lines
 
 
 def lines_at(place: Place) -> list[str]:

@@ -14,10 +14,13 @@ _MOST_CASTS = 8
 
 def inside_text(inside: InsideCoverage, width: int = 80) -> str:
     """The casts nobody wrote, and what "none" would mean."""
-    return "\n".join(folded(line, width, 5 if line[0] == " " else 2) for line in _lines(inside))
+    return "\n".join(
+        folded(line, width, 5 if line[0] == " " else 2) for line in inside_lines(inside)
+    )
 
 
-def _lines(inside: InsideCoverage) -> Iterator[str]:
+def inside_lines(inside: InsideCoverage) -> Iterator[str]:
+    """The same, a point a line."""
     if inside.casts:
         size = size_text(sum(cast.bytes for cast in inside.casts))
         times = counted(sum(cast.count for cast in inside.casts), "cast")
