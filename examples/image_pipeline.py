@@ -37,7 +37,7 @@ def blur(batch: np.ndarray) -> np.ndarray:
 def main() -> None:
     images = [normalise(resize(load_image(seed))) for seed in range(32)]
     batch = blur(np.stack(images))
-    print(f"{len(batch)} images of {batch.dtype}, {batch.nbytes / 1e6:.0f} MB")
+    print(f"{len(batch)} images of {batch.dtype}, mean {batch.mean():.8f}")
 
 
 if __name__ == "__main__":

@@ -45,6 +45,15 @@ def test_hazards_are_explained_with_how_many_have_them() -> None:
     assert "widens         4 findings: the result takes more memory" in audit_text(pipeline())
 
 
+def test_hazards_that_all_findings_of_an_origin_share_are_said_once(tmp_path: Path) -> None:
+    text = audit_text(pipeline())
+    assert text.count("not-on-device") == 2  # below the origin, and among the explained
+    assert "   each: widens, not-on-device\n" in text
+    mixed = audited("t = np.linspace(0, 1, 100)\ny = x + t\nx += t\n", tmp_path)
+    assert "each:" not in audit_text(mixed)
+    assert "loses-precision, loses-range" in audit_text(mixed)
+
+
 @pytest.mark.parametrize("width", [40, 80])
 def test_no_line_of_words_is_wider_than_the_terminal(width: int) -> None:
     lines = audit_text(pipeline(), width=width).splitlines()

@@ -73,11 +73,17 @@ def _origin_text(number: int, origin: Origin, paint: Paint, width: int) -> str:
         *_code_lines(origin, paint),
         "",
     ]
+    shared = {finding.hazards for finding in origin.findings}
+    is_shared = len(shared) == 1 and len(origin.findings) > 1
     for finding in origin.findings[:_FINDINGS_AN_ORIGIN]:
-        lines.append(_finding_text(finding, origin, paint, width))
+        hazards = () if is_shared else finding.hazards
+        lines.append(_finding_text(finding, origin, hazards, paint, width))
     left = len(origin.findings) - _FINDINGS_AN_ORIGIN
     if left > 0:
         lines.append(f"{_MARGIN}and {left:,} more")
+    if is_shared and any(shared):
+        named = [(hazard, "hazard") for hazard in shared.pop()]
+        lines.append(filled(named, width, len(_MARGIN) + 2, f"{_MARGIN}each: ", paint))
     return "\n".join(lines)
 
 
@@ -104,7 +110,9 @@ def _code_lines(origin: Origin, paint: Paint) -> list[str]:
     ]
 
 
-def _finding_text(finding: Finding, origin: Origin, paint: Paint, width: int) -> str:
+def _finding_text(
+    finding: Finding, origin: Origin, hazards: tuple[str, ...], paint: Paint, width: int
+) -> str:
     """Where, what became of what, how much and how often, what it may cost."""
     is_near = finding.place.file == origin.place.file
     where = f"line {finding.place.line}" if is_near else place_text(finding.place)
@@ -114,8 +122,8 @@ def _finding_text(finding: Finding, origin: Origin, paint: Paint, width: int) ->
     cost = cost_text(finding, origin)
     if cost:
         pieces.append((cost, None))
-    if finding.hazards:
-        pieces.append((", ".join(finding.hazards), "hazard"))
+    if hazards:
+        pieces.append((", ".join(hazards), "hazard"))
     return filled(pieces, width, len(_MARGIN) + 2, f"{_MARGIN}{where}: ", paint)
 
 
