@@ -178,7 +178,8 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say
         first = operands[0].dtype or compute
         result = first if plan.output == "rebinds" else written_dtype(plan, compute, first)
     else:
-        result = dtype(plan.dialect.index if plan.result == "index" else plan.result)
+        named = dtype(plan.dialect.index if plan.result == "index" else plan.result)
+        result = plan.truncates.get(named, named)
     if say and not plan.promotes:
         say(f"{plan.op.name} casts nothing: it takes {compute} first and returns {result}.")
     elif say and result is not compute:
