@@ -73,34 +73,33 @@ def promoted(dialect: Dialect, a: Operand, b: Operand) -> Operand | None:
     return array_operand(decision.result, is_weak=decision.is_weak)
 
 
-# Where a dialect keeps a law otherwise than the others, and why. Each table is held to: a dialect
-# that stands in it for nothing fails its test.
-OWN_FUNCTION_REFUSES = {
-    # result_type and promote_types of these dtypes, with themselves or alone
-    ("keras", "result_type"): "float8_e4m3fn float8_e5m2",  # it knows no 8-bit floats
-    ("megengine", "result_type"): "bfloat16 complex64",  # NumPy, which it asks, has none
-    ("mindspore", "promote_types"): "bfloat16 complex64 complex128",  # not in its table
+# Where a dialect keeps a law otherwise than the others, and why. Each entry is held to: a test
+# fails where the dialect does keep the law.
+OWN_FUNCTION_REFUSES = {  # dtypes that the framework's own function does not take, even alone
+    ("keras", "result_type"): "float8_e4m3fn float8_e5m2",
+    ("megengine", "result_type"): "bfloat16 complex64",
+    ("mindspore", "promote_types"): "bfloat16 complex64 complex128",
 }
 REFUSED_ON_ONE_SIDE = {
-    "jax:x64": "uint64 with int8 is a weak float, which 8-bit floats take; int8 they do not",
+    "jax:x64": "uint64 and int8 join 8-bit floats, but not the float64 they make together",
     "jax:explicit-x64": "as in jax:x64",
-    "megengine": "a bool makes a float of either sign, whose integers do not join",
-    "numpy": "bfloat16 is a guest, and joins int8 and uint8 but not their int16",
+    "megengine": "integers of unequal signs join where a bool made a float of one before",
+    "numpy": "bfloat16, a guest, joins int8 and uint8, but not the int16 they make together",
     "numpy@1": "as in numpy",
-    "tensorflow:np-safe": "what refuses int8 with uint8 takes both with an int16",
-    "tensorflow:safe": "as in tensorflow:np-safe",
-    "torch": "uint16 joins floats alone, so that an int joins it only after a float",
+    "tensorflow:safe": "int8 and uint8 do not join, but each of them joins int16",
+    "tensorflow:np-safe": "as in tensorflow:safe",
+    "torch": "a bool or an int does not join uint16, but joins what uint16 makes with a float",
 }
 # Joined pair by pair, these refuse in one order what they answer in another.
 REFUSED_IN_SOME_ORDER = {"torch": REFUSED_ON_ONE_SIDE["torch"]}
-# Joined pair by pair, a third array may be one that an earlier array does not reach.
+# Joined pair by pair, they may end in a dtype that one of three arrays does not reach.
 PASSED_OVER = {
-    "mindspore": "pairs that meet elsewhere than by edges meet a third array from there",
-    "torch": "the edges of uint16, uint32 and uint64 end in each float, and the next pair goes on",
+    "mindspore": "uint16 with float64 is float32, by exception and whatever is beside them",
+    "torch": "edges of uint16, uint32 and uint64 end in a float, from where the next pair goes on",
 }
-EDGES_OF_ANOTHER = {("megengine", "result_type"): "NumPy's edges tell what to cast to"}
+EDGES_OF_ANOTHER = {("megengine", "result_type"): "it joins by NumPy's edges"}
 OPERATORS_OF_CASTS = {
-    ("tensorflow", "mul"): "`*` casts a bool to the other's dtype",
+    ("tensorflow", "mul"): "a bool tensor times anything is bool",
     ("tensorflow:np-all", "mul"): "as in tensorflow",
     ("tensorflow:np-safe", "mul"): "as in tensorflow",
 }
@@ -220,13 +219,13 @@ def test_promotion_is_associative_or_the_witness_shows_that_it_is_not(dialect: s
 def is_reached(dialect: str, op: str, form: str, dtypes: list[DType]) -> bool:
     """Whether all arrays reach the result, or what the op then turns into it, as division does with
     integers; refusals, and the pairs that are exceptions to the edges, aside."""
-    given = [truncated(cw.dialect(dialect), d) for d in dtypes]
-    result = decided(dialect, op, *[array_operand(d, (3,)) for d in given], form=form)
+    arrays = [truncated(cw.dialect(dialect), d) for d in dtypes]
+    result = decided(dialect, op, *[array_operand(d, (3,)) for d in arrays], form=form)
     plan = plan_in(dialect, op)
-    if result is None or frozenset(given) in plan.meets:
+    if result is None or frozenset(arrays) in plan.meets:
         return True
     joins = [result, *[joined for joined, made in plan.converts.items() if made is result]]
-    return any(all(plan.reach.reaches(d, joined) for d in given) for joined in joins)
+    return any(all(plan.reach.reaches(d, joined) for d in arrays) for joined in joins)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -240,8 +239,8 @@ def test_every_array_reaches_the_result(dialect: str, data: st.DataObject) -> No
     form = data.draw(st.sampled_from(["function", "operator"] if has_operator else ["function"]))
     takes_many = op in ("result_type", "promote_types", "concat") and dialect not in PASSED_OVER
     dtypes = st.sampled_from(cw.dialect(dialect).dtypes)
-    given = data.draw(st.lists(dtypes, min_size=2, max_size=4 if takes_many else 2))
-    assert is_reached(dialect, op, form, given)
+    arrays = data.draw(st.lists(dtypes, min_size=2, max_size=4 if takes_many else 2))
+    assert is_reached(dialect, op, form, arrays)
 
 
 @pytest.mark.parametrize(
@@ -257,8 +256,8 @@ def test_a_result_that_not_every_array_reaches_shows_where(
 ) -> None:
     dtypes = cw.dialect(dialect).dtypes
     assert not all(
-        is_reached(dialect, op, form, list(given))
-        for given in itertools.product(dtypes, repeat=count)
+        is_reached(dialect, op, form, list(arrays))
+        for arrays in itertools.product(dtypes, repeat=count)
     )
 
 
