@@ -226,8 +226,8 @@ def diff(
     """List where two dialects differ, grouped by reason.
 
     Asks about arrays and 0-d arrays of the dtypes both have, about Python scalars, and about
-    arithmetic in place. The exit status is 1 where they differ. All formats but text list every
-    question.
+    arithmetic in place. Without --op, ops that are recorded of only one are left out. The exit
+    status is 1 where they differ. All formats but text list every question.
 
     With --all, no dialects are named: it shows what share of the questions each pair of them
     answers differently, as a triangle of numbers, or as a heat map in svg and png.

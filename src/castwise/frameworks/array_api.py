@@ -63,6 +63,9 @@ ARRAY_API = Dialect(
     casts="safe",
     ops=_OPS,
     prefixes="xp xp.linalg array_api_strict",
+    unrecorded="fmod float_power fmax fmin heaviside xlogy dot lerp addcmul mse_loss l1_loss"
+    " huber_loss poisson_nll_loss relu threshold rsqrt sigmoid erf gelu softmax"
+    " log_softmax angle median logsumexp allclose promote_types",
     aliases={
         "sub": "subtract",
         "mul": "multiply",

@@ -236,6 +236,7 @@ class Dialect:
     no_kernel: Mapping[str, str] = field(default_factory=dict)  # ops -> dtypes the CPU lacks
     ops: Mapping[str, Rule]  # "*" or "name name/form": Rule(...)
     prefixes: str = ""  # what the framework's names are written with: "np numpy"
+    unrecorded: str = ""  # ops no cell speaks of, most for want of such a function
     aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
     casts: str  # its can_cast: one of OUTPUTS
     casts_by: str = ""  # the dialect whose can_cast it has, where that is not its own

@@ -202,6 +202,7 @@ MINDSPORE = Dialect(
     casts="safe",
     ops=_OPS,
     prefixes="ms mindspore mindspore.ops ops mindspore.mint mint mindspore.Tensor mindspore.numpy",
+    unrecorded="poisson_nll_loss",
     aliases={
         "sub": "subtract",
         "mul": "multiply",
