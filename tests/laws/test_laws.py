@@ -83,7 +83,7 @@ OWN_FUNCTION_REFUSES = {  # dtypes that the framework's own function does not ta
 REFUSED_ON_ONE_SIDE = {
     "jax:x64": "uint64 and int8 join 8-bit floats, but not the float64 they make together",
     "jax:explicit-x64": "as in jax:x64",
-    "megengine": "integers of unequal signs join where a bool made a float of one before",
+    "megengine": "integers of unequal signs join where one has become a float before",
     "numpy": "bfloat16, a guest, joins int8 and uint8, but not the int16 they make together",
     "numpy@1": "as in numpy",
     "tensorflow:safe": "int8 and uint8 do not join, but each of them joins int16",
