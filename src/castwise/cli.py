@@ -58,8 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         status = _complain(_with_hint(error))
     except click.Abort:
         status = _INTERRUPTED
-    except (CastwiseError, OSError) as error:
+    except CastwiseError as error:
         status = _complain(str(error))
+    except OSError as error:
+        status = _complain(f"{error.filename}: {error.strerror}." if error.filename else str(error))
     sys.exit(status)
 
 
