@@ -83,4 +83,14 @@ ARRAY_API = Dialect(
         "cumprod": "cumulative_prod",
         "norm": "vector_norm",
     },
+    surprises=(
+        "int32[3] + float32[3]",
+        "int8[3] + uint8[3]",
+        "int8[3] + uint64[3]",
+        "int32[3] + 1.5",
+        "float32[3] + 1",
+        "int32[3] / int32[3]",
+        "bool[3] + bool[3]",
+        "sum(uint8[3])",
+    ),
 )

@@ -71,10 +71,8 @@ def _complete(given: dict[str, Any]) -> dict[str, Any]:
     ]
     missing = [name for name in needed if name not in given]
     if missing:
-        them = "them" if len(missing) > 1 else "it"
-        raise UsageError(
-            f"it has no {', '.join(missing)}. Write {them}, or begin from a dialect: base = 'numpy'."
-        )
+        told = f"it has no {', '.join(missing)}. Write {'them' if len(missing) > 1 else 'it'}"
+        raise UsageError(f"{told}, or begin from a dialect: base = 'numpy'.")
     return given
 
 

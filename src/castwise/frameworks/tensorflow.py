@@ -190,6 +190,7 @@ TENSORFLOW_NP_ALL = TENSORFLOW.vary(
         float64 complex64 -> complex128
     """,
     alone="",
+    refusal="",
     has_weak_arrays=True,
     ops={
         "*": Rule(
