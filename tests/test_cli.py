@@ -87,7 +87,7 @@ def test_help_shows_an_example(capsys: pytest.CaptureFixture[str], command: str)
         (["explain", "torch"], "Missing argument 'EXPRESSION'. See 'castwise explain --help'."),
         (["table", "torch", "--opp", "add"], "No such option"),
         (["table", "torch", "--format", "gif"], "Invalid value for '--format'"),
-        (["table", "torch", "-o", "/nowhere/table.svg"], "[Errno 2] No such file"),
+        (["table", "torch", "-o", "/nowhere/table.svg"], "/nowhere/table.svg: No such file"),
         (["explain", "torhc", "1 + 2"], "unknown dialect 'torhc'. Did you mean 'torch'?"),
         (["explain", "torch", "int32[3"], "cannot read 'int32[3' as an expression."),
         (["explain", "torch", "add(int8[3])"], "add takes 2 operands, not 1."),

@@ -60,8 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         status = _complain(_with_hint(error))
     except click.Abort:
         status = _INTERRUPTED
-    except (CastwiseError, OSError) as error:
+    except CastwiseError as error:
         status = _complain(str(error))
+    except OSError as error:
+        status = _complain(f"{error.filename}: {error.strerror}." if error.filename else str(error))
     sys.exit(status)
 
 
@@ -228,8 +230,8 @@ def diff(
     """List where two dialects differ, grouped by reason.
 
     Asks about arrays and 0-d arrays of the dtypes both have, about Python scalars, and about
-    arithmetic in place. The exit status is 1 where they differ. All formats but text list every
-    question.
+    arithmetic in place. Without --op, ops that are recorded of only one are left out. The exit
+    status is 1 where they differ. All formats but text list every question.
 
     With --all, no dialects are named: it shows what share of the questions each pair of them
     answers differently, as a triangle of numbers, or as a heat map in svg and png.

@@ -457,7 +457,7 @@ def test_errors_are_the_python_errors_people_catch() -> None:
         ("array-api", ("add", "int32[3]", "float32[3]"), cw.PromotionError,
          r"int32\[3\] \+ float32\[3\] is not defined in array-api: .*Cast one"),
         ("torch", ("add", "uint16[3]", "int8[3]"), cw.PromotionError,
-         r"is not defined in torch: .*uint16.*Cast one"),
+         r"is not defined in torch: .*uint16.*Cast both"),
         ("numpy", ("add", "uint8[3]", 300), cw.ScalarRangeError,
          r"uint8\[3\] \+ 300 is not defined in numpy: 300 is out of range for uint8\."
          r" Use a value from 0 to 255"),

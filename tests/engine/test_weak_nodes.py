@@ -146,3 +146,16 @@ def test_the_steps_speak_of_weakness() -> None:
     steps = cw.resolve("add", "int8[3]", 1.5, dialect=LATTICE).steps
     assert "1.5 is weak: it stands at float*, below the float dtypes." in steps
     assert steps[-1] == "The result is a weak float64."
+
+
+@pytest.mark.parametrize("expression", ["bool*[3] + int8[3]", "int8[3] + bool*[3]", "abs(bool*[])"])
+@pytest.mark.parametrize("dialect", [LATTICE, BY_WIDTH], ids=["lattice", "by width"])
+def test_no_weak_array_stands_where_there_is_no_node(dialect: Dialect, expression: str) -> None:
+    with pytest.raises(cw.UsageError, match="has no weakly typed bool arrays"):
+        answer(question_in(expression, dialect))
+
+
+@pytest.mark.parametrize("expression", ["int8*[3] + int8[3]", "int8*[3] += int8[3]"])
+def test_a_node_with_a_width_is_for_that_dtype_alone(expression: str) -> None:
+    with pytest.raises(cw.UsageError, match=r"int8\*\[3\]: .* has no weakly typed int8 arrays"):
+        answer(question_in(expression, BY_WIDTH))

@@ -198,7 +198,9 @@ def test_safe_and_none_take_a_scalar_that_fits_into_the_tensors_dtype(
 
 
 def test_a_refusal_asks_for_an_explicit_cast() -> None:
-    with pytest.raises(cw.PromotionError, match=r"wider than both or loses precision. Cast one"):
+    with pytest.raises(
+        cw.PromotionError, match=r"wider than both or loses precision. Cast both: x.astype..int16"
+    ):
         cw.resolve("add", "uint8[3]", "int8[3]", dialect="tensorflow:safe")
     with pytest.raises(cw.PromotionError, match=r"float does not fit into int32. Cast the arrays"):
         cw.resolve("add", "int32[3]", 1.5, dialect="tensorflow:safe")

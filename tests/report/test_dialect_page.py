@@ -40,6 +40,7 @@ def test_a_page_has_its_parts(dialect: Dialect) -> None:
         "## Array with Python scalar",
         "## Laws",
         "## In place",
+        "## Surprises",
     ):
         assert f"\n\n{part}\n\n" in page
     assert f"({page_name(dialect)}.svg)" in page
@@ -105,6 +106,12 @@ def test_rules_in_words() -> None:
     assert phrases(Rule(beside={"bfloat16": {"int": "int8"}})) == [
         "beside bfloat16 a Python int counts as int8"
     ]
+    counts = {"int": "int64", "float": "float32"}
+    assert phrases(Rule(beside={"uint16": counts, "uint32": counts})) == [
+        "beside uint16 and uint32 a Python int counts as int64 and a Python float counts as float32"
+    ]
+    assert phrases(Rule(joins="by category"))[0].startswith("joins by category: ")
+    assert phrases(Rule(adapts="")) == ["every Python number is taken"]
     assert phrases(Rule(refuses="")) == ["refuses nothing"]
 
 

@@ -241,3 +241,18 @@ def test_a_dialect_that_refuses_nearly_all_can_be_compared() -> None:
 def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(UsageError, match="Did you mean 'torch'"):
         diff("numpy", "torhc")
+
+
+def test_an_op_that_is_recorded_of_one_alone_is_compared_only_where_it_is_named() -> None:
+    found = diff("array-api", "tinygrad")
+    of_first, of_second = found.recorded_of_one
+    assert "hypot" in of_first
+    assert "lerp" in of_second
+    assert not {"hypot", "lerp", "huber_loss"} & set(found.ops)
+    assert "huber_loss" not in (*of_first, *of_second)  # of neither
+    title = "Ops not compared, since they are recorded of only one"
+    assert title in str(found)
+    assert diff_json(found)["recorded_of_second_only"] == list(of_second)
+    named = diff("array-api", "tinygrad", op="lerp")
+    assert named.ops == ("lerp",)
+    assert title not in str(named)

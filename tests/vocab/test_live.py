@@ -241,7 +241,7 @@ def test_notation_dtypes_and_operands_are_taken_as_they_are() -> None:
 )
 def test_other_things_are_refused_with_what_can_be_passed(thing: object) -> None:
     kind = type(thing).__name__
-    with pytest.raises(UsageError, match=f"cannot describe a {kind}.*'int32"):
+    with pytest.raises(UsageError, match=f"cannot describe an? {kind}.*'int32"):
         describe(thing)
 
 

@@ -6,6 +6,7 @@ from castwise.engine.decision import Refusal
 from castwise.engine.joining import not_computed
 from castwise.engine.plan import Plan
 from castwise.errors import UsageError
+from castwise.vocab.dtypes import weak_nodes_of
 from castwise.vocab.operands import Operand, Role
 
 
@@ -34,6 +35,10 @@ def check_known(plan: Plan, operand: Operand) -> None:
         raise Refusal(f"it has no dtype {operand.dtype}", "Cast it to one it has.")
     if operand.is_weak and not plan.dialect.has_weak_arrays:
         raise UsageError(f"{operand}: {plan.dialect.name} has no weakly typed arrays.")
+    nodes = weak_nodes_of(operand.dtype) if operand.dtype and operand.is_weak else None
+    if nodes is not None and plan.reach.bits.keys().isdisjoint(nodes):
+        told = f"{plan.dialect.name} has no weakly typed {operand.dtype} arrays"
+        raise UsageError(f"{operand}: {told}.")
 
 
 def check_accepted(plan: Plan, operands: tuple[Operand, ...]) -> None:

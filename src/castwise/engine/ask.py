@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from castwise.engine.decide import decide
@@ -115,7 +114,7 @@ def answer(question: Question) -> Decision:
         _answers[question.key] = found
     elif isinstance(found, Decision):
         # The key forgets what no rule looks at, such as a shape or a digit; words do not.
-        return replace(found, question=question)
+        return found.about(question)
     else:
         found = _decide(question)
     if isinstance(found, Refused):

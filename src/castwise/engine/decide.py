@@ -46,9 +46,7 @@ def decide(question: Question, say: Say = None) -> Decision:
     if say:
         for operand in written:
             say(f"{operand} is {_role_text(operand)}.")
-    # What is written into counts as strong, and stays as weak as it was.
-    is_kept = question.inplace and plan.output != "rebinds" and not plan.makes_strong
-    stays_weak = is_kept and written[0].is_weak
+    stays_weak = question.inplace and _stays_weak(plan, written[0])
     entered = (replace(written[0], is_weak=False), *written[1:]) if stays_weak else written
     compute, computed, is_weak, is_own = _dtypes(plan, question, entered, say)
     result = computed
@@ -84,6 +82,14 @@ def _written(plan: Plan, question: Question, first: Operand, computed: DType, sa
     if say:
         say(f"The {computed} result is to be written into {destination}.")
     return written_dtype(plan, computed, destination)
+
+
+def _stays_weak(plan: Plan, destination: Operand) -> bool:
+    """Whether what is written into counts as strong meanwhile, and stays as weak as it was."""
+    if not destination.is_weak or plan.output == "rebinds" or plan.makes_strong:
+        return False
+    check_known(plan, destination)
+    return True
 
 
 def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: Say) -> Computed:
@@ -178,7 +184,8 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say
         first = operands[0].dtype or compute
         result = first if plan.output == "rebinds" else written_dtype(plan, compute, first)
     else:
-        result = dtype(plan.dialect.index if plan.result == "index" else plan.result)
+        named = dtype(plan.dialect.index if plan.result == "index" else plan.result)
+        result = plan.truncates.get(named, named)
     if say and not plan.promotes:
         say(f"{plan.op.name} casts nothing: it takes {compute} first and returns {result}.")
     elif say and result is not compute:

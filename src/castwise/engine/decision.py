@@ -80,6 +80,12 @@ class Decision:
     is_weak: bool = False
     notes: tuple[str, ...] = ()
 
+    def about(self, question: Question) -> Decision:
+        """The same answer to another question with the same key."""
+        # By hand, for dataclasses.replace takes twice as long.
+        return Decision(question, self.result, self.compute, self.casts, self.result_cast,
+                        self.is_weak, self.notes)  # fmt: skip
+
     @property
     def hazards(self) -> tuple[str, ...]:
         """The hazards of all casts, each once, in the order of HAZARDS."""

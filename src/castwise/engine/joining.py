@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from castwise.engine.decision import Refusal
 from castwise.engine.plan import Plan
-from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.dtypes import DType, dtype, strong_twin
 from castwise.vocab.operands import Operand, Role, scalar_text
 
 _UINT64 = dtype("uint64")
@@ -67,7 +67,27 @@ def no_common_dtype(plan: Plan, dtypes: Iterable[DType]) -> Refusal:
     listed = " and ".join([", ".join(d.name for d in given[:-1]), given[-1].name])
     reason = plan.because or plan.dialect.refusal
     why = f"{listed} have no common dtype" + (f": {reason}" if reason else "")
-    return Refusal(why, f"Cast one: x.astype('{given[-1]}').")
+    return Refusal(why, _way_out(plan, [_strong(plan, node) for node in given]))
+
+
+def _strong(plan: Plan, node: DType) -> DType:
+    """The dtype a weak node stands for; any other is itself."""
+    return (strong_twin(node) or plan.python[node.kind]) if node.is_weak else node
+
+
+def _way_out(plan: Plan, given: list[DType]) -> str:
+    """What to cast, the widest of the highest kind standing last: one to that, or all where it
+    cannot hold another of its kind and some dtype there holds them all."""
+    last = given[-1]
+    alike = [d for d in given if d.kind == last.kind]
+    holding = [
+        d
+        for d in plan.dialect.dtypes
+        if d.kind == last.kind and all(d.holds(other) for other in alike)
+    ]
+    if last in holding or not holding:
+        return f"Cast one: x.astype('{last}')."
+    return f"Cast {'both' if len(given) == 2 else 'all'}: x.astype('{holding[0]}')."
 
 
 def not_computed(plan: Plan, found: DType) -> Refusal:

@@ -116,7 +116,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
 
     converts = _converts(dialect, rule, chosen("integers_become_float"), chosen("accumulates"))
     computes = frozenset(dtypes_of(chosen("computes"))) & frozenset(own)
-    lowest = row.lowest_per_input or (row.lowest,) * row.arity[1]
+    truncates = {} if rule.is_truncated is False else dialect.mapping(dialect.truncates)
     return Plan(
         op=row,
         dialect=dialect,
@@ -141,11 +141,11 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         mixes=None if rule.mixes is None else _pairs(rule.mixes, own),
         converts=converts,
         caps=dialect.mapping(dialect.caps),
-        lowest=_padded(lowest, row.arity[1]),
+        lowest=_lowest(row, truncates),
         same_dtype=chosen("same_dtype"),
         compared=rule.compared or row.arity[1],
         floats_lift=dialect.mapping(dialect.lifts) if rule.floats_lift else {},
-        truncates={} if rule.is_truncated is False else dialect.mapping(dialect.truncates),
+        truncates=truncates,
         promotes=chosen("promotes"),
         checks=frozenset(dtypes_of(rule.checks or dialect.order)),
         exponent_fits=dtype(rule.exponent_fits) if rule.exponent_fits else None,
@@ -225,10 +225,12 @@ def _limits(conversion: Conversion) -> Limits:
     )
 
 
-def _padded(lowest: tuple[str | None, ...], count: int) -> tuple[DType | None, ...]:
-    """The lowest dtype of each operand; those not named have none."""
-    named = [dtype(low) if low else None for low in lowest]
-    return (*named, *[None] * (count - len(named)))
+def _lowest(row: Op, truncates: dict[DType, DType]) -> tuple[DType | None, ...]:
+    """The lowest dtype of each operand, as arrays really have it; those not named have none."""
+    count = row.arity[1]
+    named = [dtype(low) if low else None for low in row.lowest_per_input or (row.lowest,) * count]
+    held = [truncates.get(low, low) if low else None for low in named]
+    return (*held, *[None] * (count - len(held)))
 
 
 def _output(row: Op, of_dialect: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from castwise.engine.decision import Refusal
 from castwise.engine.joining import check_mix, complex_of, join, own_dtype
 from castwise.engine.plan import Plan
-from castwise.vocab.dtypes import KINDS, DType, weak_node
+from castwise.vocab.dtypes import KINDS, DType, weak_nodes_of
 from castwise.vocab.operands import Operand
 
 Say = Callable[[str], None] | None
@@ -113,8 +113,8 @@ def _node(plan: Plan, operand: Operand, counts: dict[str, DType]) -> DType:
         return counts[operand.kind]
     if not is_weakly_typed(operand):
         return own_dtype(plan, operand)
-    twin = weak_node((operand.dtype or plan.python[operand.kind]).name)
-    return twin if twin in plan.reach.bits else weak_node(operand.kind)
+    nodes = weak_nodes_of(operand.dtype or plan.python[operand.kind])
+    return next(node for node in nodes if node in plan.reach.bits)
 
 
 def fits_kind(scalar: str, array: str) -> bool:

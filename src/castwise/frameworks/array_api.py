@@ -63,6 +63,9 @@ ARRAY_API = Dialect(
     casts="safe",
     ops=_OPS,
     prefixes="xp xp.linalg array_api_strict",
+    unrecorded="fmod float_power fmax fmin heaviside xlogy dot lerp addcmul mse_loss l1_loss"
+    " huber_loss poisson_nll_loss relu threshold rsqrt sigmoid erf gelu softmax"
+    " log_softmax angle median logsumexp allclose promote_types",
     aliases={
         "sub": "subtract",
         "mul": "multiply",
@@ -80,4 +83,14 @@ ARRAY_API = Dialect(
         "cumprod": "cumulative_prod",
         "norm": "vector_norm",
     },
+    surprises=(
+        "int32[3] + float32[3]",
+        "int8[3] + uint8[3]",
+        "int8[3] + uint64[3]",
+        "int32[3] + 1.5",
+        "float32[3] + 1",
+        "int32[3] / int32[3]",
+        "bool[3] + bool[3]",
+        "sum(uint8[3])",
+    ),
 )

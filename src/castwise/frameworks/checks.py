@@ -36,6 +36,8 @@ def check(dialect: Dialect) -> None:
     """Raises UsageError for unknown names, cycles, and dtypes that nothing could lead to."""
     try:
         _check_dtypes(dialect)
+        for name in dialect.unrecorded.split():
+            _check_name(name, OPS, "an op")
         for names, rule in dialect.ops.items():
             _check_key(names)
             _check_rule(dialect, names, rule)

@@ -39,7 +39,7 @@ OUTPUTS = {
     "same kind": "a safe cast, or a narrower one within the kind",
     "safe": "the result must reach the destination's dtype",
     "same dtype": "the result must already have the destination's dtype",
-    "rebinds": "nothing is written: the name takes the result, whatever its dtype",
+    "rebinds": "nothing is written, the name takes the result, whatever its dtype",
     "any": "any destination is taken",
 }
 # How the operands' dtypes become the one an op computes in.
@@ -82,8 +82,10 @@ SCALARS = {
     " alone the first decides",
     "0-d mixes": "a 0-d array is as strong as an array, and any kinds mix with it; a Python number"
     " takes the arrays' dtype",
-    "0-d adapts": "as 0-d mixes, but beside an array of its kind a 0-d array takes its dtype",
-    "0-d adapts to complex": "as 0-d adapts, but a Python complex counts as an array",
+    "0-d adapts": "a 0-d array takes the dtype of an array of its kind, and mixes with any other"
+    " kind; a Python number takes the arrays' dtype",
+    "0-d adapts to complex": "a 0-d array takes the dtype of an array of its kind, as which a"
+    " Python complex counts too, and mixes with any other kind",
     "singles mix": "any kinds mix with a 0-d array or a Python scalar, which count by their dtypes",
     "last adapts": "by tiers, but a Python number at the end takes the others' dtype",
 }
@@ -236,6 +238,7 @@ class Dialect:
     no_kernel: Mapping[str, str] = field(default_factory=dict)  # ops -> dtypes the CPU lacks
     ops: Mapping[str, Rule]  # "*" or "name name/form": Rule(...)
     prefixes: str = ""  # what the framework's names are written with: "np numpy"
+    unrecorded: str = ""  # ops no cell speaks of, most for want of such a function
     aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
     casts: str  # its can_cast: one of OUTPUTS
     casts_by: str = ""  # the dialect whose can_cast it has, where that is not its own

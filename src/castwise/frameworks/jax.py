@@ -105,6 +105,7 @@ JAX_X64 = Dialect(
     casts_by="numpy",  # jnp.can_cast is np.can_cast
     ops=_WIDE_OPS,
     prefixes="jnp jax.numpy jax.nn jax.lax jax.scipy.special jnp.linalg jax.numpy.linalg",
+    unrecorded="lerp addcmul mse_loss l1_loss huber_loss poisson_nll_loss threshold",
     aliases=ALIASES,
     associativity_witness=("uint64", "int8", "float16"),
     surprises=(

@@ -69,6 +69,8 @@ KERAS = JAX.vary(
         " logsumexp count_nonzero": Rule(makes_strong=True),
     },
     prefixes="keras keras.ops ops keras.backend",
+    unrecorded="float_power copysign xlogy lerp addcmul mse_loss l1_loss huber_loss"
+    " poisson_nll_loss positive promote_types",
     surprises=(
         "matmul(int8[3], int8[3])",
         "atan2(float16[3], 1.5)",

@@ -52,6 +52,11 @@ _OPS = {
 }
 
 PREFIXES = "megengine mge megengine.functional megengine.functional.nn F"
+UNRECORDED = (
+    "fmod float_power fmax fmin hypot copysign nextafter heaviside xlogy lerp addcmul"
+    " huber_loss poisson_nll_loss conj trunc threshold rsqrt erf isfinite angle cumprod"
+    " median any all count_nonzero allclose promote_types"
+)
 ALIASES = {
     "floor_divide": "floor_div",
     "remainder": "mod",
@@ -96,6 +101,7 @@ MEGENGINE = Dialect(
     casts="any",
     ops=_OPS,
     prefixes=PREFIXES,
+    unrecorded=UNRECORDED,
     aliases=ALIASES,
     surprises=(
         "bool[3] + int32[3]",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castwise.frameworks.dialect import Dialect, Rule
-from castwise.frameworks.megengine import ALIASES, PREFIXES
+from castwise.frameworks.megengine import ALIASES, PREFIXES, UNRECORDED
 
 MEP3 = Dialect(
     framework="megengine",
@@ -34,6 +34,7 @@ MEP3 = Dialect(
         "*/inplace": Rule(output="rebinds"),
     },
     prefixes=PREFIXES,
+    unrecorded=UNRECORDED,
     aliases=ALIASES,
     surprises=(
         "int32[3] + float16[3]",

@@ -198,10 +198,11 @@ MINDSPORE = Dialect(
     lifts="bool int -> default_float",
     accumulates="bool uint8 int8 int16 int32 -> int64",
     no_kernel=_NO_KERNEL,
-    refusal="uint16, uint32 and uint64 mix with nothing",
+    refusal="uint16, uint32 and uint64 mix with booleans alone",
     casts="safe",
     ops=_OPS,
     prefixes="ms mindspore mindspore.ops ops mindspore.mint mint mindspore.Tensor mindspore.numpy",
+    unrecorded="poisson_nll_loss",
     aliases={
         "sub": "subtract",
         "mul": "multiply",

@@ -73,6 +73,8 @@ MLX = Dialect(
         "huber_loss": Rule(composes=(Composed("mean(square(minimum(abs(sub(x, y)), 1.0)))"),)),
     },
     prefixes="mx mlx.core mx.linalg mlx.core.linalg nn mlx.nn nn.losses mlx.nn.losses",
+    unrecorded="fmod float_power fmax fmin hypot copysign nextafter heaviside xlogy lerp addcmul"
+    " poisson_nll_loss threshold angle promote_types",
     aliases={
         "sub": "subtract",
         "mul": "multiply",

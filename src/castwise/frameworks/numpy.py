@@ -128,6 +128,8 @@ NUMPY = Dialect(
     refusal="only what is safely cast to a dtype joins in it",
     casts="safe",
     prefixes="np numpy np.linalg numpy.linalg",
+    unrecorded="xlogy lerp addcmul mse_loss l1_loss huber_loss poisson_nll_loss relu threshold"
+    " rsqrt sigmoid erf gelu softmax log_softmax logsumexp",
     aliases=ALIASES,
     associativity_witness=("int8", "uint8", "float16"),
     surprises=(

@@ -119,6 +119,9 @@ ONEFLOW = Dialect(
     casts="any",
     ops=_OPS,
     prefixes="oneflow flow oneflow.Tensor oneflow.linalg oneflow.nn.functional F",
+    unrecorded="float_power bitwise_left_shift bitwise_right_shift fmax fmin hypot copysign"
+    " nextafter heaviside xlogy lerp huber_loss poisson_nll_loss positive conj real imag"
+    " angle count_nonzero result_type promote_types",
     aliases={
         "ne": "not_equal",
         "gt": "greater",

@@ -48,7 +48,7 @@ def _dialect(data: dict[str, Any], base_named: BaseNamed) -> Dialect:
     given = {("framework" if key == "name" else key): value for key, value in data.items()}
     base, variations = given.pop("base", None), given.pop("vary", {})
     _check_keys(given, [f.name for f in fields(Dialect)], "a dialect")
-    _check_keys(variations, VARIATIONS, "[vary]")
+    _check_variations(variations)
     given["ops"] = {names: _rule(names, rule) for names, rule in given.get("ops", {}).items()}
     for name in ("guards", "surprises", "associativity_witness"):
         if name in given:
@@ -71,9 +71,8 @@ def _complete(given: dict[str, Any]) -> dict[str, Any]:
     ]
     missing = [name for name in needed if name not in given]
     if missing:
-        raise UsageError(
-            f"it has no {', '.join(missing)}. Write them, or begin from a dialect: base = 'numpy'."
-        )
+        told = f"it has no {', '.join(missing)}. Write {'them' if len(missing) > 1 else 'it'}"
+        raise UsageError(f"{told}, or begin from a dialect: base = 'numpy'.")
     return given
 
 
@@ -89,6 +88,14 @@ def _rule(names: str, given: Any) -> Rule:
         _check_keys(given["conversion"], [f.name for f in fields(Conversion)], "conversion")
         given = {**given, "conversion": Conversion(**given["conversion"])}
     return Rule(**given)
+
+
+def _check_variations(given: Mapping[str, Any]) -> None:
+    for name in given:
+        if name not in VARIATIONS:
+            hint = did_you_mean(name, VARIATIONS)
+            known = ", ".join(VARIATIONS)
+            raise UsageError(f"[vary] has no variation {name!r}.{hint} There are {known}.")
 
 
 def _check_keys(given: Mapping[str, Any], known: Any, what: str) -> None:

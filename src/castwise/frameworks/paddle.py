@@ -188,6 +188,7 @@ PADDLE = Dialect(
     casts="any",
     ops=_OPS,
     prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",
+    unrecorded="fmod float_power xlogy addcmul result_type",
     aliases=ALIASES,
     one_sided="matmul",
     surprises=(

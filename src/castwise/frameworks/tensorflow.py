@@ -110,6 +110,8 @@ TENSORFLOW = Dialect(
     refusal="tensors of two dtypes are never promoted; use tf.cast",
     casts="same dtype",
     prefixes="tf tf.math tf.bitwise tf.nn tf.linalg tensorflow tensorflow.math",
+    unrecorded="float_power fmax fmin hypot logaddexp copysign heaviside lerp addcmul mse_loss"
+    " l1_loss huber_loss poisson_nll_loss trunc threshold median allclose promote_types",
     aliases={
         "sub": "subtract",
         "mul": "multiply",
@@ -188,6 +190,7 @@ TENSORFLOW_NP_ALL = TENSORFLOW.vary(
         float64 complex64 -> complex128
     """,
     alone="",
+    refusal="",
     has_weak_arrays=True,
     ops={
         "*": Rule(

@@ -49,6 +49,7 @@ ALL = Dialect(
     casts="safe",
     ops=_OPS,
     prefixes=TENSORFLOW.prefixes,
+    unrecorded=TENSORFLOW.unrecorded,
     aliases=TENSORFLOW.aliases,
     associativity_witness=("uint8", "int8", "float16"),
     surprises=(

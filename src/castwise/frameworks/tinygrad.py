@@ -83,6 +83,9 @@ TINYGRAD = Dialect(
         "pow": Rule(negative_exponent="raises on either side"),
     },
     prefixes="Tensor tinygrad tinygrad.Tensor",
+    unrecorded="float_power logical_and logical_or logical_xor fmax fmin atan2 hypot nextafter"
+    " heaviside xlogy addcmul mse_loss l1_loss huber_loss poisson_nll_loss positive conj"
+    " threshold real imag angle norm median count_nonzero",
     aliases={
         "remainder": "mod",
         "bitwise_left_shift": "lshift",

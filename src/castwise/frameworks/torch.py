@@ -147,6 +147,17 @@ TORCH = Dialect(
         "min": "amin",
         "norm": "vector_norm",
     },
+    surprises=(
+        "int64[3] + float16[3]",
+        "float16[3] + bfloat16[3]",
+        "float32[3] + float64[]",
+        "int32[3] + float64[]",
+        "uint8[3] + 300",
+        "uint16[3] + int32[3]",
+        "uint16[3] + uint16[3]",
+        "bool[3] - bool[3]",
+        "sum(uint8[3])",
+    ),
 )
 
 TORCH_2_1 = TORCH.vary(
@@ -157,4 +168,12 @@ TORCH_2_1 = TORCH.vary(
     order="bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64"
     " complex128",
     reaches=_EDGES,
+    refusal="",
+    surprises=(
+        "int64[3] + float16[3]",
+        "float16[3] + bfloat16[3]",
+        "float32[3] + float64[]",
+        "bfloat16[3] + 1j",
+        "uint8[3] + 300",
+    ),
 )

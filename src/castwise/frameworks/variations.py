@@ -19,7 +19,7 @@ def varied(dialect: Dialect, changes: Mapping[str, Any]) -> Dialect:
     known = [f.name for f in fields(Dialect)]
     for name in changes:
         if name not in VARIATIONS and name not in known:
-            hint = did_you_mean(name, [*VARIATIONS, *known])
+            hint = did_you_mean(name, VARIATIONS)
             raise UsageError(
                 f"a dialect has no variation {name!r}.{hint} There are {', '.join(VARIATIONS)}."
             )

@@ -121,7 +121,7 @@ def _laws(dialect: Dialect) -> Iterator[str]:
         yield f"Not commutative: {next(_one_sided(dialect), 'the order of operands matters')}."
     if dialect.one_sided:
         named = ", ".join(f"`{name}`" for name in dialect.one_sided.split())
-        yield f"One-sided although they need not be: {named}."
+        yield f"But the order of the operands matters in {named}."
     if dialect.associativity_witness is None:
         yield "Associative: wherever both are answered, `(a + b) + c` is what `a + (b + c)` is."
         return

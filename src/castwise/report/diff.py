@@ -62,6 +62,12 @@ class Diff:
         a, b = self.first.dtypes, self.second.dtypes
         return tuple(d for d in a if d not in b), tuple(d for d in b if d not in a)
 
+    @property
+    def recorded_of_one(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The ops recorded of the first dialect's framework alone, and of the second's alone."""
+        a, b = self.first.unrecorded.split(), self.second.unrecorded.split()
+        return tuple(op for op in b if op not in a), tuple(op for op in a if op not in b)
+
     def __str__(self) -> str:
         from castwise.report.diff_text import diff_text  # it knows Diff
 
@@ -75,7 +81,8 @@ def diff(
     op: str | None = None,
     on_question: Callable[[object], object] | None = None,
 ) -> Diff:
-    """Every question that two dialects answer differently, of all ops or of one.
+    """Every question that two dialects answer differently, of one op or of all that are recorded
+    of both.
 
     Asked are arrays and 0-d arrays of the dtypes both have, weak ones where both have such, and
     Python scalars; arithmetic in place too. `on_question` is called with each question.
@@ -86,7 +93,7 @@ def diff(
     Raises UsageError for an unknown name.
     """
     a, b = to_dialect(first), to_dialect(second)
-    rows = [find_op(name, a) for name in ([op] if op else ops())]
+    rows = _rows(a, b, op)
     tells_weak = a.has_weak_arrays and b.has_weak_arrays
     answers = Answers(a, tells_weak), Answers(b, tells_weak)
     asked, grouped = 0, dict[Reason, list[Difference]]()
@@ -106,8 +113,14 @@ def diff(
 
 def count(first: Dialect, second: Dialect, op: str | None = None) -> int:
     """How many questions a diff asks."""
-    rows = [find_op(name, first) for name in ([op] if op else ops())]
-    return sum(1 for _ in _pairs(rows, first, second))
+    return sum(1 for _ in _pairs(_rows(first, second, op), first, second))
+
+
+def _rows(first: Dialect, second: Dialect, op: str | None) -> list[Op]:
+    """The ops that are compared: the one named, or all but those a framework may not have."""
+    unrecorded = {*first.unrecorded.split(), *second.unrecorded.split()}
+    names = [op] if op else [name for name in ops() if name not in unrecorded]
+    return [find_op(name, first) for name in names]
 
 
 def _pairs(rows: list[Op], first: Dialect, second: Dialect) -> Iterator[Pair]:

@@ -16,6 +16,7 @@ from castwise.report.table_text import markdown_row
 def diff_json(diff: Diff) -> dict[str, Any]:
     """The whole diff; a refusal is null."""
     only_first, only_second = diff.missing
+    of_first, of_second = diff.recorded_of_one
     return {
         "first": diff.first.name,
         "second": diff.second.name,
@@ -23,6 +24,8 @@ def diff_json(diff: Diff) -> dict[str, Any]:
         "differ": diff.count,
         "only_first_has": [d.name for d in only_first],
         "only_second_has": [d.name for d in only_second],
+        "recorded_of_first_only": list(of_first),
+        "recorded_of_second_only": list(of_second),
         "groups": [_group_json(diff, group) for group in diff.groups],
     }
 

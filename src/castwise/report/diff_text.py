@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from castwise.report.colour import Paint, plain
 from castwise.report.diff import Diff, Group
@@ -21,12 +21,10 @@ def diff_text(diff: Diff, paint: Paint = plain, width: int = 80, *, shows_all: b
     With `shows_all`, every reason of a section and every question of a reason is listed.
     """
     lines = _folded(_summary(diff), 0, width)
-    if any(diff.missing):
-        lines += ["", paint("Dtypes only one of them has", "title")]
-    for dialect, dtypes in zip((diff.first, diff.second), diff.missing, strict=True):
-        if dtypes:
-            told = f"{dialect.name}: {', '.join(d.name for d in dtypes)}"
-            lines += _folded(told, _MARGIN, width)
+    lines += _of_one(diff, "Dtypes only one of them has", diff.missing, paint, width)
+    if len(diff.ops) > 1:
+        title = "Ops not compared, since they are recorded of only one"
+        lines += _of_one(diff, title, diff.recorded_of_one, paint, width)
     for name, groups in diff.sections.items():
         lines += ["", paint(name, "title")]
         for group in groups if shows_all else groups[:_REASONS_TOLD]:
@@ -35,6 +33,17 @@ def diff_text(diff: Diff, paint: Paint = plain, width: int = 80, *, shows_all: b
         if left:
             lines += _folded(_rest(left), _MARGIN, width, _count(left))
     return "\n".join(lines)
+
+
+def _of_one(
+    diff: Diff, title: str, owned: Sequence[Sequence[object]], paint: Paint, width: int
+) -> Iterator[str]:
+    """A section on what belongs to one dialect and not to the other."""
+    if any(owned):
+        yield from ("", paint(title, "title"))
+    for dialect, names in zip((diff.first, diff.second), owned, strict=True):
+        if names:
+            yield from _folded(f"{dialect.name}: {', '.join(map(str, names))}", _MARGIN, width)
 
 
 def _folded(text: str, margin: int, width: int, head: str = "") -> list[str]:

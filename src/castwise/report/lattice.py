@@ -111,7 +111,7 @@ def legend(lattice: Lattice, broken: str = "A broken arrow") -> list[str]:
         lines.append("A star marks where weakly typed operands stand, Python numbers among them.")
     foreign = only_absorbed_text(dialect)
     if foreign:
-        lines.append(f"{foreign}.")
+        lines.append(f"{foreign.replace('two dtypes', 'Two dtypes', 1)}.")
     mixes = dialect.ops.get("*", Rule()).mixes
     if mixes:
         lines.append(f"Unequal dtypes meet only where such casts bring them together: {mixes}.")
@@ -132,6 +132,6 @@ def only_absorbed_text(dialect: Dialect) -> str:
         return ""
     if len(inside) == 1:
         return f"{inside[0]} joins only with what it reaches or what reaches it"
-    some = " and ".join(inside) if len(inside) <= len(outside) else "Two dtypes"
-    but = f", save {' and '.join(outside)}" if outside and some == "Two dtypes" else ""
+    some = " and ".join(inside) if len(inside) <= len(outside) else "two dtypes"
+    but = f", save {' and '.join(outside)}" if outside and some == "two dtypes" else ""
     return f"{some} join only where one reaches the other{but}"

@@ -10,7 +10,7 @@ from castwise.engine.decision import Question, Refusal
 from castwise.engine.mixes import in_told_order
 from castwise.frameworks.dialect import Dialect
 from castwise.report.outcome import CONDITION, arranged, default_form
-from castwise.vocab.dtypes import DType, dtypes_of, weak_node
+from castwise.vocab.dtypes import DType, dtypes_of, weak_nodes_of
 from castwise.vocab.notation import parse_operand
 from castwise.vocab.operands import Operand, Role, array_operand
 from castwise.vocab.ops import Op
@@ -67,7 +67,7 @@ def _has_weak(dialect: Dialect, dtype: DType) -> bool:
     """Whether there are weak arrays of a dtype, and a place in the order where they stand."""
     if not dialect.has_weak_arrays or dtype not in dialect.dtypes:
         return False
-    return not {weak_node(dtype.name), weak_node(dtype.kind)}.isdisjoint(dialect.nodes)
+    return not set(weak_nodes_of(dtype)).isdisjoint(dialect.nodes)
 
 
 class Answer(NamedTuple):

@@ -36,7 +36,7 @@ def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
     yield "Python scalars", f"{SCALARS[rule.scalars or 'as arrays']}. {_numbers(dialect)}"
     yield "A Python number out of range", OUT_OF_RANGE[rule.out_of_range or "wraps"]
     if dialect.truncates:
-        yield "Narrower arrays", f"what they are asked to be and are: {_code(dialect.truncates)}"
+        yield "Narrower arrays", f"asked for and held: {_code(dialect.truncates)}"
     if dialect.lifts:
         yield "Where an op needs floats", _code(_spelled(dialect, dialect.lifts))
     if dialect.accumulates:
@@ -65,8 +65,11 @@ def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
 def op_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
     """The ops with rules of their own, and what those say."""
     for names, rule in dialect.ops.items():
-        if names != _EVERY_OP:
-            yield _ops_text(names), _spelled(dialect, "; ".join(phrases(rule)))
+        if names in (f"{_EVERY_OP}/inplace", f"{_EVERY_OP}/out"):
+            rule = replace(rule, output=None)  # that is told among the general rules
+        told = phrases(rule) if names != _EVERY_OP else []
+        if told:
+            yield _ops_text(names), _spelled(dialect, "; ".join(told))
 
 
 def missing_kernels(dialect: Dialect) -> Iterator[tuple[str, str]]:
@@ -93,8 +96,12 @@ def _output(dialect: Dialect, form: str) -> str:
 
 def _numbers(dialect: Dialect) -> str:
     """What Python's numbers are on their own."""
-    told = [f"a Python {kind} is {name}" for kind, name in dialect.python.items()]
-    told += [f"a Python {kind} is refused" for kind in KINDS if kind not in dialect.python]
+    own = dialect.python
+    told = [
+        f"a Python {kind} is {name}" if kind != "wide int" else f"one beyond {own['int']} is {name}"
+        for kind, name in own.items()
+    ]
+    told += [f"a Python {kind} is refused" for kind in KINDS if kind not in own]
     return f"On its own, {', '.join(told)}"
 
 
@@ -156,12 +163,11 @@ def _spelled(dialect: Dialect, text: str) -> str:
 def _beside(value: Mapping[str, Mapping[str, str]]) -> str:
     if not value:
         return "Python numbers count alike beside every array"
-    told = [
-        f"beside {array} a Python {kind} counts as {name}"
-        for array, counts in value.items()
-        for kind, name in counts.items()
-    ]
-    return "; ".join(told) or f"beside {_listed(list(value))} Python numbers count as they are"
+    alike: dict[str, list[str]] = {}  # what is told of the numbers -> the arrays beside them
+    for array, counts in value.items():
+        told = _listed([f"a Python {kind} counts as {name}" for kind, name in counts.items()])
+        alike.setdefault(told or "Python numbers count as they are", []).append(array)
+    return "; ".join(f"beside {_listed(arrays)} {told}" for told, arrays in alike.items())
 
 
 def _composed(value: tuple[Composed, ...]) -> str:
@@ -201,7 +207,7 @@ def _pairs(value: Mapping[str, str]) -> str:
 
 
 def _or(words: str) -> str:
-    return " or ".join(words.split()) or "scalar of no kind"
+    return " or ".join(words.split())
 
 
 def _yes_no(yes: str, no: str) -> Callable[[bool], str]:
@@ -211,22 +217,33 @@ def _yes_no(yes: str, no: str) -> Callable[[bool], str]:
 _PHRASES: dict[str, Callable[[Any], str]] = dict(
     computes=lambda value: f"computes in {_names(value)}",
     otherwise=lambda value: (
-        "other dtypes are refused" if value == "refused" else "for other dtypes there is no kernel"
+        "other dtypes are refused"
+        if value == "refused"
+        else "an op also promotes to dtypes it does not compute in, and then has no kernel"
     ),
     refuses=lambda value: f"refuses {_names(value)}",
     refuses_arrays=lambda value: f"refuses {_names(value)} arrays, but not such scalars",
     refuses_compute=lambda value: f"refuses to compute in {_names(value)}",
     refuses_scalars=lambda value: f"{_names(value)} arrays take no Python scalar",
-    refuses_numbers=lambda value: f"takes no Python {_or(value)}",
+    refuses_numbers=lambda value: (
+        f"takes no Python {_or(value)}" if value else "takes every Python number"
+    ),
     takes_scalars=lambda value: f"Python scalars may stand {PLACES[value]}",
     needs_rank=lambda value: f"some operand must have {value} dimensions or more",
     last_is_scalar=_yes_no("the last operand must be a Python scalar", "any operand may be last"),
     scalars=lambda value: f"{value}: {SCALARS[value]}",
-    adapts=lambda value: f"a Python {_or(value)} takes the array's dtype, no other scalar is taken",
+    adapts=lambda value: (
+        f"a Python {_or(value)} takes the array's dtype, no other scalar is taken"
+        if value
+        else "every Python number is taken"
+    ),
     mixes=lambda value: f"unequal arrays meet by these casts alone: {_code(value)}",
     beside=_beside,
     conversion=_conversion,
-    makes_arrays=lambda value: f"made arrays before they meet the others: {value}",
+    makes_arrays=lambda value: (
+        f"{'every' if value == 'all' else 'the first'} operand is made an array by itself, before"
+        " it meets the others"
+    ),
     zero_d_as_arrays=_yes_no("0-d arrays count as arrays", "0-d arrays count for less"),
     scalars_as_zero_d=_yes_no(
         "Python numbers count as 0-d arrays", "Python numbers count for less than 0-d arrays"
@@ -235,7 +252,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     reaches=lambda value: f"has edges of its own: {_code(value)}",
     meets=lambda value: f"pairs that meet elsewhere: {_code(value)}",
     promotes=_yes_no("operands are cast to one dtype", "no operand is cast to another's dtype"),
-    joins=lambda value: f"joins by {value}: {JOINS[value]}",
+    joins=lambda value: f"joins by {value.removeprefix('by ')}: {JOINS[value]}",
     composes=_composed,
     borrows=lambda value: f"{value} decides",
     numpy=lambda value: f"a NumPy array: {NUMPY_ARRAYS[value]}",

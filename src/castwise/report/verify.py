@@ -81,7 +81,7 @@ def recorder_for(dialect: Dialect, ops: Iterable[str] = ()) -> Recorder:
     except ImportError as error:
         raise UsageError(
             f"{dialect.name} cannot be verified: {error.name} is not installed."
-            f" Run: pip install {error.name}"
+            f" Install it first: the dialect is {dialect.evidence}."
         ) from None
     except ValueError as error:
         raise UsageError(f"{dialect.name} cannot be verified: {error}") from None

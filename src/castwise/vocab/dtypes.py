@@ -197,6 +197,15 @@ def weak_node(name: str) -> DType:
     return _WEAK[f"{name}*"]
 
 
+def weak_nodes_of(dtype: DType) -> tuple[DType, ...]:
+    """The nodes where a weak array of a dtype may stand: its own, or its kind's; no bool is weak.
+
+    >>> weak_nodes_of(dtype("int32")), weak_nodes_of(dtype("bool"))
+    ((int32*, int*), ())
+    """
+    return tuple([_WEAK[name] for name in (f"{dtype.name}*", f"{dtype.kind}*") if name in _WEAK])
+
+
 def _short_forms() -> dict[str, str]:
     """i32, u8, f16, bf16, c64, b and the bare tail of a small float (e4m3fn)."""
     short = {"b": "bool", "b1": "bool", "bool_": "bool", "bf16": "bfloat16", "bc32": "bcomplex32"}

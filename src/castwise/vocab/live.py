@@ -154,8 +154,9 @@ def describe(thing: Any) -> Operand:
         return reader(thing)
     if isinstance(thing, (bool, int, float, complex)):
         return scalar_operand(thing)
+    article = "an" if kind.__name__[0] in "aeiouAEIOU" else "a"
     raise UsageError(
-        f"cannot describe a {kind.__name__}. Pass an array, a Python or NumPy scalar, "
+        f"cannot describe {article} {kind.__name__}. Pass an array, a Python or NumPy scalar, "
         "or notation such as 'int32[3]'; make an array of a list first."
     )
 
