@@ -93,5 +93,12 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext castwise` calls: it adds the magic %%audit."""
+    from castwise.ipython_magic import load
+
+    load(shell)
+
+
 def __dir__() -> list[str]:
     return sorted([*_NAMES, "__version__"])
