@@ -95,9 +95,7 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(shell: Any) -> None:
     """What `%load_ext castwise` calls: it adds the magic %%audit."""
-    from castwise.ipython_magic import load
-
-    load(shell)
+    importlib.import_module("castwise.ipython_magic").load(shell)
 
 
 def __dir__() -> list[str]:
