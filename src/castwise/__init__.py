@@ -93,5 +93,10 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext castwise` calls: it adds the magic %%audit."""
+    importlib.import_module("castwise.ipython_magic").load(shell)
+
+
 def __dir__() -> list[str]:
     return sorted([*_NAMES, "__version__"])

@@ -30,6 +30,18 @@ def without_ignored(audit: Audit) -> Audit:
     return replace(less, ignored=_difference(audit, less), remarks=tuple(remarks))
 
 
+def without_allowed(audit: Audit) -> Audit:
+    """The audit less the hazards that were allowed where they were seen, by tests for instance."""
+
+    def kept(finding: Finding, _: Origin) -> Finding | None:
+        allowed = finding.operation.event.get("allowed", ())
+        left = tuple([h for h in finding.hazards if h not in allowed])
+        is_gone = ANY in allowed or (allowed and not left)
+        return None if is_gone else replace(finding, hazards=left)
+
+    return _less(audit, kept)
+
+
 def without_known(audit: Audit, baseline: Baseline) -> Audit:
     """The audit less the findings that a baseline knows."""
     known = {id(finding) for finding in baseline.knows(audit.findings)}

@@ -144,8 +144,9 @@ def _write_cache(kept: Path, entry: _Entry) -> None:
 class Finder(importlib.abc.MetaPathFinder):
     """Finds what the other finders find, and gives the user's own modules an auditing loader."""
 
-    def __init__(self, include: Collection[str] = ()) -> None:
+    def __init__(self, include: Collection[str] = (), *, only_included: bool = False) -> None:
         self._include = frozenset(include)
+        self._only_included = only_included
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
@@ -163,7 +164,8 @@ class Finder(importlib.abc.MetaPathFinder):
         arrivals.notice(spec)
         if type(spec.loader) is SourceFileLoader and spec.origin:
             top = spec.name.partition(".")[0]
-            if top in self._include or is_users_own(spec.origin):
+            is_own = not self._only_included and is_users_own(spec.origin)
+            if top in self._include or is_own:
                 _give_code(spec.loader, spec.name, spec.origin)
 
 
@@ -202,10 +204,16 @@ def _installed() -> tuple[str, ...]:
 _places: tuple[str, ...] = ()
 
 
-def start(include: Collection[str] = (), *, is_deep: bool = False, checks: bool = False) -> Finder:
-    """Audits every module of the user's that is imported from now on; where it is deep, also what
-    runs inside the libraries of frameworks that can show it. With `checks` operations can be
-    judged before they run."""
+def start(
+    include: Collection[str] = (),
+    *,
+    is_deep: bool = False,
+    checks: bool = False,
+    only_included: bool = False,
+) -> Finder:
+    """Audits every module of the user's that is imported from now on, or only those of the
+    packages to include; where it is deep, also what runs inside the libraries of frameworks that
+    can show it. With `checks` operations can be judged before they run."""
     global _checks
     _checks = checks
     scopes.record()
@@ -213,9 +221,10 @@ def start(include: Collection[str] = (), *, is_deep: bool = False, checks: bool 
     for hook in all_hooks() if is_deep else ():
         if hook.watch_inside:
             arrivals.when_imported(hook.framework, hook.watch_inside)
-    finder = Finder(include)
+    finder = Finder(include, only_included=only_included)
     sys.meta_path.insert(0, finder)
-    _audit_scripts()
+    if not only_included:
+        _audit_scripts()
     return finder
 
 

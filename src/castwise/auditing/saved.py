@@ -7,6 +7,7 @@ import os
 import platform
 import resource
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -151,12 +152,17 @@ def save(directory: Path) -> None:
 
 def load(directory: Path) -> Data:
     """What all processes of a program have seen, put together."""
+    places = sorted(directory.glob("*.json"))
+    return put_together([json.loads(place.read_text(encoding="utf-8")) for place in places])
+
+
+def put_together(parts: Iterable[Data]) -> Data:
+    """What several processes have seen, as one."""
     whole: Data = {"events": [], "inside": [], "attempts": [], "sites": {}, "files": [],
                    "unobserved": [], "is_deep": False, "plain": 0, "quiet": 0, "late": 0,
                    "failures": {}, "dialects": {}, "versions": {}, "processes": 0,
                    "peak_memory": 0}  # fmt: skip
-    for place in sorted(directory.glob("*.json")):
-        part = json.loads(place.read_text(encoding="utf-8"))
+    for part in parts:
         whole["processes"] += 1
         whole["peak_memory"] = max(whole["peak_memory"], part["peak_memory"])
         for name in ("events", "inside", "attempts"):

@@ -1,0 +1,72 @@
+"""%load_ext castwise, %%audit."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("IPython")
+pytest.importorskip("numpy")
+
+BEGIN = """
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance(colors="nocolor")
+shell.run_line_magic("load_ext", "castwise")
+shell.run_cell("import numpy as np\\nx = np.ones(3, np.float32)")
+"""
+
+
+def ran(tmp_path: Path, *cells: str) -> str:
+    """What a session prints: in a process of its own, for there is one shell a process."""
+    code = BEGIN + "".join(f"shell.run_cell({cell!r})\n" for cell in cells)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "", "PYTHONPATH": ":".join(sys.path), "IPYTHONDIR": str(tmp_path),
+             "HOME": str(tmp_path)},
+    )  # fmt: skip
+    return done.stdout + done.stderr
+
+
+def test_a_cell_is_audited_with_its_source(tmp_path: Path) -> None:
+    said = ran(tmp_path, "%%audit\ny = x * np.ones(3)\ny += x")
+    assert "1 implicit cast" not in said  # there are two: y is float64, x is float32
+    assert "2 implicit casts, begun by 1 line" in said
+    assert "- y = x * np.ones(3)" in said
+    assert "float64[3] += float32[3]" in said
+    assert "Not understood" not in said
+
+
+def test_the_last_value_is_shown_as_without(tmp_path: Path) -> None:
+    assert "array([0.5, 0.5, 0.5], dtype=float32)" in ran(tmp_path, "%%audit\nx / 2")
+    assert "array(" not in ran(tmp_path, "%%audit\nx = x / 2\nx /= 2")
+
+
+def test_names_and_errors_are_the_cells_own(tmp_path: Path) -> None:
+    said = ran(tmp_path, "%%audit\nz = x + 1\ndef f(a):\n    return a + np.ones(4)", "print(z[0])",
+               "%%audit\nf(x)")  # fmt: skip
+    assert "2.0" in said
+    assert "----> 1 f(x)" in said
+    assert "operands could not be broadcast" in said
+
+
+def test_other_cells_are_not_audited(tmp_path: Path) -> None:
+    said = ran(tmp_path, "%%audit log\ny = x * np.ones(3)", "w = x * np.ones(3)",
+               "print(len(log.findings), log.findings[0].count)")  # fmt: skip
+    assert "1 1" in said
+    assert said.count("implicit cast") == 1
+
+
+def test_the_audit_is_kept_under_a_name(tmp_path: Path) -> None:
+    said = ran(tmp_path, "%%audit log\ny = x + np.arange(3)",
+               "print(log.port('torch').changes[0].after)")  # fmt: skip
+    assert said.rstrip().endswith("float32")
+
+
+def test_wrong_usage_is_said(tmp_path: Path) -> None:
+    assert "takes a name for the audit" in ran(tmp_path, "%%audit --all\nx")
