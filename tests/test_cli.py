@@ -255,7 +255,7 @@ def test_a_missing_framework_is_wrong_usage(
     monkeypatch.setitem(sys.modules, "array_api_strict", None)
     ran = Ran(capsys, "verify", "array-api")
     assert ran.status == 2
-    assert ran.err.endswith("Run: pip install array_api_strict\n")
+    assert "Install it first" in ran.err
 
 
 def test_colours_are_for_terminals() -> None:
