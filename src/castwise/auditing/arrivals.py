@@ -21,15 +21,16 @@ def when_imported(name: str, action: Callable[[], None]) -> None:
 
 def notice(spec: ModuleSpec) -> None:
     """Sees to it that the action that waits for a module runs after its loader has run it."""
-    action = _waiting.pop(spec.name, None)
     loader: Any = spec.loader
-    if action is None or loader is None:
+    if spec.name not in _waiting or loader is None:
         return
     run = loader.exec_module
 
     def run_and_act(module: types.ModuleType) -> None:
         del loader.exec_module  # the loader is the program's: it is as it was from here on
         run(module)
-        action()
+        action = _waiting.pop(spec.name, None)  # not before: a spec may be asked for and not used
+        if action is not None:
+            action()
 
     loader.exec_module = run_and_act

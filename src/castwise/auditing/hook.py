@@ -54,6 +54,7 @@ class Hook:
     takes_dtype_first: str = ""  # calls whose first argument is a dtype
     takes_dtype: str = ""  # other calls that take dtype=
     functions: dict[str, str] = field(default_factory=dict)  # operators that take dtype= as calls
+    when_imported: dict[str, Callable[[], None]] = field(default_factory=dict)  # by module
     casts_inside: str = ""  # its own name of a cast, whoever made it
     watch_inside: Callable[[], None] | None = None  # logs what runs inside its libraries
 

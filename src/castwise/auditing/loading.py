@@ -63,6 +63,11 @@ def rewritten(
     return entry
 
 
+def source_of(path: str) -> bytes:
+    """The source of an audited file, with the changes that are tried."""
+    return _edited(Path(path).read_bytes(), EDITS.get(os.path.abspath(path), ()))
+
+
 def register(path: str, sites: _Sites, unobserved: _Unobserved) -> None:
     """Says what the marks in a file's code mean, and that all its functions are observed."""
     register_sites(path, sites)
@@ -218,8 +223,10 @@ def start(
     _checks = checks
     scopes.record()
     LOG.is_deep = is_deep
-    for hook in all_hooks() if is_deep else ():
-        if hook.watch_inside:
+    for hook in all_hooks():
+        for module, action in hook.when_imported.items():
+            arrivals.when_imported(module, action)
+        if is_deep and hook.watch_inside:
             arrivals.when_imported(hook.framework, hook.watch_inside)
     finder = Finder(include, only_included=only_included)
     sys.meta_path.insert(0, finder)

@@ -24,7 +24,7 @@ _scalars: dict[int, tuple[Any, int]] = {}
 def remember(thing: Any, mark: int) -> None:
     """Files an array under the site that made it."""
     try:
-        ref = _Ref(thing, _forget)
+        ref = _Ref(thing, forget)
     except TypeError:
         if len(_scalars) >= _SCALARS_KEPT:
             _scalars.clear()
@@ -34,7 +34,8 @@ def remember(thing: Any, mark: int) -> None:
     _made[ref.place] = ref
 
 
-def _forget(ref: _Ref) -> None:
+def forget(ref: _Ref) -> None:
+    """Called when an array is gone."""
     if _made.get(ref.place) is ref:
         del _made[ref.place]
 

@@ -2,4 +2,22 @@
 
 from castwise.auditing.hook import Hook
 
-HOOK = Hook(framework="numba", compilers="numba.*")
+
+def _read_originals() -> None:
+    from castwise.auditing.hooks.inside.numba import read_originals
+
+    read_originals()
+
+
+def _dispatch_originals() -> None:
+    from castwise.auditing.hooks.inside.numba import dispatch_originals
+
+    dispatch_originals()
+
+
+HOOK = Hook(
+    framework="numba",
+    compilers="numba.*",
+    when_imported={"numba.core.bytecode": _read_originals,
+                   "numba.core.dispatcher": _dispatch_originals},
+)  # fmt: skip

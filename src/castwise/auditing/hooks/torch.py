@@ -6,13 +6,26 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from castwise.auditing.hook import Hook
+from castwise.auditing.hook import Hook, Read
 from castwise.errors import PromotionError
 
 
 def _dialect() -> str:
     default = str(sys.modules["torch"].get_default_dtype()).rpartition(".")[2]
     return "torch" if default == "float32" else f"torch:default_float={default}"
+
+
+def _read(tensor: Any) -> Read:
+    """While a function is traced, asking a tensor for its shape would add to what is traced."""
+    torch = sys.modules["torch"]._C
+    state = torch._get_tracing_state()
+    if state is None:
+        return tensor.dtype, tensor.shape, False, None
+    torch._set_tracing_state(None)
+    try:
+        return tensor.dtype, tensor.shape, False, None
+    finally:
+        torch._set_tracing_state(state)
 
 
 def _values(tensor: Any) -> list[float]:
@@ -76,11 +89,24 @@ def _mode(watch: Callable[..., Any]) -> Any:
     return mode
 
 
+def _compile_originals() -> None:
+    from castwise.auditing.hooks.inside.dynamo import compile_originals
+
+    compile_originals()
+
+
+def _inline_originals() -> None:
+    from castwise.auditing.hooks.inside.dynamo import inline_originals
+
+    inline_originals()
+
+
 HOOK = Hook(
     framework="torch",
     dialect=_dialect,
     arrays="Tensor Parameter",
     values=_values,
+    read=_read,
     owner="_base",
     casts="to type float double half bfloat16 int long short char byte bool cfloat cdouble chalf "
     "type_as numpy from_numpy set_default_dtype",
@@ -104,6 +130,8 @@ HOOK = Hook(
     cast=".to({0})",
     makes_without_dtype="load Tensor",
     takes_dtype_first="type",
+    when_imported={"torch._dynamo.convert_frame": _compile_originals,
+                   "torch._dynamo.variables.functions": _inline_originals},
     casts_inside="_to_copy",
     watch_inside=_watch_inside,
 )  # fmt: skip

@@ -7,10 +7,12 @@ import re
 import sys
 import threading
 from _thread import get_ident
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
+from castwise.auditing.arrays import NUMBERS
 from castwise.auditing.frames import mark_of, spot_of, users_frame
+from castwise.auditing.hooks.inside.dynamo import leave_to_python
 from castwise.auditing.inside import PLAIN, Inside, log_inside
 from castwise.auditing.log import LOG
 
@@ -86,14 +88,20 @@ def _watcher_class() -> Any:
         ) -> Any:
             keywords = kwargs or {}
             node = next_node() - 1  # made for this op, just before it was dispatched
-            result = func(*args, **keywords)
+            try:
+                result = func(*args, **keywords)
+            except RuntimeError:
+                given = _numbers_as_tensors(torch, func, args)
+                if given is args:
+                    raise
+                result = func(*given, **keywords)
             try:
                 see(func, node, args, keywords, result, frame_above(1))
             except Exception as error:
                 LOG.failed(error)
             return result
 
-    _leave_to_python(torch, Watcher.__torch_dispatch__.__code__)
+    leave_to_python([Watcher.__torch_dispatch__.__code__])
     return Watcher
 
 
@@ -166,6 +174,17 @@ class _DispatchLog:
             )
 
 
+def _numbers_as_tensors(torch: Any, func: Any, args: Any) -> Any:
+    """The arguments of an op as they were. torch shows a mode a tensor that holds a Python number
+    as the number, which the ops for one tensor alone do not take back."""
+    wide = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
+    given = list(args)
+    for place, (thing, argument) in enumerate(zip(args, func._schema.arguments, strict=False)):
+        if type(thing) in NUMBERS and str(argument.type) == "Tensor":
+            given[place] = torch.scalar_tensor(thing, dtype=wide[type(thing)])
+    return given if any(one is not other for one, other in zip(given, args, strict=True)) else args
+
+
 def _module(func: Any) -> str:
     """aten is PyTorch itself; custom ops belong to their library."""
     space = func.namespace
@@ -186,10 +205,3 @@ def _autocast_dtype(torch: Any) -> str:
             if torch.is_autocast_enabled(device):
                 return str(torch.get_autocast_dtype(device)).rpartition(".")[2]
     return ""
-
-
-def _leave_to_python(torch: Any, code: CodeType) -> None:
-    """Tells torch's own compiler to leave a function, and what it calls, alone."""
-    frames = torch._C._dynamo.eval_frame
-    skip = frames._FrameAction.SKIP
-    frames.set_code_exec_strategy(code, frames._FrameExecStrategy(skip, skip))
