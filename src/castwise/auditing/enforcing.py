@@ -11,22 +11,20 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from castwise.auditing import scopes
-from castwise.auditing.arrays import Note
 from castwise.auditing.callees import Callee
 from castwise.auditing.decorating import Decorator, Wrapped
 from castwise.auditing.instrumented import refuse_if_blind
-from castwise.auditing.judging import Verdict, about_to_run, judged
-from castwise.auditing.log import LOG, Log, event_key
+from castwise.auditing.judging import Remembered, Verdict, judged
+from castwise.auditing.log import LOG, Log
 from castwise.auditing.modes import enter_modes, leave_modes
+from castwise.auditing.operations import Operation
 from castwise.auditing.saved import site_of
 from castwise.engine.ask import find_op
 from castwise.errors import PromotionError, PromotionWarning, UsageError
 from castwise.frameworks.catalog import to_dialect
 from castwise.frameworks.dialect import Dialect
-from castwise.vocab.operands import value_class
 
 _PLACE = re.compile(r"(.+):(\d+)")
-_MOST_VERDICTS = 1 << 14
 _STRICT = "strict"
 
 
@@ -84,7 +82,7 @@ class Enforcement(Decorator):
         self._dialect = None if dialect is None else to_dialect(dialect)
         self._is_strict, self._differs = strict, differs
         self._allowed = _Allowed(allow, self._dialect)
-        self._verdicts: dict[object, Verdict | None] = {}
+        self._verdict = Remembered(self._asked)
         self.differences: list[str] = []
 
     def __enter__(self) -> Enforcement:
@@ -127,21 +125,7 @@ class Enforcement(Decorator):
         else:
             self.report(verdict, mark, frame)
 
-    def _verdict(
-        self, mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: tuple[Any, ...]
-    ) -> Verdict | None:
-        values = tuple([_class_of(operand) for operand in operands])
-        key = (*event_key(mark, callee, operands, flags), values)
-        if key not in self._verdicts:
-            if len(self._verdicts) > _MOST_VERDICTS:
-                self._verdicts.clear()
-            self._verdicts[key] = self._asked(mark, callee, operands, flags)
-        return self._verdicts[key]
-
-    def _asked(
-        self, mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: tuple[Any, ...]
-    ) -> Verdict | None:
-        operation = about_to_run(mark, callee, operands, flags)
+    def _asked(self, operation: Operation | None, mark: int) -> Verdict | None:
         if operation is None:
             return None
         dialect = self._dialect or operation.question.dialect
@@ -189,12 +173,6 @@ class _Allowed:
         site = site_of(mark)
         path = PurePath(site["file"])
         return any(site["line"] == line and path.match(file) for file, line in self._places)
-
-
-def _class_of(operand: Any) -> object:
-    """What a rule can tell of an operand's value."""
-    value = operand.value if type(operand) is Note else operand
-    return value_class(value) if type(value) in (bool, int, float, complex) else None
 
 
 def _place(mark: int) -> str:
@@ -246,6 +224,9 @@ class Attempts:
     log: Log | None = None
     is_checking = True
 
+    def __init__(self) -> None:
+        self._refused = Remembered(_is_refused)
+
     def check(
         self,
         mark: int,
@@ -256,8 +237,11 @@ class Attempts:
     ) -> None:
         """Logs an operation whose dialect has no answer to it."""
         try:
-            operation = about_to_run(mark, callee, operands, flags)
-            if operation is not None and operation.decision is None:
+            if self._refused(mark, callee, operands, flags):
                 LOG.attempt(mark, callee, operands, flags)
         except Exception as error:
             LOG.failed(error)
+
+
+def _is_refused(operation: Operation | None, mark: int) -> bool:
+    return operation is not None and operation.decision is None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from castwise.auditing.answers import answer_to, questions_in
+from castwise.auditing.arrays import NUMBERS, Note
 from castwise.auditing.callees import Callee
 from castwise.auditing.log import Tally, event_key
 from castwise.auditing.operations import Harmless, NotUnderstood, Operation, understand
 from castwise.auditing.saved import event_of, running_dialects, site_of
 from castwise.errors import PromotionError, UsageError
 from castwise.frameworks.dialect import Dialect
+from castwise.vocab.operands import value_class
 
 
 class Verdict(NamedTuple):
@@ -19,6 +22,37 @@ class Verdict(NamedTuple):
     op: str
     message: str
     refusal: PromotionError | None = None  # None: another dtype
+
+
+Judged = TypeVar("Judged")
+
+
+class Remembered(Generic[Judged]):
+    """What is made of operations, each asked once: by place, dtypes and all rules see of values."""
+
+    def __init__(self, ask: Callable[[Operation | None, int], Judged]) -> None:
+        self._ask = ask
+        self._known: dict[object, Judged] = {}
+
+    def __call__(
+        self, mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: tuple[Any, ...]
+    ) -> Judged:
+        values = tuple([_class_of(operand) for operand in operands])
+        key = (*event_key(mark, callee, operands, flags), values)
+        if key not in self._known:
+            if len(self._known) > _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = self._ask(about_to_run(mark, callee, operands, flags), mark)
+        return self._known[key]
+
+
+_MOST_KNOWN = 1 << 14
+
+
+def _class_of(operand: Any) -> object:
+    """What a rule can tell of an operand's value."""
+    value = operand.value if type(operand) is Note else operand
+    return value_class(value) if type(value) in NUMBERS else None
 
 
 def about_to_run(

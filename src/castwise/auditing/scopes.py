@@ -47,6 +47,11 @@ def scopes() -> tuple[Scope, ...]:
     return (*_everywhere, *_here.get()) if _everywhere else _here.get()
 
 
+def is_watched() -> bool:
+    """Whether anybody looks at what this thread or task does."""
+    return _is_recording or bool(scopes())
+
+
 def logs() -> list[Log]:
     """Where to log what this thread or task does."""
     found = [scope.log for scope in scopes() if scope.log is not None]

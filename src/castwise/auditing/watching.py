@@ -13,14 +13,14 @@ from castwise.auditing.callees import Called, called_by
 from castwise.auditing.log import SITES
 from castwise.auditing.modes import is_covered
 from castwise.auditing.observe import NOTES, operands, peek, take
-from castwise.auditing.scopes import logs, scopes
+from castwise.auditing.scopes import is_watched, logs, scopes
 
 _frame = sys._getframe
 
 
 def left(mark: int, thing: Any) -> Any:
     """Notes the first operand of an operator, and judges it where no other is to come."""
-    if not scopes():
+    if not is_watched():
         return thing
     frame = _frame(1)
     take(mark, thing, id(frame))
@@ -32,7 +32,7 @@ def left(mark: int, thing: Any) -> Any:
 
 def right(mark: int, thing: Any) -> Any:
     """Notes the second operand of an operator, and judges the operation."""
-    if not scopes():
+    if not is_watched():
         return thing
     frame = _frame(1)
     take(~mark, thing, id(frame))
@@ -77,8 +77,7 @@ def post(mark: int, result: Any, first: Any, second: Any = None) -> Any:
 
 def callee(mark: int, function: Any) -> Any:
     """Notes what is called, and judges it where it has no arguments."""
-    found = scopes() or logs()
-    if not found:
+    if not is_watched():
         return function
     frame = _frame(1)
     called = NOTES[mark, id(frame)] = called_by(function)
