@@ -11,6 +11,3 @@ step = weights.mean() * 1e-3
 exposure = np.uint8(100) + 100
 is_exact = weights[1] == 1 / 3
 print(scaled.sum(), step, exposure, is_exact)
-
-image = np.arange(12, dtype=np.uint8)
-marked = np.where(image > 10, image, -1)

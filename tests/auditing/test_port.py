@@ -122,7 +122,9 @@ def test_what_the_installed_framework_refuses_is_seen_before_it_raises(
 
 
 def test_a_scalar_that_wraps_elsewhere_is_said(tmp_path: Path) -> None:
-    pytest.importorskip("numpy")
+    np = pytest.importorskip("numpy")
+    if tuple(map(int, np.__version__.split(".")[:2])) >= (2, 5):
+        pytest.skip("this NumPy refuses it")
     program = """
     import numpy as np
     x = np.arange(4, dtype=np.uint8)

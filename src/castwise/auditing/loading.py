@@ -229,6 +229,7 @@ def start(
         if is_deep and hook.watch_inside:
             arrivals.when_imported(hook.framework, hook.watch_inside)
     finder = Finder(include, only_included=only_included)
+    _installed()  # now: it imports modules itself, and must not be asked about them half-way
     sys.meta_path.insert(0, finder)
     if not only_included:
         _audit_scripts()
