@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -23,6 +24,9 @@ class Outcome(NamedTuple):
     status: int
     stdout: str
     stderr: str
+
+
+_ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
 
 def write(directory: Path, **sources: str) -> Path:
@@ -77,7 +81,9 @@ def _run(
         timeout=120,
         check=False,
     )
-    return Outcome(done.returncode, done.stdout, done.stderr)
+    return Outcome(
+        done.returncode, _ADDRESS.sub("0x", done.stdout), _ADDRESS.sub("0x", done.stderr)
+    )
 
 
 def same(*arguments: str | Path, cwd: Path, stdin: str = "", flags: Sequence[str] = ()) -> Outcome:

@@ -106,11 +106,18 @@ def _report_sometimes(is_new: bool) -> None:
 
 
 def _forked() -> None:
-    """A forked child starts its own count; multiprocessing ends it without atexit."""
-    global _keeps_outcome, _reporting
+    """A forked child starts its own count and its own time."""
+    global _keeps_outcome, _reporting, _spent, _began, _next_report
     _keeps_outcome = False
     _reporting = allocate_lock()  # the parent's may have been held by a thread that is not here
+    _spent, _began = 0.0, time.monotonic()
+    _next_report = _began + _LEAST_WAIT
     LOG.clear()
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
-        util.Finalize(None, _report, exitpriority=-100)
+        util.register_after_fork(LOG, _report_at_end)
+
+
+def _report_at_end(_: object) -> None:
+    """multiprocessing ends its forked children by their finalizers alone, without atexit."""
+    sys.modules["multiprocessing.util"].Finalize(None, _report, exitpriority=-100)

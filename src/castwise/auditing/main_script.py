@@ -36,8 +36,8 @@ def observe_main(directory: Path, asked_for: str | None) -> None:
     elif given in ("", "-"):
         _not_observed("code read from stdin")
     elif given != "-m" and os.path.isfile(given):
-        path = os.path.join(os.getcwd(), given.removeprefix("./"))  # as Python makes it absolute
-        if path == asked_for or loading.is_users_own(path):
+        path = os.path.join(os.getcwd(), given)  # as Python itself makes it absolute
+        if os.path.abspath(path) == asked_for or loading.is_users_own(path):
             _run_compiled(directory, path)
 
 
