@@ -70,3 +70,23 @@ def dotted(node: ast.expr) -> str | None:
 def suspends(node: ast.expr) -> bool:
     """Whether other code may run in the middle of an expression, at an await or a yield."""
     return any(isinstance(n, (ast.Await, ast.Yield, ast.YieldFrom)) for n in ast.walk(node))
+
+
+def unchanged_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    """The parameters no statement of a function binds anew, nor of one within it."""
+    parameters = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+    bound: set[str] = set()
+    for statement in function.body:
+        for node in ast.walk(statement):
+            bound |= _bound_by(node)
+    return frozenset(parameters - bound)
+
+
+def _bound_by(node: ast.AST) -> set[str]:
+    """The names a piece of syntax binds, those of its parts aside."""
+    if isinstance(node, ast.Name):
+        return set() if isinstance(node.ctx, ast.Load) else {node.id}
+    if isinstance(node, (ast.Nonlocal, ast.Global)):
+        return set(node.names)
+    names = [getattr(node, field, None) for field in ("name", "asname", "rest")]
+    return {name.partition(".")[0] for name in names if isinstance(name, str)}

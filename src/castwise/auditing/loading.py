@@ -11,7 +11,6 @@ import os
 import runpy
 import site
 import sys
-import sysconfig
 import tempfile
 import types
 from collections.abc import Collection, Sequence
@@ -196,17 +195,11 @@ def is_users_own(path: str) -> bool:
     return not full.startswith((*_installed(), _OWN)) and not path.startswith("<")
 
 
+@functools.cache
 def _installed() -> tuple[str, ...]:
-    global _places
-    if not _places:
-        names = ("stdlib", "platstdlib", "purelib", "platlib")
-        found = {sysconfig.get_path(name) for name in names}
-        found |= {*getattr(site, "getsitepackages", list)(), site.getusersitepackages()}
-        _places = tuple(os.path.realpath(place) + os.sep for place in found if place)
-    return _places
-
-
-_places: tuple[str, ...] = ()
+    library = os.path.dirname(os.__file__)  # sysconfig may not be ready while site runs
+    found = {library, *getattr(site, "getsitepackages", list)(), site.getusersitepackages()}
+    return tuple(os.path.realpath(place) + os.sep for place in found if place)
 
 
 def start(

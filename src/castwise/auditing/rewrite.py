@@ -24,6 +24,7 @@ from castwise.auditing.expressions import (
     operand,
     set_operand,
     suspends,
+    unchanged_parameters,
 )
 from castwise.auditing.sites import Literal, Site, Unobserved, first_mark
 
@@ -35,20 +36,8 @@ BEGIN = "_@cw_begin"
 KEPT, KEY, FORGET, INDEX = "_@cw_kept", "_@cw_key", "_@cw_forget", "_@cw_index"
 
 _ALL = (
-    LEFT,
-    RIGHT,
-    POST,
-    CALLEE,
-    ARGUMENT,
-    RETURNED,
-    SETTLE,
-    PEEK,
-    QUIET,
-    KEPT,
-    KEY,
-    FORGET,
-    INDEX,
-)
+    LEFT, RIGHT, POST, CALLEE, ARGUMENT, RETURNED, SETTLE, PEEK, QUIET, KEPT, KEY, FORGET, INDEX,
+)  # fmt: skip
 
 _SYMBOLS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -131,6 +120,7 @@ class _Rewriter(ast.NodeTransformer):
         self._first = first_mark(path)
         self._compiled = compiled
         self._repeats = False  # whether this code may run more than once
+        self._unchanged: frozenset[str] = frozenset()  # parameters that nothing binds anew
 
     # ---- scopes
 
@@ -147,9 +137,10 @@ class _Rewriter(ast.NodeTransformer):
             return node
         node.decorator_list = [self.visit(d) for d in node.decorator_list]
         self._defaults(node.args)
-        outside, self._repeats = self._repeats, True
+        outside = self._repeats, self._unchanged
+        self._repeats, self._unchanged = True, unchanged_parameters(node)
         node.body = self._statements(node.body)  # annotations stay as they are
-        self._repeats = outside
+        self._repeats, self._unchanged = outside
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
@@ -271,12 +262,17 @@ class _Rewriter(ast.NodeTransformer):
     ) -> tuple[ast.expr, ast.expr]:
         """An operand as it is evaluated, and how it is known afterwards: a number, or a name that
         nothing binds anew meanwhile, is read again, anything else is noted on its way in."""
-        if isinstance(given, ast.Name) and is_steady and not self._checks:
-            return given, _at(given, ast.Name(given.id, ast.Load()))
+        if self._reads_again(given, is_steady) and not self._checks:
+            return given, copy.copy(given)
         number = literal(given)
         if number is not None:
             return given, ast.Constant(number)
         return _call(given, observer, mark, self.visit(given)), ast.Constant(...)
+
+    def _reads_again(self, node: ast.expr, is_steady: bool) -> bool:
+        """Whether an expression is a name that means the same before and after what stands beside
+        it: nothing there runs code, or the name is a parameter that nothing binds."""
+        return isinstance(node, ast.Name) and (is_steady or node.id in self._unchanged)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
         if is_text(node.value) or suspends(node.value):
@@ -318,11 +314,13 @@ class _Rewriter(ast.NodeTransformer):
             return kept(part, ast.Load())
 
         is_steady = is_plain(node.value)
-        if not (isinstance(target.value, ast.Name) and is_steady):
+        # Not `self.b = ...`: a class lists the attributes its methods assign to in this way.
+        index = target.slice if isinstance(target, ast.Subscript) else None
+        if not (index and self._reads_again(target.value, is_steady and is_plain(index))):
             target.value = keep("object", self.visit(target.value))
         if isinstance(target, ast.Subscript) and not (is_steady and is_fixed(target.slice)):
-            index = ast.Subscript(_name(INDEX), self.visit(target.slice), ast.Load())
-            target.slice = keep("index", _at(target, index))
+            taken = ast.Subscript(_name(INDEX), self.visit(target.slice), ast.Load())
+            target.slice = keep("index", _at(target, taken))
         before = copy.copy(target)
         before.ctx = ast.Load()
         keep("value", _call(target, LEFT, mark, before))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,9 +29,8 @@ def hand_on(directory: str) -> None:
 
 def _hand_on_explicitly(directory: str) -> None:
     """A process whose parent names its environment, as with `env=`, gets the variables too."""
-    try:
-        import _posixsubprocess as starter
-    except ImportError:
+    starter: Any = sys.modules.get("_posixsubprocess")
+    if starter is None:
         return
     plain = starter.fork_exec
 
@@ -42,9 +42,10 @@ def _hand_on_explicitly(directory: str) -> None:
         return plain(*arguments)
 
     starter.fork_exec = fork_exec
-    loaded = sys.modules.get("subprocess")
-    if loaded is not None and hasattr(loaded, "_fork_exec"):
-        loaded._fork_exec = fork_exec  # type: ignore[attr-defined]
+    parts: Any = subprocess
+    parts._USE_POSIX_SPAWN = False  # the other way, which names the environment always
+    if hasattr(parts, "_fork_exec"):
+        parts._fork_exec = fork_exec
 
 
 _ENVIRONMENT_ARGUMENT = 5  # of _posixsubprocess.fork_exec, in every Python from 3.10 on
