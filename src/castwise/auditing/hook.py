@@ -34,6 +34,8 @@ class Hook:
     owner: str = ""  # the attribute by which a view names the array it looks at
     callables: str = ""  # types, beyond Python's own, whose instances are its functions
     modules: str = ""  # other top-level modules its types and functions live in
+    kin: str = ""  # frameworks whose functions take its arrays, and by whose rules they go
+    renamed: str = ""  # what its functions' own names have beyond those users write: a pattern
     casts: str = ""  # calls that cast since they are asked to
     makes: str = ""  # calls that make an array of a default dtype unless told otherwise
     keeps: str = ""  # calls that move or choose elements and cast none
@@ -43,7 +45,7 @@ class Hook:
     makes_temporaries: bool = False  # casts operands into arrays of their own before computing
     names: str = ""  # the module users take its names from
     alias: str = ""  # what they call it
-    cast: str = ".astype({0})"  # how its source casts an array
+    cast: str = ".astype({0})"  # how its source casts an array; {code} is the array as written
     # A mode in which the framework tells every call before it runs; it has a method leave, which
     # says whether the mode has ended. `dispatch` are the modules that stand between.
     mode: Callable[[Callable[..., Any]], Any] | None = None

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from castwise.auditing.answers import Answer, answer_to
-from castwise.auditing.edits import followed_by
 from castwise.auditing.hook import Hook, find_hook
+from castwise.auditing.wording import cast_to
 from castwise.engine.decision import Decision
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
@@ -192,4 +192,4 @@ def _is_number(code: str) -> bool:
 
 def _cast_text(code: str, target: DType, hook: Hook) -> str:
     """An expression with a cast after it, as a framework spells it."""
-    return followed_by(code, hook.cast.format(f"{hook.alias}.{target}"))
+    return cast_to(code, f"{hook.alias}.{target}", hook)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,16 +120,18 @@ def _operator(site: Data) -> tuple[Op, bool]:
 
 
 def _call(event: Data, hook: Hook, dialect: Dialect) -> tuple[Op, list[Any], bool, DType | None]:
+    own = find_hook(event["callee"]["module"])
     name = event["callee"]["name"]
+    if own and own.renamed:
+        name = re.sub(own.renamed, "", name)
     if event["dtype_given"]:
         raise Harmless(f"{name} with a dtype")
-    known = (*hook.casts.split(), *hook.makes.split(), *hook.keeps.split())
-    own = find_hook(event["callee"]["module"])
     if find_dtype(name):
         raise Harmless(f"{name} asked for")
-    if name in known or (own and name in own.keeps.split()):
+    is_kin = own is hook or (own is not None and _are_kin(own, hook))
+    if name in _words(hook) or (own and name in (_words(own) if is_kin else own.keeps.split())):
         raise Harmless(name)
-    if own is not hook:
+    if not is_kin:
         raise NotUnderstood(f"{event['callee']['module']}.{name}")
     row, is_inplace = _row(_likeness(hook).get(name, name), dialect)
     if not event["complete"]:
@@ -141,6 +144,16 @@ def _call(event: Data, hook: Hook, dialect: Dialect) -> tuple[Op, list[Any], boo
 def _likeness(hook: Hook) -> dict[str, str]:
     """A callable's name -> the op that casts as it does."""
     return {name: op for op, names in hook.like.items() for name in names.split()}
+
+
+def _are_kin(one: Hook, other: Hook) -> bool:
+    return one.framework in other.kin.split() or other.framework in one.kin.split()
+
+
+@functools.cache
+def _words(hook: Hook) -> frozenset[str]:
+    """The calls that cast nothing, or since they are asked to."""
+    return frozenset(f"{hook.casts} {hook.makes} {hook.keeps}".split())
 
 
 def _row(name: str, dialect: Dialect) -> tuple[Op, bool]:

@@ -35,7 +35,9 @@ def call_for(code: str, name: str, dtype: str, hook: Hook, has_dtype: bool) -> s
 
 
 def cast_to(code: str, dtype: str, hook: Hook) -> str:
-    """An expression, and then a cast."""
+    """An expression that is cast, as a framework spells it."""
+    if "{code}" in hook.cast:
+        return hook.cast.format(dtype, code=code, module=dtype.rpartition(".")[0])
     return followed_by(code, hook.cast.format(dtype))
 
 

@@ -1,0 +1,33 @@
+"""Dask's arrays, as the auditor meets them. Nothing is computed: dtype and shape are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castwise.auditing.hook import Hook, Read
+from castwise.auditing.hooks.numpy import HOOK as NUMPY
+
+
+def _read(array: Any) -> Read:
+    """A size is not a number where it depends on the data: it counts as 0."""
+    return array.dtype, tuple([size if size == size else 0 for size in array.shape]), False, None
+
+
+HOOK = Hook(
+    framework="dask",
+    dialect=NUMPY.dialect,
+    arrays="Array",
+    read=_read,
+    callables="ufunc",
+    kin="numpy",
+    casts="astype view",
+    makes=f"{NUMPY.makes} from_array from_delayed from_zarr from_npy_stack",
+    keeps=f"{NUMPY.keeps} compute persist rechunk visualize to_delayed store to_zarr map_blocks "
+    "compute_chunk_sizes",
+    like=NUMPY.like,
+    operands=NUMPY.operands,
+    names="dask.array",
+    alias="da",
+    makes_without_dtype=NUMPY.makes_without_dtype,
+    takes_dtype_first="astype",
+)  # fmt: skip

@@ -1,0 +1,37 @@
+"""PaddlePaddle, as the auditor meets it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castwise.auditing.hook import Hook, Read
+
+
+def _dialect() -> str:
+    return "paddle"
+
+
+def _read(tensor: Any) -> Read:
+    return tensor.dtype, tuple(tensor.shape), False, None
+
+
+HOOK = Hook(
+    framework="paddle",
+    dialect=_dialect,
+    arrays="Tensor EagerParamBase",
+    read=_read,
+    renamed=r"^_",
+    casts="cast cast_ astype to float double half bfloat16 int long",
+    makes="to_tensor zeros ones empty full zeros_like ones_like empty_like full_like arange "
+    "linspace logspace eye rand randn randint uniform normal randperm standard_normal load "
+    "create_parameter",
+    keeps="reshape reshape_ transpose flatten squeeze unsqueeze expand expand_as broadcast_to tile "
+    "roll flip sort argsort topk gather gather_nd index_select masked_select slice split chunk "
+    "unbind clone detach numpy item tolist numel backward clear_grad clear_gradient cpu cuda "
+    "contiguous concat stack set_value fill_ zero_ is_floating_point is_integer is_complex",
+    operands={"x": 0, "y": 1, "input": 0, "condition": 0},
+    names="paddle",
+    alias="paddle",
+    makes_without_dtype="load uniform normal",
+    takes_dtype_first="astype cast",
+)  # fmt: skip

@@ -1,0 +1,38 @@
+"""pandas, as the auditor meets it: a Series or DataFrame by its array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castwise.auditing.hook import Hook, Read
+from castwise.auditing.hooks.numpy import HOOK as NUMPY
+
+
+def _read(frame: Any) -> Read:
+    """A DataFrame whose columns are of several dtypes has none."""
+    if frame.ndim == 1:
+        return frame.dtype, frame.shape, False, None
+    held = {block.dtype for block in frame._mgr.blocks}
+    return (held.pop() if len(held) == 1 else None), frame.shape, False, None
+
+
+HOOK = Hook(
+    framework="pandas",
+    dialect=NUMPY.dialect,
+    arrays="Series DataFrame",
+    read=_read,
+    kin="numpy",
+    casts="astype to_numeric convert_dtypes infer_objects to_datetime to_timedelta",
+    makes="Series DataFrame read_csv read_parquet read_json read_excel read_sql read_pickle "
+    "read_table concat merge get_dummies date_range",
+    keeps=f"{NUMPY.keeps} to_numpy to_list tolist head tail sample copy reset_index set_index "
+    "reindex drop drop_duplicates dropna sort_values sort_index rename groupby loc iloc filter "
+    "nlargest nsmallest rolling expanding resample pipe to_csv to_parquet to_dict iterrows items "
+    "itertuples value_counts nunique duplicated isna notna isnull notnull keys pop insert assign "
+    "query join pivot pivot_table melt stack unstack explode shift",
+    operands={"other": 1},
+    names="numpy",
+    alias="np",
+    makes_without_dtype="read_json read_excel read_pickle concat merge",
+    takes_dtype_first="astype",
+)  # fmt: skip

@@ -1,0 +1,46 @@
+"""TensorFlow, as the auditor meets it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from castwise.auditing.hook import Hook, Read
+
+_MODES = {"ALL": "tensorflow:np-all", "SAFE": "tensorflow:np-safe"}
+
+
+def _dialect() -> str:
+    ops = sys.modules["tensorflow.python.framework.ops"]
+    mode = getattr(ops, "get_dtype_conversion_mode", lambda: None)()
+    return _MODES.get(getattr(mode, "name", ""), "tensorflow")
+
+
+def _read(tensor: Any) -> Read:
+    """While a function is traced, sizes may be unknown: they count as 0."""
+    shape = tensor.shape
+    known = (0,) if shape.rank is None else tuple([size or 0 for size in shape])
+    return tensor.dtype, known, type(tensor).__name__.endswith("WeakTensor"), None
+
+
+HOOK = Hook(
+    framework="tensorflow",
+    dialect=_dialect,
+    arrays="EagerTensor SymbolicTensor ResourceVariable EagerWeakTensor GraphWeakTensor",
+    traced="SymbolicTensor GraphWeakTensor",
+    read=_read,
+    renamed=r"(_v[12])?(_with_dispatch|_nd)?$",
+    casts="cast saturate_cast bitcast astype to_float to_double to_int32 to_int64",
+    makes="constant zeros ones fill zeros_like ones_like eye range linspace random_normal "
+    "random_uniform truncated_normal stateless_random_normal stateless_random_uniform "
+    "convert_to_tensor Variable one_hot variable",
+    keeps="reshape transpose expand_dims squeeze concat stack unstack split gather gather_nd slice "
+    "strided_slice tile pad identity stop_gradient broadcast_to reverse roll sort argsort numpy "
+    "read_value assign shape size rank boolean_mask scatter_nd repeat top_k unique shuffle "
+    "function gradient watch apply_gradients",
+    operands={"x": 0, "y": 1, "a": 0, "b": 1, "input_tensor": 0, "condition": 0, "tensor": 0},
+    names="tensorflow",
+    alias="tf",
+    cast="{module}.cast({code}, {0})",
+    makes_without_dtype="fill convert_to_tensor Variable variable",
+)  # fmt: skip

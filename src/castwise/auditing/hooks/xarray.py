@@ -1,0 +1,26 @@
+"""xarray, as the auditor meets it: an object by its array. Nothing lazy is computed."""
+
+from __future__ import annotations
+
+from castwise.auditing.hook import Hook
+from castwise.auditing.hooks.numpy import HOOK as NUMPY
+
+HOOK = Hook(
+    framework="xarray",
+    dialect=NUMPY.dialect,
+    arrays="DataArray Variable",
+    kin="numpy",
+    casts="astype",
+    makes="DataArray Variable zeros_like ones_like full_like open_dataset open_dataarray "
+    "load_dataset load_dataarray concat",
+    keeps=f"{NUMPY.keeps} sel isel to_numpy compute load persist chunk rename drop_vars assign "
+    "assign_coords stack unstack groupby rolling resample coarsen to_dataset to_netcdf sortby "
+    "isnull notnull dropna reindex interp_like broadcast_like shift set_index reset_index",
+    like=NUMPY.like,
+    operands={"other": 1},
+    names="numpy",
+    alias="np",
+    makes_without_dtype="DataArray Variable open_dataset open_dataarray load_dataset "
+    "load_dataarray concat",
+    takes_dtype_first="astype",
+)  # fmt: skip
