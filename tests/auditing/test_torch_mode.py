@@ -150,3 +150,17 @@ def test_other_threads_and_tasks_are_not_held() -> None:
 
     asyncio.run(run())
     assert depth() == 0
+
+
+def test_a_compiled_function_is_compiled_whole_and_listed() -> None:
+    @cw.audited
+    def compiled_later(x: Any, y: Any) -> Any:
+        return torch.add(x * y, 1)
+
+    compiled = torch.compile(compiled_later, backend="eager", fullgraph=True)
+    with cw.audit() as log:
+        assert compiled(X, X).tolist() == [2, 2, 2]
+    assert compiled(X, X).tolist() == [2, 2, 2]
+    assert [entry[2:] for entry in log.coverage.not_observed] == [
+        ("compiled_later", "torch.compile")
+    ]

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from castwise.auditing import scopes
 from castwise.auditing.callees import observed_code
 from castwise.auditing.loading import register_sites, rewritten
+from castwise.auditing.log import UNOBSERVED
+from castwise.auditing.sites import Unobserved, full_path
 from castwise.errors import UsageError
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -22,7 +24,8 @@ def audited(function: Decorated) -> Decorated:
 
     Its code is compiled again from its source, with observers around its operations; it is the
     same object, with its closure, defaults and attributes. A function below other decorators is
-    reached through the __wrapped__ they leave.
+    reached through the __wrapped__ they leave. One that is handed to another compiler stays as it
+    is, and is listed as not observed.
 
     >>> import numpy as np
     >>> from castwise.auditing.contexts import audit
@@ -43,13 +46,15 @@ def audited(function: Decorated) -> Decorated:
             "decorators that compile or hide the function."
         )
     code = _new_code(inner)
-    scopes.prepare()
-    observed_code(code)
-    inner.__code__ = code
+    if code is not None:
+        scopes.prepare()
+        observed_code(code)
+        inner.__code__ = code
     return function
 
 
-def _new_code(function: FunctionType) -> CodeType:
+def _new_code(function: FunctionType) -> CodeType | None:
+    """The function's code with its observers; None where another compiler reads the function."""
     old = function.__code__
     try:
         lines, _ = inspect.findsource(old)
@@ -58,7 +63,7 @@ def _new_code(function: FunctionType) -> CodeType:
             f"the source of {function.__qualname__} cannot be read, and @cw.audited rewrites it. "
             "Write the function to a file."
         ) from None
-    module, sites, _ = rewritten("".join(lines).encode(), old.co_filename, checks=True)
+    module, sites, unobserved = rewritten("".join(lines).encode(), old.co_filename, checks=True)
     alike = [new for new in _codes(module) if _is_same(new, old)]
     if len(alike) != 1:
         raise UsageError(
@@ -66,6 +71,12 @@ def _new_code(function: FunctionType) -> CodeType:
             "since it was loaded, or there are several on the line."
         )
     register_sites(old.co_filename, sites)
+    last = max((line for _, _, line in old.co_lines() if line), default=old.co_firstlineno)
+    left = [Unobserved(*fields) for fields in unobserved]
+    own = [u for u in left if u.name == old.co_name and old.co_firstlineno <= u.line <= last]
+    if own:
+        UNOBSERVED.setdefault(full_path(old.co_filename), []).extend(own)
+        return None
     return alike[0]
 
 

@@ -6,12 +6,12 @@ import linecache
 import sys
 from _thread import _local
 from collections.abc import Callable
-from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
 from castwise.auditing.arrays import Note, is_array_type, note
 from castwise.auditing.callees import Called, Callee, is_observed
+from castwise.auditing.frames import spot_of
 from castwise.auditing.hook import Hook, all_hooks
 from castwise.auditing.log import FILES, SITES
 from castwise.auditing.scopes import scopes
@@ -184,11 +184,9 @@ def _is_of(frame: FrameType, hook: Hook) -> bool:
 
 def _position(frame: FrameType) -> tuple[int, int, int, int]:
     """Line, column, and where it ends: exact where Python knows, else the whole line."""
-    positions = getattr(frame.f_code, "co_positions", None)
-    if positions is not None:
-        line, end_line, column, end_column = next(islice(positions(), frame.f_lasti // 2, None))
-        if None not in (line, end_line, column, end_column):
-            return line, column, end_line, end_column
+    spot = spot_of(frame)
+    if spot.end_column:
+        return spot[1:]
     text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).rstrip()
     indent = len(text) - len(text.lstrip())
     return frame.f_lineno, indent, frame.f_lineno, len(text.encode())

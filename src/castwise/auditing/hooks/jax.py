@@ -33,7 +33,7 @@ HOOK = Hook(
     values=_values,
     callables="PjitFunction ufunc",
     modules="jaxlib",
-    casts="astype convert_element_type bitcast_convert_type",
+    casts="astype _astype convert_element_type bitcast_convert_type",
     makes="array asarray zeros ones empty full zeros_like ones_like empty_like full_like arange "
     "linspace logspace eye identity tri normal uniform bernoulli randint PRNGKey key split load",
     keeps="reshape transpose ravel flatten copy squeeze swapaxes moveaxis expand_dims broadcast_to "

@@ -61,7 +61,9 @@ def _coming_through(error: PromotionError) -> PromotionError:
 def _mode(watch: Callable[..., Any]) -> Any:
     """A function mode that tells every call, entered."""
     overrides = sys.modules["torch.overrides"]
-    core = sys.modules["torch"]._C
+    torch = sys.modules["torch"]
+    core = torch._C
+    is_compiling = getattr(torch.compiler, "is_compiling", bool)  # from torch 2.3 on
 
     class Watching(overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
         def __torch_function__(
@@ -69,6 +71,8 @@ def _mode(watch: Callable[..., Any]) -> Any:
         ) -> Any:
             __tracebackhide__ = True
             kwargs = kwargs or {}
+            if is_compiling():  # what is compiled runs without anybody between
+                return func(*args, **kwargs)
             try:
                 after = watch(func, args, kwargs)
             except PromotionError as error:
