@@ -17,7 +17,9 @@ from castwise.cli import main
 from castwise.frameworks.catalog import dialects
 from castwise.report.two_processes import MANY
 
-COMMANDS = ("explain", "resolve", "table", "lattice", "diff", "dialects", "verify")
+COMMANDS = (
+    "explain", "resolve", "table", "lattice", "diff", "dialects", "verify", "audit", "port",
+)  # fmt: skip
 CASTWISE = [sys.executable, "-c", "from castwise.cli import main; main()"]
 QUESTION = b'{"dialect": "torch", "op": "add", "args": ["int32[3]", 5.5]}\n'
 
