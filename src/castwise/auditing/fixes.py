@@ -34,6 +34,7 @@ class Fix:
     text: str
     does: str
     target: DType | None  # what is born there afterwards; None: a Python number
+    is_after: bool = False  # what happens there stays; its result is cast
 
 
 class Effect(NamedTuple):
@@ -62,8 +63,8 @@ def fix_for(findings: list[Finding], origin: int, seen: Data) -> Fix | None:
 def effect_of(fix: Fix, finding: Finding) -> Effect:
     """What a fix makes of one finding, as the dialect decides."""
     if fix.place == finding.place and fix.target is not None:
-        if fix.target.rank < finding.result.rank:
-            return _NONE  # it would be another computation
+        if fix.is_after or fix.target.rank < finding.result.rank:
+            return _NONE  # the same happens, or another computation
         saved = bytes_of(finding.elements, finding.result) - bytes_of(finding.elements, fix.target)
         return Effect(True, max(0, saved))
     if finding.culprit is None:
@@ -144,7 +145,7 @@ def _fixes_at(
         yield Fix(place, text, f"makes it {target} from the start", target)
     else:
         does = f"casts it to {target} once, here"
-        yield Fix(place, cast_to(code, name, hook), does, target)
+        yield Fix(place, cast_to(code, name, hook), does, target, is_after=True)
 
 
 def _fixes_where_seen(finding: Finding, hook: Hook | None) -> Iterator[Fix]:

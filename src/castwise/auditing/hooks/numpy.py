@@ -74,7 +74,7 @@ HOOK = Hook(
     takes_dtype_first="astype",
     takes_dtype="mean std var sum prod cumsum cumprod nanmean nanstd nanvar add subtract multiply "
     "divide true_divide power sqrt exp log sin tanh square reciprocal hypot arctan2 maximum "
-    "minimum concatenate stack",
+    "minimum clip concatenate stack",
     functions={"+": "add", "-": "subtract", "*": "multiply", "/": "divide",
                "**": "power", "//": "floor_divide", "%": "remainder"},
 )  # fmt: skip
