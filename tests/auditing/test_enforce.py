@@ -159,6 +159,32 @@ def test_other_threads_are_not_held() -> None:
     assert results == ["float64"]
 
 
+def test_threads_that_come_and_go_do_not_disturb_each_other() -> None:
+    wrong: list[object] = []
+
+    def held() -> None:
+        for _ in range(50):
+            with cw.enforce("tensorflow:safe"):
+                try:
+                    wrong.append(mixed(FLOATS, INTS))
+                except cw.PromotionError:
+                    mixed(FLOATS, FLOATS)
+
+    def logged() -> None:
+        for _ in range(50):
+            with cw.audit() as log:
+                mixed(FLOATS, INTS)
+            if [finding.count for finding in log.findings] != [1] or log.coverage.failures:
+                wrong.append(log.coverage)
+
+    threads = [threading.Thread(target=target) for target in (held, held, logged, logged)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
 def test_other_tasks_are_not_held() -> None:
     async def held(begun: asyncio.Event, done: asyncio.Event) -> str:
         with cw.enforce("tensorflow:safe"):
@@ -302,6 +328,21 @@ def test_a_program_may_hold_a_part_of_itself(
     status, _, err = run_cli(capfd, "audit", script)
     assert status == 1
     assert "--enforceable" in err  # loaded for an audit, nothing can be judged before it runs
+
+
+def test_the_audit_of_other_threads_goes_on(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(
+        "import threading\nimport numpy as np\nimport castwise as cw\n"
+        "def f():\n    x = np.ones(3, np.float32)\n    y = np.ones(3)\n    return x * y\n"
+        "with cw.enforce(strict=True):\n"
+        "    t = threading.Thread(target=f)\n    t.start()\n    t.join()\n"
+    )
+    status, _, err = run_cli(capfd, "audit", "--enforceable", script)
+    assert status == 0
+    assert "float32[3] * float64[3]" in err
 
 
 def test_wrong_options_are_said_before_the_program_runs(

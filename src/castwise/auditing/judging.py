@@ -39,11 +39,14 @@ class Remembered(Generic[Judged]):
     ) -> Judged:
         values = tuple([_class_of(operand) for operand in operands])
         key = (*event_key(mark, callee, operands, flags), values)
-        if key not in self._known:
-            if len(self._known) > _MOST_KNOWN:
-                self._known.clear()
-            self._known[key] = self._ask(about_to_run(mark, callee, operands, flags), mark)
-        return self._known[key]
+        try:
+            return self._known[key]
+        except KeyError:
+            pass
+        if len(self._known) > _MOST_KNOWN:
+            self._known.clear()
+        found = self._known[key] = self._ask(about_to_run(mark, callee, operands, flags), mark)
+        return found
 
 
 _MOST_KNOWN = 1 << 14
