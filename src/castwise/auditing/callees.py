@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from typing import Any, NamedTuple
 
@@ -104,15 +105,16 @@ def called_by(function: Any) -> Called | None:
     the auditor can read."""
     kind = type(function)
     if kind is types.FunctionType:
-        if is_observed(function.__code__):
-            return None
+        if is_observed(function.__code__) or _is_of_the_user(function.__module__):
+            return None  # the latter: a function of the user's that something has wrapped
         return _named(function.__module__, function.__name__)
     if kind in _METHOD_TYPES:
         return _method(function)
     if kind is type:
         return _named(function.__module__, function.__name__) if is_array_type(function) else None
     if _is_callable_type(kind):
-        return _named(getattr(function, "__module__", None) or kind.__module__, function.__name__)
+        module = getattr(function, "__module__", None) or kind.__module__
+        return None if _is_of_the_user(module) else _named(module, function.__name__)
     return None
 
 
@@ -129,6 +131,20 @@ def _method(function: Any) -> Called | None:
         return _named(function.__func__.__module__, function.__name__)
     module = function.__module__ or (owner.__module__ if kind is type else None) or "builtins"
     return _named(module, function.__name__)
+
+
+def _is_of_the_user(module: Any) -> bool:
+    """Whether a module is one whose functions are observed."""
+    if type(module) is not str:
+        return False
+    known = _users_modules.get(module)
+    if known is None:
+        known = getattr(sys.modules.get(module), "__file__", None) in rewritten_files
+        _users_modules[module] = known
+    return known
+
+
+_users_modules: dict[str, bool] = {}
 
 
 def _named(module: Any, name: Any) -> Called | None:

@@ -35,6 +35,11 @@ class Harmless(Exception):  # noqa: N818 -- not an error: it is counted as seen
     """Raised for a call that casts nothing, or casts since it was asked to."""
 
 
+def _is_held(operand: Operand) -> bool:
+    """Whether an operand is an array of a dtype somebody chose."""
+    return operand.role is not Role.NUMPY_SCALAR and not operand.is_weak
+
+
 @dataclass(frozen=True)
 class Operation:
     """An operation that was seen, with the decision its dialect takes on it."""
@@ -47,13 +52,14 @@ class Operation:
 
     @property
     def casts(self) -> tuple[Cast, ...]:
-        """The casts of arrays, and of a result into the array it is written to."""
+        """The casts of arrays, and of a result into the array it is written to. A weak array adapts
+        to what it meets, as a Python number does."""
         if self.decision is None:
             return ()
         of_arrays = [
             cast
             for cast, operand in zip(self.decision.casts, self.question.operands, strict=True)
-            if cast and operand.dtype and operand.role is not Role.NUMPY_SCALAR
+            if cast and operand.dtype and _is_held(operand)
         ]
         written = self.decision.result_cast
         return (*of_arrays, written) if written else tuple(of_arrays)

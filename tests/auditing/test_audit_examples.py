@@ -1,0 +1,34 @@
+"""The audits printed in docs/audit-examples.md are what castwise prints of the examples."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "audit-examples.md"
+AUDIT = re.compile(r"<!-- castwise (?P<command>[^>]*) -->\n```text\n(?P<printed>.*?)```", re.DOTALL)
+NEEDS = {"examples/train_mixed.py": "torch", "examples/weak_types.py": "jax"}
+
+
+def audits() -> list[tuple[str, str]]:
+    found = AUDIT.finditer(PAGE.read_text(encoding="utf-8"))
+    return [(match["command"], match["printed"]) for match in found]
+
+
+def test_every_example_is_there() -> None:
+    assert [command.split()[-1] for command, _ in audits()] == list(NEEDS)
+
+
+@pytest.mark.parametrize(("command", "printed"), audits(), ids=lambda text: text.split("\n")[0])
+def test_the_page_shows_what_is_printed(command: str, printed: str) -> None:
+    pytest.importorskip(NEEDS[command.split()[-1]])
+    done = subprocess.run(
+        [sys.executable, "-m", "castwise", *command.split()],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stderr == printed
