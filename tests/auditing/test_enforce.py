@@ -324,7 +324,8 @@ def test_a_program_may_hold_a_part_of_itself(
     script.write_text(f"import castwise as cw\n{held}")
     status, _, err = run_cli(capfd, "audit", "--enforceable", script)
     assert status == 1
-    assert f"{script}:10: float32[3] * int32[3] is not defined in numpy:strict=True" in err
+    assert f"{script}:10: float32[3] * int32[3] is not defined in numpy" in err
+    assert ":strict=True" in err
     status, _, err = run_cli(capfd, "audit", script)
     assert status == 1
     assert "--enforceable" in err  # loaded for an audit, nothing can be judged before it runs
