@@ -97,7 +97,8 @@ def test_another_dtype_is_reported_at_the_line() -> None:
     (warning,) = said
     assert warning.filename == __file__
     assert warning.lineno == line_of("return np.multiply(x, y)")
-    assert "float32 in torch, numpy makes it float64" in str(warning.message)
+    assert "is float32 in torch, numpy" in str(warning.message)
+    assert "makes it float64" in str(warning.message)
     assert len(held.differences) == 1
 
 
