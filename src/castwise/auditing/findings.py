@@ -30,7 +30,7 @@ class Place:
         return f"{self.file}:{self.line}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding:
     """An operation at a place that casts an array without being asked."""
 
@@ -47,6 +47,9 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.operation.question} -> {self.result}"
+
+    def __repr__(self) -> str:
+        return f"<Finding {self.place}: {self}>"
 
     @property
     def operands(self) -> tuple[Operand, ...]:
