@@ -322,3 +322,12 @@ def test_dtypes_of_refuses_an_unknown_word() -> None:
 )
 def test_exact_int_text_is_a_power_of_two_where_it_is_one(name: str, text: str) -> None:
     assert exact_int_text(dtype(name)) == text
+
+
+def test_an_element_takes_a_byte_at_least() -> None:
+    assert [dtype(name).itemsize for name in ("bool", "int4", "bfloat16", "complex128")] == [
+        1,
+        1,
+        2,
+        16,
+    ]

@@ -185,4 +185,4 @@ def _width(operand: Operand) -> tuple[int, int]:
 
 def bytes_of(elements: int, held: DType) -> int:
     """The memory some elements of a dtype take."""
-    return elements * held.bits // 8
+    return elements * held.itemsize

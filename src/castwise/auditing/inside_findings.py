@@ -30,7 +30,7 @@ class InsideCast:
     @property
     def bytes(self) -> int:
         """The memory of the copies it made."""
-        return self.elements * self.target.bits // 8
+        return self.elements * self.target.itemsize
 
 
 @dataclass(frozen=True)

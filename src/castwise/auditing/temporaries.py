@@ -15,7 +15,7 @@ def temporary_bytes(operation: Operation) -> int:
     if hook is None or not hook.makes_temporaries or operation.decision is None:
         return 0
     return sum(
-        _elements(operand, operation.event) * cast.target.bits // 8
+        _elements(operand, operation.event) * cast.target.itemsize
         for operand, cast in zip(operation.operands, operation.decision.casts, strict=True)
         if cast and cast.source
     )

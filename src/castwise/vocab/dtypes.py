@@ -46,6 +46,11 @@ class DType:
         object.__setattr__(self, "rank", KINDS.index(self.kind))
 
     @property
+    def itemsize(self) -> int:
+        """The bytes an element takes in an array: one at least, as arrays are not packed."""
+        return max(self.bits, 8) // 8
+
+    @property
     def is_weak(self) -> bool:
         """Whether it is a node for weakly typed operands, which no array has as its dtype."""
         return self.name.endswith("*")
