@@ -200,3 +200,16 @@ def test_the_json_report_has_the_casts(tmp_path: Path) -> None:
     assert data["seen"] > 0
     (cast,) = data["casts"]
     assert (cast["from"], cast["to"], cast["why"]) == ("float32", "bfloat16", "autocast for linear")
+
+
+def test_an_op_in_autocast_is_judged_by_autocast_rules(tmp_path: Path) -> None:
+    program = """
+    w = torch.ones(8, 8)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = x @ w
+        z = nn.functional.mse_loss(y, y)
+    plain = x @ w
+    """
+    audit = audited(tmp_path, program, is_deep=False)
+    assert audit.coverage.unexpected == {}
+    assert audit.findings == []

@@ -88,14 +88,20 @@ REFUSED_ON_ONE_SIDE = {
     "numpy@1": "as in numpy",
     "tensorflow:safe": "int8 and uint8 do not join, but each of them joins int16",
     "tensorflow:np-safe": "as in tensorflow:safe",
-    "torch": "a bool or an int does not join uint16, but joins what uint16 makes with a float",
+    **dict.fromkeys(
+        ("torch", "torch:autocast=bfloat16", "torch:autocast=float16"),
+        "a bool or an int does not join uint16, but joins what uint16 makes with a float",
+    ),
 }
 # Joined pair by pair, these refuse in one order what they answer in another.
-REFUSED_IN_SOME_ORDER = {"torch": REFUSED_ON_ONE_SIDE["torch"]}
+REFUSED_IN_SOME_ORDER = {d: why for d, why in REFUSED_ON_ONE_SIDE.items() if "torch" in d}
 # Joined pair by pair, they may end in a dtype that one of three arrays does not reach.
 PASSED_OVER = {
     "mindspore": "uint16 with float64 is float32, by exception and whatever is beside them",
-    "torch": "edges of uint16, uint32 and uint64 end in a float, from where the next pair goes on",
+    **dict.fromkeys(
+        ("torch", "torch:autocast=bfloat16", "torch:autocast=float16"),
+        "edges of uint16, uint32 and uint64 end in a float, from where the next pair goes on",
+    ),
 }
 EDGES_OF_ANOTHER = {("megengine", "result_type"): "it joins by NumPy's edges"}
 OPERATORS_OF_CASTS = {

@@ -26,6 +26,7 @@ class Hook:
 
     framework: str  # the module its types live in
     dialect: Callable[[], str] | None = None  # of the version and mode that is running
+    modes: str = ""  # dialects that parts of a program may switch to
     arrays: str = ""  # exact types that are arrays
     traced: str = ""  # those of them that stand for an array while a function is traced
     scalars: str = ""  # types whose subclasses are its scalars

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from castwise.auditing.hook import Hook, find_hook
@@ -93,7 +93,13 @@ def understand(event: Data, site: Data, dialects: dict[str, str]) -> Operation:
         raise Harmless("arrays of text, objects or records")
     described = tuple(_described(o, framework) for o in operands)
     question = Question(row, described, dialect, form, inplace, out)
-    return Operation(event, tuple(operands), question, _decided(question), _result(event))
+    found = Operation(event, tuple(operands), question, _decided(question), _result(event))
+    for mode in () if found.is_expected else hook.modes.split():
+        switched = replace(question, dialect=dialect_named(mode))
+        other = replace(found, question=switched, decision=_decided(switched))
+        if other.is_expected:
+            return other
+    return found
 
 
 def framework_of(event: Data) -> str:

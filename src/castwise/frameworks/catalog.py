@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -33,9 +33,10 @@ def dialect_named(name: str) -> Dialect:
     """
     if name.endswith(".toml"):
         return load_dialect(name)
-    base, options = _options(name)
-    framework = base.partition("@")[0].partition(":")[0]
-    for found in _of_framework(framework):
+    framework = name.partition("@")[0].partition(":")[0]
+    known = _of_framework(framework)
+    base, options = _options(name, {d.mode for d in known})
+    for found in known:
         versioned = f"{found.framework}@{found.version}" + (f":{found.mode}" if found.mode else "")
         if base in (found.name, versioned):
             return found.vary(**options) if options else found
@@ -101,11 +102,12 @@ def current() -> Dialect:
     return to_dialect(None)
 
 
-def _options(name: str) -> tuple[str, dict[str, Any]]:
-    """The name without its `key=value` parts, and those."""
+def _options(name: str, modes: Collection[str]) -> tuple[str, dict[str, Any]]:
+    """The name without its `key=value` parts, and those; a mode may look like one of them."""
     parts = name.split(":")
-    options = parse_options(":".join(part for part in parts if "=" in part))
-    return ":".join(part for part in parts if "=" not in part), options
+    own = [part for part in parts if "=" not in part or part in modes]
+    options = parse_options(":".join(part for part in parts if part not in own))
+    return ":".join(own), options
 
 
 @functools.lru_cache(maxsize=64)

@@ -18,7 +18,8 @@ _ARROWS = {True: "->", False: "=>"}  # as a dialect's record writes them
 def lattice_text(lattice: Lattice, paint: Paint = plain, width: int = 80) -> str:
     """The arrows, one line for all dtypes that have the same ones."""
     rows = _rows(lattice)
-    lines = [paint(lattice.title, "title"), *[""] * bool(rows)]
+    title = "\n".join(textwrap.wrap(lattice.title, width))
+    lines = [paint(title, "title"), *[""] * bool(rows)]
     margin = max((len(_listed(sources)) for sources, _, _ in rows), default=0)
     margin = min(margin, width // 2 - 4) + 1
     for sources, goes_on, targets in rows:

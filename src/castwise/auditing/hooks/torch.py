@@ -108,6 +108,7 @@ def _inline_originals() -> None:
 HOOK = Hook(
     framework="torch",
     dialect=_dialect,
+    modes="torch:autocast=bfloat16 torch:autocast=float16",
     arrays="Tensor Parameter",
     values=_values,
     read=_read,

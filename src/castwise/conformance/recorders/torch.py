@@ -37,6 +37,12 @@ MODE_OPS = words(
     "mse_loss abs floor angle exp log sqrt rsqrt sin tanh sigmoid erf gelu reciprocal softmax "
     "sum prod mean cumsum std var norm logsumexp"
 )
+# What autocast casts for, and enough of the rest to show that it does not.
+AUTOCAST_OPS = words(
+    "add mul maximum lt where dot matmul result_type promote_types concat stack "
+    "mse_loss l1_loss huber_loss poisson_nll_loss exp sin gelu softmax log_softmax relu sum prod "
+    "mean cumsum cumprod std norm"
+)
 _NEED_AXIS = {"softmax", "log_softmax", "cumsum", "cumprod", "logsumexp"}
 
 
@@ -49,6 +55,8 @@ class TorchRecorder:
         "torch:default_float=float64",
         "torch:default_float=float16",
         "torch:default_float=bfloat16",
+        "torch:autocast=bfloat16",
+        "torch:autocast=float16",
     )
 
     def __init__(self, mode: str = "") -> None:
@@ -57,9 +65,11 @@ class TorchRecorder:
         self.dialect = f"torch:{mode}" if mode else "torch"
         if self.dialect not in self.dialects:
             raise ValueError(f"torch is recorded as {', '.join(self.dialects)}; not {mode!r}.")
-        self.scope = _mode_scope() if mode else _full_scope()
+        self.scope = _mode_scope(mode) if mode else _full_scope()
         self._torch: Any = torch
-        self._default_float = mode.partition("=")[2] or "float32"
+        option, _, dtype = mode.partition("=")
+        self._default_float = dtype if option == "default_float" else "float32"
+        self._autocast = dtype if option == "autocast" else ""
         self._functions = _functions()
 
     def versions(self) -> Header:
@@ -74,10 +84,16 @@ class TorchRecorder:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                yield
+                with self._casting():
+                    yield
         finally:
             torch.set_num_threads(threads)
             torch.set_default_dtype(default)
+
+    def _casting(self) -> Any:
+        """torch.autocast, where that is the mode."""
+        target = getattr(self._torch, self._autocast or "bfloat16")
+        return self._torch.autocast("cpu", dtype=target, enabled=bool(self._autocast))
 
     def make(self, notation: str) -> Any:
         return _make(read_operand(notation))
@@ -143,8 +159,9 @@ def _full_scope() -> Scope:
     )
 
 
-def _mode_scope() -> Scope:
-    return Scope(dtypes=DTYPES, forms={op: _forms(op) for op in MODE_OPS}, foreign=_numpys("(1)"))
+def _mode_scope(mode: str) -> Scope:
+    ops = AUTOCAST_OPS if mode.startswith("autocast") else MODE_OPS
+    return Scope(dtypes=DTYPES, forms={op: _forms(op) for op in ops}, foreign=_numpys("(1)"))
 
 
 def _numpys(role: str) -> tuple[str, ...]:

@@ -1,0 +1,47 @@
+"""PyTorch under autocast: some ops cast their floats before they compute. The CPU's lists."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.torch import TORCH
+
+# Of the ops castwise knows, those on torch's lists for the CPU (aten/src/ATen/autocast_mode.h).
+# float64 is left alone, and what is no float.
+LOWER = "matmul"  # computes in autocast's dtype
+SINGLE = "mse_loss l1_loss huber_loss poisson_nll_loss prod"  # computes in float32
+WIDEST = "concat stack"  # in the widest of its floats, of which only two are thought of
+_FLOATS = ("float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32")
+
+
+def _casts(op: str, target: str) -> tuple[Composed, ...]:
+    """An op that casts each operand that is another of the floats to one dtype, and then is what
+    it is elsewhere."""
+    others = " ".join(name for name in _FLOATS if name != target)
+    elsewhere = TORCH.ops.get(op, Rule()).composes or ()
+    if op == "prod":
+        return (Composed(f"prod(cast(x, {target}))", others), *elsewhere)
+    first = Composed(f"{op}(cast(x, {target}), y)", others)
+    second = Composed(f"{op}(x, cast(y, {target}))", exponent_kinds=others)
+    return (first, second, *elsewhere)
+
+
+def _autocast(target: str, other: str) -> Dialect:
+    targets = {**dict.fromkeys(LOWER.split(), target), **dict.fromkeys(SINGLE.split(), "float32")}
+    rules = dict(TORCH.ops)
+    for op, computed in targets.items():
+        rules[op] = replace(rules.pop(op, Rule()), composes=_casts(op, computed))
+    narrow = f"float8_e4m3fn float8_e5m2 {other}"
+    rules[WIDEST] = Rule(refuses=narrow, because=f"autocast to {target} knows no {other} here")
+    return TORCH.vary(
+        mode=f"autocast={target}",
+        about=f"PyTorch in torch.autocast('cpu', dtype=torch.{target}).",
+        ops=rules,
+        surprises=("float32[3,3] @ float32[3,3]", f"matmul({other}[3], float32[3])",
+                   f"mse_loss({target}[3], {target}[3])", f"prod({target}[3])"),
+    )  # fmt: skip
+
+
+AUTOCAST_BFLOAT16 = _autocast("bfloat16", "float16")
+AUTOCAST_FLOAT16 = _autocast("float16", "bfloat16")
