@@ -122,7 +122,10 @@ HOOK = Hook(
     "expand_as repeat tile roll flip sort argsort topk gather index_select masked_select take "
     "narrow select chunk split unbind item tolist numel size dim backward zero_ fill_ copy_ "
     "requires_grad_ cpu cuda t diagonal diag tril triu movedim swapaxes broadcast_to unfold "
-    "normal_ uniform_ manual_seed save isclose equal is_floating_point is_complex",
+    "normal_ uniform_ manual_seed save isclose equal is_floating_point is_complex one_hot "
+    "linear bmm mm mv addmm baddbmm einsum conv1d conv2d scaled_dot_product_attention max_pool2d "
+    "avg_pool2d adaptive_avg_pool2d interpolate pad dropout normalize silu leaky_relu elu softplus "
+    "embedding masked_fill alias view_as unfold register_hook retain_grad data_ptr element_size",
     compilers="torch.compile torch.jit.script torch.jit.trace torch.jit.script_method",
     operands={"input": 0, "other": 1, "exponent": 1, "min": 1, "max": 2, "tensors": 0,
               "target": 1, "condition": 0},
