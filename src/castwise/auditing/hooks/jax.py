@@ -33,12 +33,19 @@ HOOK = Hook(
     values=_values,
     callables="PjitFunction ufunc",
     modules="jaxlib",
+    renamed=r"^_",
     casts="astype _astype convert_element_type bitcast_convert_type",
     makes="array asarray zeros ones empty full zeros_like ones_like empty_like full_like arange "
     "linspace logspace eye identity tri normal uniform bernoulli randint PRNGKey key split load",
     keeps="reshape transpose ravel flatten copy squeeze swapaxes moveaxis expand_dims broadcast_to "
     "take repeat tile roll flip sort argsort unique split device_put device_get block_until_ready "
-    "tolist item stop_gradient jit grad vmap value_and_grad pmap",
+    "tolist item stop_gradient jit grad vmap value_and_grad pmap scan fori_loop while_loop cond "
+    "switch tree_map dynamic_slice top_k pad tril triu meshgrid choice permutation array_split",
+    like={
+        "sin": "cos tan sinh cosh log1p expm1 log2 log10 exp2",
+        "concat": "vstack hstack",
+        "mul": "outer",
+    },
     operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "min": 1, "max": 2, "arrays": 0,
               "condition": 0},
     files="load",
