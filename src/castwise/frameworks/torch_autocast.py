@@ -7,7 +7,7 @@ from dataclasses import replace
 from castwise.frameworks.dialect import Composed, Dialect, Rule
 from castwise.frameworks.torch import TORCH
 
-# Of the ops castwise knows, those on torch's lists for the CPU (aten/src/ATen/autocast_mode.h).
+# Of the ops castwise knows, those that torch.amp's documentation lists for the CPU.
 # float64 is left alone, and what is no float.
 LOWER = "matmul"  # computes in autocast's dtype
 SINGLE = "mse_loss l1_loss huber_loss poisson_nll_loss prod"  # computes in float32

@@ -45,7 +45,7 @@ def leave_to_python(codes: Iterable[CodeType]) -> None:
     """Tells torch's compiler to leave functions, and what they call, alone."""
     frames = sys.modules["torch"]._C._dynamo.eval_frame
     if not hasattr(frames, "set_code_exec_strategy"):
-        return  # before torch 2.7 there is no way to say so
+        return  # a torch without a way to say so
     skip = frames._FrameAction.SKIP
     for code in codes:
         frames.set_code_exec_strategy(code, frames._FrameExecStrategy(skip, skip))
