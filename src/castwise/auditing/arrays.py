@@ -94,4 +94,17 @@ def note(thing: Any) -> Any:
     return _new(Note, (signature, shape, value))
 
 
+def signature_of(thing: Any) -> Any:
+    """What tells one signature from another: of an array or its Note what equals its Signature,
+    of all else the type that its note has."""
+    kind = type(thing)
+    found = ARRAYS.get(kind)
+    if found is not None:
+        dtype, shape, is_weak, _ = found[0](thing)
+        return kind, dtype, not shape, is_weak, origin_of(thing, found[1])
+    if kind is Note:
+        return thing[0]
+    return kind if kind in NUMBERS else type(note(thing))
+
+
 _new = tuple.__new__  # a named tuple's own constructor takes three times as long

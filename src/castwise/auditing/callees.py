@@ -113,9 +113,23 @@ def called_by(function: Any) -> Called | None:
     if kind is type:
         return _named(function.__module__, function.__name__) if is_array_type(function) else None
     if _is_callable_type(kind):
-        module = getattr(function, "__module__", None) or kind.__module__
-        return None if _is_of_the_user(module) else _named(module, function.__name__)
+        known = _functions.get(id(function))
+        if known is not None and known[0] is function:
+            return Called(known[1], [])
+        return _framework_function(function)
     return None
+
+
+# A framework's functions, by id: they are few and live as long as the program.
+_functions: dict[int, tuple[Any, Callee]] = {}
+
+
+def _framework_function(function: Any) -> Called | None:
+    module = getattr(function, "__module__", None) or type(function).__module__
+    called = None if _is_of_the_user(module) else _named(module, function.__name__)
+    if called is not None:
+        _functions[id(function)] = (function, called.callee)
+    return called
 
 
 def _method(function: Any) -> Called | None:

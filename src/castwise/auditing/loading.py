@@ -234,8 +234,8 @@ def _audit_scripts() -> None:
     name = "_get_code_from_file"
     plain = getattr(runpy, name)
 
-    def audited(*arguments: str) -> object:
-        path = arguments[-1]
+    def audited(*arguments: Any) -> object:
+        path = os.fspath(arguments[-1])
         result = plain(*arguments)
         if not is_users_own(path):
             return result

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from castwise.auditing.arrays import ARRAYS, Note, is_array_type
+from castwise.auditing.arrays import ARRAYS, Note, is_array_type, note, signature_of
 from castwise.auditing.callees import Called, Callee
 from castwise.auditing.origins import origin_of, remember
 from castwise.auditing.sites import Site, Unobserved
@@ -28,10 +28,8 @@ class Tally:
             if (value := _value(operand)) is not None
         }
 
-    def add(self, operands: tuple[Any, ...], elements: int) -> None:
-        """Counts one more run."""
-        self.count += 1
-        self.elements += elements
+    def widen(self, operands: tuple[Any, ...]) -> None:
+        """Takes in the numbers of one more run."""
         for place, (low, high) in self.extremes.items():
             value = _value(operands[place])
             if not low <= value <= high:  # one step at a time: another thread may read them
@@ -40,11 +38,17 @@ class Tally:
 
 def _value(operand: Any) -> Any:
     """The number an operand is known to be; complex ones have no order."""
+    kind = type(operand)
+    if kind not in _ORDERED and kind in ARRAYS:
+        operand = note(operand)
     value = operand.value if type(operand) is Note else operand
     return value if type(value) in _ORDERED else None
 
 
 _ORDERED = frozenset({bool, int, float})
+
+
+_NOW_AND_THEN = 15  # of an operation's runs, one in 16 asks whether it is time for a report
 
 
 class Log:
@@ -63,20 +67,44 @@ class Log:
         self.late: dict[int, int] = {}  # site -> results missed while it was quiet
         self.failures: dict[str, int] = {}  # errors of the auditor's own, by text
 
+    def again(self, mark: int, operands: tuple[Any, ...], result: Any) -> bool:
+        """Counts an operator's run if it ran with this signature before, and says whether it did:
+        the short way for what happens most. Operands are as they are, or Notes."""
+        kind = type(result)
+        dtype, shape, is_weak, _ = ARRAYS[kind][0](result)
+        signatures = tuple([signature_of(operand) for operand in operands])
+        made = (kind, dtype, not shape, is_weak, 0)
+        tally = self.events.get((mark, None, signatures, (), made))
+        if tally is None or not shape:
+            return False
+        count = tally.count = tally.count + 1
+        tally.elements += shape[0] if len(shape) == 1 else math.prod(shape)
+        if tally.extremes:
+            tally.widen(operands)
+        for signature in signatures:
+            if type(signature) is not type and signature[4] and signature[1] == dtype:
+                mark = signature[4]
+                break
+        remember(result, mark)
+        if self.on_event and not count & _NOW_AND_THEN:
+            self.on_event(False)
+        return True
+
     def operator(self, mark: int, operands: tuple[Any, ...], result: Any) -> None:
         """Counts an operator's run and files its result."""
         self._add(mark, None, operands, (), result)
 
-    def call(self, mark: int, called: Called, result: Any) -> None:
-        """Counts a call that takes or makes arrays."""
+    def call(self, mark: int, called: Called, result: Any) -> bool:
+        """Counts a call if it takes or makes arrays, and says whether it does."""
         operands = (*called.arguments, *called.keywords.values())
         is_array = is_array_type(type(result))
-        if not is_array and not any([type(o) in (Note, tuple) for o in operands]):
-            return
         if is_array:
             self._add(mark, called.callee, operands, called.flags, result)
-        else:
+        elif any([type(o) in (Note, tuple) for o in operands]):
             self._count(mark, called.callee, operands, called.flags, None, None)
+        else:
+            return False
+        return True
 
     def attempt(
         self, mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: tuple[Any, ...]
@@ -87,7 +115,8 @@ class Log:
         is_new = tally is None
         if tally is None:
             tally = self.attempts[key] = Tally(operands, None)
-        tally.add(operands, 0)
+        tally.count += 1
+        tally.widen(operands)
         if self.on_event:
             self.on_event(is_new)
 
@@ -131,12 +160,17 @@ class Log:
     ) -> None:
         key = (mark, callee, tuple([_key(o) for o in operands]), flags, made)
         tally = self.events.get(key)
-        is_new = tally is None
         if tally is None:
             tally = self.events[key] = Tally(operands, shape)
-        tally.add(operands, 0 if shape is None else math.prod(shape))
-        if self.on_event:
-            self.on_event(is_new)
+        count = tally.count = tally.count + 1
+        if shape:
+            tally.elements += shape[0] if len(shape) == 1 else math.prod(shape)
+        elif shape is not None:
+            tally.elements += 1
+        if tally.extremes:
+            tally.widen(operands)
+        if self.on_event and (count == 1 or not count & _NOW_AND_THEN):
+            self.on_event(count == 1)
 
     def failed(self, error: Exception) -> None:
         """Counts an error of the auditor's own, which the program must not see."""

@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from castwise.auditing import rewrite
-from castwise.auditing.arrays import ARRAYS, NUMBERS, is_array_type, note
+from castwise.auditing.arrays import ARRAYS, NUMBERS, Note, is_array_type, note
 from castwise.auditing.callees import called_by
 from castwise.auditing.log import LOG, SITES
 
@@ -30,13 +30,15 @@ _kept: dict[tuple[int, str, int], Any] = {}
 
 def left(mark: int, thing: Any) -> Any:
     """Notes the first operand of an operator."""
-    take(mark, thing, id(_frame(1)))
+    if mark not in _quiet:
+        take(mark, thing, id(_frame(1)))
     return thing
 
 
 def right(mark: int, thing: Any) -> Any:
     """Notes the second operand of an operator."""
-    take(~mark, thing, id(_frame(1)))
+    if mark not in _quiet:
+        take(~mark, thing, id(_frame(1)))
     return thing
 
 
@@ -63,20 +65,29 @@ def post(mark: int, result: Any, first: Any, second: Any = None) -> Any:
 def settle(mark: int, result: Any, first: Any, second: Any = None) -> Any:
     """As post, and quiets a site that has always been about plain numbers."""
     kind = type(result)
-    if kind in NUMBERS:
-        runs = _runs[mark] = _runs.get(mark, 0) + 1
-        if runs == _RUNS_TO_QUIET:
-            _quiet.add(mark)
-            LOG.quieted.add(mark)
-    elif kind in ARRAYS or is_array_type(kind):
+    if kind in ARRAYS or (kind not in NUMBERS and is_array_type(kind)):
+        if mark in _quiet:
+            return peek(mark, result)
         _runs[mark] = _RUNS_TO_QUIET  # never quiet
         _log(mark, result, first, second, id(_frame(1)))
+    elif mark not in _quiet:
+        _settle(mark)
     return result
+
+
+def _settle(mark: int) -> None:
+    """Counts a run without arrays; a site that has seen none for long is no longer observed."""
+    runs = _runs[mark] = _runs.get(mark, 0) + 1
+    if runs == _RUNS_TO_QUIET:
+        _quiet.add(mark)
+        LOG.quieted.add(mark)
 
 
 def _log(mark: int, result: Any, first: Any, second: Any, frame: int) -> None:
     try:
-        LOG.operator(mark, operands(mark, first, second, frame), result)
+        known = _known(mark, first, second, frame)
+        if not LOG.again(mark, known, result):
+            LOG.operator(mark, _noted(known), result)
     except RecursionError:
         pass
     except Exception as error:
@@ -85,10 +96,19 @@ def _log(mark: int, result: Any, first: Any, second: Any, frame: int) -> None:
 
 def operands(mark: int, first: Any, second: Any, frame: int) -> tuple[Any, ...]:
     """The notes of an operator's operands, taken back where they were noted before."""
-    one = NOTES.pop((mark, frame), None) if first is ... else note(first)
+    return _noted(_known(mark, first, second, frame))
+
+
+def _known(mark: int, first: Any, second: Any, frame: int) -> tuple[Any, ...]:
+    """An operator's operands, or their notes where they were noted before."""
+    one = NOTES.pop((mark, frame), None) if first is ... else first
     if len(SITES[mark].literals) == 1:
         return (one,)
-    return one, NOTES.pop((~mark, frame), None) if second is ... else note(second)
+    return one, NOTES.pop((~mark, frame), None) if second is ... else second
+
+
+def _noted(known: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple([o if type(o) is Note else note(o) for o in known])
 
 
 def peek(mark: int, result: Any) -> Any:
@@ -96,12 +116,15 @@ def peek(mark: int, result: Any) -> Any:
     kind = type(result)
     if kind not in NUMBERS and is_array_type(kind):
         _quiet.discard(mark)
+        _runs[mark] = _RUNS_TO_QUIET  # never quiet again
         LOG.woken(mark)
     return result
 
 
 def callee(mark: int, function: Any) -> Any:
     """Notes what is called."""
+    if mark in _quiet:
+        return function
     try:
         NOTES[mark, id(_frame(1))] = called_by(function)
     except RecursionError:  # the program is about to have its own; call nothing here
@@ -113,6 +136,8 @@ def callee(mark: int, function: Any) -> Any:
 
 def argument(mark: int, name: int | str, thing: Any) -> Any:
     """Notes an argument of a call that matters."""
+    if mark in _quiet:
+        return thing
     try:
         called = NOTES.get((mark, id(_frame(1))))
         if called is not None:
@@ -125,14 +150,22 @@ def argument(mark: int, name: int | str, thing: Any) -> Any:
 
 
 def returned(mark: int, result: Any) -> Any:
-    """Logs what a call returns."""
+    """Logs what a call returns, and quiets a call that has never taken or made arrays."""
+    if mark in _quiet:
+        return peek(mark, result)
     try:
         called = NOTES.pop((mark, id(_frame(1))), None)
         kind = type(result)
         if called is not None:
-            LOG.call(mark, called, result)
+            if LOG.call(mark, called, result):
+                _runs[mark] = _RUNS_TO_QUIET
+            else:
+                _settle(mark)
         elif kind in ARRAYS or (kind not in NUMBERS and is_array_type(kind)):
+            _runs[mark] = _RUNS_TO_QUIET
             LOG.passed(mark, result)
+        else:
+            _settle(mark)
     except RecursionError:
         pass
     except Exception as error:

@@ -6,46 +6,46 @@ import weakref
 from typing import Any
 
 _SCALARS_KEPT = 4096
+_LEAST_SWEEP = 4096
 
-
-class _Ref(weakref.ref):  # type: ignore[type-arg]
-    """A weak reference that knows where it is filed."""
-
-    __slots__ = ("mark", "place")
-    mark: int
-    place: int
-
-
-_made: dict[int, _Ref] = {}
+# By id. An array that is gone leaves its entry behind until the next sweep: a weak reference that
+# tells of its end costs more than the array operation itself where arrays are small.
+_made: dict[int, tuple[weakref.ref[Any], int]] = {}
+_sweep_at = _LEAST_SWEEP
 # NumPy scalars take no weak references: the last few are kept, so that their ids stay theirs.
 _scalars: dict[int, tuple[Any, int]] = {}
+
+_ref = weakref.ref
 
 
 def remember(thing: Any, mark: int) -> None:
     """Files an array under the site that made it."""
     try:
-        ref = _Ref(thing, forget)
+        _made[id(thing)] = (_ref(thing), mark)
     except TypeError:
         if len(_scalars) >= _SCALARS_KEPT:
             _scalars.clear()
         _scalars[id(thing)] = (thing, mark)
         return
-    ref.mark, ref.place = mark, id(thing)
-    _made[ref.place] = ref
+    if len(_made) > _sweep_at:
+        _sweep()
 
 
-def forget(ref: _Ref) -> None:
-    """Called when an array is gone."""
-    if _made.get(ref.place) is ref:
-        del _made[ref.place]
+def _sweep() -> None:
+    """Lets go of the entries of arrays that are gone; as many again may come before the next."""
+    global _sweep_at
+    for place, (ref, _) in list(_made.items()):
+        if ref() is None:
+            _made.pop(place, None)
+    _sweep_at = max(_LEAST_SWEEP, 2 * len(_made))
 
 
 def origin_of(thing: Any, owner: str = "") -> int:
     """The mark of the site that made an array, or the array it is a view of; 0 where none did."""
     place = id(thing)
     found = _made.get(place)
-    if found is not None:
-        return found.mark
+    if found is not None and found[0]() is thing:
+        return found[1]
     scalar = _scalars.get(place)
     if scalar is not None:
         return scalar[1]

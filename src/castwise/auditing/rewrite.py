@@ -251,7 +251,7 @@ class _Rewriter(ast.NodeTransformer):
             set_operand(node, name, observed)
             known.append(again)
         self._repeats = outside
-        whole = _call(node, SETTLE if plain else POST, mark, node, *known)
+        whole = _call(node, SETTLE if outside else POST, mark, node, *known)
         if plain is None:
             return whole
         peeked = _call(node, PEEK, mark, plain)
@@ -289,7 +289,7 @@ class _Rewriter(ast.NodeTransformer):
         self._repeats = outside
         target = _at(node.target, ast.Name(node.target.id, ast.Load()))
         before = _at(node, ast.Expr(_call(node, LEFT, mark, target)))
-        logged = _call(node, SETTLE if plain else POST, mark, target, ast.Constant(...), value)
+        logged = _call(node, SETTLE if outside else POST, mark, target, ast.Constant(...), value)
         steps: list[ast.stmt] = [before, node, _at(node, ast.Expr(logged))]
         if plain is None:
             return steps
@@ -327,7 +327,7 @@ class _Rewriter(ast.NodeTransformer):
         node.value, value = self._observed(node.value, RIGHT, mark)
         self._repeats = outside
         node.target = kept("value", ast.Store())  # type: ignore[assignment]
-        observer = SETTLE if plain else POST
+        observer = SETTLE if outside else POST
         result = _call(node, observer, mark, kept("value", ast.Load()), ast.Constant(...), value)
         steps += [node, _at(node, ast.Assign([target], result))]
         forget = _at(node, ast.Expr(_call(node, FORGET, mark)))

@@ -10,7 +10,6 @@ from typing import Any
 
 from castwise.auditing.observe import OBSERVERS
 from castwise.auditing.originals import original_code
-from castwise.auditing.origins import forget
 
 _COMPILER = "torch.compile"
 
@@ -25,7 +24,7 @@ def compile_originals() -> None:
         return plain(original_code(code, _COMPILER), *arguments, **options)
 
     module._compile = compile_original  # type: ignore[attr-defined]
-    observers = [getattr(o, "__code__", None) for o in (*OBSERVERS.values(), forget)]
+    observers = [getattr(o, "__code__", None) for o in OBSERVERS.values()]
     leave_to_python(code for code in observers if code is not None)
 
 
