@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -29,14 +30,16 @@ class Suite(NamedTuple):
 
 
 SUITES = (
-    Suite("PyWavelets", "pywt", ()),
+    Suite("PyWavelets", "pywt", ("tests/test_dwt_idwt.py", "tests/test_multilevel.py",
+                                 "tests/test_wp.py", "tests/test_thresholding.py",
+                                 "tests/test_cwt_wavelets.py", "tests/test_multidim.py")),
     Suite("einops", "einops", ()),
     Suite("networkx", "networkx", ("linalg", "drawing", "algorithms/link_analysis")),
     Suite("xarray", "xarray", ("tests/test_ufuncs.py", "tests/test_nputils.py",
                                "tests/test_rolling.py", "tests/test_duck_array_ops.py")),
-    Suite("scipy", "scipy", ("ndimage", "fft", "cluster")),
-    Suite("statsmodels", "statsmodels", ("tools", "nonparametric")),
+    Suite("scipy", "scipy", ("ndimage/tests/test_filters.py", "cluster")),
 )  # fmt: skip
+ENVIRONMENT = {"EINOPS_TEST_BACKENDS": "numpy"}  # einops' tests want to be told
 
 
 class Result(NamedTuple):
@@ -56,7 +59,8 @@ def run(suite: Suite, *before: str) -> Result:
             "no:randomly", f"--junitxml={report}", *(str(place / t) for t in suite.tests or ("",)),
         ]  # fmt: skip
         began = time.monotonic()
-        subprocess.run(command, cwd=directory, capture_output=True, check=False)
+        environment = {**os.environ, **ENVIRONMENT}
+        subprocess.run(command, cwd=directory, env=environment, capture_output=True, check=False)
         seconds = time.monotonic() - began
         return Result(_outcomes(report), seconds)
 

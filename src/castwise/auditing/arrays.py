@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from castwise.auditing.hook import Hook, Read, find_hook
-from castwise.auditing.origins import origin_of
+from castwise.auditing.origins import MADE, origin_of
 
 NUMBERS = frozenset({bool, int, float, complex})
 
@@ -101,7 +101,10 @@ def signature_of(thing: Any) -> Any:
     found = ARRAYS.get(kind)
     if found is not None:
         dtype, shape, is_weak, _ = found[0](thing)
-        return kind, dtype, not shape, is_weak, origin_of(thing, found[1])
+        made = MADE.get(id(thing))  # as origin_of does first
+        is_known = made is not None and made[0]() is thing
+        origin = made[1] if is_known else origin_of(thing, found[1])  # type: ignore[index]
+        return kind, dtype, not shape, is_weak, origin
     if kind is Note:
         return thing[0]
     return kind if kind in NUMBERS else type(note(thing))

@@ -82,9 +82,11 @@ class Log:
         if tally.extremes:
             tally.widen(operands)
         for signature in signatures:
-            if type(signature) is not type and signature[4] and signature[1] == dtype:
-                mark = signature[4]
-                break
+            if type(signature) is not type and signature[4]:
+                held = signature[1]
+                if held is dtype or held == dtype:
+                    mark = signature[4]
+                    break
         remember(result, mark)
         if self.on_event and not count & _NOW_AND_THEN:
             self.on_event(False)
