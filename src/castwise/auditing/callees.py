@@ -10,6 +10,7 @@ from castwise.auditing.arrays import is_array_type, note
 from castwise.auditing.hook import Hook, find_hook
 
 _MOST_ELEMENTS = 64  # of a list of arrays: those of concatenate and stack
+_FUNCTIONS_KEPT = 1024
 _METHOD_TYPES = frozenset({types.BuiltinMethodType, types.MethodType})
 rewritten_files: set[str] = set()
 _rewritten_codes: dict[int, types.CodeType] = {}  # by id, since code is slow to hash
@@ -120,7 +121,7 @@ def called_by(function: Any) -> Called | None:
     return None
 
 
-# A framework's functions, by id: they are few and live as long as the program.
+# The framework's functions that were called last, by id, and kept so that their ids stay theirs.
 _functions: dict[int, tuple[Any, Callee]] = {}
 
 
@@ -128,6 +129,8 @@ def _framework_function(function: Any) -> Called | None:
     module = getattr(function, "__module__", None) or type(function).__module__
     called = None if _is_of_the_user(module) else _named(module, function.__name__)
     if called is not None:
+        if len(_functions) >= _FUNCTIONS_KEPT:
+            _functions.clear()
         _functions[id(function)] = (function, called.callee)
     return called
 
