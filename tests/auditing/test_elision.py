@@ -1,0 +1,34 @@
+"""NumPy reuses temporaries under audit as it does without it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from running import audited, plainly, write
+
+PROGRAM = """
+import tracemalloc
+import numpy as np
+def work(x, y, z):
+    return x * y + z + x + y
+def methods(x):
+    return (x + 1).astype(np.float64, copy=False) * 2 + np.sqrt(x * x) - 1
+x, y, z = (np.ones(200_000) for _ in range(3))
+for function, arguments in ((work, (x, y, z)), (methods, (x,))):
+    function(*arguments)
+    tracemalloc.start()
+    function(*arguments)
+    print(round(tracemalloc.get_traced_memory()[1] / x.nbytes, 1))
+    tracemalloc.stop()
+x[:] = x * 2 + 1
+x += y * 2
+print(x[:3])
+"""
+
+
+def test_the_peak_of_memory_is_the_same(tmp_path: Path) -> None:
+    script = write(tmp_path, script=PROGRAM)
+    plain = plainly(script.name, cwd=tmp_path)
+    outcome, _ = audited(script.name, cwd=tmp_path)
+    assert outcome == plain
+    assert plain.stdout.startswith("1.0\n") or plain.stdout.startswith("2.0\n")

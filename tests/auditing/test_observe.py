@@ -1,0 +1,207 @@
+"""Observers give back what they are given, note arrays, and fall silent where there are none."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from castwise.auditing import observe
+from castwise.auditing.callees import called_by
+from castwise.auditing.log import LOG, SITES
+from castwise.auditing.origins import forget_all, origin_of
+from castwise.auditing.sites import Site
+
+ADD, NEG, CALL = 11, 12, 13
+
+
+@pytest.fixture(autouse=True)
+def _clean() -> Iterator[None]:
+    """Three sites, and a log with nothing in it before and after."""
+    place = (1, 0, 1, 5)
+    sites = {ADD: Site(*place, "operator", "+", (None, None)),
+             NEG: Site(*place, "operator", "-", (None,)),
+             CALL: Site(*place, "call", "np.add", ())}  # fmt: skip
+    SITES.update(sites)
+    _forget()
+    yield
+    _forget()
+    for mark in sites:
+        del SITES[mark]
+
+
+def _forget() -> None:
+    LOG.clear()
+    forget_all()
+    observe._quiet.clear()
+    observe._runs.clear()
+    observe.NOTES.clear()
+
+
+def counts() -> list[int]:
+    return [tally.count for tally in LOG.events.values()]
+
+
+class Untouchable:
+    """Whatever is asked of it is an error."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise AssertionError(name)
+
+
+@pytest.mark.parametrize("make", [int, str, list, lambda: np.ones(2), np.float64, Untouchable])
+def test_what_goes_in_comes_out(make: Any) -> None:
+    thing = make()
+    for given in (
+        observe.left(ADD, thing),
+        observe.right(ADD, thing),
+        observe.post(ADD, thing, 1, 2),
+        observe.settle(ADD, thing, 1, 2),
+        observe.peek(ADD, thing),
+        observe.callee(CALL, thing),
+        observe.argument(CALL, 0, thing),
+        observe.returned(CALL, thing),
+    ):
+        assert given is thing
+    assert LOG.failures == {}
+
+
+def test_an_operation_is_counted_by_its_signature() -> None:
+    x, y = np.ones(3, np.float32), np.ones(3)
+    for _ in range(3):
+        observe.post(ADD, x + y, x, y)
+    observe.post(ADD, x + x, x, x)
+    observe.post(NEG, -x, x)
+    assert counts() == [3, 1, 1]
+    assert [tally.elements for tally in LOG.events.values()] == [9, 3, 3]
+
+
+def test_operands_noted_before_and_read_after_have_one_signature() -> None:
+    x, y = np.ones(3, np.float32), np.ones(3)
+    observe.post(ADD, x + y, x, y)
+    observe.left(ADD, x)
+    observe.right(ADD, y)
+    observe.post(ADD, x + y, ..., ...)
+    assert counts() == [2]
+    assert observe.NOTES == {}
+
+
+def test_the_numbers_that_were_met_are_remembered_as_a_range() -> None:
+    x = np.ones(3)
+    for number in (2, -5, 3):
+        observe.post(ADD, x + number, x, number)
+    observe.post(ADD, x + np.array(7.0), x, np.array(7.0))
+    observe.post(ADD, x + np.array(9.0), x, np.array(9.0))
+    ranges = [tally.extremes for tally in LOG.events.values()]
+    assert ranges == [{1: (-5, 3)}, {1: (7.0, 9.0)}]
+
+
+def test_a_result_comes_from_the_operand_whose_dtype_it_has() -> None:
+    x, y = np.ones(3, np.float32), observe.returned(CALL, np.ones(3))
+    results = []
+    for _ in range(2):  # the first time and again
+        results.append(observe.post(ADD, x + y, x, y))
+    assert [origin_of(r) for r in results] == [CALL, CALL]
+    own = observe.post(NEG, -x, x)
+    assert origin_of(own) == NEG
+
+
+def test_nothing_that_was_seen_is_kept_alive() -> None:
+    x = np.ones(3)
+    gone = weakref.ref(x)
+    observe.left(ADD, x)
+    observe.post(ADD, x + 1, ..., 1)
+    observe.callee(CALL, np.add)
+    observe.argument(CALL, 0, x)
+    observe.returned(CALL, np.add(x, 1))
+    del x
+    assert gone() is None
+
+
+def test_a_site_about_plain_numbers_falls_silent_and_wakes_for_arrays() -> None:
+    for number in range(1000):
+        observe.settle(ADD, number + 1, number, 1)
+    assert LOG.quieted == {ADD}
+    observe.left(ADD, 3)
+    assert observe.NOTES == {}
+    x = np.ones(2)
+    observe.settle(ADD, x + 1, ..., 1)
+    assert LOG.late == {ADD: 1}
+    for number in range(1000):
+        observe.settle(ADD, number + 1, number, 1)
+    observe.settle(ADD, x + 1, x, 1)
+    assert counts() == [1]
+
+
+def test_a_call_without_arrays_falls_silent_and_wakes_for_them() -> None:
+    def call(function: Any, argument: Any) -> None:
+        observe.callee(CALL, function)
+        observe.argument(CALL, 0, argument)
+        observe.returned(CALL, function(argument))
+
+    for number in range(1000):
+        call(abs, number)
+    assert LOG.quieted == {CALL}
+    call(np.abs, np.ones(2))
+    assert LOG.late == {CALL: 1}
+    call(np.abs, np.ones(2))
+    assert counts() == [1]
+
+
+def test_a_call_that_takes_an_array_is_never_silent() -> None:
+    x = np.ones(2)
+    observe.callee(CALL, np.ndim)
+    observe.argument(CALL, 0, x)
+    observe.returned(CALL, 1)
+    for _ in range(1100):
+        observe.callee(CALL, abs)
+        observe.returned(CALL, 1)
+    assert LOG.quieted == set()
+
+
+def test_an_error_of_the_auditor_s_own_is_counted_and_not_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def failing(*_: Any) -> None:
+        raise ValueError("within")
+
+    monkeypatch.setattr(LOG, "again", failing)
+    x = np.ones(2)
+    assert observe.post(ADD, x, x, 1) is x
+    assert LOG.failures == {"ValueError: within": 1}
+
+
+def test_notes_of_operations_that_raised_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observe, "_MOST_NOTES", 10)
+    for mark in range(100, 200):
+        observe.left(mark, 1)
+    assert len(observe.NOTES) <= 11
+
+
+class Thing:
+    """Of the tests' own."""
+
+    def method(self) -> None: ...
+
+
+CALLEES = [
+    (np.add, ("numpy", "add", False)),
+    (np.concatenate, ("numpy", "concatenate", False)),
+    (np.zeros, ("numpy", "zeros", False)),
+    (np.ones(2).sum, ("numpy", "sum", True)),
+    (np.float32, ("numpy", "float32", False)),
+    (np.linalg.norm, ("numpy", "norm", False)),
+    (abs, ("builtins", "abs", False)),
+    (Thing, None),
+    (3, None),
+]
+
+
+@pytest.mark.parametrize(("function", "expected"), CALLEES, ids=str)
+def test_what_is_called(function: Any, expected: Any) -> None:
+    for _ in range(2):  # the first time and again
+        called = called_by(function)
+        assert (called and tuple(called.callee)) == expected
