@@ -37,7 +37,6 @@ SUITES = (
     Suite("networkx", "networkx", ("linalg", "drawing", "algorithms/link_analysis")),
     Suite("xarray", "xarray", ("tests/test_ufuncs.py", "tests/test_nputils.py",
                                "tests/test_rolling.py", "tests/test_duck_array_ops.py")),
-    Suite("scipy", "scipy", ("ndimage/tests/test_filters.py", "cluster")),
 )  # fmt: skip
 ENVIRONMENT = {"EINOPS_TEST_BACKENDS": "numpy"}  # einops' tests want to be told
 

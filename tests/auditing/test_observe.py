@@ -200,7 +200,7 @@ CALLEES = [
 ]
 
 
-@pytest.mark.parametrize(("function", "expected"), CALLEES, ids=str)
+@pytest.mark.parametrize(("function", "expected"), CALLEES, ids=range(len(CALLEES)))
 def test_what_is_called(function: Any, expected: Any) -> None:
     for _ in range(2):  # the first time and again
         called = called_by(function)

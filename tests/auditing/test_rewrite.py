@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,13 +13,10 @@ from castwise.auditing.rewrite import rewrite
 
 
 @pytest.fixture(autouse=True)
-def _observers() -> Iterator[None]:
+def _observers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rewritten code finds its observers among the builtins."""
     for name, observer in OBSERVERS.items():
-        setattr(builtins, name, observer)
-    yield
-    for name in OBSERVERS:
-        delattr(builtins, name)
+        monkeypatch.setattr(builtins, name, observer, raising=False)
 
 
 def text(source: str) -> str:
