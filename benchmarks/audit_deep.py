@@ -16,7 +16,7 @@ from typing import Any
 
 from measure import machine, versions
 
-from castwise.auditing.launch import Options, run_audited
+from castwise.auditing.running.launch import Options, run_audited
 
 HEAD = """
 import sys, time

@@ -13,9 +13,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from castwise.auditing.contexts import audit as audit
-    from castwise.auditing.decorated import audited as audited
-    from castwise.auditing.enforcing import enforce as enforce
+    from castwise.auditing.enforcing.contexts import audit as audit
+    from castwise.auditing.enforcing.decorated import audited as audited
+    from castwise.auditing.enforcing.enforce import enforce as enforce
     from castwise.engine.ask import resolve as resolve
     from castwise.engine.decision import Cast as Cast
     from castwise.engine.decision import Decision as Decision
@@ -68,9 +68,9 @@ _NAMES = {
     "dialects": "frameworks.catalog.dialects",
     "load_dialect": "frameworks.catalog.load_dialect",
     "use": "frameworks.catalog.use",
-    "audit": "auditing.contexts.audit",
-    "audited": "auditing.decorated.audited",
-    "enforce": "auditing.enforcing.enforce",
+    "audit": "auditing.enforcing.contexts.audit",
+    "audited": "auditing.enforcing.decorated.audited",
+    "enforce": "auditing.enforcing.enforce.enforce",
     "Cast": "engine.decision.Cast",
     "Decision": "engine.decision.Decision",
     "can_cast": "engine.types.can_cast",

@@ -14,8 +14,8 @@ from castwise.report.colour import paint_for
 from castwise.report.printing import terminal_width
 
 if TYPE_CHECKING:
-    from castwise.auditing.audited import Audit
-    from castwise.auditing.saved import Data
+    from castwise.auditing.judging.audited import Audit
+    from castwise.auditing.running.saved import Data
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -54,9 +54,9 @@ def audit(
       castwise audit --fail-on any --baseline known.json tests/run.py
       castwise audit --enforce tensorflow:safe --allow train.py:12 train.py
     """
-    from castwise.auditing.audited import audit_of
-    from castwise.auditing.launch import Options, run_audited
-    from castwise.auditing.saved import save_file
+    from castwise.auditing.judging.audited import audit_of
+    from castwise.auditing.running.launch import Options, run_audited
+    from castwise.auditing.running.saved import save_file
     from castwise.report.audit_progress import progress_on_stderr
     from castwise.report.audit_text import audit_text
     from castwise.report.port_text import held_text
@@ -79,7 +79,7 @@ def audit(
     if held:
         click.echo(f"\n{held_text(run.seen, held['dialect'], paint_for(sys.stderr))}", err=True)
     if try_fixes:
-        from castwise.auditing.trial import try_fixes as run_again
+        from castwise.auditing.running.trial import try_fixes as run_again
         from castwise.report.audit_trial import trial_text
 
         def read(seen: Data) -> Audit:

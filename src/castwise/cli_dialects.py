@@ -25,7 +25,7 @@ class OtherDialects(NamedTuple):
 
         Raises UsageError where they make no sense.
         """
-        from castwise.auditing.enforcing import held_to
+        from castwise.auditing.enforcing.enforce import held_to
 
         return held_to(self.enforce, self.differs, self.allow) if self.enforce else None
 

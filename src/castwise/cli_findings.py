@@ -13,8 +13,8 @@ import click
 from castwise.errors import UsageError
 
 if TYPE_CHECKING:
-    from castwise.auditing.audited import Audit
-    from castwise.auditing.baseline import Baseline
+    from castwise.auditing.judging.audited import Audit
+    from castwise.auditing.judging.baseline import Baseline
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -66,14 +66,14 @@ class Judge(NamedTuple):
 
     def judge(self, audit: Audit) -> tuple[Audit, Audit]:
         """The audit less what comments accept, and that less what the baseline knows."""
-        from castwise.auditing.accepting import without_ignored, without_known
+        from castwise.auditing.judging.accepting import without_ignored, without_known
 
         whole = without_ignored(audit)
         return whole, without_known(whole, self.known) if self.known else whole
 
     def write(self, whole: Audit, counted: Audit) -> None:
         """Writes the files that are asked for."""
-        from castwise.auditing.baseline import write_baseline
+        from castwise.auditing.judging.baseline import write_baseline
         from castwise.report.audit_html import audit_html
         from castwise.report.audit_json import audit_json
         from castwise.report.audit_sarif import audit_sarif
@@ -90,7 +90,7 @@ class Judge(NamedTuple):
 
     def status(self, audit: Audit, of_program: int) -> int:
         """The status of the command: the program's own, or 1 where findings make it fail."""
-        from castwise.auditing.accepting import failing
+        from castwise.auditing.judging.accepting import failing
 
         found = failing(audit, self.hazards)
         if not found:
@@ -105,8 +105,8 @@ def judge_of(wanted: Wanted) -> Judge:
 
     Raises UsageError for an unknown hazard, a baseline that cannot be read, a missing directory.
     """
-    from castwise.auditing.accepting import hazards_named
-    from castwise.auditing.baseline import read_baseline
+    from castwise.auditing.judging.accepting import hazards_named
+    from castwise.auditing.judging.baseline import read_baseline
 
     outputs = (wanted.json_file, wanted.sarif_file, wanted.html_file, wanted.write_baseline)
     for file in outputs:

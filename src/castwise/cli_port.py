@@ -43,9 +43,9 @@ def port(
       castwise port --from numpy@1 --to numpy@2 analysis.py
       castwise audit --save seen.json train.py; castwise port --to jax seen.json
     """
-    from castwise.auditing.launch import Options, run_audited
-    from castwise.auditing.porting import port_of
-    from castwise.auditing.saved import load_file
+    from castwise.auditing.porting.port import port_of
+    from castwise.auditing.running.launch import Options, run_audited
+    from castwise.auditing.running.saved import load_file
     from castwise.frameworks.catalog import dialect_named
     from castwise.report.port_json import port_json
     from castwise.report.port_text import port_text

@@ -7,13 +7,13 @@ import functools
 import sys
 from typing import Any
 
-from castwise.auditing import scopes
-from castwise.auditing.accepting import without_ignored
-from castwise.auditing.callees import observed_file
-from castwise.auditing.contexts import AuditLog
+from castwise.auditing.enforcing.contexts import AuditLog
 from castwise.auditing.hook import compilers
-from castwise.auditing.loading import CHECKED, register_sites
-from castwise.auditing.rewrite import rewrite_tree
+from castwise.auditing.judging.accepting import without_ignored
+from castwise.auditing.observing import scopes
+from castwise.auditing.observing.callees import observed_file
+from castwise.auditing.rewriting.rewrite import rewrite_tree
+from castwise.auditing.running.loading import CHECKED, register_sites
 from castwise.report.audit_text import audit_text
 from castwise.report.colour import paint_for
 from castwise.report.printing import terminal_width

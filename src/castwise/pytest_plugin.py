@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from castwise.auditing.audited import Audit
+    from castwise.auditing.judging.audited import Audit
 
 _ALLOW = "castwise_allow"
 
@@ -45,8 +45,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     asked = early_config.known_args_namespace
     if not asked.castwise:
         return
-    from castwise.auditing.accepting import hazards_named
-    from castwise.auditing.loading import start
+    from castwise.auditing.judging.accepting import hazards_named
+    from castwise.auditing.running.loading import start
     from castwise.errors import UsageError
 
     try:
@@ -77,7 +77,7 @@ class _Session:
     """What is seen in one session, or in one worker of it."""
 
     def __init__(self, config: pytest.Config) -> None:
-        from castwise.auditing.accepting import hazards_named
+        from castwise.auditing.judging.accepting import hazards_named
 
         self._packages: list[str] = config.getoption("castwise")
         self._hazards = hazards_named(config.getoption("castwise_fail_on"))
@@ -93,9 +93,9 @@ class _Session:
         if marker is None:
             yield
             return
-        from castwise.auditing.accepting import ANY
-        from castwise.auditing.log import LOG, Log
-        from castwise.auditing.saved import seen_in
+        from castwise.auditing.judging.accepting import ANY
+        from castwise.auditing.observing.log import LOG, Log
+        from castwise.auditing.running.saved import seen_in
 
         outside, LOG.events = LOG.events, {}
         try:
@@ -117,10 +117,10 @@ class _Session:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Judges what was seen, or hands it to the session it is a worker of."""
-        from castwise.auditing.accepting import failing, without_allowed, without_ignored
-        from castwise.auditing.audited import audit_of
-        from castwise.auditing.log import LOG
-        from castwise.auditing.saved import put_together, seen_in
+        from castwise.auditing.judging.accepting import failing, without_allowed, without_ignored
+        from castwise.auditing.judging.audited import audit_of
+        from castwise.auditing.observing.log import LOG
+        from castwise.auditing.running.saved import put_together, seen_in
 
         own = [seen_in(LOG), *self._allowed]
         if self._output is not None:
@@ -137,7 +137,7 @@ class _Session:
         """Sums up."""
         if self._audit is None:
             return
-        from castwise.auditing.accepting import failing
+        from castwise.auditing.judging.accepting import failing
         from castwise.report.audit_text import audit_text
         from castwise.report.colour import coloured, plain
         from castwise.report.printing import terminal_width

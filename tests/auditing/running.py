@@ -13,9 +13,9 @@ from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
 
-from castwise.auditing import saved
-from castwise.auditing.launch import Options
-from castwise.auditing.starting import environment
+from castwise.auditing.running import saved
+from castwise.auditing.running.launch import Options
+from castwise.auditing.running.starting import environment
 
 
 class Outcome(NamedTuple):

@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 from report_example import audited, line_of, script
 
-from castwise.auditing.accepting import failing, hazards_named, without_ignored, without_known
-from castwise.auditing.baseline import read_baseline, write_baseline
+from castwise.auditing.judging.accepting import (
+    failing,
+    hazards_named,
+    without_ignored,
+    without_known,
+)
+from castwise.auditing.judging.baseline import read_baseline, write_baseline
 from castwise.cli import main
 from castwise.errors import UsageError
 from castwise.report.audit_text import audit_text

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.audited import Audit, audit_of
-from castwise.auditing.findings import Finding
-from castwise.auditing.inside_findings import InsideCast, InsideCoverage
-from castwise.auditing.launch import Options, run_audited
+from castwise.auditing.judging.audited import Audit, audit_of
+from castwise.auditing.judging.findings import Finding
+from castwise.auditing.judging.inside_findings import InsideCast, InsideCoverage
+from castwise.auditing.running.launch import Options, run_audited
 from castwise.report.audit_inside import inside_text
 from castwise.report.audit_json import audit_json
 

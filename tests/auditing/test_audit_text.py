@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from report_example import PIPELINE, audited, line_of, pipeline
 
-from castwise.auditing.findings import Coverage
+from castwise.auditing.judging.findings import Coverage
 from castwise.report.audit_coverage import coverage_text
 from castwise.report.audit_text import audit_text
 from castwise.report.colour import coloured
@@ -77,8 +77,8 @@ def test_no_findings_says_of_how_much(tmp_path: Path) -> None:
 def test_a_program_without_arrays_is_not_called_clean(tmp_path: Path) -> None:
     program = tmp_path / "plain.py"
     program.write_text("print(1 + 1)\n")
-    from castwise.auditing.audited import audit_of
-    from castwise.auditing.launch import run_audited
+    from castwise.auditing.judging.audited import audit_of
+    from castwise.auditing.running.launch import run_audited
 
     text = audit_text(audit_of(run_audited([str(program)]).seen))
     assert text.startswith("No operation on arrays was seen.")

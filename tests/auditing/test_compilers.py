@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.audited import Audit, audit_of
-from castwise.auditing.launch import Options, run_audited
+from castwise.auditing.judging.audited import Audit, audit_of
+from castwise.auditing.running.launch import Options, run_audited
 
 
 def same_with_and_without(

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import castwise as cw
-from castwise.auditing import rewrite
+from castwise.auditing.rewriting import rewrite
 from castwise.cli import main
 
 np = pytest.importorskip("numpy")

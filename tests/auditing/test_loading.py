@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing import loading
-from castwise.auditing.loading import Finder, is_users_own, rewritten
-from castwise.auditing.log import UNOBSERVED
+from castwise.auditing.observing.log import UNOBSERVED
+from castwise.auditing.running import loading
+from castwise.auditing.running.loading import Finder, is_users_own, rewritten
 
 SOURCE = b"x = 1\ndef f(a, b):\n    return a + b\n"
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from castwise.auditing import observe
-from castwise.auditing.callees import called_by
-from castwise.auditing.log import LOG, SITES
-from castwise.auditing.origins import forget_all, origin_of
-from castwise.auditing.sites import Site
+from castwise.auditing.observing import observe
+from castwise.auditing.observing.callees import called_by
+from castwise.auditing.observing.log import LOG, SITES
+from castwise.auditing.observing.origins import forget_all, origin_of
+from castwise.auditing.rewriting.sites import Site
 
 ADD, NEG, CALL = 11, 12, 13
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from castwise.auditing import origins
-from castwise.auditing.origins import forget_all, origin_of, remember
+from castwise.auditing.observing import origins
+from castwise.auditing.observing.origins import forget_all, origin_of, remember
 
 
 @pytest.fixture(autouse=True)

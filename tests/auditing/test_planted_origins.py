@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
-from castwise.auditing.audited import Audit, audit_of
-from castwise.auditing.launch import run_audited
+from castwise.auditing.judging.audited import Audit, audit_of
+from castwise.auditing.running.launch import run_audited
 
 pytest.importorskip("numpy")
 

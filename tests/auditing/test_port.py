@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.launch import run_audited
-from castwise.auditing.porting import Change, Port, port_of
+from castwise.auditing.porting.port import Change, Port, port_of
+from castwise.auditing.running.launch import run_audited
 from castwise.cli import main
 from castwise.report.port_text import port_text
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from running import audited, plainly, same, write
 
-from castwise.auditing.saved import Data
+from castwise.auditing.running.saved import Data
 
 # A cast that every process makes once: float32 + float64.
 CAST = """

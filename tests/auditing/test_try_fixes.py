@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.audited import audit_of
-from castwise.auditing.launch import Options, run_audited
-from castwise.auditing.outcome import Outcome, largest_change
-from castwise.auditing.trial import Trial, try_fixes
+from castwise.auditing.judging.audited import audit_of
+from castwise.auditing.running.launch import Options, run_audited
+from castwise.auditing.running.outcome import Outcome, largest_change
+from castwise.auditing.running.trial import Trial, try_fixes
 
 PROGRAM = """
 import numpy as np
@@ -64,6 +64,6 @@ def test_other_values_than_before_are_an_infinite_change() -> None:
 
 
 def test_numbers_inside_words_are_not_printed_numbers(tmp_path: Path) -> None:
-    from castwise.auditing.outcome import load_outcome
+    from castwise.auditing.running.outcome import load_outcome
 
     assert load_outcome(tmp_path, "float64 v1.5 1e-3 (-2.5, 7)").printed == [0.001, -2.5, 7.0]

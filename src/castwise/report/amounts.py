@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from castwise.auditing.findings import Place
+from castwise.auditing.judging.findings import Place
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 

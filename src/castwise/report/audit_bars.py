@@ -6,9 +6,9 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from castwise.auditing.audited import Audit
-from castwise.auditing.findings import Place
-from castwise.auditing.source import lines_at
+from castwise.auditing.judging.audited import Audit
+from castwise.auditing.judging.findings import Place
+from castwise.auditing.rewriting.source import lines_at
 from castwise.report.amounts import counted, size_text
 from castwise.report.audit_source import anchor, bytes_by_line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from castwise.auditing.findings import Coverage, Place
+from castwise.auditing.judging.findings import Coverage, Place
 from castwise.report.amounts import counted, place_text
 from castwise.report.folding import folded
 

@@ -7,9 +7,9 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from castwise.auditing.audited import Audit, Origin
-from castwise.auditing.findings import Finding
-from castwise.auditing.source import fixed_lines, lines_at, text_at
+from castwise.auditing.judging.audited import Audit, Origin
+from castwise.auditing.judging.findings import Finding
+from castwise.auditing.rewriting.source import fixed_lines, lines_at, text_at
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit_bars import bars_by_line, bars_by_origin
 from castwise.report.audit_coverage import coverage_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from castwise.auditing.inside_findings import InsideCast, InsideCoverage
+from castwise.auditing.judging.inside_findings import InsideCast, InsideCoverage
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.folding import folded
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from castwise.auditing.audited import Audit, Origin
-from castwise.auditing.findings import Finding
-from castwise.auditing.source import columns_of, text_at
+from castwise.auditing.judging.audited import Audit, Origin
+from castwise.auditing.judging.findings import Finding
+from castwise.auditing.rewriting.source import columns_of, text_at
 from castwise.report.audit_coverage import coverage_json
 from castwise.report.audit_inside import inside_json
 

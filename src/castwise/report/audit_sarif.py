@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from castwise.auditing.audited import Audit, Origin
-from castwise.auditing.baseline import known_as
-from castwise.auditing.findings import Finding, Place
-from castwise.auditing.fixes import Fix
-from castwise.auditing.source import columns_of, text_at
+from castwise.auditing.judging.audited import Audit, Origin
+from castwise.auditing.judging.baseline import known_as
+from castwise.auditing.judging.findings import Finding, Place
+from castwise.auditing.judging.fixes import Fix
+from castwise.auditing.rewriting.source import columns_of, text_at
 from castwise.engine.decision import HAZARDS
 from castwise.report.audit_json import message
 

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from html import escape
 
-from castwise.auditing.audited import Audit, Origin
-from castwise.auditing.findings import Finding, Place
+from castwise.auditing.judging.audited import Audit, Origin
+from castwise.auditing.judging.findings import Finding, Place
 from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import place_text, size_text
 from castwise.report.audit_text import cost_text, gain

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from castwise.auditing.audited import Audit, Origin
-from castwise.auditing.findings import Finding
-from castwise.auditing.source import fixed_lines, lines_at
+from castwise.auditing.judging.audited import Audit, Origin
+from castwise.auditing.judging.findings import Finding
+from castwise.auditing.rewriting.source import fixed_lines, lines_at
 from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit_coverage import coverage_text

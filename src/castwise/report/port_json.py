@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from castwise.auditing.porting import Change, Port
+from castwise.auditing.porting.port import Change, Port
 
 
 def port_json(port: Port) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castwise.auditing.porting import (
+from castwise.auditing.porting.port import (
     ACCEPTED,
     KINDS,
     OTHER_DTYPE,
@@ -12,7 +12,7 @@ from castwise.auditing.porting import (
     Port,
     port_of,
 )
-from castwise.auditing.saved import Data
+from castwise.auditing.running.saved import Data
 from castwise.report.amounts import counted, place_text
 from castwise.report.colour import Paint, plain
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from types import CodeType
 from typing import Any
 
-from castwise.auditing.observe import OBSERVERS
-from castwise.auditing.originals import original_code
+from castwise.auditing.observing.observe import OBSERVERS
+from castwise.auditing.rewriting.originals import original_code
 
 _COMPILER = "torch.compile"
 

@@ -6,7 +6,7 @@ import functools
 import sys
 from typing import Any
 
-from castwise.auditing.originals import restore
+from castwise.auditing.rewriting.originals import restore
 
 _COMPILER = "numba"
 

@@ -10,11 +10,11 @@ from _thread import get_ident
 from types import FrameType
 from typing import Any
 
-from castwise.auditing.arrays import NUMBERS
-from castwise.auditing.frames import mark_of, spot_of, users_frame
 from castwise.auditing.hooks.inside.dynamo import leave_to_python
-from castwise.auditing.inside import PLAIN, Inside, log_inside
-from castwise.auditing.log import LOG
+from castwise.auditing.observing.arrays import NUMBERS
+from castwise.auditing.observing.frames import mark_of, spot_of, users_frame
+from castwise.auditing.observing.inside import PLAIN, Inside, log_inside
+from castwise.auditing.observing.log import LOG
 
 _CAST = "_to_copy"
 _NODES_KEPT = 1 << 16  # autograd nodes whose forward line is remembered

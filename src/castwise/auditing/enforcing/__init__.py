@@ -1,0 +1,1 @@
+"""A program held to a dialect, as a block or a decorator."""

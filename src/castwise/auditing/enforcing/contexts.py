@@ -1,0 +1,89 @@
+"""An audit of a block: what its thread or task does, as findings and for other dialects."""
+
+from __future__ import annotations
+
+from types import FrameType, TracebackType
+from typing import Any
+
+from castwise.auditing.enforcing.instrumented import refuse_if_blind
+from castwise.auditing.judging.audited import Audit, audit_of
+from castwise.auditing.judging.findings import Coverage, Finding
+from castwise.auditing.observing import scopes
+from castwise.auditing.observing.callees import Callee
+from castwise.auditing.observing.log import Log
+from castwise.auditing.observing.modes import enter_modes, leave_modes
+from castwise.auditing.porting.port import Port, port_of
+from castwise.auditing.running.saved import Data, seen_in
+from castwise.frameworks.dialect import Dialect
+
+
+def audit() -> AuditLog:
+    """Watches what runs in a block.
+
+    `with cw.audit() as log: ...` and then `log.findings`, `log.origins`, `log.port("paddle")`.
+
+    It sees this thread or asyncio task: functions under @cw.audited, modules that `castwise
+    audit`, `pytest --castwise` or %%audit load, and frameworks that have a mode of their own for
+    this. Raises UsageError on entry where there is none of these.
+    """
+    return AuditLog()
+
+
+class AuditLog:
+    """What was seen in a block; made by audit."""
+
+    is_checking = False
+
+    def __init__(self) -> None:
+        self.log: Log | None = Log()
+
+    def __enter__(self) -> AuditLog:
+        refuse_if_blind("cw.audit()", for_checks=False)
+        scopes.enter(self)
+        enter_modes()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        leave_modes()
+        scopes.leave(self)
+
+    def check(
+        self,
+        mark: int,
+        callee: Callee | None,
+        operands: tuple[Any, ...],
+        flags: tuple[Any, ...],
+        frame: FrameType,
+    ) -> None:
+        """Has nothing against anything."""
+
+    @property
+    def seen(self) -> Data:
+        """What was seen so far, as data."""
+        assert self.log is not None  # it is made with one
+        return seen_in(self.log)
+
+    @property
+    def audit(self) -> Audit:
+        """The findings so far by origin, worst first, and how much was seen."""
+        return audit_of(self.seen)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings so far."""
+        return self.audit.findings
+
+    @property
+    def coverage(self) -> Coverage:
+        """How much was seen so far."""
+        return self.audit.coverage
+
+    def port(self, target: str | Dialect, source: str | Dialect | None = None) -> Port:
+        """What the operations seen so far would give in the dialect `target`. `source` is the
+        dialect they are written for: by default the one that ran most of them."""
+        return port_of(self.seen, target, source)

@@ -1,0 +1,97 @@
+"""Makes one function observed, by its source; the function stays itself."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType
+from typing import Any, TypeVar
+
+from castwise.auditing.observing import scopes
+from castwise.auditing.observing.callees import observed_code
+from castwise.auditing.observing.log import UNOBSERVED
+from castwise.auditing.rewriting.sites import Unobserved, full_path
+from castwise.auditing.running.loading import register_sites, rewritten
+from castwise.errors import UsageError
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+_KIND = 0x3FF  # of a code's flags: function, generator, coroutine; the others are __future__'s
+
+
+def audited(function: Decorated) -> Decorated:
+    """Makes a function observed by `cw.audit()` and `cw.enforce` wherever it runs.
+
+    Its code is compiled again from its source, with observers around its operations; it is the
+    same object, with its closure, defaults and attributes. A function below other decorators is
+    reached through the __wrapped__ they leave. One that is handed to another compiler stays as it
+    is, and is listed as not observed.
+
+    >>> import numpy as np
+    >>> from castwise.auditing.enforcing.contexts import audit
+    >>> @audited
+    ... def scaled(x, by):
+    ...     return x * by
+    >>> with audit() as log:
+    ...     y = scaled(np.ones(3, dtype=np.float32), np.arange(3))
+    >>> [str(finding) for finding in log.findings]
+    ['float32[3] * int64[3] -> float64']
+
+    Raises UsageError where the source cannot be read or is not that of the function.
+    """
+    inner = inspect.unwrap(getattr(function, "__func__", function))
+    if not isinstance(inner, FunctionType):
+        raise UsageError(
+            f"@cw.audited rewrites a Python function, not a {type(inner).__name__}. Put it below "
+            "decorators that compile or hide the function."
+        )
+    code = _new_code(inner)
+    if code is not None:
+        scopes.prepare()
+        observed_code(code)
+        inner.__code__ = code
+    return function
+
+
+def _new_code(function: FunctionType) -> CodeType | None:
+    """The function's code with its observers; None where another compiler reads the function."""
+    old = function.__code__
+    try:
+        lines, _ = inspect.findsource(old)
+    except (OSError, TypeError):
+        raise UsageError(
+            f"the source of {function.__qualname__} cannot be read, and @cw.audited rewrites it. "
+            "Write the function to a file."
+        ) from None
+    module, sites, unobserved = rewritten("".join(lines).encode(), old.co_filename, checks=True)
+    alike = [new for new in _codes(module) if _is_same(new, old)]
+    if len(alike) != 1:
+        raise UsageError(
+            f"{function.__qualname__} is not found in {old.co_filename}: the file has changed "
+            "since it was loaded, or there are several on the line."
+        )
+    register_sites(old.co_filename, sites)
+    last = max((line for _, _, line in old.co_lines() if line), default=old.co_firstlineno)
+    left = [Unobserved(*fields) for fields in unobserved]
+    own = [u for u in left if u.name == old.co_name and old.co_firstlineno <= u.line <= last]
+    if own:
+        UNOBSERVED.setdefault(full_path(old.co_filename), []).extend(own)
+        return None
+    return alike[0]
+
+
+def _is_same(new: CodeType, old: CodeType) -> bool:
+    """Whether a rewritten function is that one: observers add neither variables nor lines."""
+    return _identity(new) == _identity(old)
+
+
+def _identity(code: CodeType) -> tuple[Any, ...]:
+    kind = code.co_flags & _KIND
+    return code.co_name, code.co_firstlineno, code.co_varnames, code.co_freevars, kind
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from _codes(constant)

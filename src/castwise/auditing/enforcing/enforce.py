@@ -1,0 +1,247 @@
+"""Holds a program to a dialect: what the dialect refuses is raised before it runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Iterable
+from pathlib import PurePath
+from types import FrameType, TracebackType
+from typing import Any
+
+from castwise.auditing.enforcing.decorating import Decorator, Wrapped
+from castwise.auditing.enforcing.instrumented import refuse_if_blind
+from castwise.auditing.enforcing.verdicts import Remembered, Verdict, judged
+from castwise.auditing.judging.operations import Operation
+from castwise.auditing.observing import scopes
+from castwise.auditing.observing.callees import Callee
+from castwise.auditing.observing.log import LOG, Log
+from castwise.auditing.observing.modes import enter_modes, leave_modes
+from castwise.auditing.running.saved import site_of
+from castwise.engine.ask import find_op
+from castwise.errors import PromotionError, PromotionWarning, UsageError
+from castwise.frameworks.catalog import to_dialect
+from castwise.frameworks.dialect import Dialect
+
+_PLACE = re.compile(r"(.+):(\d+)")
+_STRICT = "strict"
+
+
+def enforce(
+    dialect: str | Dialect | None = None,
+    *,
+    strict: bool = False,
+    differs: str = "report",
+    allow: Iterable[str] = (),
+) -> Enforcement:
+    """Holds what runs in a block, or in a function it decorates, to a dialect.
+
+    Where the dialect refuses an operation, PromotionError is raised at its line before it runs.
+    Where it answers with another dtype, `differs="report"` warns (PromotionWarning) and keeps it
+    in `differences`, `differs="raise"` raises too. No result is ever changed. Without a dialect
+    it is the running framework's own; with `strict` every implicit cast is refused. `allow` names
+    ops ("add") and places ("train.py:12") that are let through.
+
+    >>> import numpy as np
+    >>> from castwise.auditing.enforcing.decorated import audited
+    >>> @audited
+    ... def scaled(x, by):
+    ...     return x * by
+    >>> with enforce("tensorflow:safe"):  # doctest: +ELLIPSIS
+    ...     scaled(np.ones(3, dtype=np.float32), np.arange(3))
+    Traceback (most recent call last):
+        ...
+    castwise.errors.PromotionError: ...: float32[3] * int64[3] is not defined in tensorflow:safe...
+
+    It holds for this thread or asyncio task, and covers functions under @cw.audited, modules that
+    `castwise audit --enforceable`, `pytest --castwise` or %%audit load, and frameworks that have a
+    mode of their own for this. Raises UsageError on entry where there is none of these.
+    """
+    return Enforcement(dialect, strict=strict, differs=differs, allow=allow)
+
+
+class Enforcement(Decorator):
+    """A scope that refuses; made by enforce."""
+
+    log: Log | None = None
+    is_checking = True
+
+    def __init__(
+        self,
+        dialect: str | Dialect | None,
+        *,
+        strict: bool,
+        differs: str,
+        allow: Iterable[str],
+    ) -> None:
+        if dialect is None and not strict:
+            raise UsageError("enforce what? Name a dialect, or say strict=True.")
+        if differs not in ("raise", "report"):
+            raise UsageError(f"differs is 'raise' or 'report', not {str(differs)[:40]!r}.")
+        self._dialect = None if dialect is None else to_dialect(dialect)
+        self._is_strict, self._differs = strict, differs
+        self._allowed = _Allowed(allow, self._dialect)
+        self._verdict = Remembered(self._asked)
+        self.differences: list[str] = []
+
+    def __enter__(self) -> Enforcement:
+        refuse_if_blind("cw.enforce", for_checks=True)
+        scopes.enter(self)
+        enter_modes()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        leave_modes()
+        scopes.leave(self)
+
+    def __call__(self, function: Wrapped) -> Wrapped:
+        """The function, held to the dialect whenever it runs."""
+        return self.decorate(function)
+
+    def check(
+        self,
+        mark: int,
+        callee: Callee | None,
+        operands: tuple[Any, ...],
+        flags: tuple[Any, ...],
+        frame: FrameType,
+    ) -> None:
+        """Raises PromotionError where the operation is refused."""
+        try:
+            verdict = self._verdict(mark, callee, operands, flags)
+        except Exception as error:  # castwise's own, which the program must not see
+            LOG.failed(error)
+            return
+        if verdict is None:
+            return
+        if verdict.refusal is not None or self._differs == "raise":
+            self.refuse(verdict, mark)
+        else:
+            self.report(verdict, mark, frame)
+
+    def _asked(self, operation: Operation | None, mark: int) -> Verdict | None:
+        if operation is None:
+            return None
+        dialect = self._dialect or operation.question.dialect
+        verdict = judged(operation, dialect.vary(strict=True) if self._is_strict else dialect)
+        if verdict is None or self._allowed.lets_through(verdict, mark):
+            return None
+        return verdict
+
+    def refuse(self, verdict: Verdict, mark: int) -> None:
+        """Raises what the dialect has against an operation."""
+        __tracebackhide__ = True
+        kind = type(verdict.refusal) if verdict.refusal is not None else PromotionError
+        raise kind(f"{_place(mark)}: {verdict.message}")
+
+    def report(self, verdict: Verdict, mark: int, frame: FrameType) -> None:
+        """Warns at the user's line, and keeps what was said."""
+        text = f"{_place(mark)}: {verdict.message}"
+        if text not in self.differences:
+            self.differences.append(text)
+        site = site_of(mark)
+        registry = frame.f_globals.setdefault("__warningregistry__", {})
+        warnings.warn_explicit(
+            verdict.message, PromotionWarning, site["file"], site["line"], registry=registry
+        )
+
+
+class _Allowed:
+    """Ops and places that are let through."""
+
+    def __init__(self, allow: Iterable[str], dialect: Dialect | None) -> None:
+        if isinstance(allow, str):
+            raise UsageError(f"allow is a list of ops and places, such as [{allow[:40]!r}].")
+        self._ops: set[str] = set()
+        self._places: set[tuple[str, int]] = set()
+        for entry in allow:
+            place = _PLACE.fullmatch(entry)
+            if place:
+                self._places.add((place[1], int(place[2])))
+            else:
+                self._ops.add(find_op(entry, to_dialect(dialect)).name)
+
+    def lets_through(self, verdict: Verdict, mark: int) -> bool:
+        if verdict.op in self._ops:
+            return True
+        site = site_of(mark)
+        path = PurePath(site["file"])
+        return any(site["line"] == line and path.match(file) for file, line in self._places)
+
+
+def _place(mark: int) -> str:
+    site = site_of(mark)
+    near = os.path.relpath(site["file"])
+    return f"{site['file'] if near.startswith('..') else near}:{site['line']}"
+
+
+def held_to(named: str, differs: str, allow: Iterable[str]) -> dict[str, Any]:
+    """What the process of a program needs to be held to a dialect, or to "strict": its own, with
+    every implicit cast refused.
+
+    Raises UsageError as enforce does.
+    """
+    dialect = None if named == _STRICT else named
+    wanted = {"dialect": dialect, "strict": named == _STRICT, "differs": differs,
+              "allow": list(allow)}  # fmt: skip
+    Enforcement(**wanted)  # type: ignore[arg-type]  # what is wrong is said before it runs
+    return wanted
+
+
+class ProcessEnforcement(Enforcement):
+    """Holds a whole program to a dialect. What differs is for the report at its end."""
+
+    def check(
+        self,
+        mark: int,
+        callee: Callee | None,
+        operands: tuple[Any, ...],
+        flags: tuple[Any, ...],
+        frame: FrameType,
+    ) -> None:
+        """Raises PromotionError where the operation is refused; the report will know of it even
+        if the program catches the error."""
+        __tracebackhide__ = True
+        try:
+            super().check(mark, callee, operands, flags, frame)
+        except PromotionError:
+            LOG.attempt(mark, callee, operands, flags)
+            raise
+
+    def report(self, verdict: Verdict, mark: int, frame: FrameType) -> None:
+        """Leaves it to the report: the operation will be seen."""
+
+
+class Attempts:
+    """Notes what the running framework itself is about to refuse: it would leave no trace."""
+
+    log: Log | None = None
+    is_checking = True
+
+    def __init__(self) -> None:
+        self._refused = Remembered(_is_refused)
+
+    def check(
+        self,
+        mark: int,
+        callee: Callee | None,
+        operands: tuple[Any, ...],
+        flags: tuple[Any, ...],
+        frame: FrameType,
+    ) -> None:
+        """Logs an operation whose dialect has no answer to it."""
+        try:
+            if self._refused(mark, callee, operands, flags):
+                LOG.attempt(mark, callee, operands, flags)
+        except Exception as error:
+            LOG.failed(error)
+
+
+def _is_refused(operation: Operation | None, mark: int) -> bool:
+    return operation is not None and operation.decision is None

@@ -1,0 +1,91 @@
+"""What another dialect says of an operation that is about to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from castwise.auditing.judging.operations import Harmless, NotUnderstood, Operation, understand
+from castwise.auditing.observing.arrays import NUMBERS, Note
+from castwise.auditing.observing.callees import Callee
+from castwise.auditing.observing.log import Tally, event_key
+from castwise.auditing.porting.answers import answer_to, questions_in
+from castwise.auditing.running.saved import event_of, running_dialects, site_of
+from castwise.errors import PromotionError, UsageError
+from castwise.frameworks.dialect import Dialect
+from castwise.vocab.operands import value_class
+
+
+class Verdict(NamedTuple):
+    """What is wrong with an operation."""
+
+    op: str
+    message: str
+    refusal: PromotionError | None = None  # None: another dtype
+
+
+Judged = TypeVar("Judged")
+
+
+class Remembered(Generic[Judged]):
+    """What is made of operations, each asked once: by place, dtypes and all rules see of values."""
+
+    def __init__(self, ask: Callable[[Operation | None, int], Judged]) -> None:
+        self._ask = ask
+        self._known: dict[object, Judged] = {}
+
+    def __call__(
+        self, mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: tuple[Any, ...]
+    ) -> Judged:
+        values = tuple([_class_of(operand) for operand in operands])
+        key = (*event_key(mark, callee, operands, flags), values)
+        try:
+            return self._known[key]
+        except KeyError:
+            pass
+        if len(self._known) > _MOST_KNOWN:
+            self._known.clear()
+        found = self._known[key] = self._ask(about_to_run(mark, callee, operands, flags), mark)
+        return found
+
+
+_MOST_KNOWN = 1 << 14
+
+
+def _class_of(operand: Any) -> object:
+    """What a rule can tell of an operand's value."""
+    value = operand.value if type(operand) is Note else operand
+    return value_class(value) if type(value) in NUMBERS else None
+
+
+def about_to_run(
+    mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: tuple[Any, ...]
+) -> Operation | None:
+    """The operation that is about to run; None where castwise knows no rule for it."""
+    event = event_of(event_key(mark, callee, operands, flags), Tally(operands, None))
+    try:
+        return understand(event, site_of(mark), running_dialects())
+    except (Harmless, NotUnderstood):
+        return None
+
+
+def judged(operation: Operation, dialect: Dialect) -> Verdict | None:
+    """What a dialect has against an operation; None where it answers the same."""
+    try:
+        found = answer_to(next(questions_in(operation, dialect)))
+    except UsageError:
+        return None
+    name = operation.question.op.name
+    if found.result is None:
+        refusal = found.refusal or PromotionError(
+            f"{found.question} does not run in {dialect.name}: {found.why}."
+        )
+        return Verdict(name, str(refusal), refusal)
+    expected = operation.decision
+    if expected is None or expected.result is found.result:
+        return None
+    running = operation.question.dialect.name
+    return Verdict(
+        name, f"{found.question} is {found.result} in {dialect.name}, {running} makes it "
+        f"{expected.result}.",
+    )  # fmt: skip

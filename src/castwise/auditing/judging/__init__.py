@@ -1,0 +1,1 @@
+"""What was seen, judged by the rules: findings, origins and fixes."""

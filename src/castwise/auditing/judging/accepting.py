@@ -1,0 +1,81 @@
+"""Which findings count: those that no comment and no baseline accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from castwise.auditing.judging.audited import Audit, Origin, worst_first
+from castwise.auditing.judging.baseline import Baseline
+from castwise.auditing.judging.comments import hazards_left, remarks_on
+from castwise.auditing.judging.findings import Finding
+from castwise.engine.decision import HAZARDS
+from castwise.errors import UsageError, did_you_mean
+
+ANY = "any"
+
+
+def without_ignored(audit: Audit) -> Audit:
+    """The audit less the findings, and the hazards of findings, that comments accept."""
+
+    def kept(finding: Finding, origin: Origin) -> Finding | None:
+        left = hazards_left(finding, origin.place)
+        return None if left is None else replace(finding, hazards=left)
+
+    files = {
+        place.file for o in audit.origins for place in (o.place, *(f.place for f in o.findings))
+    }
+    remarks = [remark for file in sorted(files) for remark in remarks_on(file)]
+    less = _less(audit, kept)
+    return replace(less, ignored=_difference(audit, less), remarks=tuple(remarks))
+
+
+def without_allowed(audit: Audit) -> Audit:
+    """The audit less the hazards that were allowed where they were seen, by tests for instance."""
+
+    def kept(finding: Finding, _: Origin) -> Finding | None:
+        allowed = finding.operation.event.get("allowed", ())
+        left = tuple([h for h in finding.hazards if h not in allowed])
+        is_gone = ANY in allowed or (allowed and not left)
+        return None if is_gone else replace(finding, hazards=left)
+
+    return _less(audit, kept)
+
+
+def without_known(audit: Audit, baseline: Baseline) -> Audit:
+    """The audit less the findings that a baseline knows."""
+    known = {id(finding) for finding in baseline.knows(audit.findings)}
+    less = _less(audit, lambda finding, _: None if id(finding) in known else finding)
+    return replace(less, baselined=_difference(audit, less))
+
+
+def _less(audit: Audit, kept: Callable[[Finding, Origin], Finding | None]) -> Audit:
+    origins = []
+    for origin in audit.origins:
+        found = [new for finding in origin.findings if (new := kept(finding, origin))]
+        if found:
+            origins.append(replace(origin, findings=tuple(found)))
+    return replace(audit, origins=worst_first(origins))
+
+
+def _difference(audit: Audit, less: Audit) -> int:
+    return len(audit.findings) - len(less.findings)
+
+
+def hazards_named(words: Iterable[str]) -> tuple[str, ...]:
+    """The hazards a list such as `widens,loses-precision` names; `any` stands for every finding.
+
+    Raises UsageError for an unknown one.
+    """
+    named = [word.strip() for words_ in words for word in words_.split(",") if word.strip()]
+    for word in named:
+        if word not in (*HAZARDS, ANY):
+            known = f"Hazards: {', '.join(HAZARDS)}; or any."
+            hint = did_you_mean(word, [*HAZARDS, ANY])
+            raise UsageError(f"--fail-on: there is no hazard {word!r}.{hint} {known}")
+    return tuple(named)
+
+
+def failing(audit: Audit, hazards: Sequence[str]) -> list[Finding]:
+    """The findings that have one of these hazards."""
+    return [f for f in audit.findings if ANY in hazards or set(hazards) & set(f.hazards)]

@@ -1,0 +1,108 @@
+"""A program's audit: findings grouped by the line that began them, worst first."""
+
+from __future__ import annotations
+
+import linecache
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from castwise.auditing.judging.findings import Coverage, Finding, Place, find, place_of
+from castwise.auditing.judging.fixes import Fix, effect_of, fix_for
+from castwise.auditing.judging.inside_findings import InsideCoverage, find_inside
+from castwise.auditing.judging.operations import framework_of
+from castwise.auditing.rewriting.source import text_at
+from castwise.auditing.running.saved import Data
+from castwise.engine.decision import HAZARDS
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A line where a dtype was born, and the findings that come of it."""
+
+    place: Place
+    code: str
+    findings: tuple[Finding, ...]
+    fix: Fix | None
+
+    @property
+    def bytes(self) -> int:
+        """The memory its findings' results take beyond what they would after the fix."""
+        return sum(self.saved_by(finding) for finding in self.findings)
+
+    def saved_by(self, finding: Finding) -> int:
+        """The bytes one finding's results are smaller by after the fix."""
+        return effect_of(self.fix, finding).saved if self.fix else 0
+
+    @property
+    def removed(self) -> int:
+        """How many of its findings the fix removes."""
+        if self.fix is None:
+            return 0
+        return sum(effect_of(self.fix, finding).is_removed for finding in self.findings)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All there is to report of a program."""
+
+    origins: tuple[Origin, ...]
+    coverage: Coverage
+    versions: dict[str, str]
+    inside: InsideCoverage | None = None  # None: nobody looked inside the libraries
+    ignored: int = 0  # findings that comments in the source accept
+    baselined: int = 0  # findings that a baseline knows
+    remarks: tuple[str, ...] = ()  # on comments that make no sense
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All findings, by origin."""
+        return [finding for origin in self.origins for finding in origin.findings]
+
+    @property
+    def bytes(self) -> int:
+        """The memory all results take beyond what they would after the fixes."""
+        return sum(origin.bytes for origin in self.origins)
+
+    @property
+    def hazards(self) -> dict[str, int]:
+        """How many findings have each hazard, in the order of HAZARDS."""
+        counts = Counter(hazard for finding in self.findings for hazard in finding.hazards)
+        return {hazard: counts[hazard] for hazard in HAZARDS if counts[hazard]}
+
+    @property
+    def temporaries(self) -> int:
+        """The bytes of operands that were cast into arrays of their own."""
+        return sum(finding.temporaries for finding in self.findings)
+
+    @property
+    def makers_of_temporaries(self) -> list[str]:
+        """The frameworks that do so."""
+        makers = [framework_of(f.operation.event) for f in self.findings if f.temporaries]
+        return list(dict.fromkeys(makers))
+
+
+def audit_of(seen: Data, *, with_accumulators: bool = False) -> Audit:
+    """The audit of what was seen."""
+    for file in seen["files"]:
+        linecache.checkcache(file)  # it may have changed since another audit
+    findings, coverage = find(seen, with_accumulators=with_accumulators)
+    inside = None
+    if seen.get("is_deep"):
+        more, inside = find_inside(seen, findings)
+        findings += more
+    groups: dict[int, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.origin, []).append(finding)
+    origins = [_origin(mark, group, seen) for mark, group in groups.items()]
+    return Audit(worst_first(origins), coverage, seen["versions"], inside)
+
+
+def worst_first(origins: Iterable[Origin]) -> tuple[Origin, ...]:
+    """Origins in the order a person should look at them."""
+    return tuple(sorted(origins, key=lambda o: (-o.bytes, -len(o.findings), o.place)))
+
+
+def _origin(mark: int, findings: list[Finding], seen: Data) -> Origin:
+    place = place_of(seen["sites"][str(mark)])
+    return Origin(place, text_at(place), tuple(findings), fix_for(findings, mark, seen))

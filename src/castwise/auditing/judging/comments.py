@@ -1,0 +1,78 @@
+"""Comments that accept findings: `# castwise: ignore` and `# castwise: ignore[widens]`."""
+
+from __future__ import annotations
+
+import functools
+import io
+import linecache
+import re
+import tokenize
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from castwise.auditing.judging.findings import Finding, Place
+from castwise.engine.decision import HAZARDS
+from castwise.errors import did_you_mean
+
+_COMMENT = re.compile(r"#\s*castwise:\s*ignore(?:\[([^\]]*)\])?")
+
+
+class Comment(NamedTuple):
+    """What one comment accepts."""
+
+    hazards: frozenset[str]
+    unknown: tuple[str, ...] = ()  # words in its brackets that are no hazards
+
+
+def hazards_left(finding: Finding, origin: Place) -> tuple[str, ...] | None:
+    """The hazards that no comment at a finding or at its origin accepts; None: it is accepted.
+
+    A cast that widens to float64 is not-on-device too: who accepts the first accepts the second.
+    """
+    accepted: set[str] = set()
+    comments = [*comments_at(finding.place), *comments_at(origin)]
+    for comment in comments:
+        accepted |= comment.hazards
+    left = tuple(hazard for hazard in finding.hazards if hazard not in accepted)
+    is_rest = "widens" in accepted and left == ("not-on-device",)
+    is_accepted = any(comment.hazards.issuperset(HAZARDS) for comment in comments)
+    if is_accepted or is_rest or (finding.hazards and not left):
+        return None
+    return left
+
+
+def comments_at(place: Place) -> list[Comment]:
+    """The comments on the lines of a place."""
+    found = _comments_in("".join(linecache.getlines(place.file)))
+    return [found[n] for n in range(place.line, place.end_line + 1) if n in found]
+
+
+def remarks_on(file: str) -> Iterator[str]:
+    """A sentence on each comment in a file that names what is no hazard."""
+    for line, comment in _comments_in("".join(linecache.getlines(file))).items():
+        for word in comment.unknown:
+            hint = did_you_mean(word, HAZARDS)
+            yield f"{file}:{line}: castwise: ignore[{word}] names no hazard.{hint}"
+
+
+@functools.lru_cache(maxsize=256)
+def _comments_in(source: str) -> dict[int, Comment]:
+    """All comments of a source that speak to castwise, by line."""
+    if "castwise:" not in source:
+        return {}
+    found = {}
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type == tokenize.COMMENT and (match := _COMMENT.match(token.string)):
+                found[token.start[0]] = _comment(match[1])
+    except (tokenize.TokenError, SyntaxError):
+        pass  # what was read of it counts
+    return found
+
+
+def _comment(words: str | None) -> Comment:
+    if words is None:
+        return Comment(frozenset(HAZARDS))
+    named = [word.strip() for word in words.split(",") if word.strip()]
+    known = frozenset(word for word in named if word in HAZARDS)
+    return Comment(known, tuple(word for word in named if word not in HAZARDS))

@@ -1,0 +1,32 @@
+"""The memory of operands that a framework casts into arrays of their own before it computes."""
+
+from __future__ import annotations
+
+import math
+
+from castwise.auditing.hook import find_hook
+from castwise.auditing.judging.operations import Operation, framework_of
+from castwise.auditing.running.saved import Data
+
+
+def temporary_bytes(operation: Operation) -> int:
+    """The bytes of all casted operands an operation made; 0 where the framework makes none."""
+    hook = find_hook(framework_of(operation.event))
+    if hook is None or not hook.makes_temporaries or operation.decision is None:
+        return 0
+    return sum(
+        _elements(operand, operation.event) * cast.target.itemsize
+        for operand, cast in zip(operation.operands, operation.decision.casts, strict=True)
+        if cast and cast.source
+    )
+
+
+def _elements(operand: Data, event: Data) -> int:
+    """How many elements of an operand were cast in all runs: shapes are those of the first run,
+    while the elements of the results are counted."""
+    shape, result = operand.get("shape"), event["result"]
+    if shape is None:
+        return 0
+    if result and shape == result["shape"]:
+        return int(event["elements"])
+    return math.prod(shape) * int(event["count"])

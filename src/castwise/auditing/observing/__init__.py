@@ -1,0 +1,1 @@
+"""What runs beside the program: observers, and what they keep of what they see."""

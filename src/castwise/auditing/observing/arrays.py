@@ -1,0 +1,113 @@
+"""Which types are arrays, and what one shows of itself. No attribute of anything else is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from castwise.auditing.hook import Hook, Read, find_hook
+from castwise.auditing.observing.origins import MADE, origin_of
+
+NUMBERS = frozenset({bool, int, float, complex})
+
+
+class Signature(NamedTuple):
+    """All of an array that tells one kind of operation from another."""
+
+    kind: type
+    dtype: Any
+    is_zero_d: bool
+    is_weak: bool
+    origin: int  # the mark of the site where it was made, 0 where that was not seen
+
+
+class Note(NamedTuple):
+    """What an observer keeps of an array: nothing that keeps the array alive."""
+
+    signature: Signature
+    shape: tuple[int, ...]
+    value: Any  # of a 0-d array, where reading it costs nothing
+
+
+class ArrayType(NamedTuple):
+    """A type whose instances are arrays."""
+
+    read: Callable[[Any], Read]
+    owner: str
+    hook: Hook
+    is_scalar: bool
+    is_traced: bool
+
+
+ARRAYS: dict[type, ArrayType] = {}
+_others: set[int] = set()  # by id: the auditor keeps no class of the user's alive
+
+
+def is_array_type(kind: type) -> bool:
+    """Whether instances of a type are arrays, by its exact name and module."""
+    if kind in ARRAYS:
+        return True
+    if kind in NUMBERS or id(kind) in _others:
+        return False
+    return _learn(kind)
+
+
+def _learn(kind: type) -> bool:
+    found = _array_type(kind)
+    if found is None:
+        _others.add(id(kind))
+        return False
+    ARRAYS[kind] = found
+    return True
+
+
+def _array_type(kind: type) -> ArrayType | None:
+    module = _top_module(kind)
+    hook = find_hook(module) if module else None
+    if hook is None or not hook.dialect:
+        return None
+    if kind.__name__ in hook.arrays.split():
+        is_traced = kind.__name__ in hook.traced.split()
+        return ArrayType(hook.read, hook.owner, hook, False, is_traced)
+    bases = {base.__name__ for base in kind.__mro__ if _top_module(base) == hook.framework}
+    is_scalar = bool(bases & set(hook.scalars.split()))
+    return ArrayType(hook.read, "", hook, True, False) if is_scalar else None
+
+
+def _top_module(kind: type) -> str | None:
+    module = getattr(kind, "__module__", None)
+    return module.partition(".")[0] if isinstance(module, str) else None
+
+
+def note(thing: Any) -> Any:
+    """What to keep of an operand: a Note of an array, a Python number itself, None of all else."""
+    kind = type(thing)
+    found = ARRAYS.get(kind)
+    if found is None:
+        if kind in NUMBERS:
+            return thing
+        if not is_array_type(kind):
+            return None
+        found = ARRAYS[kind]
+    dtype, shape, is_weak, value = found[0](thing)
+    signature = _new(Signature, (kind, dtype, not shape, is_weak, origin_of(thing, found[1])))
+    return _new(Note, (signature, shape, value))
+
+
+def signature_of(thing: Any) -> Any:
+    """What tells one signature from another: of an array or its Note what equals its Signature,
+    of all else the type that its note has."""
+    kind = type(thing)
+    found = ARRAYS.get(kind)
+    if found is not None:
+        dtype, shape, is_weak, _ = found[0](thing)
+        made = MADE.get(id(thing))  # as origin_of does first
+        is_known = made is not None and made[0]() is thing
+        origin = made[1] if is_known else origin_of(thing, found[1])  # type: ignore[index]
+        return kind, dtype, not shape, is_weak, origin
+    if kind is Note:
+        return thing[0]
+    return kind if kind in NUMBERS else type(note(thing))
+
+
+_new = tuple.__new__  # a named tuple's own constructor takes three times as long

@@ -1,0 +1,185 @@
+"""What a call calls, as far as the auditor can tell without touching it."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any, NamedTuple
+
+from castwise.auditing.hook import Hook, find_hook
+from castwise.auditing.observing.arrays import is_array_type, note
+
+_MOST_ELEMENTS = 64  # of a list of arrays: those of concatenate and stack
+_FUNCTIONS_KEPT = 1024
+_METHOD_TYPES = frozenset({types.BuiltinMethodType, types.MethodType})
+rewritten_files: set[str] = set()
+_rewritten_codes: dict[int, types.CodeType] = {}  # by id, since code is slow to hash
+_callable_types: dict[int, bool] = {}
+
+
+class Callee(NamedTuple):
+    """A function by the top-level module it belongs to and its name there."""
+
+    module: str
+    name: str
+    is_method: bool = False
+
+
+class Called:
+    """One call in the making: the callee and what its arguments show."""
+
+    __slots__ = ("arguments", "callee", "has_dtype", "is_complete", "keywords", "taken")
+
+    def __init__(self, callee: Callee, arguments: list[Any]) -> None:
+        self.callee = callee
+        self.arguments = arguments
+        self.keywords: dict[str, Any] = {}
+        self.has_dtype = False
+        self.is_complete = True  # False: some arguments could not be seen
+        self.taken = 0  # arguments that were judged to be there, see watching.py
+
+    @property
+    def flags(self) -> tuple[Any, ...]:
+        """What tells two calls with the same operands apart."""
+        return self.has_dtype, self.is_complete, len(self.arguments), *self.keywords
+
+    def take(self, name: int | str, thing: Any) -> None:
+        """Notes an argument."""
+        if isinstance(name, int):
+            self.arguments.append(_noted(thing))
+        elif name == "*":
+            self._spread(thing)
+        elif name == "**":
+            if type(thing) is dict:
+                for key, value in thing.items():
+                    self.take(key, value)
+            else:
+                self.is_complete = False
+        elif name == "dtype":
+            self.has_dtype = thing is not None
+        else:
+            self.keywords[name] = _noted(thing)
+
+    def _spread(self, thing: Any) -> None:
+        if type(thing) in (list, tuple):
+            self.arguments.extend(_noted(element) for element in thing)
+        else:
+            self.is_complete = False
+
+
+def _noted(thing: Any) -> Any:
+    """The note of an argument; a list or tuple of arrays becomes the tuple of their notes."""
+    if type(thing) in (list, tuple) and 0 < len(thing) <= _MOST_ELEMENTS:
+        return tuple([note(element) for element in thing]) if _has_array(thing) else None
+    return note(thing)
+
+
+def _has_array(elements: Any) -> bool:
+    return any([is_array_type(type(element)) for element in elements])
+
+
+def observed_file(path: str) -> None:
+    """Says that the functions of a file are observed themselves."""
+    rewritten_files.add(path)
+
+
+def observed_code(code: types.CodeType) -> None:
+    """Says that a function is observed itself, with all that is defined in it."""
+    _rewritten_codes[id(code)] = code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            observed_code(constant)
+
+
+def has_observed(*, only_functions: bool) -> bool:
+    """Whether there are observed functions, or files of them."""
+    return bool(_rewritten_codes or (rewritten_files and not only_functions))
+
+
+def is_observed(code: types.CodeType) -> bool:
+    """Whether a function is observed itself."""
+    return code.co_filename in rewritten_files or id(code) in _rewritten_codes
+
+
+def called_by(function: Any) -> Called | None:
+    """The call that is about to happen, or None where its body is observed, or it is no function
+    the auditor can read."""
+    kind = type(function)
+    if kind is types.FunctionType:
+        if is_observed(function.__code__) or _is_of_the_user(function.__module__):
+            return None  # the latter: a function of the user's that something has wrapped
+        return _named(function.__module__, function.__name__)
+    if kind in _METHOD_TYPES:
+        return _method(function)
+    if kind is type:
+        return _named(function.__module__, function.__name__) if is_array_type(function) else None
+    if _is_callable_type(kind):
+        known = _functions.get(id(function))
+        if known is not None and known[0] is function:
+            return Called(known[1], [])
+        return _framework_function(function)
+    return None
+
+
+# The framework's functions that were called last, by id, and kept so that their ids stay theirs.
+_functions: dict[int, tuple[Any, Callee]] = {}
+
+
+def _framework_function(function: Any) -> Called | None:
+    module = getattr(function, "__module__", None) or type(function).__module__
+    called = None if _is_of_the_user(module) else _named(module, function.__name__)
+    if called is not None:
+        if len(_functions) >= _FUNCTIONS_KEPT:
+            _functions.clear()
+        _functions[id(function)] = (function, called.callee)
+    return called
+
+
+def _method(function: Any) -> Called | None:
+    """A bound method of an array, or a built-in function, whose owner is its module."""
+    owner = function.__self__
+    kind = type(owner)
+    if is_array_type(kind):
+        return Called(Callee(_top(kind.__module__), function.__name__, True), [note(owner)])
+    if type(function) is types.MethodType:
+        code = getattr(function.__func__, "__code__", None)
+        if code is None or is_observed(code):
+            return None
+        return _named(function.__func__.__module__, function.__name__)
+    module = function.__module__ or (owner.__module__ if kind is type else None) or "builtins"
+    return _named(module, function.__name__)
+
+
+def _is_of_the_user(module: Any) -> bool:
+    """Whether a module is one whose functions are observed."""
+    if type(module) is not str:
+        return False
+    known = _users_modules.get(module)
+    if known is None:
+        known = getattr(sys.modules.get(module), "__file__", None) in rewritten_files
+        _users_modules[module] = known
+    return known
+
+
+_users_modules: dict[str, bool] = {}
+
+
+def _named(module: Any, name: Any) -> Called | None:
+    if type(module) is not str or type(name) is not str:
+        return None
+    return Called(Callee(_top(module), name), [])
+
+
+def _is_callable_type(kind: type) -> bool:
+    """Whether a type is one a framework makes its functions of."""
+    known = _callable_types.get(id(kind))
+    if known is None:
+        module = getattr(kind, "__module__", None)
+        hook: Hook | None = find_hook(_top(module)) if type(module) is str else None
+        known = bool(hook and kind.__name__ in hook.callables.split())
+        _callable_types[id(kind)] = known
+    return known
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]

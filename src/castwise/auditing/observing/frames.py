@@ -1,0 +1,88 @@
+"""Which line of the user's a running operation belongs to, told by the frames above it."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+from castwise.auditing.observing.callees import rewritten_files
+from castwise.auditing.observing.log import SITES
+from castwise.auditing.rewriting.sites import Site, first_mark
+
+_LINES = 1 << 19  # marks of lines come after those of a file's operations
+
+
+class Spot(NamedTuple):
+    """A piece of a source file; columns count from 0."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+# A code object is kept beside its id, so that the id stays its own.
+_spots: dict[tuple[int, int], tuple[Spot, CodeType]] = {}
+_marks: dict[tuple[int, int], tuple[int, CodeType]] = {}
+_by_place: dict[str, dict[tuple[int, int, int, int], int]] = {}
+
+
+def users_frame(frame: FrameType | None, below: CodeType | None = None) -> FrameType | None:
+    """The innermost frame of an audited file, or None; None too where `below` runs inside it."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename in rewritten_files:
+            return frame
+        if code is below:
+            return None
+        frame = frame.f_back
+    return None
+
+
+def spot_of(frame: FrameType) -> Spot:
+    """The expression a frame is at."""
+    code = frame.f_code
+    key = id(code), frame.f_lasti
+    found = _spots.get(key)
+    if found is None:
+        found = _spots[key] = (_spot(frame), code)
+    return found[0]
+
+
+def _spot(frame: FrameType) -> Spot:
+    code, line = frame.f_code, frame.f_lineno or 0
+    if sys.version_info >= (3, 11):
+        at = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
+        first, last, column, end = at
+        if None not in at:
+            return Spot(code.co_filename, first or line, column or 0, last or line, end or 0)
+    return Spot(code.co_filename, line, 0, line, 0)
+
+
+def mark_of(frame: FrameType) -> int:
+    """The mark of the site a frame of the user's is at."""
+    code = frame.f_code
+    key = id(code), frame.f_lasti
+    found = _marks.get(key)
+    if found is None:
+        found = _marks[key] = (_mark(spot_of(frame)), code)
+    return found[0]
+
+
+def _mark(spot: Spot) -> int:
+    """An operation's own mark, or one that stands for its line."""
+    sites = _by_place.get(spot.file)
+    if sites is None:
+        first = first_mark(spot.file)
+        sites = _by_place[spot.file] = {
+            SITES[mark][:4]: mark for mark in list(SITES) if first <= mark < first + _LINES
+        }
+    known = sites.get(spot[1:])
+    if known is not None:
+        return known
+    mark = first_mark(spot.file) + _LINES + spot.line
+    SITES.setdefault(mark, Site(*spot[1:], "line", "", ()))
+    return mark

@@ -1,0 +1,57 @@
+"""Operations that run inside libraries and in backward, where no source of the user's stands."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from castwise.auditing.observing.arrays import NUMBERS, is_array_type, note
+from castwise.auditing.observing.frames import Spot
+from castwise.auditing.observing.log import LOG
+
+_MOST_ELEMENTS = 64  # of a list of arrays
+
+
+class Inside(NamedTuple):
+    """An operation by its name, and how the program came to it."""
+
+    module: str
+    name: str
+    backward_of: str  # the operation whose gradient it computes, "" in forward
+    autocast: str  # the dtype automatic casts were on for, "" where they were off or do not matter
+    spot: Spot | None  # the innermost Python expression
+    is_method: bool = False
+
+
+PLAIN: dict[int, int] = {}  # thread -> operations whose arrays were all of one dtype
+
+
+def log_inside(mark: int, callee: Inside, args: Any, keywords: Any, result: Any) -> None:
+    """Counts an operation on arrays, at a site of the user's."""
+    try:
+        made = _first_array(result)
+        if made is None:
+            return
+        operands = tuple([_noted(thing) for thing in args])
+        has_dtype = keywords.get("dtype") is not None
+        LOG.call_inside(mark, callee, operands, (has_dtype, True, len(operands)), made)
+    except Exception as error:
+        LOG.failed(error)
+
+
+def _first_array(result: Any) -> Any:
+    if is_array_type(type(result)):
+        return result
+    if type(result) in (list, tuple):
+        return next((part for part in result if is_array_type(type(part))), None)
+    return None
+
+
+def _noted(thing: Any) -> Any:
+    kind = type(thing)
+    if kind in NUMBERS:
+        return thing
+    if kind in (list, tuple):
+        if 0 < len(thing) <= _MOST_ELEMENTS and is_array_type(type(thing[0])):
+            return tuple([note(element) for element in thing])
+        return None
+    return note(thing)

@@ -1,0 +1,134 @@
+"""The observers while scopes watch: they judge an operation once all its operands are known and
+before it runs, and log for every scope."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, is_array_type
+from castwise.auditing.observing.callees import Called, called_by
+from castwise.auditing.observing.log import SITES
+from castwise.auditing.observing.modes import is_covered
+from castwise.auditing.observing.observe import NOTES, operands, peek, take
+from castwise.auditing.observing.scopes import is_watched, logs, scopes
+from castwise.auditing.rewriting import rewrite
+
+_frame = sys._getframe
+
+
+def left(mark: int, thing: Any) -> Any:
+    """Notes the first operand of an operator, and judges it where no other is to come."""
+    if not is_watched():
+        return thing
+    frame = _frame(1)
+    take(mark, thing, id(frame))
+    literals = SITES[mark].literals
+    if len(literals) == 1 or literals[1] is not None:
+        check_operator(mark, frame)
+    return thing
+
+
+def right(mark: int, thing: Any) -> Any:
+    """Notes the second operand of an operator, and judges the operation."""
+    if not is_watched():
+        return thing
+    frame = _frame(1)
+    take(~mark, thing, id(frame))
+    check_operator(mark, frame)
+    return thing
+
+
+def check_operator(mark: int, frame: FrameType) -> None:
+    """Judges an operator whose operands have been noted."""
+    known = []
+    for place, literal in zip((mark, ~mark), SITES[mark].literals, strict=False):
+        if literal is None and (place, id(frame)) not in NOTES:
+            return  # it is read after the operation, so it was not loaded for checks
+        known.append(NOTES[place, id(frame)] if literal is None else literal)
+    if any([type(operand) is Note for operand in known]):
+        _check(mark, None, tuple(known), (), frame)
+
+
+def _check(mark: int, callee: Any, known: tuple[Any, ...], flags: Any, frame: FrameType) -> None:
+    for scope in scopes():
+        if scope.is_checking and not is_covered(known, ARRAYS):
+            scope.check(mark, callee, known, flags, frame)
+
+
+def post(mark: int, result: Any, first: Any, second: Any = None) -> Any:
+    """Logs an operator's result with its operands; `...` stands for one noted before."""
+    kind = type(result)
+    if kind in NUMBERS or not is_array_type(kind):
+        return result
+    found = logs()
+    if found:
+        try:
+            known = operands(mark, first, second, id(_frame(1)))
+            for log in found:
+                log.operator(mark, known, result)
+        except RecursionError:
+            pass
+        except Exception as error:
+            found[0].failed(error)
+    return result
+
+
+def callee(mark: int, function: Any) -> Any:
+    """Notes what is called, and judges it where it has no arguments."""
+    if not is_watched():
+        return function
+    frame = _frame(1)
+    called = NOTES[mark, id(frame)] = called_by(function)
+    if called is not None and not SITES[mark].arguments:
+        _check_call(mark, called, frame)
+    return function
+
+
+def argument(mark: int, name: int | str, thing: Any) -> Any:
+    """Notes an argument of a call that matters, and judges the call with its last one."""
+    frame = _frame(1)
+    called = NOTES.get((mark, id(frame)))
+    if called is not None:
+        called.take(name, thing)
+        called.taken += 1
+        if called.taken == SITES[mark].arguments:
+            _check_call(mark, called, frame)
+    return thing
+
+
+def _check_call(mark: int, called: Called, frame: FrameType) -> None:
+    known = (*called.arguments, *called.keywords.values())
+    if any([type(operand) in (Note, tuple) for operand in known]):
+        _check(mark, called.callee, known, called.flags, frame)
+
+
+def returned(mark: int, result: Any) -> Any:
+    """Logs what a call returns."""
+    called = NOTES.pop((mark, id(_frame(1))), None)
+    found = logs()
+    try:
+        for log in found:
+            if called is not None:
+                log.call(mark, called, result)
+            elif is_array_type(type(result)):
+                log.passed(mark, result)
+    except RecursionError:
+        pass
+    except Exception as error:
+        found[0].failed(error)
+    return result
+
+
+WATCHING: dict[str, Any] = {
+    rewrite.LEFT: left,
+    rewrite.RIGHT: right,
+    rewrite.POST: post,
+    rewrite.SETTLE: post,
+    rewrite.PEEK: peek,
+    rewrite.CALLEE: callee,
+    rewrite.ARGUMENT: argument,
+    rewrite.RETURNED: returned,
+    rewrite.QUIET: frozenset(),  # a site may have been about plain numbers before
+}

@@ -1,0 +1,1 @@
+"""What a program would give in another dialect."""

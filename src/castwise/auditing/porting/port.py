@@ -1,0 +1,256 @@
+"""What the operations of a program would give in another dialect, grouped by the reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from castwise.auditing.hook import find_hook
+from castwise.auditing.judging.findings import Place, place_of
+from castwise.auditing.judging.operations import (
+    Harmless,
+    NotUnderstood,
+    Operation,
+    arrays_in,
+    framework_of,
+    understand,
+)
+from castwise.auditing.porting.answers import Answer, answer_to, questions_in
+from castwise.auditing.porting.keeping import Keeping, kept
+from castwise.auditing.porting.reasons import default_reason, reason_of
+from castwise.auditing.rewriting.source import text_at
+from castwise.auditing.running.saved import Data
+from castwise.engine.decision import cast_between
+from castwise.errors import UsageError
+from castwise.frameworks.catalog import dialect_named, to_dialect
+from castwise.frameworks.dialect import Dialect
+from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.operands import held_value
+
+REFUSED, ACCEPTED = "refused", "accepted"
+OTHER_DTYPE, OTHER_VALUES = "other dtype", "other values"
+KINDS = (REFUSED, OTHER_DTYPE, OTHER_VALUES, ACCEPTED)  # worst first
+
+
+@dataclass(frozen=True)
+class Change:
+    """An operation of the program that the other dialect does not answer alike."""
+
+    kind: str  # of KINDS
+    reason: str
+    place: Place
+    code: str
+    asked: str  # the operation in castwise's notation
+    before: str  # a dtype, or "refused"
+    after: str
+    hazards: tuple[str, ...]  # of a cast from the one dtype to the other
+    keep: Keeping | None  # what to write so that nothing changes
+    count: int
+
+
+@dataclass(frozen=True)
+class Port:
+    """What changes when a program goes from one dialect to another."""
+
+    source: Dialect
+    target: Dialect
+    changes: tuple[Change, ...]  # worst first
+    same: int  # operations that stay as they are
+    others: Counter[str]  # operations of other frameworks, which were not asked about
+    not_understood: Counter[str]
+    unexpected: Counter[str]  # the framework itself answered otherwise than its dialect
+
+    @property
+    def groups(self) -> dict[str, list[Change]]:
+        """The changes by reason."""
+        found: dict[str, list[Change]] = {}
+        for change in self.changes:
+            found.setdefault(change.reason, []).append(change)
+        return found
+
+
+def port_of(seen: Data, target: str | Dialect, source: str | Dialect | None = None) -> Port:
+    """What a program that was seen would get in the dialect `target`. `source` is the dialect it
+    is written for: by default the one that ran most of its operations.
+
+    Raises UsageError for an unknown dialect.
+    """
+    old = to_dialect(source if source is not None else _spoken_most(seen))
+    judge = _Judge(old, to_dialect(target), seen)
+    for event in (*seen["events"], *seen.get("attempts", ())):
+        judge.take(event)
+    changes = sorted(judge.changes.values(), key=lambda c: (KINDS.index(c.kind), c.place))
+    return Port(old, judge.target, tuple(changes), judge.same, judge.others, judge.unclear,
+                judge.unexpected)  # fmt: skip
+
+
+def _spoken_most(seen: Data) -> str:
+    counts: Counter[str] = Counter()
+    for event in seen["events"]:
+        counts[framework_of(event)] += event["count"]
+    spoken = [
+        seen["dialects"][name] for name, _ in counts.most_common() if name in seen["dialects"]
+    ]
+    if not spoken:
+        raise UsageError("no operation on arrays was seen: say --from, or run more of the program.")
+    return str(spoken[0])
+
+
+class _Judge:
+    """Sorts events into those that stay and those that change."""
+
+    def __init__(self, source: Dialect, target: Dialect, seen: Data) -> None:
+        self.source, self.target, self._seen = source, target, seen
+        self._dialects = seen["dialects"] | {source.framework: source.name}
+        running = seen["dialects"].get(source.framework)
+        self._runs_source = bool(running) and dialect_named(running) is source
+        self.changes: dict[object, Change] = {}
+        self.same = 0
+        self.others: Counter[str] = Counter()
+        self.unclear: Counter[str] = Counter()
+        self.unexpected: Counter[str] = Counter()
+
+    def take(self, event: Data) -> None:
+        """Judges an event."""
+        count, framework = event["count"], framework_of(event)
+        if framework != self.source.framework:
+            self.others[framework] += count
+            return
+        try:
+            operation = understand(event, self._site(event), self._dialects)
+            pair = self._changed(replace_dialect(operation, self.source))
+        except Harmless:
+            self._made(event)
+            return
+        except (NotUnderstood, UsageError) as reason:
+            self.unclear[str(reason)] += count
+            return
+        if self._runs_source and event["result"] and not operation.is_expected:
+            self.unexpected[str(operation.question)] += count
+        elif pair is None:
+            self.same += count
+        else:
+            self._add(event, *pair)
+
+    def _site(self, event: Data) -> Data:
+        site: Data = self._seen["sites"][str(event["mark"])]
+        return site
+
+    def _changed(self, operation: Operation) -> tuple[str, Answer, Answer] | None:
+        """How an operation changes, at its worst over the values its scalars had."""
+        found = [
+            (kind, before, after)
+            for before, after in _answers(operation, self.source, self.target)
+            if (kind := _kind(before, after))
+        ]
+        return min(found, key=lambda f: KINDS.index(f[0]), default=None)
+
+    def _add(self, event: Data, kind: str, before: Answer, after: Answer) -> None:
+        place = place_of(self._site(event))
+        code = text_at(place)
+        is_method = event.get("callee", {}).get("method", False)
+        signature = tuple(o.dtype or o.kind for o in before.question.operands)
+        self._put(
+            signature,
+            Change(
+                kind, reason_of(before, after), place, code, str(before.question),
+                before.told, after.told, _hazards(before, after),
+                kept(before, after, code, is_method), event["count"],
+            ),
+        )  # fmt: skip
+
+    def _made(self, event: Data) -> None:
+        """An array of a default dtype may be made of another one elsewhere."""
+        before = _default_made(event, self.source)
+        after = before and dtype(self.target.python.get(before.kind, before.name))
+        if before is None or after is None or before is after:
+            self.same += event["count"]
+            return
+        place, name = place_of(self._site(event)), event["callee"]["name"]
+        cast = cast_between(before, after)
+        hook = find_hook(self.target.framework)
+        spelled = f"{hook.alias}.{before}" if hook else before.name
+        is_had = before not in self.target.mapping(self.target.truncates)
+        self._put(
+            (before,),
+            Change(
+                OTHER_DTYPE, default_reason(self.source, before, self.target, after), place,
+                text_at(place), name, str(before), str(after), cast.hazards if cast else (),
+                Keeping(f"say dtype={spelled}") if is_had else None, event["count"],
+            ),
+        )  # fmt: skip
+
+    def _put(self, signature: tuple[object, ...], change: Change) -> None:
+        key = (change.place, change.reason, change.after, signature)
+        old = self.changes.get(key)
+        self.changes[key] = replace(old, count=old.count + change.count) if old else change
+
+
+def replace_dialect(operation: Operation, dialect: Dialect) -> Operation:
+    """The operation as if the dialect had been asked."""
+    return replace(operation, question=replace(operation.question, dialect=dialect))
+
+
+def _answers(
+    operation: Operation, source: Dialect, target: Dialect
+) -> Iterator[tuple[Answer, Answer]]:
+    asked = zip(questions_in(operation, source), questions_in(operation, target), strict=True)
+    for before, after in asked:
+        yield answer_to(before), answer_to(after)
+
+
+def _kind(before: Answer, after: Answer) -> str | None:
+    """How an answer changes; None where it does not."""
+    if before.result is None:
+        return None if after.result is None else ACCEPTED
+    if after.result is None:
+        return REFUSED
+    if before.result is not after.result:
+        return OTHER_DTYPE
+    return OTHER_VALUES if _computes_otherwise(before, after) else None
+
+
+def _computes_otherwise(before: Answer, after: Answer) -> bool:
+    """Whether a result of the same dtype comes of operands that were cut differently."""
+    a, b = before.decision, after.decision
+    if a is None or b is None or a.compute is b.compute:
+        return False
+    if _costs(a.hazards) != _costs(b.hazards):
+        return True
+    numbers = [o.value for o in before.question.operands if o.is_scalar]
+    return any(_held(a.compute, n) != _held(b.compute, n) for n in numbers)
+
+
+def _hazards(before: Answer, after: Answer) -> tuple[str, ...]:
+    """What the other dtype may cost, and whether a scalar wraps that did not before."""
+    if before.result is None or after.result is None:
+        return ()
+    cast = cast_between(before.result, after.result)
+    costs = cast.hazards if cast else ()
+    wraps = ["wraps" in answer.decision.hazards for answer in (before, after) if answer.decision]
+    return (*costs, "wraps") if wraps == [False, True] else costs
+
+
+def _costs(hazards: tuple[str, ...]) -> set[str]:
+    return set(hazards) - {"widens", "not-on-device"}
+
+
+def _held(compute: DType, value: object) -> object:
+    try:
+        return held_value(compute, value)  # type: ignore[arg-type]
+    except UsageError:
+        return None
+
+
+def _default_made(event: Data, source: Dialect) -> DType | None:
+    """The default dtype of an array that was made without one, and of no other array or file."""
+    hook = find_hook(source.framework)
+    callee, result = event.get("callee"), event["result"]
+    if hook is None or not callee or not result or not result["dtype"] or event["dtype_given"]:
+        return None
+    is_default = callee["name"] in hook.makes.split() and callee["name"] not in hook.files.split()
+    if not is_default or arrays_in(event["operands"]):
+        return None
+    made = dtype(result["dtype"])
+    return made if source.python.get(made.kind) == made.name else None

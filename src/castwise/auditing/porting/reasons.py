@@ -1,0 +1,66 @@
+"""Why an operation changes from one dialect to another, in words that many operations share."""
+
+from __future__ import annotations
+
+from castwise.auditing.porting.answers import Answer
+from castwise.engine.decision import Question
+from castwise.engine.mixes import deed, in_told_order, situation
+from castwise.errors import ScalarRangeError
+from castwise.frameworks.dialect import Dialect
+from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import Operand
+
+_PLAIN = ("arithmetic", "bits", "comparison", "extrema")  # families whose ops mix alike
+
+
+def reason_of(before: Answer, after: Answer) -> str:
+    """Why two answers differ."""
+    if before.result is not after.result:
+        return f"{_situation(before.question)}: {_deed(before)}, {_deed(after)}"
+    assert before.decision is not None  # both have results
+    assert after.decision is not None
+    return (
+        f"{_situation(before.question)}: {_who(before)} computes in {before.decision.compute}, "
+        f"{_who(after)} in {after.decision.compute}"
+    )
+
+
+def default_reason(source: Dialect, before: DType, target: Dialect, after: DType) -> str:
+    """Why an array made without a dtype is of another one."""
+    return f"arrays made without a dtype: {source.name} makes {before}, {target.name} {after}"
+
+
+def _who(answer: Answer) -> str:
+    return answer.question.dialect.name
+
+
+def _refusal(answer: Answer) -> str:
+    if isinstance(answer.refusal, ScalarRangeError):
+        return f"{_who(answer)} refuses the number, which the dtype does not hold"
+    return f"{_who(answer)} refuses, since {answer.why}"
+
+
+def _deed(answer: Answer) -> str:
+    """What a dialect does, with the dtype where the words want one."""
+    question, result = answer.question, answer.result
+    if result is None:
+        return _refusal(answer)
+    written = question.operands[0].dtype if question.inplace else None
+    if result.kind == "bool" and question.op.result == "bool":
+        return f"{_who(answer)} answers"
+    said = deed(in_told_order(_taking_part(question)), result, written)
+    wants = said == "makes" or said.endswith("to")
+    return f"{_who(answer)} {said}{f' {result}' if wants else f' ({result})'}"
+
+
+def _situation(question: Question) -> str:
+    operands = _taking_part(question)
+    told = situation(operands if question.inplace else in_told_order(operands))
+    if question.inplace:
+        return f"{told}, in place"
+    is_plain = question.op.family in _PLAIN and not question.op.integers_become_float
+    return told if is_plain else f"{told}, {question.op.name}"
+
+
+def _taking_part(question: Question) -> list[Operand]:
+    return list(question.operands[1 if question.op.is_condition_first else 0 :])

@@ -1,0 +1,1 @@
+"""The source of the program: how it is rewritten, quoted and changed."""

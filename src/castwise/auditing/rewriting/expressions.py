@@ -1,0 +1,92 @@
+"""Questions about expressions, as they are written."""
+
+from __future__ import annotations
+
+import ast
+
+from castwise.auditing.rewriting.sites import Literal
+
+_NUMBERS = (bool, int, float, complex)
+
+
+def operand(node: ast.expr, field: str) -> ast.expr:
+    found = getattr(node, field)
+    return found[0] if isinstance(found, list) else found  # type: ignore[no-any-return]
+
+
+def set_operand(node: ast.expr, field: str, operand: ast.expr) -> None:
+    is_list = isinstance(getattr(node, field), list)
+    setattr(node, field, [operand] if is_list else operand)
+
+
+def literal(node: ast.expr) -> Literal:
+    """The Python number an expression is written as."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = literal(node.operand)
+        return None if inner is None else -inner
+    if isinstance(node, ast.Constant) and type(node.value) in _NUMBERS:
+        return node.value  # type: ignore[return-value]
+    return None
+
+
+def is_text(node: ast.expr) -> bool:
+    """Whether an operand is written as text, as in formatting: no array comes of it."""
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and type(node.value) not in _NUMBERS
+    )
+
+
+def is_plain(node: ast.expr) -> bool:
+    """Whether an expression is made of operators, names and numbers alone. Arrays in it show in
+    its result."""
+    if isinstance(node, ast.BinOp):
+        return is_plain(node.left) and is_plain(node.right)
+    if isinstance(node, ast.UnaryOp):
+        return not isinstance(node.op, ast.Not) and is_plain(node.operand)
+    if isinstance(node, ast.Compare):
+        return len(node.ops) == 1 and is_plain(node.left) and is_plain(node.comparators[0])
+    if isinstance(node, ast.Attribute):
+        return is_plain(node.value)
+    if isinstance(node, ast.Subscript):
+        return is_plain(node.value) and is_plain(node.slice)
+    return isinstance(node, (ast.Name, ast.Constant))
+
+
+def is_fixed(node: ast.expr) -> bool:
+    """Whether an index is a name or a number: evaluating it again runs no code."""
+    return isinstance(node, ast.Name) or literal(node) is not None
+
+
+def dotted(node: ast.expr) -> str | None:
+    """A callee's text where it is a dotted name."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        before = dotted(node.value)
+        return f"{before}.{node.attr}" if before else None
+    return None
+
+
+def suspends(node: ast.expr) -> bool:
+    """Whether other code may run in the middle of an expression, at an await or a yield."""
+    return any(isinstance(n, (ast.Await, ast.Yield, ast.YieldFrom)) for n in ast.walk(node))
+
+
+def unchanged_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    """The parameters no statement of a function binds anew, nor of one within it."""
+    parameters = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+    bound: set[str] = set()
+    for statement in function.body:
+        for node in ast.walk(statement):
+            bound |= _bound_by(node)
+    return frozenset(parameters - bound)
+
+
+def _bound_by(node: ast.AST) -> set[str]:
+    """The names a piece of syntax binds, those of its parts aside."""
+    if isinstance(node, ast.Name):
+        return set() if isinstance(node.ctx, ast.Load) else {node.id}
+    if isinstance(node, (ast.Nonlocal, ast.Global)):
+        return set(node.names)
+    names = [getattr(node, field, None) for field in ("name", "asname", "rest")]
+    return {name.partition(".")[0] for name in names if isinstance(name, str)}

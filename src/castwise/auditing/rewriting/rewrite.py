@@ -1,0 +1,398 @@
+"""Rewrites a module so that its operands and results are observed; the program stays the same.
+
+`x + y` becomes `post(7, x + y, x, y)`, and `f(x) + y` becomes `post(7, left(7, f(x)) + y, ..., y)`:
+an observer returns what it is given, so the operation itself is still run by the user's frame.
+NumPy reuses temporaries whose only reference is on that frame's stack, and tracebacks, stacklevels
+and local variables are what they were. A name is read once more after the operation; all else is
+noted on its way in.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Collection
+from typing import NamedTuple, TypeVar
+
+from castwise.auditing.rewriting.compiled import CompiledFunctions
+from castwise.auditing.rewriting.expressions import (
+    dotted,
+    is_fixed,
+    is_plain,
+    is_text,
+    literal,
+    operand,
+    set_operand,
+    suspends,
+    unchanged_parameters,
+)
+from castwise.auditing.rewriting.sites import Literal, Site, Unobserved, first_mark
+
+# Names no Python source can contain; they are looked up among the builtins.
+LEFT, RIGHT, POST = "_@cw_left", "_@cw_right", "_@cw_post"
+CALLEE, ARGUMENT, RETURNED = "_@cw_callee", "_@cw_argument", "_@cw_returned"
+SETTLE, PEEK, QUIET = "_@cw_settle", "_@cw_peek", "_@cw_quiet"
+BEGIN = "_@cw_begin"
+KEPT, KEY, FORGET, INDEX = "_@cw_kept", "_@cw_key", "_@cw_forget", "_@cw_index"
+
+_ALL = (
+    LEFT, RIGHT, POST, CALLEE, ARGUMENT, RETURNED, SETTLE, PEEK, QUIET, KEPT, KEY, FORGET, INDEX,
+)  # fmt: skip
+
+_SYMBOLS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**", ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+    ast.LShift: "<<", ast.RShift: ">>", ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=",
+    ast.Gt: ">", ast.GtE: ">=", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~",
+}  # fmt: skip
+# These look at the frame that calls them, or need to be called by that name.
+_UNTOUCHED = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
+# Builtins that make no array and cast none; calling them is not worth observing.
+_PLAIN = frozenset(
+    {
+        "print", "len", "range", "isinstance", "issubclass", "hasattr", "getattr", "setattr",
+        "delattr", "enumerate", "zip", "type", "id", "repr", "str", "list", "dict", "set",
+        "frozenset", "tuple", "open", "iter", "next", "callable", "hash", "input", "ord", "chr",
+        "format", "bytes", "bytearray", "memoryview", "object", "property", "staticmethod",
+        "classmethod", "sorted", "reversed", "map", "filter", "breakpoint",
+    }
+)  # fmt: skip
+_FunctionNode = TypeVar("_FunctionNode", ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Rewritten(NamedTuple):
+    """A module's new syntax tree, and what its marks mean."""
+
+    tree: ast.Module
+    sites: dict[int, Site]
+    unobserved: list[Unobserved]
+
+
+def rewrite(
+    source: str | bytes,
+    path: str,
+    compilers: Collection[str] = (),
+    *,
+    is_main: bool = False,
+    checks: bool = False,
+) -> Rewritten:
+    """The rewritten module. `compilers` are dotted names of decorators that read the function
+    themselves; a function under one stays as it is. The main script tells when it begins. With
+    `checks` all operands are noted on their way in, so that an operation can be judged before it
+    runs.
+
+    Raises SyntaxError as compiling the source would.
+    """
+    new = rewrite_tree(ast.parse(source, path), path, compilers, checks=checks)
+    if is_main:
+        body = new.tree.body
+        body.insert(_first_statement(body), ast.Expr(ast.Call(_name(BEGIN), [], [])))
+        ast.fix_missing_locations(new.tree)
+    return new
+
+
+def rewrite_tree(
+    tree: ast.Module, path: str, compilers: Collection[str] = (), *, checks: bool = False
+) -> Rewritten:
+    """As rewrite, from the syntax tree."""
+    rewriter = _Rewriter(path, CompiledFunctions(tree, compilers), checks)
+    tree = rewriter.visit(tree)
+    ast.fix_missing_locations(tree)
+    return Rewritten(tree, rewriter.sites, rewriter.unobserved)
+
+
+def _first_statement(body: list[ast.stmt]) -> int:
+    """The first place where a statement may be put: after the docstring, and after what must come
+    before all else."""
+    for place, statement in enumerate(body):
+        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+        if not (is_future or (is_text and place == 0)):
+            return place
+    return len(body)
+
+
+class _Rewriter(ast.NodeTransformer):
+    def __init__(self, path: str, compiled: CompiledFunctions, checks: bool) -> None:
+        self._checks = checks
+        self.sites: dict[int, Site] = {}
+        self.unobserved: list[Unobserved] = []
+        self._first = first_mark(path)
+        self._compiled = compiled
+        self._repeats = False  # whether this code may run more than once
+        self._unchanged: frozenset[str] = frozenset()  # parameters that nothing binds anew
+
+    # ---- scopes
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return self._function(node)
+
+    def _function(self, node: _FunctionNode) -> _FunctionNode:
+        compiler = self._compiled.compiler_of(node)
+        if compiler:
+            self.unobserved.append(Unobserved(node.lineno, node.name, compiler))
+            return node
+        node.decorator_list = [self.visit(d) for d in node.decorator_list]
+        self._defaults(node.args)
+        outside = self._repeats, self._unchanged
+        self._repeats, self._unchanged = True, unchanged_parameters(node)
+        node.body = self._statements(node.body)  # annotations stay as they are
+        self._repeats, self._unchanged = outside
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        node.decorator_list = [self.visit(d) for d in node.decorator_list]
+        node.bases = [self.visit(base) for base in node.bases]
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
+        body = self._statements(node.body)
+        # A metaclass may give the body a namespace of its own making: observers pass it by.
+        body.insert(_first_statement(body), ast.Global(list(_ALL)))
+        node.body = body
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        self._defaults(node.args)
+        outside, self._repeats = self._repeats, True
+        node.body = self.visit(node.body)
+        self._repeats = outside
+        return node
+
+    def _defaults(self, arguments: ast.arguments) -> None:
+        arguments.defaults = [self.visit(d) for d in arguments.defaults]
+        arguments.kw_defaults = [d and self.visit(d) for d in arguments.kw_defaults]
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        return self._repeating(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        return self._repeating(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        return self._repeating(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        return self._repeating(node)
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        return self._repeating(node)
+
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.AST:
+        return self._repeating(node)
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        return self._repeating(node)
+
+    def _repeating(self, node: ast.AST) -> ast.AST:
+        outside, self._repeats = self._repeats, True
+        self.generic_visit(node)
+        self._repeats = outside
+        return node
+
+    def _statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        statements: list[ast.stmt] = []
+        for statement in body:
+            new = self.visit(statement)
+            statements.extend(new if isinstance(new, list) else [new])
+        return statements
+
+    # ---- what is not evaluated as it stands
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        node.target = self.visit(node.target)
+        node.value = node.value and self.visit(node.value)
+        return node
+
+    def visit_match_case(self, node: ast.match_case) -> ast.AST:
+        node.guard = node.guard and self.visit(node.guard)
+        node.body = self._statements(node.body)
+        return node
+
+    def visit_TypeAlias(self, node: ast.AST) -> ast.AST:
+        return node
+
+    # ---- operators
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        if is_text(node.left) or is_text(node.right):
+            return self.generic_visit(node)
+        if literal(node.left) is not None and literal(node.right) is not None:
+            return node
+        return self._operation(node, _SYMBOLS[type(node.op)], ("left", "right"))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        if isinstance(node.op, ast.Not):
+            return self.generic_visit(node)
+        if literal(node) is not None or isinstance(node.operand, ast.Constant):
+            return node
+        return self._operation(node, _SYMBOLS[type(node.op)], ("operand",))
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        symbol = _SYMBOLS.get(type(node.ops[0]))
+        if len(node.ops) > 1 or symbol is None or is_text(node.left):
+            return self.generic_visit(node)
+        return self._operation(node, symbol, ("left", "comparators"))
+
+    def _operation(self, node: ast.expr, symbol: str, fields: tuple[str, ...]) -> ast.AST:
+        """An operation with its observers. Where arrays can come from variables alone, a copy
+        without them takes over once the site has proved to be about plain numbers."""
+        operands = [operand(node, name) for name in fields]
+        is_switched = self._repeats and is_plain(node)
+        plain = copy.deepcopy(node) if is_switched else None
+        mark = self._mark(node, "operator", symbol, tuple(literal(o) for o in operands))
+        outside, self._repeats = self._repeats, self._repeats and not is_switched
+        is_steady = is_plain(operands[-1])
+        known: list[ast.expr] = []
+        for name, given, observer in zip(fields, operands, (LEFT, RIGHT), strict=False):
+            observed, again = self._observed(given, observer, mark, is_steady or observer == RIGHT)
+            set_operand(node, name, observed)
+            known.append(again)
+        self._repeats = outside
+        whole = _call(node, SETTLE if outside else POST, mark, node, *known)
+        if plain is None:
+            return whole
+        peeked = _call(node, PEEK, mark, plain)
+        return _at(node, ast.IfExp(_is_quiet(mark), peeked, whole))
+
+    def _observed(
+        self, given: ast.expr, observer: str, mark: int, is_steady: bool = True
+    ) -> tuple[ast.expr, ast.expr]:
+        """An operand as it is evaluated, and how it is known afterwards: a number, or a name that
+        nothing binds anew meanwhile, is read again, anything else is noted on its way in."""
+        if self._reads_again(given, is_steady) and not self._checks:
+            return given, copy.copy(given)
+        number = literal(given)
+        if number is not None:
+            return given, ast.Constant(number)
+        return _call(given, observer, mark, self.visit(given)), ast.Constant(...)
+
+    def _reads_again(self, node: ast.expr, is_steady: bool) -> bool:
+        """Whether an expression is a name that means the same before and after what stands beside
+        it: nothing there runs code, or the name is a parameter that nothing binds."""
+        return isinstance(node, ast.Name) and (is_steady or node.id in self._unchanged)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
+        if is_text(node.value) or suspends(node.value):
+            return self.generic_visit(node)
+        mark = self._mark(
+            node, "inplace", _SYMBOLS[type(node.op)] + "=", (None, literal(node.value))
+        )
+        if not isinstance(node.target, ast.Name):
+            return self._aug_assign_part(node, node.target, mark)
+        is_switched = self._repeats and is_plain(node.value)
+        plain = copy.deepcopy(node) if is_switched else None
+        outside, self._repeats = self._repeats, self._repeats and not is_switched
+        node.value, value = self._observed(node.value, RIGHT, mark)
+        self._repeats = outside
+        target = _at(node.target, ast.Name(node.target.id, ast.Load()))
+        before = _at(node, ast.Expr(_call(node, LEFT, mark, target)))
+        logged = _call(node, SETTLE if outside else POST, mark, target, ast.Constant(...), value)
+        steps: list[ast.stmt] = [before, node, _at(node, ast.Expr(logged))]
+        if plain is None:
+            return steps
+        quietly = [plain, _at(node, ast.Expr(_call(node, PEEK, mark, target)))]
+        return [_at(node, ast.If(_is_quiet(mark), quietly, steps))]
+
+    def _aug_assign_part(
+        self, node: ast.AugAssign, target: ast.Attribute | ast.Subscript, mark: int
+    ) -> list[ast.stmt]:
+        """`a.b += c` or `a[i] += c` in steps, each part evaluated once and in Python's order."""
+        is_switched = self._repeats and is_plain(target) and is_plain(node.value)
+        plain = copy.deepcopy(node) if is_switched else None
+        outside, self._repeats = self._repeats, self._repeats and not is_switched
+        steps: list[ast.stmt] = []
+
+        def kept(part: str, context: ast.expr_context) -> ast.expr:
+            key = _call(target, KEY, mark, ast.Constant(part))
+            return _at(target, ast.Subscript(_name(KEPT), key, context))
+
+        def keep(part: str, value: ast.expr) -> ast.expr:
+            steps.append(_at(node, ast.Assign([kept(part, ast.Store())], value)))
+            return kept(part, ast.Load())
+
+        is_steady = is_plain(node.value)
+        # Not `self.b = ...`: a class lists the attributes its methods assign to in this way.
+        index = target.slice if isinstance(target, ast.Subscript) else None
+        if not (index and self._reads_again(target.value, is_steady and is_plain(index))):
+            target.value = keep("object", self.visit(target.value))
+        if isinstance(target, ast.Subscript) and not (is_steady and is_fixed(target.slice)):
+            taken = ast.Subscript(_name(INDEX), self.visit(target.slice), ast.Load())
+            target.slice = keep("index", _at(target, taken))
+        before = copy.copy(target)
+        before.ctx = ast.Load()
+        keep("value", _call(target, LEFT, mark, before))
+        node.value, value = self._observed(node.value, RIGHT, mark)
+        self._repeats = outside
+        node.target = kept("value", ast.Store())  # type: ignore[assignment]
+        observer = SETTLE if outside else POST
+        result = _call(node, observer, mark, kept("value", ast.Load()), ast.Constant(...), value)
+        steps += [node, _at(node, ast.Assign([target], result))]
+        forget = _at(node, ast.Expr(_call(node, FORGET, mark)))
+        observed = _at(node, ast.Try(steps, [], [], [forget]))
+        if plain is None:
+            return [observed]
+        plain.value = _call(plain.value, PEEK, mark, plain.value)
+        return [_at(node, ast.If(_is_quiet(mark), [plain], [observed]))]
+
+    # ---- calls
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        written = dotted(node.func)
+        if written in _UNTOUCHED or written in _PLAIN:
+            return self.generic_visit(node)
+        given = [a for a in (*node.args, *[k.value for k in node.keywords]) if not is_text(a)]
+        mark = self._mark(node, "call", written or "a call", (), len(given))
+        node.func = _call(node.func, CALLEE, mark, self.visit(node.func))
+        node.args = [self._argument(mark, place, a) for place, a in enumerate(node.args)]
+        for keyword in node.keywords:
+            name = "**" if keyword.arg is None else keyword.arg
+            keyword.value = self._observe_as(mark, name, keyword.value)
+        return _call(node, RETURNED, mark, node)
+
+    def _argument(self, mark: int, place: int, node: ast.expr) -> ast.expr:
+        if isinstance(node, ast.Starred):
+            node.value = self._observe_as(mark, "*", node.value)
+            return node
+        return self._observe_as(mark, place, node)
+
+    def _observe_as(self, mark: int, name: int | str, node: ast.expr) -> ast.expr:
+        if is_text(node):
+            return self.visit(node)  # type: ignore[no-any-return]
+        return _call(node, ARGUMENT, mark, ast.Constant(name), self.visit(node))
+
+    def _mark(
+        self,
+        node: ast.AST,
+        kind: str,
+        name: str,
+        literals: tuple[Literal, ...],
+        arguments: int = 0,
+    ) -> int:
+        mark = self._first + len(self.sites)
+        place = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
+        self.sites[mark] = Site(*place, kind, name, literals, arguments)
+        return mark
+
+
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def _at(place: ast.AST, node: _Node) -> _Node:
+    """A new node where an old one stands, so that tracebacks point at the user's source."""
+    return ast.copy_location(node, place)
+
+
+def _name(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _call(place: ast.AST, observer: str, mark: int, *arguments: ast.expr) -> ast.expr:
+    """A call of an observer, where an expression stands."""
+    return _at(place, ast.Call(_name(observer), [ast.Constant(mark), *arguments], []))
+
+
+def _is_quiet(mark: int) -> ast.expr:
+    return ast.Compare(ast.Constant(mark), [ast.In()], [_name(QUIET)])

@@ -1,0 +1,66 @@
+"""The text of the user's source at a place."""
+
+from __future__ import annotations
+
+import io
+import linecache
+import textwrap
+import tokenize
+
+from castwise.auditing.judging.findings import Place
+
+
+def text_at(place: Place) -> str:
+    """The source a place covers, its lines joined; empty where the file cannot be read."""
+    lines = _bytes_at(place)
+    if not any(lines):
+        return ""
+    lines[-1] = lines[-1][: place.end_column - 1]
+    lines[0] = lines[0][place.column - 1 :]
+    text = b"".join(lines).decode("utf-8", "replace")
+    return " ".join(line.strip() for line in _without_comments(text)) if len(lines) > 1 else text
+
+
+def _without_comments(text: str) -> list[str]:
+    """The lines of an expression without the comments, which would swallow what is joined."""
+    lines = text.splitlines()
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(f"({text})").readline):
+            if token.type == tokenize.COMMENT:
+                line, column = token.start
+                lines[line - 1] = lines[line - 1][: column - (line == 1)]
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    return lines
+
+
+def lines_at(place: Place) -> list[str]:
+    """The whole lines a place touches, without the indentation they share."""
+    return _as_lines(b"".join(_bytes_at(place)))
+
+
+def fixed_lines(place: Place, text: str) -> list[str]:
+    """Those lines with another text at the place."""
+    lines = _bytes_at(place)
+    before, after = lines[0][: place.column - 1], lines[-1][place.end_column - 1 :]
+    return _as_lines(before + text.encode() + after)
+
+
+def columns_of(place: Place) -> tuple[int, int]:
+    """Where a place begins and ends in its lines, from 1, in characters as editors count them."""
+    first, last = _bytes_at(place)[0], _bytes_at(place)[-1]
+    return _characters(first, place.column), _characters(last, place.end_column)
+
+
+def _characters(line: bytes, column: int) -> int:
+    return len(line[: column - 1].decode("utf-8", "replace")) + 1 if line else column
+
+
+def _as_lines(source: bytes) -> list[str]:
+    return textwrap.dedent(source.decode("utf-8", "replace")).rstrip().splitlines()
+
+
+def _bytes_at(place: Place) -> list[bytes]:
+    """The lines as bytes, which is what a place's columns count."""
+    numbers = range(place.line, place.end_line + 1)
+    return [linecache.getline(place.file, n).encode("utf-8", "replace") for n in numbers]

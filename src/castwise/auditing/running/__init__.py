@@ -1,0 +1,1 @@
+"""The program in a process of its own, and what its processes hand over."""

@@ -1,0 +1,127 @@
+"""Makes this process part of an audit. Runs in the program's process, before the program does.
+
+`castwise audit` starts a process of its own, so that a crash, os._exit or Ctrl-C of the program
+loses nothing, and no thread or handler of castwise lives beside the program's own.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+import time
+from _thread import allocate_lock
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from castwise.auditing.observing import scopes
+from castwise.auditing.observing.log import LOG
+from castwise.auditing.running import loading, main_script, saved
+from castwise.auditing.running.outcome import save_arrays
+from castwise.auditing.running.starting import hand_on
+
+_LEAST_WAIT = 1.0  # seconds between two reports of a running process
+_SHARE = 0.02  # of the time may go into them
+_AT_ONCE = 0.05  # seconds that may go into reports of what has just been seen first
+
+_directory: Path | None = None
+_keeps_outcome = False
+
+
+def join(place: str, loaded: Collection[str]) -> None:
+    """Makes this process part of an audit, and those it starts. `loaded` are the modules Python
+    had before castwise came."""
+    global _directory, _keeps_outcome
+    _directory = Path(place)
+    options = json.loads((_directory / "options").read_text(encoding="utf-8"))
+    _keeps_outcome = options["keeps_outcome"] and _is_first()
+    hand_on(place)
+    loading.start(options["include"], is_deep=options["is_deep"], checks=options["checks"])
+    if options["checks"]:
+        _begin_checks(options)
+    loading.EDITS.update(options["edits"] or {})
+    main_script.observe_main(_directory, options["script"])
+    main_script.make_way({name for name in sys.modules if name not in loaded})
+    atexit.register(_end)
+    os.register_at_fork(after_in_child=_forked)
+    LOG.on_event = _report_sometimes
+
+
+def _begin_checks(options: dict[str, Any]) -> None:
+    from castwise.auditing.enforcing.enforce import (  # most programs need none
+        Attempts,
+        ProcessEnforcement,
+    )
+
+    if options["notes_attempts"]:
+        scopes.enter_everywhere(Attempts())
+    if options["enforce"]:
+        scopes.enter_everywhere(ProcessEnforcement(**options["enforce"]))
+
+
+def _is_first() -> bool:
+    """Whether this is the process of the program itself, and not one that it started."""
+    assert _directory is not None  # it has joined
+    with suppress(FileExistsError), open(_directory / "first", "x", encoding="utf-8") as file:
+        file.write(str(os.getpid()))
+    return (_directory / "first").read_text(encoding="utf-8") == str(os.getpid())
+
+
+def _end() -> None:
+    """The last that is done before Python takes the program's modules apart."""
+    if _keeps_outcome and _directory is not None:
+        save_arrays(sys.modules["__main__"], _directory)
+    _report()
+
+
+_reporting = allocate_lock()
+_spent = 0.0
+_began = time.monotonic()
+_next_report = _began + _LEAST_WAIT
+
+
+def _report() -> None:
+    """Writes what was seen so far. It is the program's process: whatever fails here, it goes on."""
+    global _spent, _next_report
+    if _directory is None or not _reporting.acquire(blocking=False):
+        return
+    began = time.monotonic()
+    try:
+        if _directory.is_dir():
+            saved.save(_directory)
+    except Exception as error:
+        LOG.failed(error)
+    finally:
+        now = time.monotonic()
+        _spent += now - began
+        _next_report = now + max(_LEAST_WAIT, (now - began) / _SHARE)
+        _reporting.release()
+
+
+def _report_sometimes(is_new: bool) -> None:
+    """Reports now and then, and at once what was not seen before: the next line may be the crash
+    that is looked for."""
+    now = time.monotonic()
+    if now >= _next_report or (is_new and _spent < _AT_ONCE + _SHARE * (now - _began)):
+        _report()
+
+
+def _forked() -> None:
+    """A forked child starts its own count and its own time."""
+    global _keeps_outcome, _reporting, _spent, _began, _next_report
+    _keeps_outcome = False
+    _reporting = allocate_lock()  # the parent's may have been held by a thread that is not here
+    _spent, _began = 0.0, time.monotonic()
+    _next_report = _began + _LEAST_WAIT
+    LOG.clear()
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.register_after_fork(LOG, _report_at_end)
+
+
+def _report_at_end(_: object) -> None:
+    """multiprocessing ends its forked children by their finalizers alone, without atexit."""
+    sys.modules["multiprocessing.util"].Finalize(None, _report, exitpriority=-100)

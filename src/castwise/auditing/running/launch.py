@@ -1,0 +1,135 @@
+"""Starts a program under audit in a process of its own, and collects what it saw."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from castwise.auditing.running import saved
+from castwise.auditing.running.outcome import Outcome, load_outcome
+from castwise.auditing.running.starting import environment
+from castwise.errors import UsageError
+
+_GLANCE = 0.2  # seconds between two looks at the program
+
+
+class Options(NamedTuple):
+    """How a program is audited."""
+
+    include: tuple[str, ...] = ()  # packages beyond the user's own modules
+    is_deep: bool = False  # what runs inside libraries too
+    edits: dict[str, list[tuple[int, int, int, int, str]]] | None = None  # changes in memory
+    keeps_outcome: bool = False  # what it prints and leaves is kept, to be compared
+    is_shown: bool = True  # what it prints is passed on
+    checks: bool = False  # operations can be judged before they run
+    notes_attempts: bool = False  # what the framework itself is about to refuse is noted
+    enforce: dict[str, Any] | None = None  # the arguments of cw.enforce, for the whole program
+
+
+_AS_IT_IS = Options()
+
+
+class Run(NamedTuple):
+    """How a program ended, and what was seen of it."""
+
+    status: int
+    seen: saved.Data
+    seconds: float
+    outcome: Outcome | None = None
+
+
+def run_audited(
+    program: Sequence[str],
+    options: Options = _AS_IT_IS,
+    watch: Callable[[float, Path], None] | None = None,
+) -> Run:
+    """Runs `script.py args` or `-m module args` as Python would. `watch` is called now and then
+    with the seconds gone and the directory the processes report to.
+
+    Raises UsageError where there is no such script.
+    """
+    _check(program)
+    with tempfile.TemporaryDirectory(prefix="castwise-") as place:
+        directory = Path(place)
+        given = {**options._asdict(), "script": os.path.abspath(program[0])}
+        (directory / "options").write_text(json.dumps(given), encoding="utf-8")
+        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+        command = [sys.executable, *flags, *program]
+        began = time.monotonic()
+        status, printed = _wait(command, options, began, directory, watch)
+        outcome = load_outcome(directory, printed) if options.keeps_outcome else None
+        return Run(status, saved.load(directory), time.monotonic() - began, outcome)
+
+
+def _check(program: Sequence[str]) -> None:
+    if program[0] == "-m":
+        if len(program) < 2:
+            raise UsageError("-m needs the name of a module.")
+    elif not os.path.isfile(program[0]):
+        raise UsageError(f"there is no script {program[0]!r}.")
+    if sys.flags.ignore_environment or sys.flags.no_site:
+        raise UsageError(
+            "an audit reaches the program by its environment and by Python's site module, and this "
+            "Python ignores them. Run castwise without -I, -E and -S."
+        )
+
+
+def _wait(
+    command: list[str],
+    options: Options,
+    began: float,
+    directory: Path,
+    watch: Callable[[float, Path], None] | None,
+) -> tuple[int, str]:
+    """The program's status and, where it is kept, what it printed. Ctrl-C reaches the program
+    too, and it decides what to do with it."""
+    stdout = subprocess.PIPE if options.keeps_outcome else None
+    stderr = None if options.is_shown else subprocess.DEVNULL
+    printed: list[bytes] = []
+    variables = environment(str(directory), os.environ.get("PYTHONPATH"))
+    process = subprocess.Popen(
+        command, stdout=stdout, stderr=stderr, env={**os.environ, **variables}
+    )
+    reader = threading.Thread(target=_pass_on, args=(process.stdout, printed, options.is_shown))
+    reader.start()
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda number, _: process.send_signal(number))
+    try:
+        while True:
+            try:
+                status = process.wait(_GLANCE)
+                break
+            except subprocess.TimeoutExpired:
+                if watch:
+                    watch(time.monotonic() - began, directory)
+        reader.join()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    text = b"".join(printed).decode("utf-8", "replace")
+    return 128 - status if status < 0 else status, text
+
+
+def _pass_on(pipe: IO[bytes] | None, printed: list[bytes], is_shown: bool) -> None:
+    """Keeps what a program prints, and shows it as it comes."""
+    if pipe is None:
+        return
+    with pipe:
+        while part := os.read(pipe.fileno(), 1 << 16):
+            printed.append(part)
+            if is_shown:
+                sys.stdout.write(part.decode("utf-8", "replace"))
+                sys.stdout.flush()
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)

@@ -1,0 +1,250 @@
+"""Rewrites the user's own modules as they are imported, and keeps the rewritten code on disk."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.abc
+import importlib.machinery
+import marshal
+import os
+import runpy
+import site
+import sys
+import tempfile
+import types
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from castwise import __version__
+from castwise.auditing.hook import all_hooks, compilers
+from castwise.auditing.observing import arrivals, scopes
+from castwise.auditing.observing.callees import observed_file
+from castwise.auditing.observing.log import FILES, LOG, SITES, UNOBSERVED
+from castwise.auditing.rewriting.rewrite import rewrite
+from castwise.auditing.rewriting.sites import Site, Unobserved, first_mark, full_path
+
+_Sites: TypeAlias = "dict[int, tuple[Any, ...]]"
+_Unobserved: TypeAlias = "list[tuple[Any, ...]]"
+_Entry: TypeAlias = "tuple[types.CodeType, _Sites, _Unobserved]"
+
+_OWN = str(Path(__file__).parents[2]) + os.sep
+
+
+def audited_code(source: bytes, path: str) -> types.CodeType:
+    """The code of a module with its observers; what their marks mean is known from here on."""
+    code, sites, unobserved = rewritten(source, path)
+    register(path, sites, unobserved)
+    return code
+
+
+def rewritten(
+    source: bytes, path: str, *, is_main: bool = False, checks: bool | None = None
+) -> _Entry:
+    """A module's code, its sites and what is left as it is, from the cache where that was done
+    before. `checks` is by default what the process was started with.
+
+    Raises SyntaxError, or ValueError, as compiling the source would.
+    """
+    checks = _checks if checks is None else checks
+    full = full_path(path)
+    source = _edited(source, EDITS.get(full, ()))
+    kept = _cache_file(source, path, is_main, checks)
+    entry = _read_cache(kept)
+    if entry is None:
+        new = rewrite(source, full, compilers(), is_main=is_main, checks=checks)
+        code = compile(new.tree, path, "exec", dont_inherit=True)
+        entry = (code, _plain(new.sites), [tuple(found) for found in new.unobserved])
+        _write_cache(kept, entry)
+    return entry
+
+
+def source_of(path: str) -> bytes:
+    """The source of an audited file, with the changes that are tried."""
+    return _edited(Path(path).read_bytes(), EDITS.get(os.path.abspath(path), ()))
+
+
+def register(path: str, sites: _Sites, unobserved: _Unobserved) -> None:
+    """Says what the marks in a file's code mean, and that all its functions are observed."""
+    register_sites(path, sites)
+    UNOBSERVED[full_path(path)] = [Unobserved(*fields) for fields in unobserved]
+    observed_file(path)
+    if _checks:
+        CHECKED.add(path)
+
+
+def register_sites(path: str, sites: _Sites) -> None:
+    """Says what the marks in some code of a file mean."""
+    SITES.update({mark: Site(*fields) for mark, fields in sites.items()})
+    full = full_path(path)
+    FILES[first_mark(full)] = full
+
+
+CHECKED: set[str] = set()  # files whose operations can be judged before they run
+_checks = False
+
+# path -> changes to try in memory: first line and column, last ones, new text; all from 1
+EDITS: dict[str, list[tuple[int, int, int, int, str]]] = {}
+
+
+def _edited(source: bytes, edits: Sequence[tuple[int, int, int, int, str]]) -> bytes:
+    """A source with some pieces replaced, the last first so that places stay true."""
+    lines = source.splitlines(keepends=True)
+    for line, column, end_line, end_column, text in sorted(edits, reverse=True):
+        tail = lines[end_line - 1][end_column - 1 :]
+        lines[line - 1 : end_line] = [lines[line - 1][: column - 1] + text.encode() + tail]
+    return b"".join(lines)
+
+
+def _plain(sites: dict[int, Site]) -> dict[int, tuple[Any, ...]]:
+    return {mark: tuple(site) for mark, site in sites.items()}
+
+
+def _cache_file(source: bytes, path: str, is_main: bool, checks: bool) -> Path:
+    """Where a module's rewritten code is kept: by all that it depends on."""
+    where = f"{path}\0{os.path.abspath(path)}".encode("utf-8", "surrogatepass")
+    versions = f"{sys.version} {__version__} {sys.flags.optimize} {is_main} {checks}"
+    parts = (source, where, versions.encode(), _rewriter_digest())
+    key = hashlib.sha256(b"\0".join(parts)).hexdigest()
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(home, "castwise", "rewritten", key[:2], f"{key}.bin")
+
+
+@functools.cache
+def _rewriter_digest() -> bytes:
+    """So that work on the rewriter itself, or a compiler it learns of, is never hidden by what it
+    wrote before."""
+    names = ("rewrite.py", "expressions.py", "compiled.py", "sites.py")
+    rewriting = Path(__file__).parents[1] / "rewriting"
+    texts = [(rewriting / name).read_bytes() for name in names]
+    return hashlib.sha256(b"".join([*texts, *sorted(c.encode() for c in compilers())])).digest()
+
+
+def _read_cache(kept: Path) -> _Entry | None:
+    """What was written, if it is whole: unpacking broken code can end the process."""
+    try:
+        digest, body = (whole := kept.read_bytes())[:_DIGEST], whole[_DIGEST:]
+    except OSError:
+        return None
+    return marshal.loads(body) if hashlib.sha256(body).digest() == digest else None
+
+
+_DIGEST = 32  # bytes
+
+
+def _write_cache(kept: Path, entry: _Entry) -> None:
+    """Writes beside and renames, so that two processes never see half a file."""
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        handle, beside = tempfile.mkstemp(dir=kept.parent)
+        with os.fdopen(handle, "wb") as file:
+            body = marshal.dumps(entry)
+            file.write(hashlib.sha256(body).digest() + body)
+        os.replace(beside, kept)
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    """Finds what the other finders find, and gives the user's own modules an auditing loader."""
+
+    def __init__(self, include: Collection[str] = (), *, only_included: bool = False) -> None:
+        self._include = frozenset(include)
+        self._only_included = only_included
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> ModuleSpec | None:
+        own = sys.meta_path.index(self)  # those before have been asked, and found nothing
+        for finder in sys.meta_path[own + 1 :]:
+            find = getattr(finder, "find_spec", None)
+            spec: ModuleSpec | None = find(name, path, target) if find else None
+            if spec is not None:
+                self._audit(spec)
+                return spec
+        return None
+
+    def _audit(self, spec: ModuleSpec) -> None:
+        arrivals.notice(spec)
+        if type(spec.loader) is SourceFileLoader and spec.origin:
+            top = spec.name.partition(".")[0]
+            is_own = not self._only_included and is_users_own(spec.origin)
+            if top in self._include or is_own:
+                _give_code(spec.loader, spec.name, spec.origin)
+
+
+def _give_code(loader: SourceFileLoader, name: str, path: str) -> None:
+    """Gives a loader the rewritten code. It is made before the loader runs, so that a module that
+    cannot be compiled fails as it would."""
+    try:
+        code = audited_code(loader.get_data(path), path)
+    except Exception as error:
+        not_rewritten(path, name, error)
+    else:
+        loader.get_code = lambda fullname: code  # type: ignore[method-assign]
+
+
+def not_rewritten(path: str, name: str, error: Exception) -> None:
+    """Says that a file runs as it is, since the rewriter or Python could not read it."""
+    UNOBSERVED[path] = [Unobserved(1, name, f"not rewritten: {error}")]
+
+
+def is_users_own(path: str) -> bool:
+    """Whether a file belongs to neither Python, an installed package nor castwise."""
+    full = os.path.realpath(path)
+    return not full.startswith((*_installed(), _OWN)) and not path.startswith("<")
+
+
+@functools.cache
+def _installed() -> tuple[str, ...]:
+    library = os.path.dirname(os.__file__)  # sysconfig may not be ready while site runs
+    found = {library, *getattr(site, "getsitepackages", list)(), site.getusersitepackages()}
+    return tuple(os.path.realpath(place) + os.sep for place in found if place)
+
+
+def start(
+    include: Collection[str] = (),
+    *,
+    is_deep: bool = False,
+    checks: bool = False,
+    only_included: bool = False,
+) -> Finder:
+    """Audits every module of the user's that is imported from now on, or only those of the
+    packages to include; where it is deep, also what runs inside the libraries of frameworks that
+    can show it. With `checks` operations can be judged before they run."""
+    global _checks
+    _checks = checks
+    scopes.record()
+    LOG.is_deep = is_deep
+    for hook in all_hooks():
+        for module, action in hook.when_imported.items():
+            arrivals.when_imported(module, action)
+        if is_deep and hook.watch_inside:
+            arrivals.when_imported(hook.framework, hook.watch_inside)
+    finder = Finder(include, only_included=only_included)
+    _installed()  # now: it imports modules itself, and must not be asked about them half-way
+    sys.meta_path.insert(0, finder)
+    if not only_included:
+        _audit_scripts()
+    return finder
+
+
+def _audit_scripts() -> None:
+    """runpy reads a script without any finder: multiprocessing's children run the main one so."""
+    name = "_get_code_from_file"
+    plain = getattr(runpy, name)
+
+    def audited(*arguments: Any) -> object:
+        path = os.fspath(arguments[-1])
+        result = plain(*arguments)
+        if not is_users_own(path):
+            return result
+        try:
+            code = audited_code(Path(path).read_bytes(), path)
+        except Exception as error:
+            not_rewritten(path, path, error)
+            return result
+        return (code, *result[1:]) if isinstance(result, tuple) else code
+
+    setattr(runpy, name, audited)

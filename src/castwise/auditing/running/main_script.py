@@ -1,0 +1,104 @@
+"""A script that Python runs itself, observed.
+
+No import hook sees the script of `python script.py`. It is compiled with its observers to a file,
+and the process becomes `python that_file.pyc` with the same arguments: so the program's own frame
+is the lowest one, and Python itself ends it, by status, signal or traceback, as it would have.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import marshal
+import os
+import sys
+from collections.abc import Collection
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+from castwise.auditing.observing.log import UNOBSERVED
+from castwise.auditing.rewriting.rewrite import BEGIN
+from castwise.auditing.rewriting.sites import Unobserved
+from castwise.auditing.running import loading
+
+_HEADER = importlib.util.MAGIC_NUMBER + bytes(12)  # a .pyc that is not checked against its source
+
+
+def observe_main(directory: Path, asked_for: str | None) -> None:
+    """Sees to it that the script Python is about to run is observed: the one that was asked for,
+    or one of the user's own."""
+    given = sys.argv[0] if sys.argv else ""
+    if os.path.dirname(given) == str(directory):
+        _stand_in_for_the_script(Path(given))
+    elif given == "-c":
+        if "multiprocessing" not in sys.orig_argv[-len(sys.argv)]:
+            _not_observed("the code of python -c")
+    elif given in ("", "-"):
+        _not_observed("code read from stdin")
+    elif given != "-m" and os.path.isfile(given):
+        path = os.path.join(os.getcwd(), given)  # as Python itself makes it absolute
+        if os.path.abspath(path) == asked_for or loading.is_users_own(path):
+            _run_compiled(directory, path)
+
+
+def _not_observed(what: str) -> None:
+    UNOBSERVED[what] = [Unobserved(0, what, "only what it imports is")]
+
+
+def _run_compiled(directory: Path, path: str) -> None:
+    """Replaces this process by one that runs the compiled script; returns where that cannot be."""
+    options = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv)]
+    is_python = os.path.basename(sys.executable or "").startswith("python")
+    if not is_python or sys.orig_argv[len(options) + 1 :] != sys.argv or os.name != "posix":
+        _not_observed(path)
+        return
+    try:
+        code, sites, unobserved = loading.rewritten(Path(path).read_bytes(), path, is_main=True)
+    except Exception as error:  # if it is the script that is wrong, Python will say so
+        loading.not_rewritten(path, os.path.basename(path), error)
+        return
+    compiled = directory / f"main-{os.getpid()}.pyc"
+    compiled.write_bytes(_HEADER + marshal.dumps(code))
+    meant = (path, sys.argv, sys.orig_argv, sites, unobserved)
+    compiled.with_suffix(".bin").write_bytes(marshal.dumps(meant))
+    os.execv(sys.executable, [sys.orig_argv[0], *options, str(compiled), *sys.argv[1:]])
+
+
+def _stand_in_for_the_script(compiled: Path) -> None:
+    """Gives the process of a compiled script the script's name in all that the program can ask."""
+    beside = compiled.with_suffix(".bin")
+    path, argv, orig_argv, sites, unobserved = marshal.loads(beside.read_bytes())
+    beside.unlink()
+    loading.register(path, sites, unobserved)
+    sys.argv[:], sys.orig_argv[:] = argv, orig_argv
+
+    def begin() -> None:
+        """Called by the script's first line: what Python sets after site has run."""
+        compiled.unlink()
+        if sys.path and sys.path[0] == os.path.realpath(compiled.parent):
+            sys.path[0] = os.path.dirname(os.path.realpath(path))
+        main = sys.modules["__main__"]
+        main.__file__ = path
+        main.__loader__ = SourceFileLoader("__main__", path)
+        delattr(builtins, BEGIN)
+
+    setattr(builtins, BEGIN, begin)
+
+
+def make_way(names: Collection[str]) -> None:
+    """Forgets, of the standard library's modules castwise has imported, those that the program
+    has its own of: they stand first on its path."""
+    if sys.flags.isolated or getattr(sys.flags, "safe_path", False):
+        return
+    is_script = sys.argv and os.path.isfile(sys.argv[0])
+    place = os.path.dirname(os.path.realpath(sys.argv[0])) if is_script else os.getcwd()
+    for top in {name.partition(".")[0] for name in names} - {"castwise"}:
+        if _is_module_in(place, top):
+            for name in [n for n in sys.modules if n == top or n.startswith(f"{top}.")]:
+                if name in names:
+                    del sys.modules[name]
+
+
+def _is_module_in(place: str, name: str) -> bool:
+    files = (f"{name}.py", os.path.join(name, "__init__.py"))
+    return any(os.path.isfile(os.path.join(place, file)) for file in files)
