@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from castwise.auditing.hook import Hook
+from typing import Any
+
+from castwise.auditing.hook import Hook, Read, read_array
 from castwise.auditing.hooks.numpy import HOOK as NUMPY
+
+
+def _read(array: Any) -> Read:
+    try:
+        return read_array(array)
+    except AttributeError:  # xarray's own __init__ is observed, and has not given it its array yet
+        return None, (), False, None
+
 
 HOOK = Hook(
     framework="xarray",
     dialect=NUMPY.dialect,
     arrays="DataArray Variable",
+    read=_read,
     kin="numpy",
     casts="astype",
     makes="DataArray Variable zeros_like ones_like full_like open_dataset open_dataarray "
