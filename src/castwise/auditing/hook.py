@@ -59,6 +59,7 @@ class Hook:
     functions: dict[str, str] = field(default_factory=dict)  # operators that take dtype= as calls
     when_imported: dict[str, Callable[[], None]] = field(default_factory=dict)  # by module
     casts_inside: str = ""  # its own name of a cast, whoever made it
+    autocasts: str = ""  # calls whose operands it casts by itself, where it is told to
     watch_inside: Callable[[], None] | None = None  # logs what runs inside its libraries
 
 

@@ -137,7 +137,7 @@ def _why(event: Data, hook: Hook, is_autocast_site: bool) -> str:
     call = _written(spot)
     if call.is_cast or call.name in hook.casts.split():
         raise Harmless(call.name)
-    if event["inside"]["autocast"]:
+    if event["inside"]["autocast"] and (not call.name or call.name in hook.autocasts.split()):
         return f"autocast for {call.name or 'an operator'}"
     return f"unknown origin, inside {_library_text(spot[0])}:{spot[1]}"
 

@@ -128,8 +128,8 @@ def _pass_on(pipe: IO[bytes] | None, printed: list[bytes], is_shown: bool) -> No
         while part := os.read(pipe.fileno(), 1 << 16):
             printed.append(part)
             if is_shown:
-                sys.stdout.write(part.decode("utf-8", "replace"))
-                sys.stdout.flush()
+                sys.stdout.buffer.write(part)
+                sys.stdout.buffer.flush()
 
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
