@@ -10,18 +10,21 @@ from pathlib import Path
 from typing import Any
 
 DIRECTORY = "CASTWISE_AUDIT"  # the variable that says where the processes report
+_EMPTY = "CASTWISE_EMPTY_PATH"  # there where PYTHONPATH is, and empty: not the same as none
 _STARTUP = str(Path(__file__).with_name("startup"))
 
 
 def environment(directory: str, own_path: str | None) -> dict[str, str]:
     """The variables that bring a Python process into an audit; `own_path` is its PYTHONPATH."""
     paths = os.pathsep.join([_STARTUP, own_path] if own_path else [_STARTUP])
-    return {DIRECTORY: directory, "PYTHONPATH": paths}
+    empty = {_EMPTY: ""} if own_path == "" else {}
+    return {DIRECTORY: directory, "PYTHONPATH": paths, **empty}
 
 
 def hand_on(directory: str) -> None:
     """Brings in every process that is started from here on."""
     # Not by os.environ, which the program can see: processes get the environment of their parent.
+    os.unsetenv(_EMPTY)
     for name, value in environment(directory, os.environ.get("PYTHONPATH")).items():
         os.putenv(name, value)
     _hand_on_explicitly(directory)
@@ -56,5 +59,6 @@ def _with_variables(given: Sequence[bytes], directory: str) -> list[bytes]:
     mark = b"PYTHONPATH="
     own = [entry[len(mark) :] for entry in given if entry.startswith(mark)]
     names = environment(directory, os.fsdecode(own[0]) if own else None)
-    kept = [e for e in given if not e.startswith((mark, os.fsencode(f"{DIRECTORY}=")))]
+    ours = tuple(os.fsencode(f"{name}=") for name in (DIRECTORY, _EMPTY))
+    kept = [entry for entry in given if not entry.startswith((mark, *ours))]
     return [*kept, *(os.fsencode(f"{name}={value}") for name, value in names.items())]

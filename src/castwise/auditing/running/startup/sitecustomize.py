@@ -11,7 +11,7 @@ _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [path for path in sys.path if path != _here]
 sys.path_importer_cache.pop(_here, None)
 _paths = [path for path in os.environ.pop("PYTHONPATH", "").split(os.pathsep) if path != _here]
-if any(_paths):
+if any(_paths) or os.environ.pop("CASTWISE_EMPTY_PATH", None) is not None:
     os.environ["PYTHONPATH"] = os.pathsep.join(_paths)
 _directory = os.environ.pop("CASTWISE_AUDIT", None)
 
