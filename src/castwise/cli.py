@@ -86,10 +86,12 @@ def _with_hint(error: click.ClickException) -> str:
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx: click.Context) -> int:
-    """Decides and explains dtype promotion as each tensor framework does.
+    """Shows every implicit cast in a program, and explains dtype promotion as each tensor
+    framework does it.
 
     \b
     Examples:
+      castwise audit train.py
       castwise explain torch "int32[3] + 5.5"
       castwise diff numpy torch --op add
     """
