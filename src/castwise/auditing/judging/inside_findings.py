@@ -10,9 +10,9 @@ from typing import Any
 
 from castwise.auditing.hook import Hook, find_hook
 from castwise.auditing.judging.findings import Finding, Place, findings_of, key_of, merge, place_of
-from castwise.auditing.judging.operations import Harmless, NotUnderstood, arrays_in, understand
+from castwise.auditing.judging.operations import Harmless, NotUnderstood, understand
 from castwise.auditing.rewriting.source import text_at
-from castwise.auditing.running.saved import Data
+from castwise.auditing.running.saved import Data, arrays_in
 from castwise.vocab.dtypes import DType, dtype
 
 

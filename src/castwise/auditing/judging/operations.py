@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from castwise.auditing.hook import Hook, find_hook
-from castwise.auditing.running.saved import Data
+from castwise.auditing.running.saved import Data, arrays_in
 from castwise.engine.ask import answer, find_op
 from castwise.engine.decision import Cast, Decision, Question
 from castwise.errors import CastwiseError, UsageError
@@ -112,17 +112,6 @@ def framework_of(event: Data) -> str:
 def _is_guest(framework: str) -> bool:
     hook = find_hook(framework)
     return hook is not None and hook.is_guest
-
-
-def arrays_in(operands: list[Any]) -> list[Data]:
-    """The arrays among operands, those in lists included."""
-    flat: list[Data] = []
-    for operand in operands:
-        if operand and "list" in operand:
-            flat += arrays_in(operand["list"])
-        elif operand and "dtype" in operand:
-            flat.append(operand)
-    return flat
 
 
 def _operator(site: Data) -> tuple[Op, bool]:

@@ -20,7 +20,7 @@ class Tally:
     def __init__(self, operands: tuple[Any, ...], result: tuple[int, ...] | None) -> None:
         self.count = 0
         self.elements = 0
-        self.shapes = [o.shape if type(o) is Note else None for o in operands]
+        self.shapes = [_shape(operand) for operand in operands]
         self.result = result
         self.extremes: dict[int, tuple[Any, Any]] = {
             place: (value, value)
@@ -34,6 +34,13 @@ class Tally:
             value = _value(operands[place])
             if not low <= value <= high:  # one step at a time: another thread may read them
                 self.extremes[place] = (min(low, value), max(high, value))
+
+
+def _shape(operand: Any) -> Any:
+    """The shape of an array; of a list of them, theirs."""
+    if type(operand) is tuple:
+        return tuple([_shape(element) for element in operand])
+    return operand.shape if type(operand) is Note else None
 
 
 def _value(operand: Any) -> Any:

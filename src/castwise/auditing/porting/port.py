@@ -12,7 +12,6 @@ from castwise.auditing.judging.operations import (
     Harmless,
     NotUnderstood,
     Operation,
-    arrays_in,
     framework_of,
     understand,
 )
@@ -20,7 +19,7 @@ from castwise.auditing.porting.answers import Answer, answer_to, questions_in
 from castwise.auditing.porting.keeping import Keeping, kept
 from castwise.auditing.porting.reasons import default_reason, reason_of
 from castwise.auditing.rewriting.source import text_at
-from castwise.auditing.running.saved import Data
+from castwise.auditing.running.saved import Data, arrays_in
 from castwise.engine.decision import cast_between
 from castwise.errors import UsageError
 from castwise.frameworks.catalog import dialect_named, to_dialect

@@ -26,7 +26,7 @@ def seen_in(log: Log) -> Data:
     events = [event_of(key, tally) for key, tally in list(log.events.items())]
     attempts = [event_of(key, tally) for key, tally in list(log.attempts.items())]
     marks = {event["mark"] for event in (*events, *attempts)} | {*log.quieted, *log.late}
-    marks |= {o["origin"] for event in (*events, *attempts) for o in _arrays(event["operands"])}
+    marks |= {o["origin"] for event in (*events, *attempts) for o in arrays_in(event["operands"])}
     return {
         "events": [event for event in events if "inside" not in event],
         "inside": [event for event in events if "inside" in event],
@@ -73,7 +73,7 @@ def _operand(key: Any, shape: Any, extremes: Any) -> Data | None:
             return None
         return {"python": key.__name__, "low": _low(extremes), "high": _high(extremes)}
     if not isinstance(key, Signature):
-        return {"list": [_operand(k, None, None) for k in key]}
+        return {"list": [_operand(k, s, None) for k, s in zip(key, shape, strict=True)]}
     kind, dtype, is_zero_d, is_weak, origin = key
     found = ARRAYS[kind]
     return {
@@ -106,11 +106,12 @@ def _dtype_name(dtype: Any) -> str | None:
         return None
 
 
-def _arrays(operands: list[Any]) -> list[Data]:
+def arrays_in(operands: list[Any]) -> list[Data]:
+    """The arrays among operands, those in lists included."""
     flat: list[Data] = []
     for operand in operands:
         if operand and "list" in operand:
-            flat += _arrays(operand["list"])
+            flat += arrays_in(operand["list"])
         elif operand and "dtype" in operand:
             flat.append(operand)
     return flat
