@@ -36,7 +36,7 @@ X, IDS = torch.ones(3), torch.arange(3)
         (lambda: X * IDS, "mul(float32[3], int64[3])"),
         (lambda: 2 - X * IDS, "mul(float32[3], int64[3])"),
         (lambda: X.double() // X, "float64[3] // float32[3]"),
-        (lambda: torch.cat([X, X.double()]), "concat(float32, float64)"),
+        (lambda: torch.cat([X, X.double()]), "concat(float32[3], float64[3])"),
         (lambda: torch.add(input=X, other=IDS), "add(float32[3], int64[3])"),
         (lambda: torch.nn.functional.mse_loss(X, X.double()), "mse_loss(float32[3], float64[3])"),
         (lambda: sum([X, X.double()], X), "add(float32[3], float64[3])"),

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from types import FrameType, TracebackType
-from typing import Any
+from types import FrameType
 
-from castwise.auditing.enforcing.instrumented import refuse_if_blind
+from castwise.auditing.enforcing.block import Block
 from castwise.auditing.judging.audited import Audit, audit_of
 from castwise.auditing.judging.findings import Coverage, Finding
-from castwise.auditing.observing import scopes
-from castwise.auditing.observing.callees import Callee
-from castwise.auditing.observing.log import Log
-from castwise.auditing.observing.modes import enter_modes, leave_modes
+from castwise.auditing.observing.log import Begun, Log
 from castwise.auditing.porting.port import Port, port_of
 from castwise.auditing.running.saved import Data, seen_in
 from castwise.frameworks.dialect import Dialect
@@ -29,37 +25,16 @@ def audit() -> AuditLog:
     return AuditLog()
 
 
-class AuditLog:
+class AuditLog(Block):
     """What was seen in a block; made by audit."""
 
+    name = "cw.audit()"
     is_checking = False
 
     def __init__(self) -> None:
         self.log: Log | None = Log()
 
-    def __enter__(self) -> AuditLog:
-        refuse_if_blind("cw.audit()", for_checks=False)
-        scopes.enter(self)
-        enter_modes()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        leave_modes()
-        scopes.leave(self)
-
-    def check(
-        self,
-        mark: int,
-        callee: Callee | None,
-        operands: tuple[Any, ...],
-        flags: tuple[Any, ...],
-        frame: FrameType,
-    ) -> None:
+    def check(self, begun: Begun, frame: FrameType) -> None:
         """Has nothing against anything."""
 
     @property

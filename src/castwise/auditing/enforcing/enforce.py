@@ -7,17 +7,14 @@ import re
 import warnings
 from collections.abc import Iterable
 from pathlib import PurePath
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
+from castwise.auditing.enforcing.block import Block
 from castwise.auditing.enforcing.decorating import Decorator, Wrapped
-from castwise.auditing.enforcing.instrumented import refuse_if_blind
 from castwise.auditing.enforcing.verdicts import Remembered, Verdict, judged
 from castwise.auditing.judging.operations import Operation
-from castwise.auditing.observing import scopes
-from castwise.auditing.observing.callees import Callee
-from castwise.auditing.observing.log import LOG, Log
-from castwise.auditing.observing.modes import enter_modes, leave_modes
+from castwise.auditing.observing.log import LOG, Begun, Log
 from castwise.auditing.running.saved import site_of
 from castwise.engine.ask import find_op
 from castwise.errors import PromotionError, PromotionWarning, UsageError
@@ -61,9 +58,10 @@ def enforce(
     return Enforcement(dialect, strict=strict, differs=differs, allow=allow)
 
 
-class Enforcement(Decorator):
+class Enforcement(Block, Decorator):
     """A scope that refuses; made by enforce."""
 
+    name = "cw.enforce"
     log: Log | None = None
     is_checking = True
 
@@ -85,45 +83,23 @@ class Enforcement(Decorator):
         self._verdict = Remembered(self._asked)
         self.differences: list[str] = []
 
-    def __enter__(self) -> Enforcement:
-        refuse_if_blind("cw.enforce", for_checks=True)
-        scopes.enter(self)
-        enter_modes()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        leave_modes()
-        scopes.leave(self)
-
     def __call__(self, function: Wrapped) -> Wrapped:
         """The function, held to the dialect whenever it runs."""
         return self.decorate(function)
 
-    def check(
-        self,
-        mark: int,
-        callee: Callee | None,
-        operands: tuple[Any, ...],
-        flags: tuple[Any, ...],
-        frame: FrameType,
-    ) -> None:
+    def check(self, begun: Begun, frame: FrameType) -> None:
         """Raises PromotionError where the operation is refused."""
         try:
-            verdict = self._verdict(mark, callee, operands, flags)
+            verdict = self._verdict(begun)
         except Exception as error:  # castwise's own, which the program must not see
             LOG.failed(error)
             return
         if verdict is None:
             return
         if verdict.refusal is not None or self._differs == "raise":
-            self.refuse(verdict, mark)
+            self.refuse(verdict, begun.mark)
         else:
-            self.report(verdict, mark, frame)
+            self.report(verdict, begun.mark, frame)
 
     def _asked(self, operation: Operation | None, mark: int) -> Verdict | None:
         if operation is None:
@@ -197,21 +173,14 @@ def held_to(named: str, differs: str, allow: Iterable[str]) -> dict[str, Any]:
 class ProcessEnforcement(Enforcement):
     """Holds a whole program to a dialect. What differs is for the report at its end."""
 
-    def check(
-        self,
-        mark: int,
-        callee: Callee | None,
-        operands: tuple[Any, ...],
-        flags: tuple[Any, ...],
-        frame: FrameType,
-    ) -> None:
+    def check(self, begun: Begun, frame: FrameType) -> None:
         """Raises PromotionError where the operation is refused; the report will know of it even
         if the program catches the error."""
         __tracebackhide__ = True
         try:
-            super().check(mark, callee, operands, flags, frame)
+            super().check(begun, frame)
         except PromotionError:
-            LOG.attempt(mark, callee, operands, flags)
+            LOG.attempt(begun)
             raise
 
     def report(self, verdict: Verdict, mark: int, frame: FrameType) -> None:
@@ -227,18 +196,11 @@ class Attempts:
     def __init__(self) -> None:
         self._refused = Remembered(_is_refused)
 
-    def check(
-        self,
-        mark: int,
-        callee: Callee | None,
-        operands: tuple[Any, ...],
-        flags: tuple[Any, ...],
-        frame: FrameType,
-    ) -> None:
+    def check(self, begun: Begun, frame: FrameType) -> None:
         """Logs an operation whose dialect has no answer to it."""
         try:
-            if self._refused(mark, callee, operands, flags):
-                LOG.attempt(mark, callee, operands, flags)
+            if self._refused(begun):
+                LOG.attempt(begun)
         except Exception as error:
             LOG.failed(error)
 

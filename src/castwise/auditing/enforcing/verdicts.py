@@ -7,8 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from castwise.auditing.judging.operations import Harmless, NotUnderstood, Operation, understand
 from castwise.auditing.observing.arrays import NUMBERS, Note
-from castwise.auditing.observing.callees import Callee
-from castwise.auditing.observing.log import Tally, event_key
+from castwise.auditing.observing.log import Begun, Tally
 from castwise.auditing.porting.answers import answer_to, questions_in
 from castwise.auditing.running.saved import event_of, running_dialects, site_of
 from castwise.errors import PromotionError, UsageError
@@ -34,18 +33,15 @@ class Remembered(Generic[Judged]):
         self._ask = ask
         self._known: dict[object, Judged] = {}
 
-    def __call__(
-        self, mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: tuple[Any, ...]
-    ) -> Judged:
-        values = tuple([_class_of(operand) for operand in operands])
-        key = (*event_key(mark, callee, operands, flags), values)
+    def __call__(self, begun: Begun) -> Judged:
+        key = (begun.key, tuple([_class_of(operand) for operand in begun.operands]))
         try:
             return self._known[key]
         except KeyError:
             pass
         if len(self._known) > _MOST_KNOWN:
             self._known.clear()
-        found = self._known[key] = self._ask(about_to_run(mark, callee, operands, flags), mark)
+        found = self._known[key] = self._ask(about_to_run(begun), begun.mark)
         return found
 
 
@@ -58,13 +54,11 @@ def _class_of(operand: Any) -> object:
     return value_class(value) if type(value) in NUMBERS else None
 
 
-def about_to_run(
-    mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: tuple[Any, ...]
-) -> Operation | None:
+def about_to_run(begun: Begun) -> Operation | None:
     """The operation that is about to run; None where castwise knows no rule for it."""
-    event = event_of(event_key(mark, callee, operands, flags), Tally(operands, None))
+    event = event_of(begun.key, Tally(begun.operands, None))
     try:
-        return understand(event, site_of(mark), running_dialects())
+        return understand(event, site_of(begun.mark), running_dialects())
     except (Harmless, NotUnderstood):
         return None
 

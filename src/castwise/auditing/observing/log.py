@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from castwise.auditing.observing.arrays import ARRAYS, Note, is_array_type, note, signature_of
 from castwise.auditing.observing.callees import Called, Callee
 from castwise.auditing.observing.origins import origin_of, remember
 from castwise.auditing.rewriting.sites import Site, Unobserved
+
+
+class Begun(NamedTuple):
+    """An operation whose operands are known, before it runs."""
+
+    mark: int
+    callee: Callee | None
+    operands: tuple[Any, ...]  # their notes
+    flags: tuple[Any, ...] = ()
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The signature of an operation that has no result yet."""
+        return self.mark, self.callee, tuple([_key(o) for o in self.operands]), self.flags, None
 
 
 class Tally:
@@ -115,17 +129,14 @@ class Log:
             return False
         return True
 
-    def attempt(
-        self, mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: tuple[Any, ...]
-    ) -> None:
+    def attempt(self, begun: Begun) -> None:
         """Counts an operation that is about to be refused, and so never ends."""
-        key = event_key(mark, callee, operands, flags)
-        tally = self.attempts.get(key)
+        tally = self.attempts.get(begun.key)
         is_new = tally is None
         if tally is None:
-            tally = self.attempts[key] = Tally(operands, None)
+            tally = self.attempts[begun.key] = Tally(begun.operands, None)
         tally.count += 1
-        tally.widen(operands)
+        tally.widen(begun.operands)
         if self.on_event:
             self.on_event(is_new)
 
@@ -185,13 +196,6 @@ class Log:
         """Counts an error of the auditor's own, which the program must not see."""
         text = f"{type(error).__name__}: {error}"[:200]
         self.failures[text] = self.failures.get(text, 0) + 1
-
-
-def event_key(
-    mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: Any
-) -> tuple[Any, ...]:
-    """The signature of an operation that has no result yet."""
-    return mark, callee, tuple([_key(o) for o in operands]), flags, None
 
 
 def _key(operand: Any) -> Any:

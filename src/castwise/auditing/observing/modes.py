@@ -13,7 +13,7 @@ from castwise.auditing.hook import Hook, all_hooks
 from castwise.auditing.observing.arrays import Note, is_array_type, note
 from castwise.auditing.observing.callees import Called, Callee, is_observed
 from castwise.auditing.observing.frames import spot_of
-from castwise.auditing.observing.log import FILES, SITES
+from castwise.auditing.observing.log import FILES, SITES, Begun
 from castwise.auditing.observing.scopes import scopes
 from castwise.auditing.rewriting.sites import SITES_A_FILE, Site, first_mark, full_path
 
@@ -142,7 +142,7 @@ def _watch_call(
 def _check(mark: int, callee: Any, operands: tuple[Any, ...], flags: Any, frame: FrameType) -> None:
     for scope in scopes():
         if scope.is_checking:
-            scope.check(mark, callee, operands, flags, frame)
+            scope.check(Begun(mark, callee, operands, flags), frame)
 
 
 def _log(tell: Callable[[Any], None]) -> None:

@@ -11,8 +11,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
 from castwise.auditing.observing import observe
-from castwise.auditing.observing.callees import Callee
-from castwise.auditing.observing.log import LOG, Log
+from castwise.auditing.observing.log import LOG, Begun, Log
 from castwise.auditing.rewriting import rewrite
 
 if TYPE_CHECKING:
@@ -25,14 +24,7 @@ class Scope(Protocol):
     log: Log | None  # where what is seen goes
     is_checking: bool
 
-    def check(
-        self,
-        mark: int,
-        callee: Callee | None,
-        operands: tuple[Any, ...],
-        flags: tuple[Any, ...],
-        frame: FrameType,
-    ) -> None:
+    def check(self, begun: Begun, frame: FrameType) -> None:
         """Judges an operation that is about to run; an error it raises is the program's."""
 
 
