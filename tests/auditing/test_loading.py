@@ -128,5 +128,18 @@ def test_installed_modules_are_left_alone() -> None:
     assert not is_users_own(os.__file__)
     assert not is_users_own(numpy.__file__)
     assert not is_users_own(loading.__file__)
+
+
+def test_what_an_installed_name_links_to_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library, elsewhere = tmp_path / "library", tmp_path / "etc" / "linked.py"
+    library.mkdir()
+    elsewhere.parent.mkdir()
+    elsewhere.write_text("")
+    (library / "linked.py").symlink_to(elsewhere)
+    monkeypatch.setattr(loading, "_installed", lambda: (f"{library}{os.sep}",))
+    assert not is_users_own(str(library / "linked.py"))
+    assert is_users_own(str(elsewhere))
     assert not is_users_own("<string>")
     assert is_users_own(os.path.join(os.sep, "home", "me", "mine.py"))

@@ -192,8 +192,10 @@ def not_rewritten(path: str, name: str, error: Exception) -> None:
 
 def is_users_own(path: str) -> bool:
     """Whether a file belongs to neither Python, an installed package nor castwise."""
-    full = os.path.realpath(path)
-    return not full.startswith((*_installed(), _OWN)) and not path.startswith("<")
+    # Where it lies and where it points to: Debian links its sitecustomize from /etc.
+    places = (*_installed(), _OWN)
+    named = (os.path.abspath(path), os.path.realpath(path))
+    return not path.startswith("<") and not any(name.startswith(places) for name in named)
 
 
 @functools.cache
