@@ -161,6 +161,5 @@ def test_a_compiled_function_is_compiled_whole_and_listed() -> None:
     with cw.audit() as log:
         assert compiled(X, X).tolist() == [2, 2, 2]
     assert compiled(X, X).tolist() == [2, 2, 2]
-    assert [entry[2:] for entry in log.coverage.not_observed] == [
-        ("compiled_later", "torch.compile")
-    ]
+    listed = [entry[2:] for entry in log.coverage.not_observed if entry[0] == __file__]
+    assert listed == [("compiled_later", "torch.compile")]
