@@ -13,6 +13,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
 
+from castwise.auditing.observing import origins
 from castwise.auditing.running import saved
 from castwise.auditing.running.launch import Options
 from castwise.auditing.running.starting import environment
@@ -98,3 +99,9 @@ def same(*arguments: str | Path, cwd: Path, stdin: str = "", flags: Sequence[str
 def same_script(source: str, cwd: Path, *arguments: str) -> Outcome:
     """As `same`, for the source of a script."""
     return same(write(cwd, script=source).name, *arguments, cwd=cwd)
+
+
+def forget_origins() -> None:
+    """Forgets where every array was made, so that tests do not see each other's."""
+    origins.MADE.clear()
+    origins._scalars.clear()

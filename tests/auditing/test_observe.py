@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from running import forget_origins
 
 from castwise.auditing.observing import observe
 from castwise.auditing.observing.callees import called_by
 from castwise.auditing.observing.log import LOG, SITES
-from castwise.auditing.observing.origins import forget_all, origin_of
+from castwise.auditing.observing.origins import origin_of
 from castwise.auditing.rewriting.sites import Site
 
 ADD, NEG, CALL = 11, 12, 13
@@ -35,7 +36,7 @@ def _clean() -> Iterator[None]:
 
 def _forget() -> None:
     LOG.clear()
-    forget_all()
+    forget_origins()
     observe._quiet.clear()
     observe._runs.clear()
     observe.NOTES.clear()

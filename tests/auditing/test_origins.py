@@ -8,16 +8,17 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from running import forget_origins
 
 from castwise.auditing.observing import origins
-from castwise.auditing.observing.origins import forget_all, origin_of, remember
+from castwise.auditing.observing.origins import origin_of, remember
 
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> Iterator[None]:
-    forget_all()
+    forget_origins()
     yield
-    forget_all()
+    forget_origins()
 
 
 def test_an_array_is_known_by_itself() -> None:

@@ -51,9 +51,3 @@ def origin_of(thing: Any, owner: str = "") -> int:
         return scalar[1]
     owned = getattr(thing, owner, None) if owner else None
     return 0 if owned is None or owned is thing else origin_of(owned)
-
-
-def forget_all() -> None:
-    """Forgets every array."""
-    MADE.clear()
-    _scalars.clear()
