@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from castwise.errors import PromotionWarning as PromotionWarning
     from castwise.errors import ScalarRangeError as ScalarRangeError
     from castwise.errors import UsageError as UsageError
+    from castwise.execute.apply import apply as apply
+    from castwise.execute.counting import count_casts as count_casts
+    from castwise.execute.tensor import Tensor as Tensor
+    from castwise.execute.tensor import asarray as asarray
+    from castwise.execute.variable import Variable as Variable
     from castwise.frameworks.catalog import current as current
     from castwise.frameworks.catalog import dialect_named as dialect  # noqa: F401
     from castwise.frameworks.catalog import dialects as dialects
@@ -63,6 +68,11 @@ _NAMES = {
     "Dialect": "frameworks.dialect.Dialect",
     "Rule": "frameworks.dialect.Rule",
     "ImplicitPromotion": "frameworks.implicit_promotion.ImplicitPromotion",
+    "Tensor": "execute.tensor.Tensor",
+    "Variable": "execute.variable.Variable",
+    "apply": "execute.apply.apply",
+    "asarray": "execute.tensor.asarray",
+    "count_casts": "execute.counting.count_casts",
     "current": "frameworks.catalog.current",
     "dialect": "frameworks.catalog.dialect_named",
     "dialects": "frameworks.catalog.dialects",

@@ -8,7 +8,7 @@ from castwise.engine.decision import Cast, Decision, Refusal, cast_text
 from castwise.vocab.dtypes import DType
 
 # The hazards that cost memory or a device, and leave every value as it was.
-_HARMLESS = frozenset({"widens", "not-on-device"})
+HARMLESS = frozenset({"widens", "not-on-device"})
 
 
 def check_guards(decision: Decision) -> None:
@@ -25,7 +25,7 @@ def _no_implicit_cast(decision: Decision) -> None:
 
 def _no_lossy_cast(decision: Decision) -> None:
     for cast in _casts(decision):
-        if not _HARMLESS.issuperset(cast.hazards):
+        if not HARMLESS.issuperset(cast.hazards):
             raise Refusal(
                 f"{cast_text(cast)}, and no implicit cast may change a value",
                 _advice(cast.target),

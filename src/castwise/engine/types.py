@@ -52,7 +52,7 @@ def result_type(
     return _asked(operands, _current() if dialect is None else dialect)
 
 
-def _asked(operands: tuple[Any, ...], chosen: str | Dialect) -> DType:
+def _asked(operands: tuple[Any, ...], chosen: str | Dialect | None) -> DType:
     """The answer by way of the engine; what two live arrays got is kept."""
     dialect = to_dialect(chosen)
     described = tuple([describe(operand) for operand in operands])

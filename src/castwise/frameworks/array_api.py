@@ -61,6 +61,7 @@ ARRAY_API = Dialect(
     accumulates="int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
     refusal="the standard joins integers up to int64, and floats with complex, nothing else",
     casts="safe",
+    assigns="safe",
     ops=_OPS,
     prefixes="xp xp.linalg array_api_strict",
     unrecorded="fmod float_power fmax fmin heaviside xlogy dot lerp addcmul mse_loss l1_loss"

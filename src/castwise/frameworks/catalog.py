@@ -18,7 +18,9 @@ from castwise.frameworks.dialect import Dialect
 from castwise.frameworks.variations import parse_options
 
 _NOT_DIALECTS = ("catalog", "checks", "dialect", "implicit_promotion", "own", "variations")
-chosen_dialect: ContextVar[str | Dialect] = ContextVar("castwise dialect", default="numpy")
+DEFAULT = "numpy"
+# What `use` chose; None outside every block.
+chosen_dialect: ContextVar[Dialect | None] = ContextVar("castwise dialect", default=None)
 
 
 @functools.lru_cache(maxsize=512)
@@ -46,7 +48,7 @@ def dialect_named(name: str) -> Dialect:
 def to_dialect(chosen: str | Dialect | None) -> Dialect:
     """The dialect itself, the one of a name, or the current one for None."""
     if chosen is None:
-        chosen = chosen_dialect.get()
+        chosen = chosen_dialect.get() or DEFAULT
     if isinstance(chosen, str):
         return dialect_named(chosen)
     if isinstance(chosen, Dialect):

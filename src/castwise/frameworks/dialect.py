@@ -241,6 +241,7 @@ class Dialect:
     unrecorded: str = ""  # ops no cell speaks of, most for want of such a function
     aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
     casts: str  # its can_cast: one of OUTPUTS
+    assigns: str = "any"  # which values x[i] = value takes: one of OUTPUTS
     casts_by: str = ""  # the dialect whose can_cast it has, where that is not its own
     refusal: str = ""  # why dtypes without a common one are refused, in words
     is_commutative: bool = True

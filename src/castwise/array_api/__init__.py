@@ -1,0 +1,1 @@
+"""The Python Array API standard as a namespace of castwise tensors."""

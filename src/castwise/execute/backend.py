@@ -1,0 +1,127 @@
+"""What a backend is, and which one an array belongs to.
+
+castwise casts every operand before the backend computes, so a backend's own promotion never shows.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable, Collection
+from typing import Any, Protocol
+from weakref import WeakKeyDictionary
+
+from castwise.errors import UsageError, did_you_mean
+from castwise.execute import backends
+from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import Scalar
+
+
+class Backend(Protocol):
+    """A library that holds arrays and computes with them in one dtype at a time."""
+
+    name: str
+    speaks: str  # the dialect whose rules about values are this library's own
+
+    @property
+    def dtypes(self) -> Collection[DType]:
+        """The dtypes its arrays can have, here and now."""
+
+    @property
+    def namespace(self) -> Any:
+        """The functions of the Array API standard on its arrays."""
+
+    def __hash__(self) -> int:
+        """There is one object a backend."""
+
+    def owns(self, thing: Any) -> bool:
+        """Whether something is an array of this library."""
+
+    def is_concrete(self, array: Any) -> bool:
+        """Whether the values are there to be read, without computing or tracing anything."""
+
+    def dtype_of(self, array: Any) -> DType:
+        """The dtype of an array."""
+
+    def native(self, dtype: DType) -> Any:
+        """The library's own dtype object.
+
+        Raises UsageError where it has none.
+        """
+
+    def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
+        """An array of numbers, nested lists, a NumPy array, or an array that is its own already."""
+
+    def cast(self, array: Any, dtype: DType) -> Any:
+        """The array in another dtype."""
+
+    def number(self, value: Scalar, dtype: DType) -> Any:
+        """A Python number for the library to compute with; integers out of range wrap."""
+
+    def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
+        """What computes an op on arrays of this dtype, rounding once; None where nothing does."""
+
+    def write(self, array: Any, key: Any, values: Any) -> Any:
+        """Writes values of the array's dtype into it and returns it, or a new array with them."""
+
+    def to_numpy(self, array: Any) -> Any:
+        """The values as a NumPy array."""
+
+
+@functools.cache
+def backend_named(name: str) -> Backend:
+    """The backend of a name such as "numpy".
+
+    Raises UsageError for an unknown name or a library that is not installed.
+    """
+    known = backend_names()
+    if name not in known:
+        raise UsageError(f"unknown backend {str(name)[:40]!r}.{did_you_mean(str(name), known)}")
+    try:
+        module = importlib.import_module(f"{backends.__name__}.{name}")
+        found: Backend = module.backend()
+    except ImportError as error:
+        raise UsageError(
+            f"the backend {name} needs {error.name}: pip install castwise[{name}]."
+        ) from None
+    return found
+
+
+@functools.cache
+def backend_names() -> tuple[str, ...]:
+    """The names of all backends, installed or not."""
+    return tuple(file.name for file in pkgutil.iter_modules(backends.__path__))
+
+
+def backend_of(thing: Any) -> Backend | None:
+    """The backend whose array something is, or None."""
+    name = _name_by_type(type(thing))
+    backend = backend_named(name) if name else None
+    return backend if backend and backend.owns(thing) else None
+
+
+def _name_by_type(kind: type) -> str | None:
+    """The backend a type may belong to, told without importing any library."""
+    if kind not in _names:
+        roots = {base.__module__.partition(".")[0] for base in kind.__mro__}
+        found = (name for name in backend_names() if roots & {name, f"{name}lib"})
+        _names[kind] = next(found, None)
+    return _names[kind]
+
+
+_names: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()
+
+
+def lacking(dtype: DType, backend: Backend) -> UsageError:
+    """The error for a dtype a backend does not have: it names those that do."""
+    others = [name for name in backend_names() if dtype in _dtypes_of(name)]
+    have = f"of those installed {', '.join(others)} do" if others else "no installed one does"
+    return UsageError(f"the backend {backend.name} has no {dtype} arrays; {have}.")
+
+
+def _dtypes_of(name: str) -> Collection[DType]:
+    try:
+        return backend_named(name).dtypes
+    except UsageError:  # not installed: nothing can be said of it
+        return ()

@@ -1,0 +1,152 @@
+"""NumPy, with the small dtypes of ml_dtypes."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import array_api_compat.numpy as standard
+import ml_dtypes
+import numpy as np
+
+from castwise.execute.backend import Backend, lacking
+from castwise.execute.functions import STANDARD
+from castwise.vocab.dtypes import DTYPES, DType
+from castwise.vocab.live import to_dtype
+from castwise.vocab.operands import Scalar
+
+# These move elements and round nothing, whatever the dtype.
+_MOVES = frozenset({"where", "concat", "stack"})
+_SMALL = 32  # floats and integers below this many bits may lack loops, or round in between
+
+
+class _NumPy:
+    name = "numpy"
+    speaks = "numpy"
+    namespace = standard
+
+    def __init__(self) -> None:
+        self._native = {d: found for d in DTYPES if (found := _native_dtype(d.name))}
+        self.dtypes = frozenset(self._native)
+
+    def owns(self, thing: Any) -> bool:
+        """Whether something is a NumPy array."""
+        return isinstance(thing, np.ndarray)
+
+    def is_concrete(self, array: Any) -> bool:
+        """They always are."""
+        return True
+
+    def dtype_of(self, array: Any) -> DType:
+        """The dtype of an array."""
+        return _dtype_of(array.dtype)
+
+    def native(self, dtype: DType) -> Any:
+        """NumPy's own dtype object."""
+        found = self._native.get(dtype)
+        if found is None:
+            raise lacking(dtype, self)
+        return found
+
+    def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
+        """An array of numbers, nested lists or an array."""
+        wanted = None if dtype is None else self.native(dtype)
+        return standard.asarray(data, dtype=wanted, copy=copy, device=device)
+
+    def cast(self, array: Any, dtype: DType) -> Any:
+        """The array in another dtype; what goes out of range does so silently."""
+        native = self.native(dtype)
+        if _is_quiet(array.dtype, native):
+            return array.astype(native)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a dropped imaginary part, which the decision tells
+            return array.astype(native)
+
+    def number(self, value: Scalar, dtype: DType) -> Any:
+        """A NumPy scalar; integers out of range wrap."""
+        native = self.native(dtype)
+        if dtype.kind == "int" and isinstance(value, int):
+            value = _wrapped(value, dtype)
+        try:
+            with np.errstate(all="ignore"):
+                return np.asarray(value).astype(native)[()]
+        except OverflowError:  # an int beyond float64
+            return native.type(np.inf if value > 0 else -np.inf)  # type: ignore[operator]
+
+    def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
+        """NumPy's function, unless it has no loop for the dtype or rounds in between."""
+        found = _functions().get(op)
+        if found is None:
+            name = STANDARD.get(op, op)
+            found = getattr(standard, name, None)
+        if found is None or op in _MOVES or dtype.bits >= _SMALL or dtype.kind == "bool":
+            return found
+        is_direct = isinstance(found, np.ufunc) and _has_loop(found, self.native(dtype))
+        return found if is_direct else None
+
+    def write(self, array: Any, key: Any, values: Any) -> Any:
+        """Writes into the array itself."""
+        array[key] = values
+        return array
+
+    def to_numpy(self, array: Any) -> Any:
+        """The array itself."""
+        return array
+
+
+def backend() -> Backend:
+    """The backend of this file."""
+    return _NumPy()
+
+
+def _native_dtype(name: str) -> Any:
+    try:
+        return np.dtype(getattr(ml_dtypes, name, name))
+    except TypeError:
+        return None
+
+
+@functools.cache
+def _dtype_of(native: Any) -> DType:
+    return to_dtype(native)
+
+
+@functools.cache
+def _is_quiet(source: Any, target: Any) -> bool:
+    """Whether a cast can neither overflow nor drop anything, so that NumPy has no warning."""
+    widens = source.kind in "biu" and target.kind in "iuf"
+    return widens or bool(np.can_cast(source, target, "safe"))
+
+
+@functools.cache
+def _has_loop(function: Any, native: Any) -> bool:
+    """Whether a ufunc takes arrays of a dtype without casting them."""
+    try:
+        result = function(*[np.ones(1, native)] * function.nin)
+    except TypeError:
+        return False
+    return result.dtype in (native, np.dtype(bool))
+
+
+def _wrapped(value: int, dtype: DType) -> int:
+    """An integer modulo the width of a dtype."""
+    low = value & ((1 << dtype.bits) - 1)
+    return low - (1 << dtype.bits) if low > dtype.max else low
+
+
+def _count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))
+
+
+@functools.cache
+def _functions() -> dict[str, Callable[..., Any]]:
+    """Where NumPy has an op under another name than castwise and the standard."""
+    return {
+        "fmod": np.fmod, "float_power": np.float_power, "fmax": np.fmax, "fmin": np.fmin,
+        "heaviside": np.heaviside, "dot": np.dot, "bitwise_not": np.invert,
+        "bitwise_left_shift": np.left_shift, "bitwise_right_shift": np.right_shift,
+        "pow": np.power, "atan2": np.arctan2, "concat": np.concatenate, "norm": np.linalg.norm,
+        "median": np.median, "angle": np.angle, "count_nonzero": _count_nonzero,
+    }  # fmt: skip

@@ -1,0 +1,62 @@
+"""What computes an op on a backend's arrays of one dtype."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from castwise.errors import UsageError
+from castwise.execute import recipes
+from castwise.execute.backend import Backend
+from castwise.vocab.dtypes import DType, dtype
+
+Function: TypeAlias = Callable[..., Any]
+
+# castwise's op -> the standard's name of it, where they differ
+STANDARD = {
+    "sub": "subtract", "mul": "multiply", "div": "divide", "eq": "equal", "ne": "not_equal",
+    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "neg": "negative",
+    "bitwise_not": "bitwise_invert", "clamp": "clip", "cumsum": "cumulative_sum",
+    "cumprod": "cumulative_prod",
+}  # fmt: skip
+# Small dtypes are computed in a wider one and rounded, or wrapped, once.
+_WIDER = {"int": dtype("int32"), "float": dtype("float32"), "complex": dtype("complex64")}
+
+
+@functools.lru_cache(maxsize=4096)
+def function_for(backend: Backend, op: str, compute: DType) -> Function:
+    """What computes an op in a dtype: the backend's own function, or a recipe.
+
+    Raises UsageError where there is neither.
+    """
+    own = backend.function(op, compute)
+    if own is not None:
+        return own
+    wider = _WIDER.get(compute.kind)
+    if wider is None or compute.bits >= wider.bits or wider not in backend.dtypes:
+        return _recipe(backend, op)
+    return _widened(backend, backend.function(op, wider) or _recipe(backend, op), compute, wider)
+
+
+def _recipe(backend: Backend, op: str) -> Function:
+    written = recipes.RECIPES.get(op)
+    if written is None:
+        raise UsageError(f"the backend {backend.name} has nothing that computes {op}.")
+    return functools.partial(written, backend.namespace)
+
+
+def _widened(backend: Backend, function: Function, compute: DType, wider: DType) -> Function:
+    """A function that computes in a wider dtype, and ends in the one it was asked for."""
+
+    def taken(array: Any) -> Any:
+        if isinstance(array, (list, tuple)):
+            return [taken(part) for part in array]
+        return backend.cast(array, wider) if backend.dtype_of(array) is compute else array
+
+    def computed(*arrays: Any, **options: Any) -> Any:
+        result = function(*[taken(array) for array in arrays], **options)
+        is_wide = backend.owns(result) and backend.dtype_of(result) is wider
+        return backend.cast(result, compute) if is_wide else result
+
+    return computed

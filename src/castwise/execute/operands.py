@@ -1,0 +1,107 @@
+"""What an op is given: tensors, Python numbers, NumPy arrays and arrays of the tensors' backend."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from castwise.errors import UsageError
+from castwise.execute.backend import Backend, backend_named, backend_of
+from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
+from castwise.execute.kinds import Kind
+from castwise.execute.tensor import Tensor
+from castwise.frameworks.catalog import DEFAULT, chosen_dialect, dialect_named
+from castwise.frameworks.dialect import Dialect, rule_for
+from castwise.vocab.live import describe
+from castwise.vocab.operands import Operand, array_operand
+from castwise.vocab.ops import Op
+
+_NUMBERS = (bool, int, float, complex)
+
+
+def is_operand(thing: Any) -> bool:
+    """Whether an op can take something: a tensor, a number or an array."""
+    if isinstance(thing, (Tensor, *_NUMBERS)):
+        return True
+    try:
+        return not isinstance(thing, str) and describe(thing) is not None
+    except UsageError:
+        return False
+
+
+def described(operand: Any, sees_values: bool) -> Operand:
+    """An operand as the engine sees it, with the value of a 0-d tensor where a rule may look."""
+    if not isinstance(operand, Tensor):
+        return describe(operand)
+    kind = operand._kind
+    if sees_values and kind.is_zero_d and kind.backend.is_concrete(operand._array):
+        return array_operand(kind.dtype, (), value=operand.item(), is_weak=kind.is_weak)
+    return kind.operand
+
+
+@functools.lru_cache(maxsize=4096)
+def looks_at_values(dialect: Dialect, row: Op, form: str) -> bool:
+    """Whether a rule about an op may look at the value of a 0-d array."""
+    rule = rule_for(dialect, row, form)
+    by_exponent = any(composed.exponents for composed in rule.composes or ())
+    by_value = rule.scalars == "by value" or rule.joins == "integer power"
+    return bool(by_value or by_exponent or rule.negative_exponent)
+
+
+def raw(operand: Any, backend: Backend) -> Any:
+    """What the backend computes with."""
+    if isinstance(operand, Tensor):
+        return operand._array
+    if type(operand) in _NUMBERS or backend.owns(operand):
+        return operand
+    if isinstance(operand, _NUMBERS) and not hasattr(operand, "dtype"):  # an IntEnum and its like
+        return describe(operand).value
+    return backend.make(operand, None, copy=None, device=None)
+
+
+def common_backend(operands: Sequence[Any]) -> Backend:
+    """The backend of an op's tensors and arrays; NumPy arrays go with any.
+
+    Raises UsageError where there are two.
+    """
+    found: dict[str, Backend] = {}
+    for operand in operands:
+        backend = operand._kind.backend if isinstance(operand, Tensor) else _foreign(operand)
+        if backend:
+            found[backend.name] = backend
+    if len(found) > 1:
+        one, other = list(found)[:2]
+        raise UsageError(
+            f"arrays of the backends {one} and {other} do not mix: convert one first, "
+            f"cw.asarray(x, backend={one!r})."
+        )
+    return next(iter(found.values()), None) or backend_named(DEFAULT_BACKEND)
+
+
+def _foreign(operand: Any) -> Backend | None:
+    """The backend of a raw array, unless it is a NumPy array, whose role every dialect knows."""
+    if type(operand) in _NUMBERS or describe(operand).is_numpy:
+        return None
+    return backend_of(operand)
+
+
+def common_dialect(kinds: Sequence[Kind], home: str = DEFAULT) -> Dialect:
+    """The one dialect of some tensors: their own, that of the context, or that of their home.
+
+    Raises UsageError where two of them carry different ones.
+    """
+    own = list(dict.fromkeys(kind.dialect for kind in kinds if kind.dialect))
+    if len(own) > 1:
+        raise UsageError(
+            f"tensors of the dialects {own[0].name} and {own[1].name} do not mix: choose one, "
+            f"x.under({own[0].name!r})."
+        )
+    if own:
+        return own[0]
+    return chosen_dialect.get() or dialect_named(common_home(kinds, home))
+
+
+def common_home(kinds: Sequence[Kind], home: str = DEFAULT) -> str:
+    """Where the tensors come from: a namespace with a dialect of its own comes first."""
+    return next((h for h in (home, *[kind.home for kind in kinds]) if h != DEFAULT), DEFAULT)

@@ -1,0 +1,326 @@
+"""Tensor: an array of any backend that computes under a dialect's rules."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from castwise.engine.assigning import check_assignment
+from castwise.errors import PromotionError, UsageError
+from castwise.execute.backend import Backend, backend_named, backend_of
+from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
+from castwise.execute.kinds import Kind, interned
+from castwise.frameworks.catalog import DEFAULT, to_dialect
+from castwise.frameworks.dialect import Dialect
+from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import dtype as dtype_named
+from castwise.vocab.live import describe, to_dtype
+
+
+class Tensor:
+    """An array that computes under a dialect's rules.
+
+    >>> t = asarray([1, 2, 3], dtype="int32", dialect="torch")
+    >>> t + 5.5
+    Tensor([6.5, 7.5, 8.5], dtype=float32, dialect=torch, backend=numpy)
+    """
+
+    __slots__ = ("__weakref__", "_array", "_kind")
+    _array: Any
+    _kind: Kind
+    __array_ufunc__ = None  # NumPy leaves operators to the tensor
+    __hash__ = None  # type: ignore[assignment]
+
+    if TYPE_CHECKING:  # operators.py and inplace.py set these, since apply needs this class
+
+        def __add__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
+
+        __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = __add__
+        __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __add__
+        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __add__
+        __rpow__ = __rmatmul__ = __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = __add__
+        __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __add__
+        __ipow__ = __imatmul__ = __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __add__
+        __lt__ = __le__ = __gt__ = __ge__ = __add__
+        __ne__ = __eq__  # type: ignore[assignment]
+        __pos__ = __abs__ = __invert__ = __neg__
+        add_ = sub_ = mul_ = div_ = floor_divide_ = remainder_ = pow_ = matmul_ = __add__
+        bitwise_and_ = bitwise_or_ = bitwise_xor_ = __add__
+        bitwise_left_shift_ = bitwise_right_shift_ = __add__
+
+    def __init__(self, *arguments: object, **keywords: object) -> None:
+        raise UsageError("make a tensor with cw.asarray(data, dtype=...).")
+
+    @classmethod
+    def _of(cls, array: Any, kind: Kind) -> Tensor:
+        tensor = object.__new__(Tensor)
+        tensor._array, tensor._kind = array, kind
+        return tensor
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of its elements."""
+        return self._kind.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each dimension."""
+        return tuple(self._array.shape)
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions it has."""
+        return len(self._array.shape)
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return math.prod(self._array.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes its elements take."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def weak_type(self) -> bool:
+        """Whether it is weakly typed: it then adapts to what it meets."""
+        return self._kind.is_weak
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect it computes under, here and now."""
+        return self._kind.in_force
+
+    @property
+    def backend(self) -> str:
+        """The name of the library that holds it."""
+        return self._kind.backend.name
+
+    @property
+    def array(self) -> Any:
+        """The backend's own array."""
+        return self._array
+
+    def __repr__(self) -> str:
+        kind, name = self._kind, type(self).__name__
+        is_shown = kind.backend.is_concrete(self._array)
+        values = _shown(self.numpy(), len(name)) if is_shown else f"shape={self.shape}"
+        weak = ", weak" if kind.is_weak else ""
+        return (
+            f"{name}({values}, dtype={kind.dtype}{weak}, dialect={kind.in_force.name}, "
+            f"backend={kind.backend.name})"
+        )
+
+    def numpy(self) -> Any:
+        """The values as a NumPy array."""
+        return self._kind.backend.to_numpy(self._array)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        made = self.numpy()
+        if dtype is not None and made.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"{self.dtype} becomes {dtype} by a copy only.")
+            return made.astype(dtype)
+        return made.copy() if copy else made
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
+
+    def item(self) -> Any:
+        """The one element as a Python number."""
+        found = self.numpy().item()
+        kind = {"bool": bool, "int": int, "float": float, "complex": complex}[self.dtype.kind]
+        return kind(found)  # ml_dtypes' scalars are not Python numbers
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+        return self.numpy().tolist()
+
+    def astype(self, dtype: object, *, copy: bool = True) -> Tensor:
+        """The values in another dtype, cast since it is asked for.
+
+        Raises UsageError where the backend has no such dtype.
+        """
+        kind = self._kind
+        target = held_dtype(to_dtype(dtype), kind.in_force)
+        if target is kind.dtype and not copy:
+            return self
+        array = kind.backend.cast(self._array, target)
+        return Tensor._of(array, kind.with_(dtype=target, is_weak=False))
+
+    cast = astype
+
+    def under(self, dialect: str | Dialect | None) -> Tensor:
+        """The same array under another dialect; None: that of the context."""
+        chosen = None if dialect is None else to_dialect(dialect)
+        return Tensor._of(self._array, self._kind.with_(dialect=chosen))
+
+    def __bool__(self) -> bool:
+        return bool(self.numpy())
+
+    def __int__(self) -> int:
+        return int(self.numpy())
+
+    def __float__(self) -> float:
+        return float(self.numpy())
+
+    def __complex__(self) -> complex:
+        return complex(self.numpy())
+
+    def __index__(self) -> int:
+        if self.dtype.kind != "int" or self.shape:
+            raise TypeError(f"only a 0-d integer tensor is an index, not {self.dtype}{self.shape}.")
+        return int(self.numpy())
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a 0-d tensor has no length.")
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Tensor:
+        backend = self._kind.backend
+        found = self._array[_plain_key(key)]
+        if not backend.owns(found):
+            found = backend.make(found, self.dtype, copy=None, device=None)
+        return Tensor._of(found, self._kind.shaped(found.shape))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        kind = self._kind
+        if isinstance(value, Tensor) and value.backend != kind.backend.name:
+            raise UsageError(
+                f"a value of the backend {value.backend} is not assigned into {kind.backend.name}: "
+                f"convert it, cw.asarray(x, backend={kind.backend.name!r})."
+            )
+        seen = value._kind.operand if isinstance(value, Tensor) else describe(value)
+        check_assignment(seen, kind.dtype, kind.in_force)
+        if seen.value is not None and seen.dtype is None:
+            array = kind.backend.number(seen.value, kind.dtype)
+        else:
+            array = asarray(value, backend=kind.backend.name, dtype=kind.dtype)._array
+        self._array = kind.backend.write(self._array, _plain_key(key), array)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kind = self._kind
+        return _restored, (type(self), kind.backend.name, self._array, kind.dtype, kind.is_weak,
+                           kind.dialect and kind.dialect.name, kind.home)  # fmt: skip
+
+
+def _restored(
+    cls: type[Tensor], backend: str, array: Any, dtype: DType, is_weak: bool,
+    dialect: str | None, home: str,
+) -> Tensor:  # fmt: skip
+    """The tensor that was pickled."""
+    chosen = to_dialect(dialect) if dialect else None
+    tensor = object.__new__(cls)
+    tensor._array = array
+    kind = Kind(backend_named(backend), dtype, not array.shape, is_weak, chosen, home)
+    tensor._kind = interned(kind)
+    return tensor
+
+
+def _plain_key(key: Any) -> Any:
+    """An index with the tensors in it as the backend's arrays."""
+    if isinstance(key, Tensor):
+        return key._array
+    return tuple([_plain_key(part) for part in key]) if isinstance(key, tuple) else key
+
+
+def _shown(values: Any, indent: int) -> str:
+    text = repr(values)
+    inner = text.partition("(")[2].rpartition(")")[0].partition(", dtype=")[0]
+    return inner.replace("\n" + " " * 6, "\n" + " " * (indent + 1)) if inner else str(values)
+
+
+def held_dtype(dtype: DType, dialect: Dialect) -> DType:
+    """What an array of a dtype really is in a dialect, which may cut it to fewer bits."""
+    return dialect.mapping(dialect.truncates).get(dtype, dtype)
+
+
+def default_dtype(data: Any, dialect: Dialect) -> DType | None:
+    """The dtype a dialect gives to Python numbers or nested lists of them; None for arrays."""
+    kinds: set[type] = set()
+    _gather(data, kinds)
+    for kind in (complex, float, int, bool):
+        if kind in kinds:
+            name = dialect.python.get(kind.__name__)
+            if name is None:
+                raise PromotionError(
+                    f"{dialect.name} has no dtype for a Python {kind.__name__}: name one, dtype=..."
+                )
+            return dtype_named(name)
+    return None
+
+
+def _gather(data: Any, kinds: set[type]) -> None:
+    """Adds the types of the numbers in nested lists; nothing for what holds other things too."""
+    if isinstance(data, (list, tuple)):
+        for part in data:
+            _gather(part, kinds)
+    else:
+        kinds.add(type(data))
+
+
+def asarray(
+    data: Any,
+    *,
+    dtype: object = None,
+    dialect: str | Dialect | None = None,
+    backend: str | None = None,
+    copy: bool | None = None,
+    device: Any = None,
+    home: str = DEFAULT,
+) -> Tensor:
+    """A tensor of numbers, nested lists, an array of any backend or another tensor.
+
+    `backend` is that of the data, or NumPy; `dialect` the one it computes under whatever the
+    context; without, it follows `cw.use`, and outside of that `home`.
+
+    >>> asarray([1, 2, 3], dtype="int8").dtype
+    int8
+    >>> asarray([1.5], dialect="torch").dtype
+    float32
+
+    Raises UsageError where the backend has no such dtype.
+    """
+    if isinstance(data, Tensor):
+        dialect = data._kind.dialect if dialect is None else dialect
+        home = data._kind.home if home == DEFAULT else home
+        data = data._array
+    own = None if dialect is None else to_dialect(dialect)
+    of_data = None if backend else backend_of(data)
+    holder = of_data or backend_named(backend or DEFAULT_BACKEND)
+    in_force = Kind(holder, _BOOL, False, False, own, home).in_force
+    wanted = None if dtype is None else to_dtype(dtype)
+    array = _held(data, wanted, in_force, holder, copy=copy, device=device)
+    kind = Kind(holder, holder.dtype_of(array), not array.shape, False, own, home)
+    return Tensor._of(array, interned(kind))
+
+
+_BOOL = dtype_named("bool")
+
+
+def _held(data: Any, dtype: DType | None, dialect: Dialect, holder: Backend, **options: Any) -> Any:
+    """The data as an array of the backend, in a dtype that the dialect has."""
+    if not holder.owns(data):
+        data = _plain(data)
+        other = backend_of(data)
+        data = other.to_numpy(data) if other else data
+        dtype = dtype or (None if other else default_dtype(data, dialect))
+    wanted = None if dtype is None else held_dtype(dtype, dialect)
+    array = holder.make(data, wanted, **options)
+    held = holder.dtype_of(array)
+    cut = held_dtype(held, dialect)
+    return array if cut is held else holder.cast(array, cut)
+
+
+def _plain(data: Any) -> Any:
+    """Nested lists with the tensors in them as Python numbers and lists."""
+    if isinstance(data, Tensor):
+        return data.tolist()
+    return [_plain(part) for part in data] if isinstance(data, (list, tuple)) else data
