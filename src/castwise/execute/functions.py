@@ -20,8 +20,13 @@ STANDARD = {
     "bitwise_not": "bitwise_invert", "clamp": "clip", "cumsum": "cumulative_sum",
     "cumprod": "cumulative_prod",
 }  # fmt: skip
-# Small dtypes are computed in a wider one and rounded, or wrapped, once.
-_WIDER = {"int": dtype("int32"), "float": dtype("float32"), "complex": dtype("complex64")}
+# Small dtypes are computed in a wider one and rounded, or wrapped, once; bool as in C.
+_WIDER = {
+    "bool": dtype("int32"),
+    "int": dtype("int32"),
+    "float": dtype("float32"),
+    "complex": dtype("complex64"),
+}
 
 
 @functools.lru_cache(maxsize=4096)
@@ -33,16 +38,17 @@ def function_for(backend: Backend, op: str, compute: DType) -> Function:
     own = backend.function(op, compute)
     if own is not None:
         return own
-    wider = _WIDER.get(compute.kind)
-    if wider is None or compute.bits >= wider.bits or wider not in backend.dtypes:
-        return _recipe(backend, op)
-    return _widened(backend, backend.function(op, wider) or _recipe(backend, op), compute, wider)
+    wider = _WIDER[compute.kind]
+    if compute.bits >= wider.bits or wider not in backend.dtypes:
+        return _recipe(backend, op, compute)
+    wide = backend.function(op, wider) or _recipe(backend, op, compute)
+    return _widened(backend, wide, compute, wider)
 
 
-def _recipe(backend: Backend, op: str) -> Function:
+def _recipe(backend: Backend, op: str, compute: DType) -> Function:
     written = recipes.RECIPES.get(op)
     if written is None:
-        raise UsageError(f"the backend {backend.name} has nothing that computes {op}.")
+        raise UsageError(f"the backend {backend.name} has nothing that computes {op} in {compute}.")
     return functools.partial(written, backend.namespace)
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from castwise.engine.decision import Decision
+from castwise.errors import PromotionError
 from castwise.execute.backend import Backend, lacking
 from castwise.execute.functions import Function, function_for
 from castwise.execute.kinds import Kind
-from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import DType, dtypes_of
 
 Take = Callable[[Any], Any]
 # Families whose results have the shape of their operands, broadcast: 0-d where all of these are.
@@ -27,6 +28,7 @@ class Plan:
 
     def __init__(self, decision: Decision, kind: Kind, backend: Backend) -> None:
         row = decision.question.op
+        _check_kernel(decision)
         for needed in (decision.compute, decision.result):
             if needed not in backend.dtypes:
                 raise lacking(needed, backend)
@@ -66,6 +68,20 @@ class Plan:
         if right is None:
             return lambda x, y, **options: function(left(x), y, **options)
         return lambda x, y, **options: function(left(x), right(y), **options)
+
+
+def _check_kernel(decision: Decision) -> None:
+    """Raises PromotionError where the framework itself promotes and then has nothing to run.
+
+    Dtypes that the op could be computed in are computed: a framework's kernels differ from device
+    to device.
+    """
+    question = decision.question
+    if not decision.has_kernel and decision.compute not in dtypes_of(question.op.computes):
+        raise PromotionError(
+            f"{question} is not defined in {question.dialect.name}: {' '.join(decision.notes)} "
+            "Cast the operands to what it computes in."
+        )
 
 
 def _joined(function: Function) -> Function:

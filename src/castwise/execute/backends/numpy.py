@@ -19,7 +19,8 @@ from castwise.vocab.operands import Scalar
 
 # These move elements and round nothing, whatever the dtype.
 _MOVES = frozenset({"where", "concat", "stack"})
-_SMALL = 32  # floats and integers below this many bits may lack loops, or round in between
+_NOT_FOR_BOOL = frozenset({"sign"})
+_SMALL = 32  # below this many bits functions made of several loops round in between
 
 
 class _NumPy:
@@ -62,7 +63,10 @@ class _NumPy:
             return array.astype(native)
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a dropped imaginary part, which the decision tells
-            return array.astype(native)
+            try:
+                return array.astype(native)
+            except TypeError:  # ml_dtypes has no cast between two of its integers
+                return array.astype("int8").astype(native)
 
     def number(self, value: Scalar, dtype: DType) -> Any:
         """A NumPy scalar; integers out of range wrap."""
@@ -81,10 +85,11 @@ class _NumPy:
         if found is None:
             name = STANDARD.get(op, op)
             found = getattr(standard, name, None)
-        if found is None or op in _MOVES or dtype.bits >= _SMALL or dtype.kind == "bool":
-            return found
-        is_direct = isinstance(found, np.ufunc) and _has_loop(found, self.native(dtype))
-        return found if is_direct else None
+        if isinstance(found, np.ufunc):
+            return found if _has_loop(found, self.native(dtype)) else None
+        if dtype.kind == "bool":
+            return None if op in _NOT_FOR_BOOL else found
+        return None if op not in _MOVES and dtype.bits < _SMALL else found
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """Writes into the array itself."""
@@ -127,7 +132,7 @@ def _has_loop(function: Any, native: Any) -> bool:
         result = function(*[np.ones(1, native)] * function.nin)
     except TypeError:
         return False
-    return result.dtype in (native, np.dtype(bool))
+    return result.dtype in (native, np.dtype(bool), np.ones(1, native).real.dtype)
 
 
 def _wrapped(value: int, dtype: DType) -> int:

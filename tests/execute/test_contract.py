@@ -1,0 +1,238 @@
+"""What every backend must do; the same tests run over all that are installed."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import castwise as cw
+from castwise.execute.backend import Backend, backend_named, backend_names, backend_of
+from castwise.vocab.dtypes import DTYPES, DType
+from castwise.vocab.ops import OPS, Op
+
+REFERENCE = "numpy"
+pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+# The ops that compute something; the others answer questions about dtypes.
+COMPUTING = [row for row in OPS.values() if row.family != "questions"]
+# Dialects that between them take every dtype and mix.
+DIALECTS = ("numpy", "torch", "jax:x64", "mlx")
+PAIRS = (
+    ("bool", "bool"), ("int8", "uint8"), ("int32", "float32"), ("uint8", "int64"),
+    ("float16", "float32"), ("bfloat16", "bfloat16"), ("float64", "int16"), ("float16", "float16"),
+    ("complex64", "float32"), ("int64", "int64"), ("float32", "float32"), ("bool", "int32"),
+)  # fmt: skip
+
+
+def installed(name: str) -> bool:
+    try:
+        backend_named(name)
+    except cw.UsageError:
+        return False
+    return True
+
+
+@pytest.fixture(params=backend_names(), autouse=True)
+def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
+    """Each backend, set up to hold 64-bit dtypes."""
+    if not installed(request.param):
+        pytest.skip(f"{request.param} is not installed")
+    if request.param == "jax":
+        import jax
+
+        before = jax.config.jax_enable_x64
+        jax.config.update("jax_enable_x64", True)
+        yield backend_named(request.param)
+        jax.config.update("jax_enable_x64", before)
+    else:
+        yield backend_named(request.param)
+
+
+def tensor(values: Any, dtype: object, backend: Backend, dialect: str = "numpy") -> cw.Tensor:
+    return cw.asarray(values, dtype=dtype, backend=backend.name, dialect=dialect)
+
+
+def values_for(dtype: DType) -> list[Any]:
+    if dtype.kind == "bool":
+        return [True, False, True, True]
+    if dtype.kind == "complex":
+        return [1 + 2j, 2 - 1j, 0.5 + 0j, 1 + 1j]
+    if dtype.bits <= 2:
+        return [0, 0, 0, 0] if dtype.bits == 1 else [1, 0, 1, 1]
+    if dtype.kind == "int":
+        return [1, 2, 3, 1]
+    return [1.0, 2.0, 4.0, 1.0] if dtype.mantissa_bits == 0 else [0.5, 2.0, 1.5, 1.0]
+
+
+def in_both(backend: Backend) -> list[DType]:
+    """The dtypes the backend and the reference can hold."""
+    return [d for d in DTYPES if d in backend.dtypes and d in backend_named(REFERENCE).dtypes]
+
+
+def test_it_has_the_common_dtypes(backend: Backend) -> None:
+    common = "bool int8 int32 int64 uint8 float16 bfloat16 float32 float64 complex64 complex128"
+    assert set(common.split()) <= {d.name for d in backend.dtypes}
+
+
+def test_arrays_are_found_and_keep_their_dtype(backend: Backend) -> None:
+    for dtype in in_both(backend):
+        t = tensor(values_for(dtype), dtype, backend)
+        assert backend.owns(t.array), dtype
+        assert backend_of(t.array) is backend, dtype
+        assert backend.dtype_of(t.array) is t.dtype is dtype
+        assert t.shape == (4,)
+        assert t.numpy().tolist() == np.asarray(values_for(dtype)).tolist(), dtype
+
+
+def test_casts_between_all_dtypes_are_those_of_the_reference(backend: Backend) -> None:
+    reference = backend_named(REFERENCE)
+    for source in in_both(backend):
+        for target in in_both(backend):
+            given = [1, 0, 1, 1] if "bool" in (source.kind, target.kind) else [1, 2, 1, 0]
+            if "float8_e8m0fnu" in (source.name, target.name):
+                given = [1, 2, 1, 4]  # it has no zero
+            if 1 in (source.bits, target.bits):
+                given = [0, 0, 0, 0]
+            cast = tensor(given, source, backend).astype(target)
+            expected = tensor(given, source, reference).astype(target)
+            assert cast.dtype is target
+            np.testing.assert_array_equal(
+                cast.numpy().astype("complex128"), expected.numpy().astype("complex128")
+            )
+
+
+def test_integers_out_of_range_wrap(backend: Backend) -> None:
+    t = tensor([1, 2], "uint8", backend, "torch")
+    assert (t + 300).tolist() == [45, 46]
+    assert (tensor([200], "uint8", backend) + tensor([100], "uint8", backend)).tolist() == [44]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("row", COMPUTING, ids=lambda row: row.name)
+def test_every_op_computes_what_was_decided(backend: Backend, row: Op, dialect: str) -> None:
+    """The result has the decided dtype and, but for rounding, the reference's values."""
+    tried = 0
+    for pair in PAIRS:
+        operands = _operands(row, pair)
+        try:
+            decision = cw.resolve(row.name, *operands, dialect=dialect, form="function")
+        except cw.PromotionError:
+            continue
+        needed = {decision.result, decision.compute, *[cw.dtype(o.split("[")[0]) for o in operands]}
+        if not needed <= set(backend.dtypes):
+            continue
+        if not decision.has_kernel:
+            continue
+        tried += 1
+        if (row.name, decision.compute.name) in NOT_COMPUTED:
+            continue
+        got, expected = (
+            cw.apply(row.name, *_tensors(operands, b, dialect))
+            for b in (backend, backend_named(REFERENCE))
+        )
+        assert got.dtype is decision.result, (operands, decision)
+        assert got.shape == expected.shape, operands
+        assert_near(got, expected)
+    if row.name not in NOWHERE.get(dialect, ()):
+        assert tried
+
+
+# What no backend computes: the reference has no such function of complex numbers.
+NOT_COMPUTED = {
+    (op, "complex64") for op in ("logaddexp", "atan2", "hypot", "floor_divide", "remainder")
+}
+# Ops a dialect refuses for all of PAIRS.
+NOWHERE: dict[str, tuple[str, ...]] = {}
+
+
+def _operands(row: Op, pair: tuple[str, str]) -> list[str]:
+    if row.arity[1] == 1:
+        return [f"{pair[0]}[4]"]
+    if row.is_condition_first:
+        return ["bool[4]", *[f"{name}[4]" for name in pair]]
+    if row.arity == (3, 3):
+        return [f"{pair[0]}[4]", f"{pair[1]}[4]", f"{pair[0]}[4]"]
+    return [f"{name}[4]" for name in pair]
+
+
+def _tensors(operands: list[str], backend: Backend, dialect: str) -> list[cw.Tensor]:
+    dtypes = [cw.dtype(o.split("[")[0]) for o in operands]
+    return [tensor(values_for(d), d, backend, dialect) for d in dtypes]
+
+
+def assert_near(got: cw.Tensor, expected: cw.Tensor) -> None:
+    bits = got.dtype.mantissa_bits if got.dtype.kind in ("float", "complex") else 60
+    np.testing.assert_allclose(
+        got.numpy().astype("complex128"), expected.numpy().astype("complex128"),
+        rtol=2.0 ** (3 - bits), atol=2.0 ** (1 - bits),
+    )  # fmt: skip
+
+
+def test_reductions_take_an_axis(backend: Backend) -> None:
+    t = tensor([[1, 2, 3], [4, 5, 6]], "float16", backend)
+    for name in ("sum", "prod", "mean", "max", "min", "any", "all", "std", "var"):
+        got = cw.apply(name, t, axis=0, keepdims=True)
+        assert got.shape == (1, 3), name
+        assert cw.apply(name, t).shape == (), name
+    assert cw.apply("sum", t, axis=1).tolist() == [6, 15]
+
+
+def test_indexing_gives_views_of_the_same_kind(backend: Backend) -> None:
+    t = tensor([[1, 2, 3], [4, 5, 6]], "int16", backend, "torch")
+    assert t[0].tolist() == [1, 2, 3]
+    assert t[1, 2].shape == ()
+    assert t[1, 2].item() == 6
+    assert t[:, 1:].dtype is t.dtype
+    assert t[..., None].shape == (2, 3, 1)
+    assert t[0].dialect.name == "torch"
+
+
+def test_values_are_written_in_place(backend: Backend) -> None:
+    t = tensor([1, 2, 3], "float32", backend, "torch")
+    t += 1
+    assert t.tolist() == [2, 3, 4]
+    t.mul_(tensor([2], "int8", backend, "torch"))
+    assert (t.tolist(), t.dtype.name) == ([4, 6, 8], "float32")
+    t[1] = 5
+    assert t.tolist() == [4, 5, 8]
+
+
+def test_a_tensor_is_pickled(backend: Backend) -> None:
+    t = tensor([1, 2, 3], "bfloat16", backend, "torch")
+    back = pickle.loads(pickle.dumps(t))
+    assert back.tolist() == t.tolist()
+    assert (back.dtype, back.backend, back.dialect.name) == (t.dtype, t.backend, "torch")
+
+
+def test_numpy_arrays_and_scalars_go_along(backend: Backend) -> None:
+    t = tensor([1, 2, 3], "float32", backend)
+    assert (t + np.asarray([1, 2, 3], "int8")).dtype.name == "float32"
+    assert (np.asarray([1.0, 2, 3]) * t).dtype.name == "float64"
+    assert (t + np.float64(1)).dtype.name == "float64"
+    assert (t + 1.0).dtype.name == "float32"
+
+
+def test_another_backend_is_refused(backend: Backend) -> None:
+    other = next((n for n in backend_names() if n != backend.name and installed(n)), None)
+    if other is None:
+        pytest.skip("there is no other backend")
+    with pytest.raises(cw.UsageError, match="do not mix: convert one first"):
+        _ = tensor([1], "int8", backend) + tensor([1], "int8", backend_named(other))
+    converted = cw.asarray(tensor([1], "int8", backend), backend=other)
+    assert converted.backend == other
+
+
+def test_a_dtype_it_lacks_is_a_clear_error(backend: Backend) -> None:
+    lacked = [d for d in DTYPES if d not in backend.dtypes]
+    for dtype in lacked:
+        with pytest.raises(cw.UsageError, match=f"the backend {backend.name} has no {dtype}"):
+            tensor([1], dtype, backend)
+
+
+def test_the_text_shows_what_it_is(backend: Backend) -> None:
+    text = repr(tensor([1, 2], "int8", backend, "torch"))
+    assert text.startswith("Tensor(")
+    assert text.endswith(f"dtype=int8, dialect=torch, backend={backend.name})")
