@@ -8,13 +8,9 @@ from typing import Any
 from castwise.engine.decision import Decision
 from castwise.errors import PromotionError
 from castwise.execute.backend import Backend, lacking
-from castwise.execute.functions import Function, function_for
 from castwise.execute.kinds import Kind
-from castwise.vocab.dtypes import DType, dtypes_of
-
-Take = Callable[[Any], Any]
-# Families whose results have the shape of their operands, broadcast: 0-d where all of these are.
-_NOT_ELEMENTWISE = frozenset({"reductions", "products", "joining", "losses"})
+from castwise.execute.steps import RunsWhole, steps_of
+from castwise.vocab.dtypes import dtypes_of
 
 
 class Plan:
@@ -24,32 +20,29 @@ class Plan:
     without looking at its results again.
     """
 
-    __slots__ = ("_function", "_takes", "backend", "decision", "is_elementwise", "kind", "run")
+    __slots__ = (
+        "_function", "_steps", "_takes", "backend", "decision", "is_elementwise", "kind", "run",
+    )  # fmt: skip
 
     def __init__(self, decision: Decision, kind: Kind, backend: Backend) -> None:
-        row = decision.question.op
         _check_kernel(decision)
         for needed in (decision.compute, decision.result):
             if needed not in backend.dtypes:
                 raise lacking(needed, backend)
         self.decision, self.kind, self.backend = decision, kind, backend
-        self.is_elementwise = row.family not in _NOT_ELEMENTWISE and row.name != "allclose"
-        self._function = function_for(backend, row.name, decision.compute)
-        if row.family == "joining":
-            self._function = _joined(self._function)
-        self._takes = [_take(decision, n, backend) for n in range(len(decision.casts))]
-        self.run: Callable[..., Any] = self._carefully
+        self._steps = steps_of(decision)
+        self.is_elementwise = self._steps.is_elementwise
+        self._function = self._steps.function(backend)
+        self._takes = self._steps.takes(backend)
+        whole = backend.whole(self._steps) if isinstance(backend, RunsWhole) else None
+        self.run: Callable[..., Any] = whole or self._carefully
 
     def _carefully(self, *operands: Any, **options: Any) -> Any:
         """Casts, computes, and sees to the result's type and dtype."""
         taken = [t(o) if t else o for t, o in zip(self._takes, operands, strict=True)]
         computed = self._function(*taken, **options)
-        backend = self.backend
-        is_array = backend.owns(computed)
-        array = computed if is_array else backend.make(computed, None, copy=None, device=None)
-        if backend.dtype_of(array) is not self.decision.result:
-            return backend.cast(array, self.decision.result)
-        if is_array and self.is_elementwise and not self.kind.is_zero_d:
+        array = self._steps.ended(computed, self.backend)
+        if array is computed and self.is_elementwise and not self.kind.is_zero_d:
             self.run = self._directly()  # which answers so for every array of these dtypes
         return array
 
@@ -82,24 +75,3 @@ def _check_kernel(decision: Decision) -> None:
             f"{question} is not defined in {question.dialect.name}: {' '.join(decision.notes)} "
             "Cast the operands to what it computes in."
         )
-
-
-def _joined(function: Function) -> Function:
-    """A function that takes its operands in one list, as concat and stack do."""
-    return lambda *arrays, **options: function(arrays, **options)
-
-
-def _take(decision: Decision, place: int, backend: Backend) -> Take | None:
-    """What happens to an operand before the op; None where it is taken as it is."""
-    operand, cast = decision.question.operands[place], decision.casts[place]
-    if operand.is_scalar:
-        target = cast.target if cast else decision.compute
-        return lambda value: backend.number(value, target)
-    goal = cast.target if cast else _truncated(decision, operand.dtype)
-    return None if goal is None else lambda array: backend.cast(array, goal)
-
-
-def _truncated(decision: Decision, held: DType | None) -> DType | None:
-    """The dtype that the dialect takes arrays of a dtype for, where that is another."""
-    dialect = decision.question.dialect
-    return dialect.mapping(dialect.truncates).get(held) if held else None

@@ -1,0 +1,103 @@
+"""An op as plain data: what is cast, what is computed, what the result becomes.
+
+It holds no dialect and no array, so it travels to another process and does the same there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from castwise.engine.decision import Decision
+from castwise.execute.backend import Backend
+from castwise.execute.functions import Function, function_for
+from castwise.vocab.dtypes import DType
+
+Take = Callable[[Any], Any]
+# Families whose results have not the shape of their operands, broadcast.
+_NOT_ELEMENTWISE = frozenset({"reductions", "products", "joining", "losses"})
+
+
+class Entry(NamedTuple):
+    """How an operand enters: in which dtype, and whether it is a Python number."""
+
+    dtype: DType
+    is_number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What a decision comes to; an entry is None where an operand enters as it is."""
+
+    op: str
+    compute: DType
+    result: DType
+    entries: tuple[Entry | None, ...]
+    is_elementwise: bool
+    is_joining: bool = False
+
+    def takes(self, backend: Backend) -> list[Take | None]:
+        """What happens to each operand before the op; None where it is taken as it is."""
+        return [entry and _take(entry, backend) for entry in self.entries]
+
+    def function(self, backend: Backend) -> Function:
+        """What computes the op on operands that are taken."""
+        found = function_for(backend, self.op, self.compute)
+        return _joined(found) if self.is_joining else found
+
+    def ended(self, computed: Any, backend: Backend) -> Any:
+        """What was computed, as an array of the result's dtype."""
+        is_array = backend.owns(computed)
+        array = computed if is_array else backend.make(computed, None, copy=None, device=None)
+        is_right = backend.dtype_of(array) is self.result
+        return array if is_right else backend.cast(array, self.result)
+
+    def run(self, backend: Backend, operands: Sequence[Any], options: dict[str, Any]) -> Any:
+        """All of it, on a backend's arrays."""
+        takes = self.takes(backend)
+        taken = [t(o) if t else o for t, o in zip(takes, operands, strict=True)]
+        return self.ended(self.function(backend)(*taken, **options), backend)
+
+
+@runtime_checkable
+class RunsWhole(Protocol):
+    """A backend that carries out all the steps of an op at once, since its arrays are lazy."""
+
+    def whole(self, steps: Steps) -> Callable[..., Any] | None:
+        """What to call with raw operands and options; None where the steps run one by one."""
+
+
+def steps_of(decision: Decision) -> Steps:
+    """The steps a decision comes to."""
+    row = decision.question.op
+    entries = tuple([_entry(decision, place) for place in range(len(decision.casts))])
+    is_elementwise = row.family not in _NOT_ELEMENTWISE and row.name != "allclose"
+    is_joining = row.family == "joining"
+    return Steps(row.name, decision.compute, decision.result, entries, is_elementwise, is_joining)
+
+
+def _entry(decision: Decision, place: int) -> Entry | None:
+    operand, cast = decision.question.operands[place], decision.casts[place]
+    if operand.is_scalar:
+        return Entry(cast.target if cast else decision.compute, is_number=True)
+    goal = cast.target if cast else _truncated(decision, operand.dtype)
+    return Entry(goal) if goal else None
+
+
+def _truncated(decision: Decision, held: DType | None) -> DType | None:
+    """The dtype that the dialect takes arrays of a dtype for, where that is another."""
+    dialect = decision.question.dialect
+    return dialect.mapping(dialect.truncates).get(held) if held else None
+
+
+def _take(entry: Entry, backend: Backend) -> Take:
+    target = entry.dtype
+    if entry.is_number:
+        return lambda value: backend.number(value, target)
+    return lambda array: backend.cast(array, target)
+
+
+def _joined(function: Function) -> Function:
+    """A function that takes its operands in one list, as concat and stack do."""
+    return lambda *arrays, **options: function(arrays, **options)
