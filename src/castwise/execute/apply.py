@@ -11,6 +11,8 @@ from typing import Any, Protocol
 
 from castwise.engine.ask import answer, find_op
 from castwise.engine.decision import Decision, Question
+from castwise.errors import PromotionError
+from castwise.execute.alike import LIKE
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.operands import (
     common_backend,
@@ -22,7 +24,7 @@ from castwise.execute.operands import (
     raw,
 )
 from castwise.execute.plans import Plan
-from castwise.execute.tensor import Tensor
+from castwise.execute.tensor import Tensor, wrapped
 from castwise.frameworks.catalog import DEFAULT, chosen_dialect
 
 _MOST_PLANS = 1 << 14
@@ -85,6 +87,22 @@ def apply(
     return Tensor._of(array, plan.kind if is_known else plan.kind.shaped(array.shape))
 
 
+def apply_several(
+    name: str, *operands: Any, home: str = DEFAULT, **options: Any
+) -> tuple[Tensor, ...]:
+    """The results of a function that has several, or one of another dtype than it computes in.
+
+    The operands are cast as decided; the results have the dtypes that come out.
+    """
+    plan = planned(name, operands, "function", home=home)
+    given = [raw(operand, plan.backend) for operand in operands]
+    found = plan.compute(*given, **options)
+    arrays = found if isinstance(found, tuple) else (found,)
+    for watcher in _watchers.get():
+        watcher.note(plan.decision, given, arrays[0])
+    return tuple([wrapped(array, plan.kind) for array in arrays])
+
+
 def apply_operator(name: str, first: Any, second: Any) -> Any:
     """The result of a binary operator: the same as apply, and fast for two tensors."""
     if type(first) is Tensor and type(second) is Tensor:
@@ -110,34 +128,46 @@ def planned(
     """How an op is computed on operands like these."""
     kinds = [o._kind for o in operands if isinstance(o, Tensor)]
     dialect = common_dialect(kinds, home)
-    row = find_op(name, dialect)
+    row = find_op(LIKE.get(name, name), dialect)
     sees_values = looks_at_values(dialect, row, form)
     seen = tuple([described(o, sees_values) for o in operands])
     if row.counts_dimensions:
         seen = tuple([replace(d, shape=o.shape) if isinstance(o, Tensor) else d
                       for o, d in zip(operands, seen, strict=True)])  # fmt: skip
     question = Question(row, seen, dialect, form, inplace)
-    key = (question.key, home, *kinds)
+    key = (name, question.key, home, *kinds)
     plan = _plans.get(key)
     if plan is None:
         if len(_plans) >= _MOST_PLANS:
             _plans.clear()
             _by_kinds.clear()
-        plan = _plans[key] = _made(question, kinds, operands, home)
+        plan = _plans[key] = _made(name, question, kinds, operands, home)
     is_pair = len(kinds) == len(operands) == 2
     if is_pair and plan.is_elementwise and form == "operator" and not (inplace or sees_values):
         _by_kinds[(name, _context(), kinds[0], kinds[1])] = plan
     return plan
 
 
-def _made(question: Question, kinds: list[Kind], operands: tuple[Any, ...], home: str) -> Plan:
+def _made(
+    name: str, question: Question, kinds: list[Kind], operands: tuple[Any, ...], home: str
+) -> Plan:
     backend = common_backend(operands)
-    decision = answer(question)
+    decision = _decided(name, question)
     is_zero_d = all(o.is_scalar or o.rank == 0 for o in question.operands)
     own = next((kind.dialect for kind in kinds if kind.dialect), None)
     home = common_home(kinds, home)
     kind = interned(Kind(backend, decision.result, is_zero_d, decision.is_weak, own, home))
-    return Plan(decision, kind, backend)
+    return Plan(decision, kind, backend, name if name in LIKE else question.op.name)
+
+
+def _decided(name: str, question: Question) -> Decision:
+    """The decision; a refusal of a function without an op of its own tells which one it is like."""
+    try:
+        return answer(question)
+    except PromotionError as error:
+        if name not in LIKE:
+            raise
+        raise type(error)(f"{name} is decided as {question.op.name}: {error}") from None
 
 
 def run(plan: Plan, operands: Sequence[Any], options: dict[str, Any]) -> Any:

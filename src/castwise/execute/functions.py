@@ -47,9 +47,13 @@ def function_for(backend: Backend, op: str, compute: DType) -> Function:
 
 def _recipe(backend: Backend, op: str, compute: DType) -> Function:
     written = recipes.RECIPES.get(op)
-    if written is None:
+    if written is not None:
+        return functools.partial(written, backend.namespace)
+    part, _, name = op.rpartition(".")  # linalg.inv stands in an extension of the standard
+    found: Function | None = getattr(getattr(backend.namespace, part, None), name, None)
+    if found is None:
         raise UsageError(f"the backend {backend.name} has nothing that computes {op} in {compute}.")
-    return functools.partial(written, backend.namespace)
+    return found
 
 
 def _widened(backend: Backend, function: Function, compute: DType, wider: DType) -> Function:
@@ -62,6 +66,10 @@ def _widened(backend: Backend, function: Function, compute: DType, wider: DType)
 
     def computed(*arrays: Any, **options: Any) -> Any:
         result = function(*[taken(array) for array in arrays], **options)
+        several = [ended(part) for part in result] if isinstance(result, tuple) else None
+        return ended(result) if several is None else tuple(several)
+
+    def ended(result: Any) -> Any:
         is_wide = backend.owns(result) and backend.dtype_of(result) is wider
         return backend.cast(result, compute) if is_wide else result
 

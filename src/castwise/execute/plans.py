@@ -24,23 +24,27 @@ class Plan:
         "_function", "_steps", "_takes", "backend", "decision", "is_elementwise", "kind", "run",
     )  # fmt: skip
 
-    def __init__(self, decision: Decision, kind: Kind, backend: Backend) -> None:
+    def __init__(self, decision: Decision, kind: Kind, backend: Backend, computes: str) -> None:
         _check_kernel(decision)
         for needed in (decision.compute, decision.result):
             if needed not in backend.dtypes:
                 raise lacking(needed, backend)
         self.decision, self.kind, self.backend = decision, kind, backend
-        self._steps = steps_of(decision)
+        self._steps = steps_of(decision, computes)
         self.is_elementwise = self._steps.is_elementwise
         self._function = self._steps.function(backend)
         self._takes = self._steps.takes(backend)
         whole = backend.whole(self._steps) if isinstance(backend, RunsWhole) else None
         self.run: Callable[..., Any] = whole or self._carefully
 
+    def compute(self, *operands: Any, **options: Any) -> Any:
+        """Casts and computes: what the function returns, one array or several."""
+        taken = [t(o) if t else o for t, o in zip(self._takes, operands, strict=True)]
+        return self._function(*taken, **options)
+
     def _carefully(self, *operands: Any, **options: Any) -> Any:
         """Casts, computes, and sees to the result's type and dtype."""
-        taken = [t(o) if t else o for t, o in zip(self._takes, operands, strict=True)]
-        computed = self._function(*taken, **options)
+        computed = self.compute(*operands, **options)
         array = self._steps.ended(computed, self.backend)
         if array is computed and self.is_elementwise and not self.kind.is_zero_d:
             self.run = self._directly()  # which answers so for every array of these dtypes

@@ -49,6 +49,11 @@ def dot(xp: Any, x: Any, y: Any) -> Any:
     )  # fmt: skip
 
 
+def clip_above(xp: Any, x: Any, high: Any) -> Any:
+    """The smaller one of each element and the bound."""
+    return xp.clip(x, None, high)
+
+
 def lerp(xp: Any, start: Any, end: Any, weight: Any) -> Any:
     """From start to end, exact at both."""
     near = start + weight * (end - start)
@@ -198,8 +203,8 @@ def allclose(
 RECIPES: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        fmod, float_power, fmax, fmin, heaviside, xlogy, dot, lerp, addcmul, mse_loss, l1_loss,
-        huber_loss, poisson_nll_loss, relu, threshold, rsqrt, sigmoid, gelu, erf, softmax,
+        fmod, float_power, fmax, fmin, heaviside, xlogy, dot, clip_above, lerp, addcmul, mse_loss,
+        l1_loss, huber_loss, poisson_nll_loss, relu, threshold, rsqrt, sigmoid, gelu, erf, softmax,
         log_softmax, logsumexp, angle, norm, median, allclose,
     )
 }  # fmt: skip

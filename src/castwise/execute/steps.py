@@ -68,13 +68,14 @@ class RunsWhole(Protocol):
         """What to call with raw operands and options; None where the steps run one by one."""
 
 
-def steps_of(decision: Decision) -> Steps:
-    """The steps a decision comes to."""
+def steps_of(decision: Decision, computes: str) -> Steps:
+    """The steps a decision comes to, for what computes: the op, or a function decided as it is."""
     row = decision.question.op
     entries = tuple([_entry(decision, place) for place in range(len(decision.casts))])
-    is_elementwise = row.family not in _NOT_ELEMENTWISE and row.name != "allclose"
+    is_plain = "." not in computes and computes != "allclose"  # linalg.inv is like an elementwise op
+    is_elementwise = is_plain and row.family not in _NOT_ELEMENTWISE
     is_joining = row.family == "joining"
-    return Steps(row.name, decision.compute, decision.result, entries, is_elementwise, is_joining)
+    return Steps(computes, decision.compute, decision.result, entries, is_elementwise, is_joining)
 
 
 def _entry(decision: Decision, place: int) -> Entry | None:

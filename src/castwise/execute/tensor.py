@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from castwise.engine.assigning import check_assignment
 from castwise.errors import PromotionError, UsageError
+from castwise.execute.array_object import ArrayObject
 from castwise.execute.backend import Backend, backend_named, backend_of
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.kinds import Kind, interned
@@ -17,7 +18,7 @@ from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import describe, to_dtype
 
 
-class Tensor:
+class Tensor(ArrayObject):
     """An array that computes under a dialect's rules.
 
     >>> t = asarray([1, 2, 3], dtype="int32", dialect="torch")
@@ -126,12 +127,6 @@ class Tensor:
             return made.astype(dtype)
         return made.copy() if copy else made
 
-    def __dlpack__(self, **options: Any) -> Any:
-        return self._array.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> Any:
-        return self._array.__dlpack_device__()
-
     def item(self) -> Any:
         """The one element as a Python number."""
         found = self.numpy().item()
@@ -161,34 +156,8 @@ class Tensor:
         chosen = None if dialect is None else to_dialect(dialect)
         return Tensor._of(self._array, self._kind.with_(dialect=chosen))
 
-    def __bool__(self) -> bool:
-        return bool(self.numpy())
-
-    def __int__(self) -> int:
-        return int(self.numpy())
-
-    def __float__(self) -> float:
-        return float(self.numpy())
-
-    def __complex__(self) -> complex:
-        return complex(self.numpy())
-
-    def __index__(self) -> int:
-        if self.dtype.kind != "int" or self.shape:
-            raise TypeError(f"only a 0-d integer tensor is an index, not {self.dtype}{self.shape}.")
-        return int(self.numpy())
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("a 0-d tensor has no length.")
-        return self.shape[0]
-
     def __getitem__(self, key: Any) -> Tensor:
-        backend = self._kind.backend
-        found = self._array[_plain_key(key)]
-        if not backend.owns(found):
-            found = backend.make(found, self.dtype, copy=None, device=None)
-        return Tensor._of(found, self._kind.shaped(found.shape))
+        return wrapped(self._array[_plain_key(key)], self._kind)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         kind = self._kind
@@ -222,6 +191,16 @@ def _restored(
     kind = Kind(backend_named(backend), dtype, not array.shape, is_weak, chosen, home)
     tensor._kind = interned(kind)
     return tensor
+
+
+def wrapped(array: Any, kind: Kind) -> Tensor:
+    """What a backend returned, an array or a number of its own, beside others of a kind."""
+    backend = kind.backend
+    if not backend.owns(array):
+        array = backend.make(array, None, copy=None, device=None)
+    dtype = backend.dtype_of(array)
+    like = kind if dtype is kind.dtype else kind.with_(dtype=dtype)
+    return Tensor._of(array, like.shaped(array.shape))
 
 
 def _plain_key(key: Any) -> Any:

@@ -19,6 +19,7 @@ from castwise.frameworks.variations import parse_options
 
 _NOT_DIALECTS = ("catalog", "checks", "dialect", "implicit_promotion", "own", "variations")
 DEFAULT = "numpy"
+STANDARD = "array-api"  # what castwise.array_api speaks outside of `use`
 # What `use` chose; None outside every block.
 chosen_dialect: ContextVar[Dialect | None] = ContextVar("castwise dialect", default=None)
 

@@ -1,0 +1,26 @@
+"""Functions without an op of their own: each is decided as an op it is alike, and computes itself.
+
+A dotted name is a function of one of the standard's extensions.
+"""
+
+from __future__ import annotations
+
+_FUNCTIONS = {
+    "sin": "cos tan asin acos atan sinh cosh asinh acosh atanh",
+    "exp": "expm1",
+    "log": "log1p log2 log10",
+    "isnan": "signbit",
+    "clamp": "clip_above",
+    "matmul": "tensordot vecdot",
+    "mul": "linalg.cross linalg.outer",
+    "div": "linalg.solve",
+    "norm": "linalg.matrix_norm linalg.vector_norm",
+    "sqrt": """
+        linalg.cholesky linalg.det linalg.eigh linalg.eigvalsh linalg.inv linalg.matrix_power
+        linalg.matrix_rank linalg.pinv linalg.qr linalg.slogdet linalg.svd linalg.svdvals
+        fft.fft fft.ifft fft.fftn fft.ifftn fft.rfft fft.irfft fft.rfftn fft.irfftn
+        fft.hfft fft.ihfft
+    """,
+}
+# function -> the op it is decided as
+LIKE = {name: op for op, names in _FUNCTIONS.items() for name in names.split()}

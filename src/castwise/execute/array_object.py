@@ -1,0 +1,115 @@
+"""What the Array API standard asks of an array object, arithmetic and indexing aside."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from castwise.errors import UsageError
+from castwise.execute.kinds import Kind
+
+if TYPE_CHECKING:
+    from castwise.execute.tensor import Tensor
+
+VERSION = "2024.12"
+
+
+class ArrayObject:
+    """The attributes and conversions of the standard's array object, on a backend's array."""
+
+    __slots__ = ()
+    _array: Any
+    _kind: Kind
+
+    if TYPE_CHECKING:
+
+        @classmethod
+        def _of(cls, array: Any, kind: Kind) -> Tensor: ...
+        def item(self) -> Any: ...
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+        """The functions of the standard on tensors."""
+        if api_version not in (None, VERSION):
+            raise UsageError(f"the standard is followed in its version {VERSION} alone.")
+        # By name, since the namespace is built on tensors.
+        return importlib.import_module("castwise.array_api")
+
+    @property
+    def T(self) -> Tensor:  # noqa: N802 -- the standard's name
+        """The transpose of a matrix."""
+        if len(self._array.shape) != 2:
+            raise ValueError(
+                f"T transposes matrices, not a tensor of shape {tuple(self._array.shape)}: use mT "
+                "for a stack of matrices, or permute_dims."
+            )
+        return self.mT
+
+    @property
+    def mT(self) -> Tensor:  # noqa: N802 -- the standard's name
+        """The transpose of each matrix in the last two dimensions."""
+        if len(self._array.shape) < 2:
+            raise ValueError(
+                f"mT needs two dimensions, the tensor has the shape {tuple(self._array.shape)}."
+            )
+        return self._of(self._kind.backend.namespace.matrix_transpose(self._array), self._kind)
+
+    @property
+    def device(self) -> Any:
+        """Where the backend holds the values."""
+        from array_api_compat import device  # importing castwise imports nothing else
+
+        return device(self._array)
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
+        """The same values on another device of the backend."""
+        from array_api_compat import to_device
+
+        return self._of(to_device(self._array, device, stream=stream), self._kind)
+
+    def __dlpack__(
+        self,
+        /,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        given = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+        asked = {name: value for name, value in given.items() if value is not None}
+        return self._array.__dlpack__(**asked)  # older backends know fewer of them
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
+
+    def _number(self) -> Any:
+        """The one element of a 0-d tensor."""
+        if self._array.shape:
+            raise TypeError(
+                f"only a 0-d tensor is a Python number, not one of shape "
+                f"{tuple(self._array.shape)}: take an element, x[0], or reduce it."
+            )
+        return self.item()
+
+    def __bool__(self) -> bool:
+        return bool(self._number())
+
+    def __int__(self) -> int:
+        return int(self._number())
+
+    def __float__(self) -> float:
+        return float(self._number())
+
+    def __complex__(self) -> complex:
+        return complex(self._number())
+
+    def __index__(self) -> int:
+        dtype, shape = self._kind.dtype, tuple(self._array.shape)
+        if dtype.kind != "int" or shape:
+            raise TypeError(f"only a 0-d integer tensor is an index, not {dtype}{shape}.")
+        return int(self.item())
+
+    def __len__(self) -> int:
+        if not self._array.shape:
+            raise TypeError("a 0-d tensor has no length.")
+        return int(self._array.shape[0])
