@@ -1,1 +1,31 @@
-"""The Python Array API standard as a namespace of castwise tensors."""
+"""The Python Array API standard, 2024.12, as a namespace of castwise tensors.
+
+Its dialect is the standard's own; under `cw.use` and with `asarray(..., dialect=...)` the same
+functions follow another. What it has beyond the standard is in `beyond`.
+
+>>> from castwise import array_api as xp
+>>> xp.sum(xp.asarray([1, 2, 3], dtype=xp.int8)).dtype
+int64
+"""
+
+from castwise.array_api import fft as fft
+from castwise.array_api import linalg as linalg
+from castwise.array_api.beyond import *  # noqa: F403
+from castwise.array_api.constants import *  # noqa: F403
+from castwise.array_api.creation import *  # noqa: F403
+from castwise.array_api.data_type_functions import *  # noqa: F403
+from castwise.array_api.data_types import *  # noqa: F403
+from castwise.array_api.elementwise import *  # noqa: F403
+from castwise.array_api.indexing import *  # noqa: F403
+from castwise.array_api.inspection import __array_namespace_info__ as __array_namespace_info__
+from castwise.array_api.linear_algebra import *  # noqa: F403
+from castwise.array_api.logic import *  # noqa: F403
+from castwise.array_api.manipulation import *  # noqa: F403
+from castwise.array_api.searching import *  # noqa: F403
+from castwise.array_api.sets import *  # noqa: F403
+from castwise.array_api.sorting import *  # noqa: F403
+from castwise.array_api.statistics import *  # noqa: F403
+from castwise.array_api.utility import *  # noqa: F403
+from castwise.execute.array_object import VERSION
+
+__array_api_version__ = VERSION

@@ -1,0 +1,159 @@
+"""Ops of castwise that the standard has no function for."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from castwise.array_api.calls import Axes, Operand, op
+from castwise.execute.tensor import Tensor
+
+__all__ = [
+    "addcmul", "allclose", "angle", "dot", "erf", "float_power", "fmax", "fmin", "fmod", "gelu",
+    "heaviside", "huber_loss", "l1_loss", "lerp", "log_softmax", "logsumexp", "median",
+    "mse_loss", "norm", "poisson_nll_loss", "relu", "rsqrt", "sigmoid", "softmax", "threshold",
+    "xlogy",
+]  # fmt: skip
+
+Reduction: TypeAlias = Literal["mean", "sum", "none"]
+
+
+def fmod(x1: Operand, x2: Operand, /) -> Tensor:
+    """The remainder of a division, with the sign of the dividend."""
+    return op("fmod", x1, x2)
+
+
+def float_power(x1: Operand, x2: Operand, /) -> Tensor:
+    """One operand to the power of the other, in float64 or complex128."""
+    return op("float_power", x1, x2)
+
+
+def fmax(x1: Operand, x2: Operand, /) -> Tensor:
+    """The larger one of two operands; a number beside NaN."""
+    return op("fmax", x1, x2)
+
+
+def fmin(x1: Operand, x2: Operand, /) -> Tensor:
+    """The smaller one of two operands; a number beside NaN."""
+    return op("fmin", x1, x2)
+
+
+def heaviside(x1: Operand, x2: Operand, /) -> Tensor:
+    """0 below zero, 1 above, and the second operand at zero."""
+    return op("heaviside", x1, x2)
+
+
+def xlogy(x1: Operand, x2: Operand, /) -> Tensor:
+    """The first operand times the logarithm of the second; 0 where the first is."""
+    return op("xlogy", x1, x2)
+
+
+def dot(x1: Operand, x2: Operand, /) -> Tensor:
+    """The sum of products over the last dimension of one and the one before last of the other."""
+    return op("dot", x1, x2)
+
+
+def lerp(start: Operand, end: Operand, weight: Operand, /) -> Tensor:
+    """The point between start and end that a weight names."""
+    return op("lerp", start, end, weight)
+
+
+def addcmul(x1: Operand, x2: Operand, x3: Operand, /) -> Tensor:
+    """The first operand plus the product of the others."""
+    return op("addcmul", x1, x2, x3)
+
+
+def mse_loss(x1: Operand, x2: Operand, /, *, reduction: Reduction = "mean") -> Tensor:
+    """The squares of the differences: their mean, their sum, or each."""
+    return op("mse_loss", x1, x2, reduction=reduction)
+
+
+def l1_loss(x1: Operand, x2: Operand, /, *, reduction: Reduction = "mean") -> Tensor:
+    """The sizes of the differences: their mean, their sum, or each."""
+    return op("l1_loss", x1, x2, reduction=reduction)
+
+
+def huber_loss(
+    x1: Operand, x2: Operand, /, *, reduction: Reduction = "mean", delta: float = 1.0
+) -> Tensor:
+    """Half the square of each difference up to delta, from there on a line."""
+    return op("huber_loss", x1, x2, reduction=reduction, delta=delta)
+
+
+def poisson_nll_loss(
+    x1: Operand, x2: Operand, /, *, reduction: Reduction = "mean", log_input: bool = True
+) -> Tensor:
+    """The negative log likelihood of counts x2 at rates x1, or at rates exp(x1)."""
+    return op("poisson_nll_loss", x1, x2, reduction=reduction, log_input=log_input)
+
+
+def relu(x: Tensor, /) -> Tensor:
+    """Each element, 0 where it is negative."""
+    return op("relu", x)
+
+
+def threshold(x: Tensor, /, *, threshold: float = 0, value: float = 0) -> Tensor:
+    """Each element, or the value where it is not above the threshold."""
+    return op("threshold", x, threshold=threshold, value=value)
+
+
+def rsqrt(x: Tensor, /) -> Tensor:
+    """1 divided by the square root of each element."""
+    return op("rsqrt", x)
+
+
+def sigmoid(x: Tensor, /) -> Tensor:
+    """1 / (1 + exp(-x))."""
+    return op("sigmoid", x)
+
+
+def erf(x: Tensor, /) -> Tensor:
+    """The error function of each element."""
+    return op("erf", x)
+
+
+def gelu(x: Tensor, /) -> Tensor:
+    """Each element times the chance that a normal variable is below it."""
+    return op("gelu", x)
+
+
+def softmax(x: Tensor, /, *, axis: int = -1) -> Tensor:
+    """The exponentials as shares of their sum."""
+    return op("softmax", x, axis=axis)
+
+
+def log_softmax(x: Tensor, /, *, axis: int = -1) -> Tensor:
+    """The logarithm of softmax."""
+    return op("log_softmax", x, axis=axis)
+
+
+def angle(x: Tensor, /) -> Tensor:
+    """The angle of each complex number; of a negative real one, pi."""
+    return op("angle", x)
+
+
+def norm(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+    """The square root of the sum of squares."""
+    return op("norm", x, axis=axis, keepdims=keepdims)
+
+
+def median(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """The middle element, or the mean of the middle two."""
+    return op("median", x, axis=axis, keepdims=keepdims)
+
+
+def logsumexp(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+    """The logarithm of the sum of exponentials."""
+    return op("logsumexp", x, axis=axis, keepdims=keepdims)
+
+
+def allclose(
+    x1: Operand,
+    x2: Operand,
+    /,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 1e-8,
+    equal_nan: bool = False,
+) -> Tensor:
+    """Whether all elements are within the tolerance of one another."""
+    return op("allclose", x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan)

@@ -1,0 +1,93 @@
+"""How the functions of the namespace are carried out: by the engine's ops, or on raw arrays."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from castwise.errors import UsageError
+from castwise.execute.apply import apply, apply_several
+from castwise.execute.functions import function_for
+from castwise.execute.tensor import Tensor, held_dtype, wrapped
+from castwise.frameworks.catalog import STANDARD
+from castwise.vocab.dtypes import dtype as dtype_named
+from castwise.vocab.live import to_dtype
+
+Number: TypeAlias = bool | int | float | complex
+Operand: TypeAlias = Tensor | Number
+Bound: TypeAlias = Tensor | int | float | None
+Axes: TypeAlias = int | tuple[int, ...] | None
+
+
+def op(name: str, *operands: Any, **options: Any) -> Tensor:
+    """An op of the engine, under the standard's dialect where no other is chosen."""
+    return apply(name, *operands, home=STANDARD, **options)
+
+
+def several(name: str, *operands: Any, **options: Any) -> tuple[Tensor, ...]:
+    """A function with several results, or one of another dtype than it computes in."""
+    return apply_several(name, *operands, home=STANDARD, **options)
+
+
+def one(name: str, *operands: Any, **options: Any) -> Tensor:
+    """A function with one result of another dtype than it computes in."""
+    return several(name, *operands, **options)[0]
+
+
+def laid_out(name: str, x: Tensor, *arguments: Any, **options: Any) -> Tensor:
+    """A function that moves elements and computes nothing, so that the dtype stays."""
+    return wrapped(called(name, x, *arguments, **options), tensor(x, name)._kind)
+
+
+def called(name: str, x: Tensor, *arguments: Any, **options: Any) -> Any:
+    """What the backend's own function of a name returns for raw arrays."""
+    first = tensor(x, name)
+    function = first._kind.backend.namespace
+    for part in name.split("."):
+        function = getattr(function, part)
+    return function(first._array, *[_raw(argument, first) for argument in arguments], **options)
+
+
+def _raw(argument: Any, first: Tensor) -> Any:
+    """An argument as the backend takes it.
+
+    Raises UsageError for a tensor of another backend.
+    """
+    if not isinstance(argument, Tensor):
+        return argument
+    if argument.backend != first.backend:
+        raise UsageError(
+            f"arrays of the backends {first.backend} and {argument.backend} do not mix: convert "
+            f"one first, cw.asarray(x, backend={first.backend!r})."
+        )
+    return argument._array
+
+
+def tensor(x: Any, name: str) -> Tensor:
+    """The tensor something is.
+
+    Raises UsageError for anything else.
+    """
+    if isinstance(x, Tensor):
+        return x
+    raise UsageError(
+        f"{name} takes a tensor, not a {type(x).__name__}: make one, castwise.array_api.asarray(x)."
+    )
+
+
+def as_index(array: Any, x: Tensor) -> Tensor:
+    """A backend's array of places or counts, in the dtype that the dialect has for them."""
+    kind = x._kind
+    target = dtype_named(kind.in_force.index)
+    found = wrapped(array, kind.with_(is_weak=False))
+    return found if found.dtype is target else found.astype(target)
+
+
+def reduced(name: str, x: Tensor, dtype: object, **options: Any) -> Tensor:
+    """A sum or product: in the dtype the dialect accumulates in, or in the one asked for."""
+    if dtype is None:
+        return op(name, x, **options)
+    kind = tensor(x, name)._kind
+    target = held_dtype(to_dtype(dtype), kind.in_force)
+    cast = x.astype(target, copy=False)
+    found = function_for(kind.backend, name, target)(cast._array, **options)
+    return wrapped(found, cast._kind).astype(target, copy=False)

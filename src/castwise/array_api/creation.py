@@ -1,0 +1,234 @@
+"""Creation functions: dtypes that are not named are the dialect's own for Python numbers."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from castwise.array_api.calls import Number, called, laid_out, tensor
+from castwise.execute import tensor as tensors
+from castwise.execute.backend import backend_named, backend_of
+from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
+from castwise.execute.kinds import Kind, interned
+from castwise.execute.tensor import Tensor, default_dtype, held_dtype, wrapped
+from castwise.frameworks.catalog import STANDARD, to_dialect
+from castwise.frameworks.dialect import Dialect
+from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import dtype as dtype_named
+from castwise.vocab.live import to_dtype
+
+__all__ = [
+    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like",
+    "linspace", "meshgrid", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
+]  # fmt: skip
+
+Shape: TypeAlias = int | tuple[int, ...]
+Spoken: TypeAlias = str | Dialect | None
+DTypeLike: TypeAlias = DType | str | None
+_UNKNOWN = dtype_named("bool")  # until the dialect has said which
+
+
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: DTypeLike = None,
+    device: Any = None,
+    copy: bool | None = None,
+    dialect: Spoken = None,
+    backend: str | None = None,
+) -> Tensor:
+    """A tensor of numbers, nested lists, an array of any backend or another tensor.
+
+    >>> asarray([1, 2])
+    Tensor([1, 2], dtype=int64, dialect=array-api, backend=numpy)
+    >>> asarray([1, 2], dialect="torch") + 0.5
+    Tensor([1.5, 2.5], dtype=float32, dialect=torch, backend=numpy)
+    """
+    return tensors.asarray(
+        obj, dtype=dtype, dialect=dialect, backend=backend, copy=copy, device=device, home=STANDARD
+    )
+
+
+def zeros(
+    shape: Shape,
+    *,
+    dtype: DTypeLike = None,
+    device: Any = None,
+    dialect: Spoken = None,
+    backend: str | None = None,
+) -> Tensor:
+    """A tensor of zeros."""
+    return _new("zeros", _kind(dtype, 0.0, dialect, backend), shape, device=device)
+
+
+def ones(
+    shape: Shape,
+    *,
+    dtype: DTypeLike = None,
+    device: Any = None,
+    dialect: Spoken = None,
+    backend: str | None = None,
+) -> Tensor:
+    """A tensor of ones."""
+    return _new("ones", _kind(dtype, 0.0, dialect, backend), shape, device=device)
+
+
+def empty(
+    shape: Shape,
+    *,
+    dtype: DTypeLike = None,
+    device: Any = None,
+    dialect: Spoken = None,
+    backend: str | None = None,
+) -> Tensor:
+    """A tensor of values that mean nothing yet."""
+    return _new("empty", _kind(dtype, 0.0, dialect, backend), shape, device=device)
+
+
+def full(
+    shape: Shape,
+    fill_value: Number,
+    *,
+    dtype: DTypeLike = None,
+    device: Any = None,
+    dialect: Spoken = None,
+    backend: str | None = None,
+) -> Tensor:
+    """A tensor that holds one value everywhere."""
+    kind = _kind(dtype, fill_value, dialect, backend)
+    return _new("full", kind, shape, fill_value, device=device)
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: DTypeLike = None,
+    device: Any = None,
+    dialect: Spoken = None,
+    backend: str | None = None,
+) -> Tensor:
+    """A matrix of zeros with ones on a diagonal."""
+    return _new("eye", _kind(dtype, 0.0, dialect, backend), n_rows, n_cols, k=k, device=device)
+
+
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: DTypeLike = None,
+    device: Any = None,
+    dialect: Spoken = None,
+    backend: str | None = None,
+) -> Tensor:
+    """Numbers at equal steps from start up to stop, which is left out."""
+    first, last = (0, start) if stop is None else (start, stop)
+    kind = _kind(dtype, [first, last, step], dialect, backend)
+    return _new("arange", kind, first, last, step, device=device)
+
+
+def linspace(
+    start: complex,
+    stop: complex,
+    /,
+    num: int,
+    *,
+    dtype: DTypeLike = None,
+    device: Any = None,
+    endpoint: bool = True,
+    dialect: Spoken = None,
+    backend: str | None = None,
+) -> Tensor:
+    """As many numbers as asked for, evenly spaced from start to stop."""
+    kind = _kind(dtype, [start, stop, 0.0], dialect, backend)
+    return _new("linspace", kind, start, stop, num, endpoint=endpoint, device=device)
+
+
+def zeros_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Any = None) -> Tensor:
+    """Zeros in the shape of another tensor."""
+    return _alike("zeros_like", x, dtype=dtype, device=device)
+
+
+def ones_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Any = None) -> Tensor:
+    """Ones in the shape of another tensor."""
+    return _alike("ones_like", x, dtype=dtype, device=device)
+
+
+def empty_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Any = None) -> Tensor:
+    """Values that mean nothing yet in the shape of another tensor."""
+    return _alike("empty_like", x, dtype=dtype, device=device)
+
+
+def full_like(
+    x: Tensor, /, fill_value: Number, *, dtype: DTypeLike = None, device: Any = None
+) -> Tensor:
+    """One value everywhere in the shape of another tensor."""
+    return _alike("full_like", x, fill_value, dtype=dtype, device=device)
+
+
+def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
+    """The lower triangles of matrices, zeros elsewhere."""
+    return laid_out("tril", x, k=k)
+
+
+def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
+    """The upper triangles of matrices, zeros elsewhere."""
+    return laid_out("triu", x, k=k)
+
+
+def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> list[Tensor]:
+    """A grid of coordinates: each vector along its own dimension, repeated along the others."""
+    if not arrays:
+        return []
+    found = called("meshgrid", *arrays, indexing=indexing)
+    return [wrapped(array, x._kind) for array, x in zip(found, arrays, strict=True)]
+
+
+def from_dlpack(
+    x: Any,
+    /,
+    *,
+    device: Any = None,
+    copy: bool | None = None,
+    dialect: Spoken = None,
+    backend: str | None = None,
+) -> Tensor:
+    """A tensor of the array that another library hands over."""
+    held = x._array if isinstance(x, Tensor) else x
+    own = None if dialect is None else to_dialect(dialect)
+    holder = (
+        backend_named(backend) if backend else backend_of(held) or backend_named(DEFAULT_BACKEND)
+    )
+    asked = {"device": device, "copy": copy}
+    options = {name: value for name, value in asked.items() if value is not None}
+    array = holder.namespace.from_dlpack(held, **options)
+    kind = Kind(holder, holder.dtype_of(array), not array.shape, False, own, STANDARD)
+    return Tensor._of(array, interned(kind))
+
+
+def _kind(dtype: DTypeLike, numbers: Any, dialect: Spoken, backend: str | None) -> Kind:
+    """The kind of a new array: in the dtype asked for, or in the dialect's for Python numbers."""
+    own = None if dialect is None else to_dialect(dialect)
+    holder = backend_named(backend or DEFAULT_BACKEND)
+    kind = Kind(holder, _UNKNOWN, False, False, own, STANDARD)
+    spoken = kind.in_force
+    wanted = to_dtype(dtype) if dtype is not None else default_dtype(numbers, spoken)
+    return kind.with_(dtype=held_dtype(wanted or _UNKNOWN, spoken))
+
+
+def _new(name: str, kind: Kind, *arguments: Any, **options: Any) -> Tensor:
+    backend = kind.backend
+    function = getattr(backend.namespace, name)
+    return wrapped(function(*arguments, dtype=backend.native(kind.dtype), **options), kind)
+
+
+def _alike(name: str, x: Tensor, *arguments: Any, dtype: DTypeLike, device: Any) -> Tensor:
+    kind = tensor(x, name)._kind
+    wanted = kind.dtype if dtype is None else held_dtype(to_dtype(dtype), kind.in_force)
+    native = kind.backend.native(wanted)
+    found = called(name, x, *arguments, dtype=native, device=device)
+    return wrapped(found, kind if dtype is None else kind.with_(is_weak=False))

@@ -1,0 +1,115 @@
+"""Questions on dtypes, which the engine answers, and the one explicit cast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from castwise.array_api.calls import tensor
+from castwise.engine import types
+from castwise.engine.ask import answer
+from castwise.engine.decision import Question
+from castwise.errors import UsageError
+from castwise.execute.operands import common_dialect, described
+from castwise.execute.tensor import Tensor
+from castwise.frameworks.catalog import STANDARD
+from castwise.vocab.dtypes import DType
+from castwise.vocab.live import to_dtype
+from castwise.vocab.ops import op
+
+__all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
+
+_RESULT_TYPE = op("result_type")
+# kind of the standard -> whether a dtype is of it
+_KINDS: dict[str, Callable[[DType], bool]] = {
+    "bool": lambda d: d.kind == "bool",
+    "signed integer": lambda d: d.kind == "int" and d.is_signed,
+    "unsigned integer": lambda d: d.kind == "int" and not d.is_signed,
+    "integral": lambda d: d.kind == "int",
+    "real floating": lambda d: d.kind == "float",
+    "complex floating": lambda d: d.kind == "complex",
+    "numeric": lambda d: d.kind != "bool",
+}
+
+
+def astype(x: Tensor, dtype: DType | str, /, *, copy: bool = True, device: Any = None) -> Tensor:
+    """The values in another dtype, cast since it is asked for."""
+    found = tensor(x, "astype").astype(dtype, copy=copy)
+    return found if device is None else found.to_device(device)
+
+
+def can_cast(from_: DType | Tensor, to: DType, /) -> bool:
+    """Whether the dialect lets one dtype become another without being asked."""
+    kinds = [from_._kind] if isinstance(from_, Tensor) else []
+    source = from_.dtype if isinstance(from_, Tensor) else from_
+    return types.can_cast(source, to, dialect=common_dialect(kinds, STANDARD))
+
+
+def result_type(*arrays_and_dtypes: Any) -> DType:
+    """The dtype that the dialect promotes some arrays, dtypes and Python numbers to."""
+    if not arrays_and_dtypes:
+        raise UsageError("result_type takes at least one array, dtype or number.")
+    kinds = [x._kind for x in arrays_and_dtypes if isinstance(x, Tensor)]
+    seen = tuple([described(x, sees_values=True) for x in arrays_and_dtypes])
+    return answer(Question(_RESULT_TYPE, seen, common_dialect(kinds, STANDARD))).result
+
+
+def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
+    """Whether a dtype is one of some dtypes or of the standard's kinds."""
+    asked = to_dtype(dtype)
+    wanted = kind if isinstance(kind, tuple) else (kind,)
+    return any([_is_of(asked, one) for one in wanted])
+
+
+def _is_of(dtype: DType, kind: DType | str) -> bool:
+    if isinstance(kind, str):
+        if kind not in _KINDS:
+            raise UsageError(f"unknown kind {kind[:40]!r}: {', '.join(_KINDS)}.")
+        return _KINDS[kind](dtype)
+    return dtype is to_dtype(kind)
+
+
+@dataclass(frozen=True)
+class FloatFacts:
+    """The limits of a float dtype, or of the parts of a complex one."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class IntegerFacts:
+    """The limits of an integer dtype."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: DType
+
+
+def finfo(type: DType | Tensor, /) -> FloatFacts:
+    """The limits of a float or complex dtype."""
+    dtype = _dtype_of(type)
+    if dtype.kind not in ("float", "complex"):
+        raise UsageError(f"finfo is of float and complex dtypes, not {dtype}: use iinfo.")
+    part = dtype.part
+    normal = float(part.smallest) * 2.0**part.mantissa_bits
+    eps = 2.0**-part.mantissa_bits
+    return FloatFacts(part.bits, eps, float(part.max), float(part.min), normal, part)
+
+
+def iinfo(type: DType | Tensor, /) -> IntegerFacts:
+    """The limits of an integer dtype."""
+    dtype = _dtype_of(type)
+    if dtype.kind != "int":
+        raise UsageError(f"iinfo is of integer dtypes, not {dtype}.")
+    return IntegerFacts(dtype.bits, int(dtype.max), int(dtype.min), dtype)
+
+
+def _dtype_of(thing: DType | Tensor) -> DType:
+    return thing.dtype if isinstance(thing, Tensor) else to_dtype(thing)

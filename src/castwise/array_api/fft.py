@@ -1,0 +1,122 @@
+"""The fft extension; each transform is decided as an op on floats is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+from castwise.array_api.calls import laid_out, one
+from castwise.array_api.creation import DTypeLike, arange, zeros
+from castwise.execute.tensor import Tensor
+
+__all__ = [
+    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft",
+    "irfftn", "rfft", "rfftfreq", "rfftn",
+]  # fmt: skip
+
+Norm: TypeAlias = Literal["backward", "ortho", "forward"]
+
+
+def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Tensor:
+    """The discrete Fourier transform along a dimension."""
+    return one("fft.fft", x, n=n, axis=axis, norm=norm)
+
+
+def ifft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Tensor:
+    """The inverse of fft."""
+    return one("fft.ifft", x, n=n, axis=axis, norm=norm)
+
+
+def fftn(
+    x: Tensor,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = "backward",
+) -> Tensor:
+    """The discrete Fourier transform along several dimensions."""
+    return one("fft.fftn", x, s=s, axes=axes, norm=norm)
+
+
+def ifftn(
+    x: Tensor,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = "backward",
+) -> Tensor:
+    """The inverse of fftn."""
+    return one("fft.ifftn", x, s=s, axes=axes, norm=norm)
+
+
+def rfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Tensor:
+    """The discrete Fourier transform of real values: the half that is not implied."""
+    return one("fft.rfft", x, n=n, axis=axis, norm=norm)
+
+
+def irfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Tensor:
+    """The inverse of rfft."""
+    return one("fft.irfft", x, n=n, axis=axis, norm=norm)
+
+
+def rfftn(
+    x: Tensor,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = "backward",
+) -> Tensor:
+    """The discrete Fourier transform of real values along several dimensions."""
+    return one("fft.rfftn", x, s=s, axes=axes, norm=norm)
+
+
+def irfftn(
+    x: Tensor,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = "backward",
+) -> Tensor:
+    """The inverse of rfftn."""
+    return one("fft.irfftn", x, s=s, axes=axes, norm=norm)
+
+
+def hfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Tensor:
+    """The discrete Fourier transform of a signal that is its own mirrored conjugate."""
+    return one("fft.hfft", x, n=n, axis=axis, norm=norm)
+
+
+def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Tensor:
+    """The inverse of hfft."""
+    return one("fft.ihfft", x, n=n, axis=axis, norm=norm)
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: Any = None) -> Tensor:
+    """The frequencies that the elements of fft stand for."""
+    places = arange(n, dtype=_float(dtype), device=device)
+    places[(n + 1) // 2 :] -= n
+    return places / (n * d)
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: Any = None) -> Tensor:
+    """The frequencies that the elements of rfft stand for."""
+    return arange(n // 2 + 1, dtype=_float(dtype), device=device) / (n * d)
+
+
+def _float(dtype: DTypeLike) -> DTypeLike:
+    """The dtype asked for, or the dialect's for a Python float."""
+    return zeros(()).dtype if dtype is None else dtype
+
+
+def fftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
+    """The elements with the zero frequency in the middle."""
+    return laid_out("fft.fftshift", x, axes=axes)
+
+
+def ifftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
+    """The inverse of fftshift."""
+    return laid_out("fft.ifftshift", x, axes=axes)

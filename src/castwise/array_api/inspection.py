@@ -1,0 +1,68 @@
+"""What the namespace tells of itself: devices, dtypes, and what it can do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castwise.array_api.data_type_functions import isdtype
+from castwise.array_api.data_types import STANDARD_DTYPES
+from castwise.execute.backend import Backend, backend_named
+from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
+from castwise.execute.tensor import held_dtype
+from castwise.frameworks.catalog import STANDARD, chosen_dialect, dialect_named
+from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import dtype as dtype_named
+
+__all__ = ["__array_namespace_info__"]
+
+# kind of the standard -> the Python number whose dtype is its default
+_DEFAULTS = {"real floating": "float", "complex floating": "complex", "integral": "int"}
+
+
+class Info:
+    """What the default backend has, under the dialect in force here and now."""
+
+    def capabilities(self) -> dict[str, Any]:
+        """What the backend can do with shapes."""
+        return dict(_backend().namespace.__array_namespace_info__().capabilities())
+
+    def default_device(self) -> Any:
+        """Where a new array is held."""
+        return _backend().namespace.__array_namespace_info__().default_device()
+
+    def devices(self) -> list[Any]:
+        """Where arrays can be held."""
+        return list(_backend().namespace.__array_namespace_info__().devices())
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
+        """The dtypes of new arrays that name none: the dialect's for Python numbers."""
+        spoken = chosen_dialect.get() or dialect_named(STANDARD)
+        found = {
+            kind: spoken.python[number]
+            for kind, number in _DEFAULTS.items()
+            if number in spoken.python
+        }
+        named = {
+            kind: dtype_named(name) for kind, name in (*found.items(), ("indexing", spoken.index))
+        }
+        return {kind: held_dtype(dtype, spoken) for kind, dtype in named.items()}
+
+    def dtypes(
+        self, *, device: Any = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, DType]:
+        """The dtypes of the standard, or those of a kind."""
+        held = _backend().dtypes
+        return {
+            dtype.name: dtype
+            for dtype in STANDARD_DTYPES
+            if dtype in held and (kind is None or isdtype(dtype, kind))
+        }
+
+
+def __array_namespace_info__() -> Info:  # noqa: N807 -- the standard's name
+    """What the namespace tells of itself."""
+    return Info()
+
+
+def _backend() -> Backend:
+    return backend_named(DEFAULT_BACKEND)

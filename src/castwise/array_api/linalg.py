@@ -1,0 +1,148 @@
+"""The linalg extension; what has no op of its own is decided as one it is alike."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from castwise.array_api.calls import Axes, as_index, laid_out, one, op, reduced, several
+from castwise.array_api.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
+from castwise.execute.tensor import Tensor
+from castwise.vocab.dtypes import DType
+
+__all__ = [
+    "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm",
+    "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve",
+    "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
+]  # fmt: skip
+
+
+class Eigh(NamedTuple):
+    """The eigenvalues of symmetric matrices and their eigenvectors."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class QR(NamedTuple):
+    """An orthonormal and an upper triangular factor."""
+
+    Q: Tensor
+    R: Tensor
+
+
+class Slogdet(NamedTuple):
+    """The sign of a determinant and the logarithm of its size."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class SVD(NamedTuple):
+    """The factors of a singular value decomposition."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
+    """The triangular factor of positive definite matrices."""
+    return one("linalg.cholesky", x, upper=upper)
+
+
+def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
+    """The cross product of vectors with three elements."""
+    return op("linalg.cross", x1, x2, axis=axis)
+
+
+def det(x: Tensor, /) -> Tensor:
+    """The determinants of matrices."""
+    return one("linalg.det", x)
+
+
+def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
+    """The elements on a diagonal of matrices."""
+    return laid_out("linalg.diagonal", x, offset=offset)
+
+
+def eigh(x: Tensor, /) -> Eigh:
+    """The eigenvalues and eigenvectors of symmetric matrices."""
+    return Eigh(*several("linalg.eigh", x))
+
+
+def eigvalsh(x: Tensor, /) -> Tensor:
+    """The eigenvalues of symmetric matrices."""
+    return one("linalg.eigvalsh", x)
+
+
+def inv(x: Tensor, /) -> Tensor:
+    """The inverses of matrices."""
+    return one("linalg.inv", x)
+
+
+def matrix_norm(
+    x: Tensor, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
+) -> Tensor:
+    """A norm of matrices, Frobenius' unless another is named."""
+    return op("linalg.matrix_norm", x, keepdims=keepdims, ord=ord)
+
+
+def matrix_power(x: Tensor, n: int, /) -> Tensor:
+    """Square matrices to an integer power."""
+    return one("linalg.matrix_power", x, n=n)
+
+
+def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
+    """How many singular values of matrices are not negligible."""
+    return as_index(one("linalg.matrix_rank", x, rtol=_raw(rtol))._array, x)
+
+
+def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """All products of an element of one vector with one of the other."""
+    return op("linalg.outer", x1, x2)
+
+
+def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
+    """The pseudo-inverses of matrices."""
+    return one("linalg.pinv", x, rtol=_raw(rtol))
+
+
+def qr(x: Tensor, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR:
+    """The QR decompositions of matrices."""
+    return QR(*several("linalg.qr", x, mode=mode))
+
+
+def slogdet(x: Tensor, /) -> Slogdet:
+    """The signs of determinants and the logarithms of their sizes."""
+    return Slogdet(*several("linalg.slogdet", x))
+
+
+def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """The solutions of linear systems."""
+    return one("linalg.solve", x1, x2)
+
+
+def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVD:
+    """The singular value decompositions of matrices."""
+    return SVD(*several("linalg.svd", x, full_matrices=full_matrices))
+
+
+def svdvals(x: Tensor, /) -> Tensor:
+    """The singular values of matrices."""
+    return one("linalg.svdvals", x)
+
+
+def trace(x: Tensor, /, *, offset: int = 0, dtype: DType | None = None) -> Tensor:
+    """The sums of the elements on a diagonal of matrices."""
+    return reduced("sum", diagonal(x, offset=offset), dtype, axis=-1)
+
+
+def vector_norm(
+    x: Tensor, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2
+) -> Tensor:
+    """A norm of vectors, Euclid's unless another is named."""
+    return op("linalg.vector_norm", x, axis=axis, keepdims=keepdims, ord=ord)
+
+
+def _raw(rtol: Any) -> Any:
+    return rtol._array if isinstance(rtol, Tensor) else rtol

@@ -1,0 +1,51 @@
+"""Searching functions; places and counts have the dialect's index dtype."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from castwise.array_api.calls import Axes, Operand, as_index, called, op, tensor
+from castwise.array_api.data_type_functions import result_type
+from castwise.execute.tensor import Tensor
+
+__all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
+
+
+def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """The place of the largest element."""
+    return op("argmax", x, axis=axis, keepdims=keepdims)
+
+
+def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """The place of the smallest element."""
+    return op("argmin", x, axis=axis, keepdims=keepdims)
+
+
+def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+    """How many elements are not zero."""
+    return op("count_nonzero", x, axis=axis, keepdims=keepdims)
+
+
+def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
+    """The places of all elements that are not zero, one array a dimension."""
+    return tuple([as_index(array, x) for array in called("nonzero", x)])
+
+
+def searchsorted(
+    x1: Tensor,
+    x2: Tensor,
+    /,
+    *,
+    side: Literal["left", "right"] = "left",
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """Where elements of x2 would stand in x1, which is sorted or has a sorter."""
+    joined = result_type(tensor(x1, "searchsorted"), tensor(x2, "searchsorted"))
+    first, second = x1.astype(joined, copy=False), x2.astype(joined, copy=False)
+    order = None if sorter is None else sorter._array
+    return as_index(called("searchsorted", first, second, side=side, sorter=order), x1)
+
+
+def where(condition: Tensor, x1: Operand, x2: Operand, /) -> Tensor:
+    """Elements of x1 where the condition holds, of x2 elsewhere."""
+    return op("where", condition, x1, x2)
