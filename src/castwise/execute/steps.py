@@ -72,7 +72,9 @@ def steps_of(decision: Decision, computes: str) -> Steps:
     """The steps a decision comes to, for what computes: the op, or a function decided as it is."""
     row = decision.question.op
     entries = tuple([_entry(decision, place) for place in range(len(decision.casts))])
-    is_plain = "." not in computes and computes != "allclose"  # linalg.inv is like an elementwise op
+    is_plain = (
+        "." not in computes and computes != "allclose"
+    )  # linalg.inv is like an elementwise op
     is_elementwise = is_plain and row.family not in _NOT_ELEMENTWISE
     is_joining = row.family == "joining"
     return Steps(computes, decision.compute, decision.result, entries, is_elementwise, is_joining)

@@ -1,0 +1,92 @@
+"""The namespace has the standard's functions with their signatures, and says what it is."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+import castwise as cw
+from castwise import array_api as xp
+
+strict = pytest.importorskip("array_api_strict")
+
+# What the standard has since 2025.12.
+NEWER = {"broadcast_shapes", "isin", "eig", "eigvals"}
+
+
+def functions(namespace: Any) -> list[str]:
+    found = [n for n in namespace.__all__ if inspect.isfunction(getattr(namespace, n))]
+    own = [n for n in found if "array_api_strict" in n or n in NEWER]
+    return sorted(set(found) - set(own))
+
+
+def parameters(function: Any, is_standard: bool) -> dict[str, Any]:
+    found = inspect.signature(function).parameters.values()
+    own = () if is_standard else ("dialect", "backend")
+    return {p.name: (p.kind, p.default is not p.empty) for p in found if p.name not in own}
+
+
+@pytest.mark.parametrize("name", functions(strict))
+def test_a_function_of_the_standard_has_its_signature(name: str) -> None:
+    ours, theirs = getattr(xp, name), getattr(strict, name)
+    assert parameters(ours, is_standard=False) == parameters(theirs, is_standard=True)
+    assert ours.__doc__
+
+
+@pytest.mark.parametrize("name", functions(strict.linalg))
+def test_a_function_of_linalg_has_its_signature(name: str) -> None:
+    ours, theirs = getattr(xp.linalg, name), getattr(strict.linalg, name)
+    assert parameters(ours, is_standard=False) == parameters(theirs, is_standard=True)
+
+
+@pytest.mark.parametrize("name", functions(strict.fft))
+def test_a_function_of_fft_has_its_signature(name: str) -> None:
+    ours, theirs = getattr(xp.fft, name), getattr(strict.fft, name)
+    assert parameters(ours, is_standard=False) == parameters(theirs, is_standard=True)
+
+
+def test_a_tensor_names_the_namespace() -> None:
+    x = cw.asarray([1, 2])
+    assert x.__array_namespace__() is xp
+    assert x.__array_namespace__(api_version=xp.__array_api_version__) is xp
+    with pytest.raises(cw.UsageError, match=r"2024\.12"):
+        x.__array_namespace__(api_version="2021.12")
+
+
+def test_the_info_tells_the_dialect_s_default_dtypes() -> None:
+    info = xp.__array_namespace_info__()
+    assert info.default_dtypes() == {
+        "real floating": xp.float64,
+        "complex floating": xp.complex128,
+        "integral": xp.int64,
+        "indexing": xp.int64,
+    }
+    with cw.use("torch"):
+        assert info.default_dtypes()["real floating"] is xp.float32 is xp.zeros(2).dtype
+    with cw.use("jax"):
+        assert info.default_dtypes()["integral"] is xp.int32 is xp.asarray(1).dtype
+
+
+def test_the_info_tells_devices_and_dtypes() -> None:
+    info = xp.__array_namespace_info__()
+    assert info.default_device() in info.devices()
+    assert info.dtypes(kind="real floating") == {"float32": xp.float32, "float64": xp.float64}
+    assert len(info.dtypes()) == 13
+    assert info.capabilities()["boolean indexing"]
+    with pytest.raises(cw.UsageError, match="unknown kind 'float'"):
+        info.dtypes(kind="float")
+
+
+def test_every_op_that_computes_is_a_function_of_the_namespace() -> None:
+    from castwise.execute.functions import STANDARD
+    from castwise.vocab.ops import OPS
+
+    computing = [op.name for op in OPS.values() if op.family != "questions"]
+    assert [name for name in computing if not hasattr(xp, STANDARD.get(name, name))] == []
+
+
+def test_what_is_no_tensor_is_refused_with_the_way_out() -> None:
+    with pytest.raises(cw.UsageError, match="reshape takes a tensor, not a list: make one"):
+        xp.reshape([1, 2], (2, 1))  # type: ignore[arg-type]
