@@ -9,6 +9,8 @@ from pathlib import Path
 
 from castwise.conformance.grid import OPS, Question
 from castwise.conformance.recorder import (
+    Cell,
+    Header,
     cells,
     count,
     find_recorder,
@@ -16,6 +18,9 @@ from castwise.conformance.recorder import (
     header,
     write_cells,
 )
+from castwise.conformance.value_grid import OPS as VALUE_OPS
+from castwise.conformance.value_grid import value_questions
+from castwise.conformance.value_recorder import find_value_recorder, value_cells, value_header
 
 _EVERY = 1000  # questions between two updates of the progress line
 
@@ -26,19 +31,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("framework", choices=frameworks())
     parser.add_argument("--mode", default="", help="such as default_float=float64 (torch)")
     parser.add_argument(
-        "--op", action="append", choices=OPS, metavar="OP", help="only this op; may be repeated"
-    )
+        "--op", action="append", choices=sorted({*OPS, *VALUE_OPS}), metavar="OP",
+        help="only this op; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--values", action="store_true", help="what it computes, not only dtypes")
     parser.add_argument("-o", "--output", type=Path, required=True)
     chosen = parser.parse_args(arguments)
 
+    record = _record_values if chosen.values else _record_dtypes
     try:
-        recorder = find_recorder(chosen.framework, chosen.mode)
+        first, recorded, total = record(chosen.framework, chosen.mode, chosen.op)
     except (ImportError, ValueError) as error:
         parser.error(str(error))
-    total = count(recorder, chosen.op)
-    recorded = list(cells(recorder, chosen.op, _progress(total)))
-    write_cells(chosen.output, header(recorder), recorded)
+    write_cells(chosen.output, first, recorded)
     sys.stderr.write(f"{chosen.output}: {len(recorded)} cells of {total} questions\n")
+
+
+Recorded = tuple[Header, list[Cell], int]
+
+
+def _record_dtypes(framework: str, mode: str, ops: list[str] | None) -> Recorded:
+    """The header, the cells and how many questions were asked."""
+    recorder = find_recorder(framework, mode)
+    total = count(recorder, ops)
+    return header(recorder), list(cells(recorder, ops, _progress(total))), total
+
+
+def _record_values(framework: str, mode: str, ops: list[str] | None) -> Recorded:
+    """The same of values."""
+    recorder = find_value_recorder(framework, mode)
+    total = sum(1 for _ in value_questions(recorder.scope.forms, recorder.dtypes, ops))
+    return value_header(recorder), list(value_cells(recorder, ops, _progress(total))), total
 
 
 def _progress(total: int) -> Callable[[Question], None] | None:

@@ -64,7 +64,7 @@ class Recorder(Protocol):
 def frameworks() -> tuple[str, ...]:
     """The names of the frameworks there is a recorder for, installed or not."""
     files = [file.name for file in pkgutil.iter_modules(recorders.__path__)]
-    return tuple(f.replace("_", "-") for f in files if not f.endswith("_errors"))
+    return tuple(f.replace("_", "-") for f in files if not f.endswith(("_errors", "_values")))
 
 
 def find_recorder(framework: str, mode: str = "") -> Recorder:
