@@ -1,0 +1,199 @@
+"""torch's arrays: how they are made, cast, written and read."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import array_api_compat.torch as standard
+import torch
+
+from castwise.errors import UsageError
+from castwise.execute.backend import backend_named, lacking
+from castwise.execute.backends.torch.functions import function_in
+from castwise.execute.backends.torch.unsigned import unsigned_function
+from castwise.vocab.dtypes import DTYPES, DType
+from castwise.vocab.live import to_dtype
+from castwise.vocab.operands import Scalar
+
+_BYTE = 8  # of smaller integers torch has the names, and nothing that computes or casts
+_SIGNED = {8: torch.int8, 16: torch.int16, 32: torch.int32, 64: torch.int64}
+_NOT_NUMPYS_OWN = ("bfloat16", "complex32")
+_TRACED = ("FakeTensor", "FunctionalTensor")  # what torch's own tracers pass through a program
+
+
+class Torch:
+    """The backend."""
+
+    name = "torch"
+    speaks = "torch"
+    namespace = standard
+
+    def __init__(self) -> None:
+        found = {d: getattr(torch, d.name, None) for d in DTYPES if d.bits >= _BYTE or d.rank == 0}
+        self._native = {d: native for d, native in found.items() if native is not None}
+        self._dtypes = {native: d for d, native in self._native.items()}
+        self.dtypes = frozenset(self._native)
+        with warnings.catch_warnings():
+            # The first array warns that few functions take it; castwise computes in complex64.
+            warnings.simplefilter("ignore")
+            torch.empty(0, dtype=torch.complex32, device="cpu")
+        # dtypes whose elements move between torch and NumPy as integers of their size
+        self._as_bits = {
+            native: _SIGNED[d.bits]
+            for d, native in self._native.items()
+            if (d.kind == "float" and d.bits <= _BYTE) or d.name in _NOT_NUMPYS_OWN
+        }
+
+    def owns(self, thing: Any) -> bool:
+        """Whether something is a torch tensor.
+
+        Raises UsageError for a sparse or nested one.
+        """
+        if not isinstance(thing, torch.Tensor):
+            return False
+        if thing.layout is not torch.strided or thing.is_nested:
+            kind = "nested" if thing.is_nested else str(thing.layout).removeprefix("torch.")
+            raise UsageError(
+                f"castwise computes with dense torch tensors, and this one is {kind}: "
+                "convert it, x.to_dense(), or torch.nested.to_padded_tensor(x, 0)."
+            )
+        return True
+
+    def is_concrete(self, array: Any) -> bool:
+        """Whether it has values: a meta tensor has none, nor has what torch traces with."""
+        return array.device.type != "meta" and type(array).__name__ not in _TRACED
+
+    def dtype_of(self, array: Any) -> DType:
+        """The dtype of an array."""
+        return self._dtypes.get(array.dtype) or to_dtype(array.dtype)
+
+    def native(self, dtype: DType) -> Any:
+        """torch's own dtype object."""
+        found = self._native.get(dtype)
+        if found is None:
+            raise lacking(dtype, self)
+        return found
+
+    def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
+        """An array of numbers, nested lists, a NumPy array or a torch tensor."""
+        if self.owns(data):
+            array, place = data, data.device
+        else:
+            array, place = self._from_numpy(data, dtype), torch.get_default_device()
+        place = place if device is None else torch.device(device)
+        target = self.dtype_of(array) if dtype is None else dtype
+        made = array if place == array.device else array.to(place)
+        if self.dtype_of(made) is not target:
+            made = self.cast(made, target)
+        is_shared = made is array and (array is data or _shares_memory(array, data))
+        if copy is False and not is_shared:
+            raise ValueError(
+                f"this becomes a torch {target} array on {made.device} by a copy only."
+            )
+        return made.clone() if copy and is_shared else made
+
+    def _from_numpy(self, data: Any, dtype: DType | None) -> Any:
+        """A tensor on the CPU of what NumPy can hold, in its memory where that is possible."""
+        numpy = backend_named("numpy")
+        is_array = numpy.owns(data)
+        wanted = dtype if dtype in numpy.dtypes and not is_array else None
+        array = numpy.make(data, wanted, copy=None, device=None)
+        held = numpy.dtype_of(array)
+        if held not in self.dtypes:
+            if dtype is None:
+                raise lacking(held, self)
+            held = dtype
+            array = numpy.cast(array, held)
+        if not array.flags.writeable or min(array.strides, default=0) < 0:
+            array = array.copy()
+        array = array.astype(array.dtype.newbyteorder("="), copy=False)
+        native = self.native(held)
+        bits = self._as_bits.get(native)
+        if bits is None:
+            return torch.from_numpy(array)
+        return torch.from_numpy(array.view(f"i{array.itemsize}")).view(native)
+
+    def cast(self, array: Any, dtype: DType) -> Any:
+        """A copy of the array in a dtype; out of range it does as torch does."""
+        native = self._native.get(dtype)
+        if native is None:
+            raise lacking(dtype, self)
+        if array.dtype is native:
+            return array.clone()
+        if array.is_complex() and not native.is_complex:
+            # an imaginary part counts for bool; elsewhere it goes, and the decision tells so
+            return array != 0 if native is torch.bool else array.real.type(native)
+        return array.type(native)
+
+    def number(self, value: Scalar, dtype: DType) -> Any:
+        """A 0-d tensor on the CPU, which computes with tensors on any device."""
+        native = self.native(dtype)
+        if isinstance(value, complex) and dtype.kind in ("int", "float"):
+            value = value.real
+        if dtype.kind == "int":
+            return _integer(value, dtype).view(native)
+        if dtype.kind == "float":
+            value = _as_float(value)
+        return torch.tensor(value, dtype=native, device="cpu")
+
+    def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
+        """torch's function; for large unsigned integers, one that computes on signed ones."""
+        if dtype.name in ("uint32", "uint64"):
+            return unsigned_function(op, self.native(dtype))
+        return function_in(op, dtype)
+
+    def write(self, array: Any, key: Any, values: Any) -> Any:
+        """Writes into the array itself."""
+        if key is ...:
+            return array.copy_(values)
+        stand_in = self._written_as(array.dtype)
+        if stand_in is None:
+            array[key] = values
+        else:
+            array.view(stand_in)[key] = values.view(stand_in)
+        return array
+
+    def _written_as(self, native: Any) -> Any:
+        """The integers that stand for a dtype without a kernel that writes under a mask."""
+        dtype = self._dtypes[native]
+        is_large_unsigned = dtype.kind == "int" and not dtype.is_signed and dtype.bits > _BYTE
+        return _SIGNED[dtype.bits] if is_large_unsigned else self._as_bits.get(native)
+
+    def to_numpy(self, array: Any) -> Any:
+        """The values, in the same memory where that is the CPU's and the dtype is NumPy's."""
+        if not self.is_concrete(array):
+            raise UsageError("this tensor has a shape and a dtype, but no values to look at.")
+        numpy, bits = backend_named("numpy"), self._as_bits.get(array.dtype)
+        if bits is None:
+            return array.numpy(force=True)
+        held = self._dtypes[array.dtype]
+        if held not in numpy.dtypes:
+            return array.type(torch.complex64).numpy(force=True)  # complex32 is new to ml_dtypes
+        return array.detach().resolve_conj().view(bits).numpy(force=True).view(numpy.native(held))
+
+
+def _shares_memory(tensor: Any, data: Any) -> bool:
+    """Whether a tensor made of something lies in its memory."""
+    interface = getattr(data, "__array_interface__", None)
+    return interface is not None and interface["data"][0] == tensor.data_ptr()
+
+
+def _integer(value: Any, dtype: DType) -> Any:
+    """A 0-d tensor of signed integers with the bits of a number, modulo the dtype's width."""
+    native = _SIGNED[dtype.bits]
+    if isinstance(value, float):
+        return torch.tensor(value, dtype=torch.float64, device="cpu").type(native)
+    low = value & ((1 << dtype.bits) - 1)
+    signed = low - (1 << dtype.bits) if low >> (dtype.bits - 1) else low
+    return torch.tensor(signed, dtype=native, device="cpu")
+
+
+def _as_float(value: Any) -> float:
+    """A number as float64, which one beyond its range leaves for infinity."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

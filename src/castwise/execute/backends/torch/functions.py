@@ -1,0 +1,104 @@
+"""torch's functions, by castwise's names of ops and with the standard's names of options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import array_api_compat.torch as standard
+import torch
+
+from castwise.errors import UsageError
+from castwise.execute.backends.torch.complex_order import ON_COMPLEX
+from castwise.execute.backends.torch.written import WRITTEN
+from castwise.vocab.dtypes import DType
+
+Function: TypeAlias = Callable[..., Any]
+
+_SAME_NAME = (
+    "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "eq", "ne", "lt", "le",
+    "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and",
+    "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "bitwise_not",
+    "maximum", "minimum", "fmax", "fmin", "atan2", "hypot", "logaddexp", "copysign", "nextafter",
+    "heaviside", "xlogy", "lerp", "addcmul", "stack", "abs", "neg", "square", "sign", "floor",
+    "ceil", "round", "trunc", "relu", "exp", "log", "sqrt", "rsqrt", "sin", "tanh", "sigmoid",
+    "reciprocal", "erf", "isnan", "isinf", "isfinite", "angle", "argmax", "argmin", "cos", "tan",
+    "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "expm1", "log1p", "log2",
+    "log10", "signbit",
+)  # fmt: skip
+_OF_THE_STANDARD = (
+    "concat", "sum", "prod", "mean", "std", "var", "any", "all", "max", "min", "count_nonzero",
+    "tensordot", "vecdot",
+)  # fmt: skip
+# What torch has no kernel for, or answers in another dtype.
+_NOT_IN_BOOL = frozenset({
+    "sub", "floor_divide", "remainder", "fmod", "pow", "matmul", "dot", "clamp", "addcmul", "abs",
+    "neg", "square", "floor", "ceil", "round", "trunc", "argmax", "argmin", "bitwise_left_shift",
+    "bitwise_right_shift", "relu", "threshold", "tensordot", "vecdot",
+})  # fmt: skip
+_NOT_IN_COMPLEX = frozenset({
+    "floor_divide", "remainder", "fmod", "atan2", "hypot", "copysign", "nextafter", "heaviside",
+    "xlogy", "floor", "ceil", "trunc", "threshold", "erf", "gelu", "log_softmax",
+})  # fmt: skip
+# Functions of 16-bit floats that on some path round more than once.
+_ROUNDS_BETWEEN = frozenset({
+    "floor_divide", "remainder", "fmod", "logaddexp", "xlogy", "rsqrt", "erf", "gelu", "prod",
+    "cumprod", "logsumexp", "softmax", "log_softmax", "median", "allclose",
+})  # fmt: skip
+# What torch.autocast makes compute in another dtype than that of the arrays.
+_AUTOCAST = frozenset({
+    "matmul", "dot", "pow", "float_power", "exp", "log", "rsqrt", "reciprocal", "sum", "prod",
+    "cumsum", "cumprod", "softmax", "log_softmax", "logsumexp", "norm", "tensordot", "vecdot",
+    "expm1", "log1p", "log2", "log10", "tan", "asin", "acos", "sinh", "cosh",
+})  # fmt: skip
+# These move elements, whatever the dtype.
+_MOVES = frozenset({"where", "concat", "stack", "positive"})
+_FUNCTIONS: dict[str, Function] = {
+    **{name: getattr(torch, name) for name in _SAME_NAME},
+    **{name: getattr(standard, name) for name in _OF_THE_STANDARD},
+    **WRITTEN,
+    "positive": torch.clone,
+    "float_power": torch.pow,
+    "gelu": torch.nn.functional.gelu,
+    "cumsum": standard.cumulative_sum,
+    "cumprod": standard.cumulative_prod,
+}
+_COMPUTED = frozenset({
+    "bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64",
+    "complex64", "complex128",
+})  # fmt: skip
+
+
+def function_in(op: str, dtype: DType) -> Function | None:
+    """What computes an op in a dtype, rounding once; None where torch has nothing."""
+    if op == "nextafter" and dtype.kind == "float" and dtype.bits <= 8:
+        # computed in a wider dtype the next number would round back to where it came from
+        raise UsageError(f"the backend torch has nothing that computes nextafter in {dtype}.")
+    if op in _MOVES:
+        return _FUNCTIONS[op]
+    if dtype.name not in _COMPUTED or _is_lacking(op, dtype):
+        return None
+    found = ON_COMPLEX.get(op) if dtype.kind == "complex" else None
+    found = found or _FUNCTIONS.get(op)
+    return _without_autocast(found) if found and op in _AUTOCAST else found
+
+
+def _is_lacking(op: str, dtype: DType) -> bool:
+    """Whether torch's function of an op does not do in a dtype."""
+    if dtype.kind == "float":
+        return dtype.bits < 32 and op in _ROUNDS_BETWEEN
+    lacking = {"bool": _NOT_IN_BOOL, "complex": _NOT_IN_COMPLEX}.get(dtype.kind, ())
+    return op in lacking
+
+
+def _without_autocast(function: Function) -> Function:
+    """A function that computes in the dtype of its arrays within torch.autocast too."""
+
+    def computed(*arrays: Any, **options: Any) -> Any:
+        for device in {array.device.type for array in arrays}:
+            if torch.is_autocast_enabled(device):
+                with torch.autocast(device, enabled=False):
+                    return computed(*arrays, **options)
+        return function(*arrays, **options)
+
+    return computed

@@ -1,0 +1,114 @@
+"""Functions that torch has with other options or dtypes, written with those it has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """One or the other; a number is true where it is not zero."""
+    return torch.where(condition if condition.dtype is torch.bool else condition != 0, x, y)
+
+
+def clamp(x: Any, *bounds: Any) -> Any:
+    """What lies between a lowest and a highest value."""
+    return torch.clamp(x, *bounds) if bounds else x.clone()
+
+
+def matmul(x: Any, y: Any) -> Any:
+    """The matrix product; torch's own knows no integers outside the CPU."""
+    if x.device.type == "cpu" or x.is_floating_point() or x.is_complex():
+        return torch.matmul(x, y)
+    rows = x[None, :] if x.ndim == 1 else x
+    columns = y[:, None] if y.ndim == 1 else y
+    product = torch.sum(rows[..., :, :, None] * columns[..., None, :, :], -2, dtype=x.dtype)
+    product = product[..., 0] if y.ndim == 1 else product
+    return product[..., 0] if x.ndim == y.ndim == 1 else (
+        product[..., 0, :] if x.ndim == 1 else product
+    )  # fmt: skip
+
+
+def dot(x: Any, y: Any) -> Any:
+    """The product summed over the last dimension of one and the one before last of the other."""
+    if x.ndim == 0 or y.ndim == 0:
+        return torch.mul(x, y)
+    if y.ndim <= 2:
+        return matmul(x, y)
+    columns = torch.movedim(y, -2, 0)
+    product = matmul(x, columns.reshape(columns.shape[0], -1))
+    return product.reshape(*x.shape[:-1], *columns.shape[1:])
+
+
+def real(x: Any) -> Any:
+    """The real part, which a change of it does not reach back from."""
+    return x.real.clone()
+
+
+def imag(x: Any) -> Any:
+    """The imaginary part; zeros for real numbers."""
+    return x.imag.clone() if x.is_complex() else torch.zeros_like(x)
+
+
+def conj(x: Any) -> Any:
+    return torch.conj_physical(x) if x.is_complex() else x.clone()
+
+
+def threshold(x: Any, *, threshold: float = 0, value: float = 0) -> Any:
+    """The value where x is not above the threshold."""
+    return torch.nn.functional.threshold(x, threshold, value)
+
+
+def softmax(x: Any, *, axis: int = -1) -> Any:
+    return torch.softmax(x, axis)
+
+
+def log_softmax(x: Any, *, axis: int = -1) -> Any:
+    return torch.log_softmax(x, axis)
+
+
+def _all_axes(x: Any, axis: Any) -> Any:
+    return tuple(range(x.ndim)) if axis is None else axis
+
+
+def logsumexp(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    return torch.logsumexp(x, _all_axes(x, axis), keepdims)
+
+
+def norm(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """The square root of the sum of squares."""
+    return torch.linalg.vector_norm(x, 2, axis, keepdims)
+
+
+def median(x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The middle one, or the mean of the middle two; NaN where there is one."""
+    flat, place = (x.reshape(-1), 0) if axis is None else (x, axis)
+    ordered, count = torch.sort(flat, dim=place).values, flat.shape[place]
+    low, high = (ordered.narrow(place, n, 1) for n in ((count - 1) // 2, count // 2))
+    found = low if count % 2 else (low + high) / 2
+    has_nan = torch.isnan(flat).any(place, keepdim=True)
+    found = torch.where(has_nan, torch.full_like(found, math.nan), found)
+    if axis is None:
+        return found.reshape((1,) * x.ndim if keepdims else ())
+    return found if keepdims else found.squeeze(axis)
+
+
+def allclose(
+    x: Any, y: Any, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    """Whether all elements are within the tolerance of one another."""
+    if not (x.is_floating_point() or x.is_complex()):
+        x, y = x.double(), y.double()
+    return torch.isclose(x, y, rtol, atol, equal_nan).all()
+
+
+WRITTEN: dict[str, Callable[..., Any]] = {
+    f.__name__: f
+    for f in (
+        where, clamp, matmul, dot, real, imag, conj, threshold, softmax, log_softmax, logsumexp,
+        norm, median, allclose,
+    )
+}  # fmt: skip
