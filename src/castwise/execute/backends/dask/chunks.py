@@ -1,0 +1,181 @@
+"""Ops whose chunks are computed each on their own, in one task that casts and computes."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.base import tokenize
+
+from castwise.execute.backend import Backend, backend_named
+from castwise.execute.steps import Steps
+from castwise.vocab.dtypes import DType
+
+Indices = tuple[int, ...]
+JOINING = ("concat", "stack")
+
+
+@functools.cache
+def numpy_backend() -> Backend:
+    """The backend that computes chunks, here or on a worker."""
+    return backend_named("numpy")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """All the steps of an op on one chunk of each operand."""
+
+    steps: Steps
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, *chunks: Any) -> Any:
+        return self.steps.run(numpy_backend(), [as_chunk(c) for c in chunks], self.options)
+
+    def __dask_tokenize__(self) -> Any:
+        return described(self.steps), tokenize(self.options)
+
+
+@dataclass(frozen=True)
+class Cast:
+    """A cast of one chunk."""
+
+    dtype: DType
+
+    def __call__(self, chunk: Any) -> Any:
+        return numpy_backend().cast(as_chunk(chunk), self.dtype)
+
+    def __dask_tokenize__(self) -> Any:
+        return "cast", self.dtype.name
+
+
+def described(steps: Steps) -> tuple[Any, ...]:
+    """The steps as text, of which Dask makes names: it takes all one-byte dtypes for the same."""
+    entries = [(str(e.dtype), e.is_number) if e else None for e in steps.entries]
+    return steps.op, steps.compute.name, steps.result.name, entries
+
+
+def as_chunk(chunk: Any) -> Any:
+    """A chunk as an array: a 0-d one may come as a NumPy scalar."""
+    return np.asarray(chunk) if isinstance(chunk, np.generic) else chunk
+
+
+def empty(dtype: DType, ndim: int) -> Any:
+    """What Dask keeps to know type, dtype and number of dimensions."""
+    return np.zeros((0,) * ndim, numpy_backend().native(dtype))
+
+
+def named_array(array: Any) -> Any:
+    """A NumPy array as a Dask array, with a name that its dtype is part of."""
+    return da.from_array(array, name=f"array-{tokenize(array, array.dtype.name)}")
+
+
+def blocks(
+    function: Callable[..., Any],
+    indices: Indices,
+    operands: Sequence[tuple[Any, Indices | None]],
+    dtype: DType,
+    **options: Any,
+) -> Any:
+    """One task a chunk, of a dtype that is told."""
+    meta = empty(dtype, len(indices))
+    pairs = [part for operand in operands for part in operand]
+    return da.blockwise(function, indices, *pairs, dtype=meta.dtype, meta=meta, **options)
+
+
+def aligned(operand: Any) -> tuple[Any, Indices | None]:
+    """An operand with the indices of its dimensions, counted from the last; None for a number."""
+    if not isinstance(operand, da.Array):
+        return operand, None
+    return operand, tuple(range(operand.ndim))[::-1]
+
+
+def broadcast_indices(*operands: Any) -> Indices:
+    """The indices of a result, counted from the last dimension.
+
+    Raises ValueError where shapes that are known do not fit together.
+    """
+    shapes = [operand.shape for operand in operands if isinstance(operand, da.Array)]
+    if not any(math.isnan(size) for shape in shapes for size in shape):
+        np.broadcast_shapes(*shapes)
+    return tuple(range(max(getattr(operand, "ndim", 0) for operand in operands)))[::-1]
+
+
+def elementwise(steps: Steps, *operands: Any, **options: Any) -> Any:
+    """An op whose chunks need nothing of one another."""
+    return blocks(
+        Kernel(steps, options),
+        broadcast_indices(*operands),
+        [aligned(operand) for operand in operands],
+        steps.result,
+        token=steps.op,
+    )
+
+
+def cast_chunks(array: Any, dtype: DType) -> Any:
+    """The array in another dtype."""
+    indices = broadcast_indices(array)
+    return blocks(Cast(dtype), indices, [(array, indices)], dtype, token="cast")
+
+
+def softmax(steps: Steps, x: Any, *, axis: int = -1) -> Any:
+    """An op that needs all the elements along an axis at once: they become one chunk."""
+    return elementwise(steps, in_one_chunk(x, axis), axis=axis)
+
+
+def median(steps: Steps, x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The middle of the elements along an axis, or of all of them, which become one chunk."""
+    flat, place = (x.ravel(), 0) if axis is None else (x, axis % x.ndim)
+    whole = in_one_chunk(flat, place)
+    indices = tuple(range(whole.ndim))
+    found = blocks(
+        Kernel(steps, {"axis": place, "keepdims": True}),
+        indices,
+        [(whole, indices)],
+        steps.result,
+        adjust_chunks={place: 1},
+        token=steps.op,
+    )
+    if axis is None:
+        return found.reshape((1,) * x.ndim if keepdims else ())
+    return found if keepdims else found[(slice(None),) * place + (0,)]
+
+
+def in_one_chunk(x: Any, axis: int) -> Any:
+    """The array with one chunk along an axis; it is cut along the others to keep chunks small."""
+    place = axis % x.ndim
+    if x.numblocks[place] == 1:
+        return x
+    return x.rechunk({n: -1 if n == place else "auto" for n in range(x.ndim)})
+
+
+def joined(steps: Steps, *operands: Any, axis: int | None = 0) -> Any:
+    """The operands one after another; no chunk is changed but by its cast."""
+    join = da.concatenate if steps.op == "concat" else da.stack
+    arrays = [
+        cast_chunks(operand, entry.dtype) if entry else operand
+        for operand, entry in zip(operands, steps.entries, strict=True)
+    ]
+    found = join(arrays, axis=axis)
+    is_right = found.dtype == numpy_backend().native(steps.result)
+    return found if is_right else cast_chunks(found, steps.result)
+
+
+def function_of(
+    whole: Callable[[Steps], Callable[..., Any] | None], op: str, compute: DType, result: DType
+) -> Callable[..., Any]:
+    """What runs an op on arrays of its compute dtype, however many they are."""
+    is_joining = op in JOINING
+
+    def computed(*operands: Any, **options: Any) -> Any:
+        arrays = tuple(operands[0]) if is_joining else operands
+        steps = Steps(op, compute, result, (None,) * len(arrays), True, is_joining)
+        run = whole(steps)
+        assert run is not None  # an elementwise op always has one
+        return run(*arrays, **options)
+
+    return computed

@@ -1,0 +1,162 @@
+"""Reductions as trees: a state of each chunk, merged a few at a time, ended once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import dask.array as da
+import numpy as np
+from dask.array.utils import validate_axis
+
+from castwise.execute.backends.dask.chunks import (
+    Indices,
+    as_chunk,
+    blocks,
+    described,
+    empty,
+    numpy_backend,
+)
+from castwise.execute.functions import function_for
+from castwise.execute.steps import Steps
+from castwise.vocab.dtypes import DType, dtype
+
+State = Any  # what is known of the elements so far: arrays that keep the reduced dimensions
+Axes = int | Sequence[int] | None
+_WIDER = {"bool": "int32", "int": "int32", "float": "float32", "complex": "complex64"}
+
+
+def accumulator(compute: DType) -> DType:
+    """The dtype states are held in: small ones would round, or overflow, at every merge."""
+    wider = dtype(_WIDER[compute.kind])
+    return wider if compute.bits < wider.bits else compute
+
+
+def function(op: str, compute: DType) -> Callable[..., Any]:
+    """NumPy's function of an op."""
+    return function_for(numpy_backend(), op, compute)
+
+
+class How(NamedTuple):
+    """A sort of reduction: three functions of a module, so that a worker finds them."""
+
+    first: Callable[..., State]  # of the reduction and arrays of the accumulator's dtype
+    merge: Callable[[Reduction, Any], State]  # of states in lists of lists, one an axis
+    last: Callable[[Reduction, State], Any]
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What a reduction does, on a worker."""
+
+    how: How
+    steps: Steps
+    axes: tuple[int, ...]
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def wide(self) -> DType:
+        """The dtype states are held in."""
+        return accumulator(self.steps.compute)
+
+    def begun(self, *chunks: Any) -> State:
+        """The state of one chunk of each operand."""
+        numpy = numpy_backend()
+        taken = [as_chunk(chunk) for chunk in chunks]
+        takes = self.steps.takes(numpy)
+        taken = [t(o) if t else o for t, o in zip(takes, taken, strict=True)]
+        with np.errstate(all="ignore"):
+            return self.how.first(self, *[self._widened(part) for part in taken])
+
+    def _widened(self, chunk: Any) -> Any:
+        numpy = numpy_backend()
+        is_narrow = numpy.dtype_of(chunk) is self.steps.compute is not self.wide
+        return numpy.cast(chunk, self.wide) if is_narrow else chunk
+
+    def merged(self, nested: Any) -> State:
+        """One state of several, which come as lists in lists, an axis each."""
+        with np.errstate(all="ignore"):
+            return self.how.merge(self, nested)
+
+    def ended(self, nested: Any, keepdims: bool) -> Any:
+        """The result of several states."""
+        found = np.asarray(self.how.last(self, self.merged(nested)))
+        numpy = numpy_backend()
+        found = numpy.cast(found, self.steps.result)
+        return found if keepdims else np.squeeze(found, self.axes)
+
+    def __dask_tokenize__(self) -> Any:
+        return (
+            described(self.steps),
+            self.axes,
+            self.how.first.__name__,
+            sorted(self.options.items()),
+        )
+
+
+def flat(nested: Any) -> list[State]:
+    """The states in lists of lists, in order."""
+    return [s for part in nested for s in flat(part)] if isinstance(nested, list) else [nested]
+
+
+def _begun(reduction: Reduction, *chunks: Any) -> State:
+    return reduction.begun(*chunks)
+
+
+def _kept(state: Any, axis: Any, keepdims: bool) -> Any:
+    """The first step of Dask's reduction: the states are there already."""
+    return state
+
+
+def _combined(reduction: Reduction, nested: Any, axis: Any, keepdims: bool) -> State:
+    return reduction.merged(nested)
+
+
+def _aggregated(reduction: Reduction, nested: Any, axis: Any, keepdims: bool) -> Any:
+    return reduction.ended(nested, keepdims)
+
+
+def tree(
+    reduction: Reduction,
+    operands: Sequence[tuple[Any, Indices | None]],
+    indices: Indices,
+    keepdims: bool = False,
+) -> Any:
+    """The result of a reduction over chunks whose states have these indices."""
+    steps, axes = reduction.steps, reduction.axes
+    reduced = {indices[n]: 1 for n in axes}
+    states = blocks(
+        functools.partial(_begun, reduction),
+        indices,
+        operands,
+        reduction.wide,
+        adjust_chunks=reduced,
+        token=steps.op,
+    )
+    return da.reduction(
+        states,
+        _kept,
+        functools.partial(_aggregated, reduction),
+        combine=functools.partial(_combined, reduction),
+        axis=axes,
+        keepdims=keepdims,
+        dtype=numpy_backend().native(steps.result),
+        concatenate=False,
+        name=steps.op,
+        meta=empty(steps.result, len(indices) - (0 if keepdims else len(axes))),
+    )
+
+
+def normal_axes(axis: Axes, ndim: int) -> tuple[int, ...]:
+    """The axes as a sorted tuple of numbers from 0 on."""
+    given = tuple(range(ndim)) if axis is None else (axis,) if isinstance(axis, int) else axis
+    return tuple(sorted(set(validate_axis(tuple(given), ndim))))
+
+
+def over_axes(how: How, steps: Steps, x: Any, axis: Axes, keepdims: bool, **options: Any) -> Any:
+    """A reduction of one array over some of its axes."""
+    reduction = Reduction(how, steps, normal_axes(axis, x.ndim), options)
+    indices = tuple(range(x.ndim))
+    return tree(reduction, [(x, indices)], indices, keepdims)
