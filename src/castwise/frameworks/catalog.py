@@ -17,7 +17,9 @@ from castwise.frameworks.checks import check
 from castwise.frameworks.dialect import Dialect
 from castwise.frameworks.variations import parse_options
 
-_NOT_DIALECTS = ("catalog", "checks", "dialect", "implicit_promotion", "own", "variations")
+_NOT_DIALECTS = (
+    "catalog", "checks", "dialect", "implicit_promotion", "own", "value_rules", "variations"
+)  # fmt: skip
 DEFAULT = "numpy"
 STANDARD = "array-api"  # what castwise.array_api speaks outside of `use`
 # What `use` chose; None outside every block.

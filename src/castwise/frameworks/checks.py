@@ -19,6 +19,7 @@ from castwise.frameworks.dialect import (
     Rule,
     parse_edges,
 )
+from castwise.frameworks.value_rules import CHOICES, Values
 from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_of
 from castwise.vocab.ops import OPS, RESULTS
 
@@ -38,6 +39,7 @@ def check(dialect: Dialect) -> None:
         _check_dtypes(dialect)
         for name in dialect.unrecorded.split():
             _check_name(name, OPS, "an op")
+        _check_values(dialect.values)
         for names, rule in dialect.ops.items():
             _check_key(names)
             _check_rule(dialect, names, rule)
@@ -135,6 +137,15 @@ def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
     ):
         if chosen is not None:
             _check_name(chosen, allowed, f"a choice for {names}")
+
+
+def _check_values(values: Values) -> None:
+    for field, choices in CHOICES.items():
+        _check_name(getattr(values, field), choices, f"a choice for {field}")
+    _check_key(values.wide_scalars)
+    _check_key(values.reciprocal_first)
+    if values.correction not in (0, 1):
+        raise UsageError(f"correction is 0 or 1, not {values.correction!r}.")
 
 
 def _counts_dimensions(names: str) -> bool:

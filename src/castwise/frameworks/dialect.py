@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from castwise.errors import UsageError
+from castwise.frameworks.value_rules import Values
 from castwise.vocab.dtypes import DType, dtypes_of
 from castwise.vocab.ops import Op
 
@@ -241,6 +242,9 @@ class Dialect:
     unrecorded: str = ""  # ops no cell speaks of, most for want of such a function
     aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
     casts: str  # its can_cast: one of OUTPUTS
+    values: Values = field(
+        default_factory=Values
+    )  # what it computes where arithmetic leaves a choice
     assigns: str = "any"  # which values x[i] = value takes: one of OUTPUTS
     casts_by: str = ""  # the dialect whose can_cast it has, where that is not its own
     refusal: str = ""  # why dtypes without a common one are refused, in words

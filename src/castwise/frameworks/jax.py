@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from castwise.frameworks.dialect import Composed, Dialect, Rule
 from castwise.frameworks.numpy import ALIASES
+from castwise.frameworks.value_rules import Values
 
 _INTS = "uint8 int8 uint16 int16 uint32 int32 uint64 int64"
 _NARROW = "int4 uint4"
@@ -102,6 +103,14 @@ JAX_X64 = Dialect(
     accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
     refusal="int4, uint4 and 8-bit floats join nothing but what lies below them",
     casts="safe",
+    values=Values(
+        quotient_by_zero="minus one or two",
+        integer_powers="six bits",
+        float_to_int="saturates",
+        subnormals="flushed",
+        mixed_signs="common dtype",
+        gelu="tanh",
+    ),
     casts_by="numpy",  # jnp.can_cast is np.can_cast
     ops=_WIDE_OPS,
     prefixes="jnp jax.numpy jax.nn jax.lax jax.scipy.special jnp.linalg jax.numpy.linalg",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.value_rules import Values
 
 # Promoted to, but without a kernel on the CPU: seen as "bad dtype" once the op runs.
 _NO_KERNEL = {
@@ -73,6 +74,17 @@ ALIASES = {
     "mse_loss": "square_loss",
 }
 
+VALUES = Values(
+    quotient_by_zero="raises",
+    remainder_by_zero="raises",
+    float_quotient="rounded",
+    shifts="modulo width",
+    subnormals="flushed",
+    mixed_signs="common dtype",
+    sign_of_nan="zero",
+    halves="away",
+)
+
 MEGENGINE = Dialect(
     framework="megengine",
     version="1.13",
@@ -99,6 +111,8 @@ MEGENGINE = Dialect(
     refusal="signed and unsigned integers do not join",
     no_kernel=_NO_KERNEL,
     casts="any",
+    # Asked of 1.13 on the CPU, where an integer division by zero ends the process.
+    values=VALUES,
     ops=_OPS,
     prefixes=PREFIXES,
     unrecorded=UNRECORDED,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castwise.frameworks.dialect import Dialect, Rule
-from castwise.frameworks.megengine import ALIASES, PREFIXES, UNRECORDED
+from castwise.frameworks.megengine import ALIASES, PREFIXES, UNRECORDED, VALUES
 
 MEP3 = Dialect(
     framework="megengine",
@@ -29,6 +29,7 @@ MEP3 = Dialect(
     accumulates="bool -> default_int",
     index="int32",
     casts="category",
+    values=VALUES,
     ops={
         "*": Rule(scalars="tiers", numpy="as arrays", output="category"),
         "*/inplace": Rule(output="rebinds"),

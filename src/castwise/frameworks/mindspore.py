@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.value_rules import Values
 
 _WIDE_UNSIGNED = "uint16 uint32 uint64"
 _REAL = "bool int float"
@@ -200,6 +201,19 @@ MINDSPORE = Dialect(
     no_kernel=_NO_KERNEL,
     refusal="uint16, uint32 and uint64 mix with booleans alone",
     casts="safe",
+    # Asked on the CPU; it keeps a scalar wide in its functions, and rounds it in operators.
+    values=Values(
+        quotient_by_zero="saturates",
+        remainder_by_zero="dividend",
+        float_quotient="rounded",
+        integer_powers="in float64",
+        shifts="modulo width",
+        mixed_signs="common dtype",
+        median="lower",
+        sign_of_nan="zero",
+        wide_scalars="mul/function div/function",
+        reciprocal_first="div/operator",
+    ),
     ops=_OPS,
     prefixes="ms mindspore mindspore.ops ops mindspore.mint mint mindspore.Tensor mindspore.numpy",
     unrecorded="poisson_nll_loss",

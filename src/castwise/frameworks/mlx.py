@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.value_rules import Values
 
 MLX = Dialect(
     framework="mlx",
@@ -32,6 +33,15 @@ MLX = Dialect(
     accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32",
     index="uint32",
     casts="safe",
+    # Asked on the CPU, where the least int32 // -1 ends the process.
+    values=Values(
+        remainder_by_zero="dividend",
+        float_quotient="rounded",
+        integer_powers="negative is zero",
+        shifts="modulo width",
+        mixed_signs="common dtype",
+        sign_of_nan="zero",
+    ),
     ops={
         "*": Rule(
             scalars="as nodes",

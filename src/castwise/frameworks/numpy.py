@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.value_rules import Values
 
 # NumPy has no common dtype for bfloat16 with a Python float: the ufunc machinery takes the float
 # as its smallest dtype and climbs to float32, result_type takes it as float64, clip as float32.
@@ -148,6 +149,7 @@ NUMPY_1 = NUMPY.vary(
     is_newest=False,
     about="NumPy 1: scalars and 0-d arrays count as the smallest dtype that holds their value.",
     evidence="recorded from NumPy 1.24.4 with ml_dtypes 0.5",
+    values=Values(mixed_signs="common dtype"),
     ops={
         "*": Rule(
             numpy="native",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.value_rules import Values
 
 _INTERNAL = "int16 uint16 uint32 uint64 int128"  # in the table, and without a name in Python
 
@@ -117,6 +118,18 @@ ONEFLOW = Dialect(
     accumulates="bool uint8 int8 uint16 uint32 int32 -> int64",
     no_kernel=_NO_KERNEL,
     casts="any",
+    # Asked of 0.9 on the CPU, where an integer division by zero ends the process.
+    values=Values(
+        quotient_by_zero="raises",
+        remainder_by_zero="raises",
+        division="truncates",
+        float_quotient="rounded",
+        mixed_signs="common dtype",
+        median="lower",
+        sign_of_nan="zero",
+        correction=1,
+        reciprocal_first="div",
+    ),
     ops=_OPS,
     prefixes="oneflow flow oneflow.Tensor oneflow.linalg oneflow.nn.functional F",
     unrecorded="float_power bitwise_left_shift bitwise_right_shift fmax fmin hypot copysign"

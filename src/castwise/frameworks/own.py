@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.frameworks.checks import check
 from castwise.frameworks.dialect import Composed, Conversion, Dialect, Rule
+from castwise.frameworks.value_rules import Values
 from castwise.frameworks.variations import VARIATIONS
 
 if sys.version_info >= (3, 11):
@@ -57,8 +58,10 @@ def _dialect(data: dict[str, Any], base_named: BaseNamed) -> Dialect:
         raise UsageError("it has no name: write name = 'mine'.")
     given.setdefault("evidence", "declared by its user")
     if base is None:
+        given["values"] = _values(Values(), given.get("values", {}))
         return Dialect(**_complete(given)).vary(**variations)
     parent = base_named(base)
+    given["values"] = _values(parent.values, given.get("values", {}))
     given["ops"] = {**parent.ops, **given["ops"]}
     given.setdefault("mode", "")
     return parent.vary(**given, is_newest=True).vary(**variations)
@@ -74,6 +77,14 @@ def _complete(given: dict[str, Any]) -> dict[str, Any]:
         told = f"it has no {', '.join(missing)}. Write {'them' if len(missing) > 1 else 'it'}"
         raise UsageError(f"{told}, or begin from a dialect: base = 'numpy'.")
     return given
+
+
+def _values(inherited: Values, given: Any) -> Values:
+    """What `[values]` says, over what is inherited."""
+    if not isinstance(given, dict):
+        raise UsageError(f"values is a table of its fields, not {given!r}.")
+    _check_keys(given, [f.name for f in fields(Values)], "[values]")
+    return replace(inherited, **given)
 
 
 def _rule(names: str, given: Any) -> Rule:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.value_rules import Values
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2"
 _NEW = f"uint16 uint32 uint64 {_FLOAT8}"  # can be cast to, and hardly computed with
@@ -186,6 +187,14 @@ PADDLE = Dialect(
     no_kernel=_NO_KERNEL,
     refusal="tensors promote only among floats and with complex",
     casts="any",
+    # Asked of 3.3 on the CPU. An array to the power of a negative Python int does not end there.
+    values=Values(
+        quotient_by_zero="raises",
+        remainder_by_zero="raises",
+        integer_powers="in float64",
+        mixed_signs="common dtype",
+        correction=1,
+    ),
     ops=_OPS,
     prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",
     unrecorded="fmod float_power xlogy addcmul result_type",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.frameworks.dialect import Composed, Conversion, Dialect, Rule
+from castwise.frameworks.value_rules import Values
 
 _ARRAYS = "ARRAY ZERO_D"
 _NUMPY = "NUMPY_ARRAY NUMPY_ZERO_D NUMPY_SCALAR"
@@ -109,6 +110,15 @@ TENSORFLOW = Dialect(
     },
     refusal="tensors of two dtypes are never promoted; use tf.cast",
     casts="same dtype",
+    # Asked of 2.21 on the CPU; tf.bitwise.left_shift documents its shifts as undefined.
+    values=Values(
+        quotient_by_zero="raises",
+        remainder_by_zero="raises",
+        float_quotient="rounded",
+        shifts="clamped",
+        subnormals="flushed",
+        mixed_signs="common dtype",
+    ),
     prefixes="tf tf.math tf.bitwise tf.nn tf.linalg tensorflow tensorflow.math",
     unrecorded="float_power fmax fmin hypot logaddexp copysign heaviside lerp addcmul mse_loss"
     " l1_loss huber_loss poisson_nll_loss trunc threshold median allclose promote_types",

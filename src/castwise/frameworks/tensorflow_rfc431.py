@@ -47,6 +47,7 @@ ALL = Dialect(
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
     lifts="int8 uint8 int16 uint16 -> float32; int32 uint32 int64 uint64 -> float64",
     casts="safe",
+    values=TENSORFLOW.values,
     ops=_OPS,
     prefixes=TENSORFLOW.prefixes,
     unrecorded=TENSORFLOW.unrecorded,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.value_rules import Values
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz"
 
@@ -34,6 +35,16 @@ TINYGRAD = Dialect(
     accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32",
     index="int32",
     casts="safe",
+    # Asked of the device that is written in Python; integer powers it reduces to those of floats.
+    values=Values(
+        remainder_by_zero="dividend",
+        float_quotient="rounded",
+        integer_powers="in float64",
+        mixed_signs="common dtype",
+        gelu="tanh",
+        correction=1,
+        reciprocal_first="div",
+    ),
     ops={
         "*": Rule(scalars="as nodes", numpy_scalars="float64 -> float"),
         "*/inplace": Rule(output="same dtype", makes_strong=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.value_rules import Values
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2"
 _NEW_UNSIGNED = "uint16 uint32 uint64"
@@ -126,6 +127,18 @@ TORCH = Dialect(
     no_kernel=_NO_KERNEL,
     refusal="uint16, uint32 and uint64 mix with floats alone, float8 with nothing",
     casts="category",
+    # Recorded, as are NumPy's and JAX's, in conformance/values.
+    values=Values(
+        quotient_by_zero="raises",
+        remainder_by_zero="raises",
+        integer_powers="negative truncates",
+        mixed_signs="common dtype",
+        median="lower",
+        sign_of_nan="zero",
+        correction=1,
+        wide_scalars="mul div",
+        reciprocal_first="div/operator",
+    ),
     ops=_OPS,
     prefixes="torch torch.Tensor torch.linalg torch.special torch.nn.functional F",
     aliases={

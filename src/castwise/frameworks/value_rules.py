@@ -1,0 +1,115 @@
+"""What a framework computes where arithmetic leaves a choice, as data.
+
+Most of what ops compute is the same everywhere. A record says what is not: each field is a named
+choice, whose meanings stand beside it. The defaults are NumPy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+# The quotient `//` of integers by zero.
+QUOTIENT_BY_ZERO = {
+    "raises": "it raises",
+    "zero": "it is 0",
+    "minus one or two": "it is -1 of 0 and -2 of any other; of unsigned ones the greatest number",
+    "saturates": "it is the greatest or the least number, of 0 it is 0",
+}
+# The remainders of integers by zero.
+REMAINDER_BY_ZERO = {
+    "raises": "it raises",
+    "zero": "it is 0",
+    "dividend": "it is the dividend",
+}
+# Which way `//` and `%` round.
+DIVISION = {
+    "floors": "the quotient is rounded down, the remainder has the divisor's sign",
+    "truncates": "the quotient is rounded to zero, the remainder has the dividend's sign",
+}
+# How `//` of floats is computed.
+FLOAT_QUOTIENT = {
+    "exact": "from the exact remainder: 1 // 0.1 is 9, inf // 2 is nan",
+    "rounded": "the rounded quotient is rounded down: 1 // 0.1 is 10, inf // 2 is inf",
+}
+# Integers to the power of integers; beyond their range all but the last wrap.
+INTEGER_POWERS = {
+    "negative raises": "an array of exponents with a negative one raises",
+    "negative truncates": "a negative power is rounded to zero; 0 to a negative power is 0",
+    "negative is zero": "a negative power is 0, but of 1 it is 1",
+    "six bits": "the six low bits of the exponent count, of negative ones too",
+    "in float64": "computed in float64 and cast to the integer",
+}
+# Shifts by fewer than no bits, or by as many as there are or more.
+SHIFTS = {
+    "shifted out": "every bit is shifted out, whether the count is negative or too large",
+    "modulo width": "the count is taken modulo the width, which is 32 for smaller ones",
+    "clamped": "the count is brought into the range from 0 to the width less one",
+}
+# Floats that an integer dtype has no room for, in a cast.
+FLOAT_TO_INT = {
+    "wraps": "as the processor converts: beyond int32 (int64 for 64 bits) it is the least number of"
+    " that, and the low bits of what this gives are kept; other processors give other numbers",
+    "saturates": "the greatest or the least number; NaN is 0",
+}
+# Floats below the least normal one.
+SUBNORMALS = {
+    "kept": "they count as they are",
+    "flushed": "arithmetic and comparisons take them for zero, and give zero instead of them",
+}
+# Comparisons of a signed with an unsigned integer.
+MIXED_SIGNS = {
+    "exact": "integers are compared as the numbers they are",
+    "common dtype": "integers are compared in the dtype they join in, rounded if that is a float",
+}
+MEDIAN = {
+    "mean": "of an even number it is the mean of the middle two",
+    "lower": "of an even number it is the lower of the middle two",
+}
+GELU = {
+    "erf": "by the error function",
+    "tanh": "by the approximation with tanh",
+}
+SIGN_OF_NAN = {"nan": "it is NaN", "zero": "it is 0"}
+HALVES = {"even": "to the even neighbour", "away": "away from zero"}
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What a framework computes where arithmetic leaves a choice."""
+
+    quotient_by_zero: str = "zero"
+    remainder_by_zero: str = "zero"
+    division: str = "floors"
+    float_quotient: str = "exact"
+    integer_powers: str = "negative raises"
+    shifts: str = "shifted out"
+    float_to_int: str = "wraps"
+    subnormals: str = "kept"
+    mixed_signs: str = "exact"
+    median: str = "mean"
+    gelu: str = "erf"
+    sign_of_nan: str = "nan"
+    halves: str = "even"
+    correction: int = 0  # std and var divide by the count less this
+    # Ops, in which a Python number or a 0-d array beside small floats is not rounded to them.
+    wide_scalars: str = ""
+    # Ops or op/form, in which a number / an array is the number times the array's reciprocal.
+    reciprocal_first: str = ""
+
+
+CHOICES: Mapping[str, Mapping[str, str]] = {
+    "quotient_by_zero": QUOTIENT_BY_ZERO,
+    "remainder_by_zero": REMAINDER_BY_ZERO,
+    "division": DIVISION,
+    "float_quotient": FLOAT_QUOTIENT,
+    "integer_powers": INTEGER_POWERS,
+    "shifts": SHIFTS,
+    "float_to_int": FLOAT_TO_INT,
+    "subnormals": SUBNORMALS,
+    "mixed_signs": MIXED_SIGNS,
+    "median": MEDIAN,
+    "gelu": GELU,
+    "sign_of_nan": SIGN_OF_NAN,
+    "halves": HALVES,
+}
