@@ -63,10 +63,8 @@ class _NumPy:
             return array.astype(native)
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a dropped imaginary part, which the decision tells
-            try:
-                return array.astype(native)
-            except TypeError:  # ml_dtypes has no cast between two of its integers
-                return array.astype("int8").astype(native)
+            between = _between(self.dtype_of(array), dtype)
+            return (array.astype(between) if between else array).astype(native)
 
     def number(self, value: Scalar, dtype: DType) -> Any:
         """A NumPy scalar; integers out of range wrap."""
@@ -121,8 +119,16 @@ def _dtype_of(native: Any) -> DType:
 @functools.cache
 def _is_quiet(source: Any, target: Any) -> bool:
     """Whether a cast can neither overflow nor drop anything, so that NumPy has no warning."""
-    widens = source.kind in "biu" and target.kind in "iuf"
-    return widens or bool(np.can_cast(source, target, "safe"))
+    is_to_wide = source.kind in "biu" and target.kind in "iuf" and target.name != "float16"
+    return is_to_wide or bool(np.can_cast(source, target, "safe"))
+
+
+@functools.cache
+def _between(source: DType, target: DType) -> str | None:
+    """The dtype a cast goes through where ml_dtypes' own has none, or none that is exact."""
+    if source.kind == target.kind == "int" and source.bits < 8 and target.bits < 8:
+        return "int8"
+    return "complex64" if target.name.endswith("complex32") and source.kind == "float" else None
 
 
 @functools.cache
