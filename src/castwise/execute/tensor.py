@@ -31,6 +31,7 @@ class Tensor(ArrayObject):
     _kind: Kind
     __array_ufunc__ = None  # NumPy leaves operators to the tensor
     __hash__ = None  # type: ignore[assignment]
+    _keeps_dtype = False  # whatever is written into it
 
     if TYPE_CHECKING:  # operators.py and inplace.py set these, since apply needs this class
 
@@ -47,9 +48,19 @@ class Tensor(ArrayObject):
         __lt__ = __le__ = __gt__ = __ge__ = __add__
         __ne__ = __eq__  # type: ignore[assignment]
         __pos__ = __abs__ = __invert__ = __neg__
-        add_ = sub_ = mul_ = div_ = floor_divide_ = remainder_ = pow_ = matmul_ = __add__
-        bitwise_and_ = bitwise_or_ = bitwise_xor_ = __add__
-        bitwise_left_shift_ = bitwise_right_shift_ = __add__
+
+        def _inplace(self, *others: Any, **options: Any) -> Tensor: ...
+
+        add_ = sub_ = mul_ = div_ = floor_divide_ = remainder_ = fmod_ = pow_ = _inplace
+        float_power_ = eq_ = ne_ = lt_ = le_ = gt_ = ge_ = logical_and_ = logical_or_ = _inplace
+        logical_xor_ = logical_not_ = bitwise_and_ = bitwise_or_ = bitwise_xor_ = _inplace
+        bitwise_left_shift_ = bitwise_right_shift_ = bitwise_not_ = maximum_ = minimum_ = _inplace
+        fmax_ = fmin_ = atan2_ = hypot_ = logaddexp_ = copysign_ = nextafter_ = _inplace
+        heaviside_ = xlogy_ = clamp_ = lerp_ = addcmul_ = abs_ = neg_ = positive_ = _inplace
+        square_ = conj_ = sign_ = floor_ = ceil_ = round_ = trunc_ = relu_ = threshold_ = _inplace
+        exp_ = log_ = sqrt_ = rsqrt_ = sin_ = tanh_ = sigmoid_ = reciprocal_ = erf_ = _inplace
+        gelu_ = softmax_ = log_softmax_ = isnan_ = isinf_ = isfinite_ = real_ = imag_ = _inplace
+        angle_ = cumsum_ = cumprod_ = matmul_ = _inplace
 
     def __init__(self, *arguments: object, **keywords: object) -> None:
         raise UsageError("make a tensor with cw.asarray(data, dtype=...).")

@@ -6,9 +6,8 @@ from typing import Any
 
 from castwise.engine.ask import answer
 from castwise.engine.decision import Question
-from castwise.errors import PromotionError, UsageError
-from castwise.execute.apply import planned, run
-from castwise.execute.operands import common_backend, described, raw
+from castwise.execute.inplace import would_change
+from castwise.execute.operands import common_backend, common_dialect, described, raw
 from castwise.execute.tensor import Tensor, asarray
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.ops import op
@@ -25,6 +24,7 @@ class Variable(Tensor):
     """
 
     __slots__ = ()
+    _keeps_dtype = True
 
     def __init__(
         self,
@@ -42,11 +42,11 @@ class Variable(Tensor):
 
         Raises PromotionError where they do not.
         """
-        dialect = self._kind.in_force
+        dialect = common_dialect([t._kind for t in (self, value) if isinstance(t, Tensor)])
         seen = (self._kind.operand, described(value, sees_values=False))
         joined = answer(Question(_RESULT_TYPE, seen, dialect)).result
         if joined is not self.dtype:
-            raise _would_change(f"assigning {seen[1]}", self, joined)
+            raise would_change(f"assigning {seen[1]}", self, joined)
         backend = common_backend((self, value))
         if seen[1].is_scalar:
             array = backend.number(value, self.dtype)
@@ -60,38 +60,13 @@ class Variable(Tensor):
 
         Raises PromotionError where the dialect refuses or the sum has another dtype.
         """
-        return self._update("add", value)
+        self.add_(value)
+        return self
 
     def assign_sub(self, value: Any) -> Variable:
         """Subtracts in place.
 
         Raises PromotionError where the dialect refuses or the difference has another dtype.
         """
-        return self._update("sub", value)
-
-    def _update(self, name: str, value: Any) -> Variable:
-        plan = planned(name, (self, value), "function", inplace=True)
-        if plan.decision.result is not self.dtype:
-            raise _would_change(str(plan.decision.question), self, plan.decision.result)
-        values = run(plan, (self, value), {})
-        if tuple(values.shape) != self.shape:
-            raise UsageError(
-                f"{name} gives the shape {tuple(values.shape)}, the variable has {self.shape}: "
-                "a variable keeps its shape."
-            )
-        self._array = plan.backend.write(self._array, ..., values)
+        self.sub_(value)
         return self
-
-    def __iadd__(self, value: Any) -> Variable:
-        return self.assign_add(value)
-
-    def __isub__(self, value: Any) -> Variable:
-        return self.assign_sub(value)
-
-
-def _would_change(what: str, variable: Variable, joined: object) -> PromotionError:
-    return PromotionError(
-        f"{what} is refused in {variable.dialect.name}: it would make the {variable.dtype} "
-        f"variable {joined}, and a variable keeps its dtype. Cast the value: "
-        f"x.astype({str(variable.dtype)!r})."
-    )

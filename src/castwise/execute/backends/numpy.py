@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -63,19 +64,16 @@ class _NumPy:
             return array.astype(native)
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a dropped imaginary part, which the decision tells
-            between = _between(self.dtype_of(array), dtype)
+            between = _between(array.dtype, native)
             return (array.astype(between) if between else array).astype(native)
 
     def number(self, value: Scalar, dtype: DType) -> Any:
         """A NumPy scalar; integers out of range wrap."""
         native = self.native(dtype)
-        if dtype.kind == "int" and isinstance(value, int):
-            value = _wrapped(value, dtype)
-        try:
-            with np.errstate(all="ignore"):
-                return np.asarray(value).astype(native)[()]
-        except OverflowError:  # an int beyond float64
-            return native.type(np.inf if value > 0 else -np.inf)  # type: ignore[operator]
+        if isinstance(value, int):
+            value = _wrapped(value, dtype) if dtype.kind == "int" else _sized(value)
+        with np.errstate(all="ignore"):
+            return np.asarray(value).astype(native)[()]
 
     def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
         """NumPy's function, unless it has no loop for the dtype or rounds in between."""
@@ -124,11 +122,16 @@ def _is_quiet(source: Any, target: Any) -> bool:
 
 
 @functools.cache
-def _between(source: DType, target: DType) -> str | None:
-    """The dtype a cast goes through where ml_dtypes' own has none, or none that is exact."""
-    if source.kind == target.kind == "int" and source.bits < 8 and target.bits < 8:
-        return "int8"
-    return "complex64" if target.name.endswith("complex32") and source.kind == "float" else None
+def _between(source: Any, target: Any) -> str | None:
+    """The dtype a cast goes through where ml_dtypes has none, or none that is exact."""
+    to, start = to_dtype(target), to_dtype(source)
+    if to.name.endswith("complex32") and start.kind == "float":
+        return "complex64"
+    try:
+        np.empty(0, source).astype(target)
+    except TypeError:
+        return "int8" if start.kind == to.kind == "int" else "float32"
+    return None
 
 
 @functools.cache
@@ -145,6 +148,16 @@ def _wrapped(value: int, dtype: DType) -> int:
     """An integer modulo the width of a dtype."""
     low = value & ((1 << dtype.bits) - 1)
     return low - (1 << dtype.bits) if low > dtype.max else low
+
+
+def _sized(value: int) -> int | float:
+    """An integer that is to become a float, as a number NumPy has a dtype for."""
+    if -(1 << 63) <= value < 1 << 64:
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
