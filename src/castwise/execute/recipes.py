@@ -29,6 +29,23 @@ def fmin(xp: Any, x: Any, y: Any) -> Any:
     return xp.where(y != y, x, xp.where(x != x, y, xp.minimum(x, y)))
 
 
+def copysign(xp: Any, x: Any, y: Any) -> Any:
+    """The size of one with the sign of the other, for integers."""
+    return xp.where(y < 0, -xp.abs(x), xp.abs(x))
+
+
+def atan2(xp: Any, y: Any, x: Any) -> Any:
+    """The angle of complex numbers, by the definition for real ones."""
+    return -1j * xp.log((x + 1j * y) / xp.sqrt(x * x + y * y))
+
+
+def logaddexp(xp: Any, x: Any, y: Any) -> Any:
+    """The logarithm of the sum of exponentials of complex numbers."""
+    is_first = xp.real(x) >= xp.real(y)
+    high, low = xp.where(is_first, x, y), xp.where(is_first, y, x)
+    return high + xp.log(1 + xp.exp(low - high))
+
+
 def heaviside(xp: Any, x: Any, y: Any) -> Any:
     """0 below zero, 1 above, y at zero."""
     one, zero = xp.ones_like(x), xp.zeros_like(x)
@@ -203,8 +220,9 @@ def allclose(
 RECIPES: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        fmod, float_power, fmax, fmin, heaviside, xlogy, dot, clip_above, lerp, addcmul, mse_loss,
-        l1_loss, huber_loss, poisson_nll_loss, relu, threshold, rsqrt, sigmoid, gelu, erf, softmax,
-        log_softmax, logsumexp, angle, norm, median, allclose,
+        fmod, float_power, fmax, fmin, copysign, atan2, logaddexp, heaviside, xlogy, dot,
+        clip_above, lerp, addcmul, mse_loss, l1_loss, huber_loss, poisson_nll_loss, relu,
+        threshold, rsqrt, sigmoid, gelu, erf, softmax, log_softmax, logsumexp, angle, norm,
+        median, allclose,
     )
 }  # fmt: skip
