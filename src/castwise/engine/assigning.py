@@ -16,13 +16,15 @@ def check_assignment(value: Operand, target: DType, dialect: Dialect) -> None:
     """Raises PromotionError where the dialect does not cast the value to the array's dtype."""
     why = _objection(value, target, dialect)
     if why:
+        fix = "Convert the number" if value.is_scalar else f"Cast the value: x.astype('{target}')"
         raise PromotionError(
-            f"{target}[...] = {value} is not defined in {dialect.name}: {why}. "
-            f"Cast the value: x.astype('{target}')."
+            f"{target}[...] = {value} is not defined in {dialect.name}: {why}. {fix}."
         )
 
 
 def _objection(value: Operand, target: DType, dialect: Dialect) -> str:
+    if value.dtype is None and value.kind == "complex" and target.kind != "complex":
+        return "a complex number has no place among real ones"
     if value.dtype is None:
         is_lower = KINDS.index(value.kind) > target.rank
         return OUTPUTS[dialect.assigns] if is_lower and dialect.assigns != "any" else ""

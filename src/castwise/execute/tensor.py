@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from castwise.engine.assigning import check_assignment
@@ -182,7 +183,8 @@ class Tensor(ArrayObject):
         if seen.value is not None and seen.dtype is None:
             array = kind.backend.number(seen.value, kind.dtype)
         else:
-            array = asarray(value, backend=kind.backend.name, dtype=kind.dtype)._array
+            held = asarray(value, backend=kind.backend.name)._array
+            array = kind.backend.cast(held, kind.dtype)
         self._array = kind.backend.write(self._array, _plain_key(key), array)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -222,9 +224,12 @@ def _plain_key(key: Any) -> Any:
 
 
 def _shown(values: Any, indent: int) -> str:
-    text = repr(values)
-    inner = text.partition("(")[2].rpartition(")")[0].partition(", dtype=")[0]
-    return inner.replace("\n" + " " * 6, "\n" + " " * (indent + 1)) if inner else str(values)
+    """The values as NumPy prints them, and the shape where that does not tell it."""
+    inner = repr(values).partition("(")[2].rpartition(")")[0]
+    text = re.split(r",\s+(?:shape|dtype)=", inner)[0] or str(values)
+    is_cut = "..." in text or (values.size == 0 and values.ndim != 1)
+    shape = f", shape={values.shape}" if is_cut else ""
+    return text.replace("\n" + " " * 6, "\n" + " " * (indent + 1)) + shape
 
 
 def held_dtype(dtype: DType, dialect: Dialect) -> DType:

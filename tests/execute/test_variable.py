@@ -1,0 +1,147 @@
+"""Variable: it is assigned to, and keeps its dtype; RFC 431's tables of assign_add, executed."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import castwise as cw
+
+TABLES = Path(__file__).parents[1] / "frameworks" / "data" / "rfc431"
+MODES = ("tensorflow:all", "tensorflow:safe", "tensorflow:none")
+NUMBERS: dict[str, Any] = {"i*": 1, "f*": 1.5, "c*": 1 + 1j}
+
+
+def cells(table: str) -> list[tuple[str, str, str]]:
+    """The row, column and text of each cell of a table, in the RFC's short names."""
+    with (TABLES / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row.pop(""): row for row in csv.DictReader(file)}
+    return [(name, column, cell) for name, row in rows.items() for column, cell in row.items()]
+
+
+PROPOSED = cells("assign_add-proposed")
+
+
+def operand(short: str, dialect: str, *, is_numpy: bool = False) -> Any:
+    if short in NUMBERS:
+        return NUMBERS[short]
+    tensor = cw.asarray([1, 1, 1], dtype=short, dialect=dialect)
+    return tensor.numpy() if is_numpy else tensor
+
+
+def outcome(variable: cw.Variable, value: Any, method: str) -> str:
+    """The dtype after an assignment, or "-" where it is refused, as the tables have it."""
+    before, values = variable.dtype, variable.tolist()
+    try:
+        assert getattr(variable, method)(value) is variable
+    except cw.PromotionError:
+        assert (variable.dtype, variable.tolist()) == (before, values)
+        return "-"
+    assert variable.dtype is before
+    assert str(variable.array.dtype) == before.name
+    return before.name
+
+
+def expected(cell: str, mode: str) -> str:
+    """What a mode answers: S marks the cells SAFE and ALL allow, A those of ALL alone."""
+    short, _, needed = cell.partition(" ")
+    allowed = {"": MODES, "S": MODES[:2], "A": MODES[:1]}[needed]
+    return cw.dtype(short).name if short != "-" and mode in allowed else "-"
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("method", ["assign_add", "assign_sub", "assign", "__iadd__", "__isub__"])
+def test_the_proposed_table(mode: str, method: str) -> None:
+    found, wanted = {}, {}
+    for row, column, cell in PROPOSED:
+        variable = cw.Variable([1, 1, 1], dtype=row, dialect=mode)
+        found[row, column] = outcome(variable, operand(column, mode), method)
+        wanted[row, column] = expected(cell, mode)
+    assert len(found) == 15 * 18
+    assert found == wanted
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_numpy_arrays_count_as_tensors_there(mode: str) -> None:
+    for row, column, cell in PROPOSED:
+        variable = cw.Variable([1, 1, 1], dtype=row, dialect=mode)
+        value = operand(column, mode, is_numpy=True)
+        assert outcome(variable, value, "assign_add") == expected(cell, mode), (row, column)
+
+
+@pytest.mark.parametrize("table", ["assign_add-current", "assign_add_np-current"])
+def test_the_tables_of_today(table: str) -> None:
+    """No variable of bool: TensorFlow has no kernel there, which castwise does not need."""
+    is_numpy = "np" in table
+    for row, column, cell in cells(table):
+        if row == "b" or (is_numpy and column == "bf16"):  # NumPy's bfloat16 is an array by now
+            continue
+        variable = cw.Variable([1, 1, 1], dtype=row, dialect="tensorflow")
+        value = operand(column, "tensorflow", is_numpy=is_numpy)
+        wanted = "-" if cell == "-" else cw.dtype(cell).name
+        assert outcome(variable, value, "assign_add") == wanted, (row, column)
+
+
+def test_values_are_added_taken_away_and_replaced() -> None:
+    v = cw.Variable([1, 2, 3], dtype="float32", dialect="tensorflow:all")
+    view = v[:2]
+    v.assign_add(cw.asarray([1, 1, 1], dtype="int8"))
+    assert v.tolist() == [2, 3, 4]
+    v.assign_sub(0.5)
+    assert v.tolist() == [1.5, 2.5, 3.5]
+    v.assign(cw.asarray([7, 8, 9], dtype="bfloat16"))
+    assert v.tolist() == [7, 8, 9]
+    v.assign(1)
+    assert v.tolist() == [1, 1, 1]
+    assert view.tolist() == [1, 1]
+
+
+def test_it_owns_its_values() -> None:
+    data = np.asarray([1.0, 2.0])
+    v = cw.Variable(data)
+    v.assign_add(1)
+    assert data.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("method", ["assign", "assign_add", "assign_sub"])
+def test_a_number_out_of_range_is_refused(mode: str, method: str) -> None:
+    v = cw.Variable([1], dtype="int8", dialect=mode)
+    assert outcome(v, 1000, method) == "-"
+    assert outcome(v, 100, method) == "int8"
+
+
+@pytest.mark.parametrize("dialect", ["mlx", "megengine", "paddle", "mindspore"])
+def test_it_keeps_its_dtype_where_a_tensor_would_not(dialect: str) -> None:
+    value = cw.asarray([0.5], dtype="float32", dialect=dialect)
+    for write in ("__iadd__", "__imul__", "add_", "mul_", "assign_add", "assign"):
+        v = cw.Variable([1], dtype="float16", dialect=dialect)
+        with pytest.raises(cw.PromotionError, match=r"keeps its dtype\. Cast the value: x\.astype"):
+            getattr(v, write)(value)
+        assert (v.dtype.name, v.tolist()) == ("float16", [1])
+
+
+def test_it_keeps_its_shape() -> None:
+    v = cw.Variable([1], dtype="int32", dialect="mlx")
+    with pytest.raises(cw.UsageError, match="gives the shape"):
+        v.assign_add(cw.asarray([1, 2], dtype="int32", dialect="mlx"))
+    assert v.shape == (1,)
+
+
+def test_it_computes_as_a_tensor_does() -> None:
+    v = cw.Variable([1, 2], dtype="int32", dialect="torch")
+    assert type(v + 1.5) is cw.Tensor
+    assert (v + 1.5).dtype.name == "float32"
+    assert isinstance(v, cw.Tensor)
+
+
+def test_a_value_of_another_dialect_is_refused() -> None:
+    v = cw.Variable([1], dtype="int32", dialect="torch")
+    value = cw.asarray([1], dtype="int32", dialect="numpy")
+    for method in ("assign", "assign_add"):
+        with pytest.raises(cw.UsageError, match="do not mix: choose one"):
+            getattr(v, method)(value)
