@@ -91,7 +91,8 @@ def _in_common(source: DType, target: DType) -> list[int]:
     """Numbers that both dtypes hold."""
     names, kinds = {source.name, target.name}, {source.kind, target.kind}
     if "float8_e8m0fnu" in names:  # it has powers of two and no zero
-        return [1, 1, 1, 1] if "bool" in kinds or names & {"int2", "uint1"} else [1, 2, 1, 4]
+        is_narrow = "bool" in kinds or min(source.bits, target.bits) <= 2
+        return [1, 1, 1, 1] if is_narrow else [1, 2, 1, 4]
     if "int1" in names:
         return [0, 0, 0, 0]
     return [1, 0, 1, 1] if "bool" in kinds or names & {"int2", "uint1"} else [1, 2, 1, 0]
@@ -151,7 +152,7 @@ NOT_COMPUTED = {
     (op, "complex64") for op in ("logaddexp", "atan2", "hypot", "floor_divide", "remainder", "gelu")
 }
 # What an integer divided by zero gives is each library's own.
-DIVIDES = ("floor_divide", "remainder", "fmod")
+DIVIDES = ("floor_divide", "remainder", "fmod", "reciprocal")
 # Ops a dialect refuses for all of PAIRS.
 NOWHERE: dict[str, tuple[str, ...]] = {}
 

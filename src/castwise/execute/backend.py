@@ -113,11 +113,15 @@ def _name_by_type(kind: type) -> str | None:
 _names: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()
 
 
-def lacking(dtype: DType, backend: Backend) -> UsageError:
-    """The error for a dtype a backend does not have: it names those that do."""
+def lacking(dtype: DType, backend: Backend, hint: str = "") -> UsageError:
+    """The error for a dtype a backend does not have: it names those that do.
+
+    `hint` says what else helps, if anything does.
+    """
     others = [name for name in backend_names() if dtype in _dtypes_of(name)]
     have = f"of those installed {', '.join(others)} do" if others else "no installed one does"
-    return UsageError(f"the backend {backend.name} has no {dtype} arrays; {have}.")
+    message = f"the backend {backend.name} has no {dtype} arrays; {have}."
+    return UsageError(f"{message} {hint}" if hint else message)
 
 
 def _dtypes_of(name: str) -> Collection[DType]:

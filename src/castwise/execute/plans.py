@@ -7,7 +7,7 @@ from typing import Any
 
 from castwise.engine.decision import Decision
 from castwise.errors import PromotionError
-from castwise.execute.backend import Backend, lacking
+from castwise.execute.backend import Backend
 from castwise.execute.kinds import Kind
 from castwise.execute.steps import RunsWhole, steps_of
 from castwise.vocab.dtypes import dtypes_of
@@ -27,8 +27,7 @@ class Plan:
     def __init__(self, decision: Decision, kind: Kind, backend: Backend, computes: str) -> None:
         _check_kernel(decision)
         for needed in (decision.compute, decision.result):
-            if needed not in backend.dtypes:
-                raise lacking(needed, backend)
+            backend.native(needed)  # or it raises
         self.decision, self.kind, self.backend = decision, kind, backend
         self._steps = steps_of(decision, computes)
         self.is_elementwise = self._steps.is_elementwise

@@ -119,6 +119,8 @@ class Tensor(ArrayObject):
 
     def __repr__(self) -> str:
         kind, name = self._kind, type(self).__name__
+        if not hasattr(self._array, "shape"):  # what a library's tree has in an array's place
+            return f"{name}({self._array!r})"
         is_shown = kind.backend.is_concrete(self._array)
         values = _shown(self.numpy(), len(name)) if is_shown else f"shape={self.shape}"
         weak = ", weak" if kind.is_weak else ""

@@ -1,0 +1,91 @@
+"""JAX's own function for an op on arrays of a dtype."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from castwise.execute.functions import STANDARD, Function
+from castwise.vocab.dtypes import DType
+
+# These move elements and round nothing, whatever the dtype.
+_MOVES = frozenset({"where", "concat", "stack"})
+# These answer with a place or a number of elements, which a small dtype could not hold.
+_COUNTS = frozenset({"argmax", "argmin", "count_nonzero"})
+# One operation of XLA each: it rounds 16-bit floats once. Others are made of several.
+_ONCE = frozenset({
+    "add", "sub", "mul", "div", "neg", "abs", "positive", "maximum", "minimum", "max", "min",
+    "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "nextafter",
+})  # fmt: skip
+_FOR_BOOL = frozenset({
+    "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "any", "all",
+})  # fmt: skip
+_SMALLEST = 8  # the fewest bits that XLA has arithmetic for on every device
+
+
+def function_of(op: str, dtype: DType) -> Function | None:
+    """JAX's function, unless it does not take the dtype or rounds in between."""
+    if dtype.kind == "complex" and op in _NOT_FOR_COMPLEX:
+        return _NOT_FOR_COMPLEX[op]
+    found = _functions().get(op) or getattr(jnp, STANDARD.get(op, op), None)
+    if found is None or op in _MOVES:
+        return found
+    if op in _COUNTS:
+        return found if dtype.bits >= _SMALLEST or dtype.kind == "bool" else _of_wider(found)
+    if dtype.kind == "bool":
+        return found if op in _FOR_BOOL else None
+    if dtype.kind == "int":
+        return found if dtype.bits >= _SMALLEST else None
+    return found if dtype.bits >= 32 or (dtype.bits == 16 and op in _ONCE) else None
+
+
+def _of_wider(function: Function) -> Function:
+    """A function that does not answer with elements, on those of fewer bits than XLA computes."""
+
+    def computed(array: Any, **options: Any) -> Any:
+        wide = jnp.float32 if jnp.issubdtype(array.dtype, jnp.floating) else jnp.int32
+        return function(array.astype(wide), **options)
+
+    return computed
+
+
+def _clamp(x: Any, low: Any = None, high: Any = None) -> Any:
+    """The bounds in the order of NumPy: by real part, then by imaginary part."""
+    x = x if low is None else jnp.maximum(x, low)
+    return x if high is None else jnp.minimum(x, high)
+
+
+def _place(
+    farthest: Callable[..., Any], x: Any, *, axis: int | None = None, keepdims: bool = False
+) -> Any:
+    """Where the first NaN stands or, where there is none, the farthest element."""
+    is_nan = jnp.isnan(x)
+    has_nan = jnp.any(is_nan, axis=axis, keepdims=True)
+    is_it = jnp.where(has_nan, is_nan, x == farthest(x, axis=axis, keepdims=True))
+    return jnp.argmax(is_it, axis=axis, keepdims=keepdims)
+
+
+# JAX itself does not take complex numbers here; None: the recipe does.
+_NOT_FOR_COMPLEX: dict[str, Function | None] = {
+    "clamp": _clamp,
+    "argmax": functools.partial(_place, jnp.max),
+    "argmin": functools.partial(_place, jnp.min),
+    "median": None,
+    "gelu": None,
+}
+
+
+@functools.cache
+def _functions() -> dict[str, Function]:
+    """Where JAX has an op outside of jax.numpy or under another name than the standard."""
+    return {
+        "erf": jax.lax.erf, "rsqrt": jax.lax.rsqrt, "norm": jnp.linalg.norm,
+        "xlogy": jax.scipy.special.xlogy, "logsumexp": jax.nn.logsumexp, "relu": jax.nn.relu,
+        "sigmoid": jax.nn.sigmoid, "softmax": jax.nn.softmax, "log_softmax": jax.nn.log_softmax,
+        "gelu": functools.partial(jax.nn.gelu, approximate=False),
+    }  # fmt: skip

@@ -1,0 +1,70 @@
+"""Tensors as trees of JAX: jit, grad, vmap, scan and the like take them and give them back."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Any, NamedTuple, cast
+
+import jax
+
+from castwise.errors import UsageError
+from castwise.execute.backend import Backend, backend_of
+from castwise.execute.kinds import Kind, interned
+from castwise.execute.tensor import Tensor
+from castwise.execute.variable import Variable
+from castwise.frameworks.catalog import chosen_dialect
+from castwise.frameworks.dialect import Dialect
+from castwise.vocab.dtypes import DType
+from castwise.vocab.live import to_dtype
+
+
+class _Carried(NamedTuple):
+    """What a tensor is besides its array, compared wherever JAX compares two trees.
+
+    The context's dialect is in it so that what was compiled under one is not run under another.
+    """
+
+    dialect: Dialect | None
+    context: Dialect | None
+    home: str
+    is_weak: bool
+
+
+def register(backend: Backend) -> None:
+    """Tells JAX what is in a tensor."""
+    for cls in (Tensor, Variable):
+        jax.tree_util.register_pytree_with_keys(
+            cls, _flattened_with_keys, functools.partial(_unflattened, backend, cls), _flattened
+        )
+
+
+def _flattened(tensor: Tensor) -> tuple[tuple[Any], _Carried]:
+    kind = tensor._kind
+    context = None if kind.dialect else chosen_dialect.get()
+    return (tensor._array,), _Carried(kind.dialect, context, kind.home, kind.is_weak)
+
+
+def _flattened_with_keys(tensor: Tensor) -> tuple[tuple[tuple[Any, Any]], _Carried]:
+    (array,), carried = _flattened(tensor)
+    return ((jax.tree_util.GetAttrKey("array"), array),), carried
+
+
+def _unflattened(
+    backend: Backend, cls: type[Tensor], carried: _Carried, children: Iterable[Any]
+) -> Tensor:
+    """A tensor of whatever JAX puts into it, which need not be an array."""
+    (child,) = children
+    tensor = object.__new__(cls)
+    tensor._array = child
+    tensor._kind = _kind(child, backend_of(child) or backend, carried)
+    return tensor
+
+
+def _kind(child: Any, backend: Backend, carried: _Carried) -> Kind:
+    try:
+        dtype, is_zero_d = to_dtype(child.dtype), not child.shape
+    except (AttributeError, UsageError):  # a placeholder of JAX's: it has no dtype
+        dtype, is_zero_d = cast(DType, None), False
+    kind = Kind(backend, dtype, is_zero_d, carried.is_weak, carried.dialect, carried.home)
+    return interned(kind)
