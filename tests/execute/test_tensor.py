@@ -380,3 +380,49 @@ def test_copies_are_like_the_original(name: str, way: str) -> None:
     assert made._kind is t._kind
     assert np.shares_memory(made.array, t.array) is (way == "copy")
     assert ((made + made).tolist(), (made + made).dtype) == ((t + t).tolist(), (t + t).dtype)
+
+
+# What is remembered of operators on numbers.
+
+
+@pytest.mark.parametrize(
+    ("op", "number", "expected"),
+    [("div", 0.0, "inf"), ("div", -0.0, "-inf"), ("add", float("nan"), "nan"),
+     ("mul", True, "1.0"), ("mul", 1, "1.0"), ("mul", 0, "0.0"), ("mul", -0.0, "-0.0")],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
+def test_equal_numbers_are_told_apart(op: str, number: float, expected: str) -> None:
+    t = tensor([1.0, 1.0], "float32", "numpy")
+    for _ in range(3):
+        for other in (0.0, -0.0, 1, True, 1.0):
+            OPERATORS[op](t, other)
+            OPERATORS["mul"](other, t)
+        assert str(OPERATORS[op](t, number).tolist()[0]) == expected
+
+
+def test_the_type_of_a_number_tells_its_role_however_often() -> None:
+    t = tensor([1, 2], "int32")
+    for _ in range(3):
+        assert [(t + n).dtype.name for n in (1, 1.0, True, 0, 0.0, False)] == [
+            "int32", "float32", "int32", "int32", "float32", "int32"
+        ]  # fmt: skip
+        assert [(n / t).tolist() for n in (1, 2.0)] == [[1, 0.5], [2, 1]]
+        with cw.use("numpy"):
+            assert (t.under(None) + 1.0).dtype.name == "float64"
+
+
+def test_the_values_of_an_array_are_not_remembered() -> None:
+    for value in range(5):
+        t = tensor([value, value], "int32")
+        assert (t + 1).tolist() == [value + 1] * 2
+        assert (1 - t).tolist() == [1 - value] * 2
+        assert (t + t).tolist() == [value * 2] * 2
+        assert cw.apply("add", t, t).tolist() == [value * 2] * 2
+
+
+def test_a_number_out_of_range_is_refused_however_often() -> None:
+    t = tensor([1, 2], "int8", "numpy")
+    for _ in range(3):
+        assert (t + 100).dtype.name == "int8"
+        with pytest.raises(cw.ScalarRangeError):
+            t + 200

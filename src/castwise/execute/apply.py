@@ -23,17 +23,19 @@ from castwise.execute.operands import (
     looks_at_values,
     raw,
 )
-from castwise.execute.plans import Plan
+from castwise.execute.plans import BesideNumber, Plan
 from castwise.execute.tensor import Tensor, wrapped
 from castwise.frameworks.catalog import DEFAULT, chosen_dialect
 
 _MOST_PLANS = 1 << 14
 _plans: dict[tuple[object, ...], Plan] = {}
-# The plans of operators on two tensors, for the fast path; `_fast` is these or, as long as anyone
-# watches, nothing, so that nobody pays for watching who does not.
-_by_kinds: dict[tuple[object, ...], Plan] = {}
-_NONE: dict[tuple[object, ...], Plan] = {}
+# What is known by the kinds of two tensors, or of one and a number, for the fast path; `_fast` is
+# this or, as long as anyone watches, nothing, so that nobody pays for watching who does not.
+_by_kinds: dict[tuple[object, ...], Plan | BesideNumber] = {}
+_NONE: dict[tuple[object, ...], Plan | BesideNumber] = {}
 _fast = _by_kinds
+# Not complex: two that are equal may differ in the sign of a zero part.
+_NUMBERS = frozenset({bool, int, float})
 _context = chosen_dialect.get
 _new = object.__new__
 
@@ -81,8 +83,17 @@ def apply(
     Raises PromotionError where the dialect refuses, UsageError where the operands do not belong
     together.
     """
+    key = None
+    if len(operands) == 2 and not options and type(operands[0]) is type(operands[1]) is Tensor:
+        first, second = operands
+        key = (name, form, home, _context(), first._kind, second._kind)
+        known = _fast.get(key)
+        if known is not None:
+            return Tensor._of(known.run(first._array, second._array), known.kind)
     plan = planned(name, operands, form, home=home)
     array = run(plan, operands, options)
+    if key:
+        _remember_pair(key, plan)
     is_known = plan.is_elementwise and not options
     return Tensor._of(array, plan.kind if is_known else plan.kind.shaped(array.shape))
 
@@ -104,17 +115,60 @@ def apply_several(
 
 
 def apply_operator(name: str, first: Any, second: Any) -> Any:
-    """The result of a binary operator: the same as apply, and fast for two tensors."""
-    if type(first) is Tensor and type(second) is Tensor:
-        plan = _fast.get((name, _context(), first._kind, second._kind))
-        if plan is not None:
-            result = _new(Tensor)
-            result._array = plan.run(first._array, second._array)
-            result._kind = plan.kind
-            return result
-    elif not (is_operand(first) and is_operand(second)):
+    """The result of a binary operator: as apply, and fast for tensors and Python numbers."""
+    if type(first) is Tensor:
+        if type(second) is Tensor:
+            known = _fast.get((name, _context(), first._kind, second._kind))
+            if known is not None:
+                result = _new(Tensor)
+                result._array = known.run(first._array, second._array)
+                result._kind = known.kind
+                return result
+        elif type(second) in _NUMBERS:
+            # Zeros are told apart by their text, for 0.0 and -0.0 are equal.
+            number = second or str(second)
+            known = _fast.get((name, _context(), first._kind, type(second), number))
+            if known is not None:
+                return Tensor._of(known.run(first._array), known.kind)
+    elif type(second) is Tensor and type(first) in _NUMBERS:
+        number = first or str(first)
+        known = _fast.get((name, _context(), type(first), number, second._kind))
+        if known is not None:
+            return Tensor._of(known.run(second._array), known.kind)
+    return _operated(name, first, second)
+
+
+def _operated(name: str, first: Any, second: Any) -> Any:
+    """The result of an operator that was not met before, remembered for the next time."""
+    if not (is_operand(first) and is_operand(second)):
         return NotImplemented
-    return apply(name, first, second, form="operator")
+    plan = planned(name, (first, second), "operator")
+    array = run(plan, (first, second), {})
+    if type(first) is type(second) is Tensor:
+        _remember_pair((name, _context(), first._kind, second._kind), plan)
+    elif type(first) is Tensor and type(second) in _NUMBERS:
+        kinds: tuple[object, ...] = (first._kind, type(second), second or str(second))
+        _remember_number((name, _context(), *kinds), plan, 1, second)
+    elif type(first) in _NUMBERS and type(second) is Tensor:
+        kinds = (type(first), first or str(first), second._kind)
+        _remember_number((name, _context(), *kinds), plan, 0, first)
+    return Tensor._of(array, plan.kind if plan.is_elementwise else plan.kind.shaped(array.shape))
+
+
+def _remember_pair(key: tuple[object, ...], plan: Plan) -> None:
+    """Keeps the plan of two tensors, unless another may be needed for other values."""
+    question = plan.decision.question
+    if plan.is_elementwise and not looks_at_values(question.dialect, question.op, question.form):
+        _by_kinds[key] = plan
+
+
+def _remember_number(key: tuple[object, ...], plan: Plan, place: int, number: Any) -> None:
+    """Keeps the plan of a tensor beside a number, with the number as the backend takes it."""
+    beside = plan.beside(place, number) if number == number else None  # NaN is never found again
+    if beside is not None:
+        if len(_by_kinds) >= _MOST_PLANS:
+            _by_kinds.clear()
+        _by_kinds[key] = beside
 
 
 def planned(
@@ -142,9 +196,6 @@ def planned(
             _plans.clear()
             _by_kinds.clear()
         plan = _plans[key] = _made(name, question, kinds, operands, home)
-    is_pair = len(kinds) == len(operands) == 2
-    if is_pair and plan.is_elementwise and form == "operator" and not (inplace or sees_values):
-        _by_kinds[(name, _context(), kinds[0], kinds[1])] = plan
     return plan
 
 

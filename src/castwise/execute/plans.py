@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from castwise.engine.decision import Decision
 from castwise.errors import PromotionError
@@ -11,6 +11,13 @@ from castwise.execute.backend import Backend
 from castwise.execute.kinds import Kind
 from castwise.execute.steps import RunsWhole, steps_of
 from castwise.vocab.dtypes import dtypes_of
+
+
+class BesideNumber(NamedTuple):
+    """How an op with a known number is computed: `run` takes the raw array beside it."""
+
+    run: Callable[..., Any]
+    kind: Kind
 
 
 class Plan:
@@ -21,7 +28,8 @@ class Plan:
     """
 
     __slots__ = (
-        "_function", "_steps", "_takes", "backend", "decision", "is_elementwise", "kind", "run",
+        "_function", "_is_direct", "_steps", "_takes", "backend", "decision", "is_elementwise",
+        "kind", "run",
     )  # fmt: skip
 
     def __init__(self, decision: Decision, kind: Kind, backend: Backend, computes: str) -> None:
@@ -35,6 +43,7 @@ class Plan:
         self._takes = self._steps.takes(backend)
         whole = backend.whole(self._steps) if isinstance(backend, RunsWhole) else None
         self.run: Callable[..., Any] = whole or self._carefully
+        self._is_direct = False
 
     def compute(self, *operands: Any, **options: Any) -> Any:
         """Casts and computes: what the function returns, one array or several."""
@@ -46,8 +55,22 @@ class Plan:
         computed = self.compute(*operands, **options)
         array = self._steps.ended(computed, self.backend)
         if array is computed and self.is_elementwise and not self.kind.is_zero_d:
+            self._is_direct = True
             self.run = self._directly()  # which answers so for every array of these dtypes
         return array
+
+    def beside(self, place: int, number: Any) -> BesideNumber | None:
+        """The computation beside a number; None before results are known not to need a look."""
+        if not self._is_direct:
+            return None
+        function, (left, right) = self._function, self._takes
+        known = self._takes[place]
+        value = known(number) if known else number
+        if place:
+            run = (lambda x: function(left(x), value)) if left else (lambda x: function(x, value))
+        else:
+            run = (lambda x: function(value, right(x))) if right else (lambda x: function(value, x))
+        return BesideNumber(run, self.kind)
 
     def _directly(self) -> Callable[..., Any]:
         """The computation without a look at its result."""
