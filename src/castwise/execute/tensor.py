@@ -11,6 +11,7 @@ from castwise.errors import PromotionError, UsageError
 from castwise.execute.array_object import ArrayObject
 from castwise.execute.backend import Backend, backend_named, backend_of
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
+from castwise.execute.gradients import Gradients
 from castwise.execute.kinds import Kind, interned
 from castwise.frameworks.catalog import DEFAULT, to_dialect
 from castwise.frameworks.dialect import Dialect
@@ -19,7 +20,7 @@ from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import describe, to_dtype
 
 
-class Tensor(ArrayObject):
+class Tensor(ArrayObject, Gradients):
     """An array that computes under a dialect's rules.
 
     >>> t = asarray([1, 2, 3], dtype="int32", dialect="torch")

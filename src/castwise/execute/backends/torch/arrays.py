@@ -174,6 +174,22 @@ class Torch:
             return array.type(torch.complex64).numpy(force=True)  # complex32 is new to ml_dtypes
         return array.detach().resolve_conj().view(bits).numpy(force=True).view(numpy.native(held))
 
+    def requires_gradient(self, array: Any) -> bool:
+        """Whether a gradient reaches an array."""
+        return bool(array.requires_grad)
+
+    def require_gradient(self, array: Any, required: bool) -> None:
+        """Marks an array, in place."""
+        array.requires_grad_(required)
+
+    def go_back(self, array: Any, gradient: Any) -> None:
+        """torch's own backward."""
+        array.backward(gradient)
+
+    def gradient_of(self, array: Any) -> Any:
+        """The gradient gathered in an array that was not computed, or that was told to keep it."""
+        return array.grad if array.is_leaf or array.retains_grad else None
+
 
 def _shares_memory(tensor: Any, data: Any) -> bool:
     """Whether a tensor made of something lies in its memory."""
