@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from collections.abc import Iterator
 from typing import Any
@@ -248,3 +249,89 @@ def test_the_text_shows_what_it_is(backend: Backend) -> None:
     text = repr(tensor([1, 2], "int8", backend, "torch"))
     assert text.startswith("Tensor(")
     assert text.endswith(f"dtype=int8, dialect=torch, backend={backend.name})")
+
+
+SHAPES = (
+    ((3,), (3,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2, 3)), ((), ()), ((0,), (1,)),
+    ((2, 0), (1, 0)), ((0,), ()), ((4, 1, 3), (2, 1)),
+)  # fmt: skip
+
+
+def filled(shape: tuple[int, ...], dtype: str) -> Any:
+    size = int(np.prod(shape))
+    return (np.arange(size).reshape(shape) % 5 + 1).astype("int64").astype(dtype)
+
+
+@pytest.mark.parametrize("shapes", SHAPES, ids=str)
+def test_shapes_broadcast(backend: Backend, shapes: tuple[tuple[int, ...], ...]) -> None:
+    for op in ("add", "mul", "div", "lt", "maximum", "floor_divide", "pow", "where"):
+        for dtypes in (("int32", "int32"), ("float32", "float64"), ("uint8", "int16")):
+            found = []
+            for b in (backend, backend_named(REFERENCE)):
+                x, y = (tensor(filled(s, d), d, b) for s, d in zip(shapes, dtypes, strict=True))
+                found.append(cw.apply(op, *([x > 2] if op == "where" else []), x, y))
+            got, expected = found
+            assert (got.shape, got.dtype) == (expected.shape, expected.dtype), (op, dtypes)
+            np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-6)
+
+
+PRODUCTS = (
+    ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4)),
+    ((5, 2, 3), (5, 3, 4)), ((5, 2, 3), (1, 3, 4)), ((2, 0), (0, 3)), ((0, 3), (3, 2)),
+    ((0,), (0,)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("shapes", PRODUCTS, ids=str)
+def test_products_of_all_shapes(backend: Backend, shapes: tuple[tuple[int, ...], ...]) -> None:
+    for dtype in ("int8", "int32", "float32", "complex64", "bool"):
+        for op in ("matmul", "dot"):
+            got, expected = (
+                cw.apply(op, *[tensor(filled(shape, dtype), dtype, b) for shape in shapes])
+                for b in (backend, backend_named(REFERENCE))
+            )
+            assert (got.shape, got.dtype) == (expected.shape, expected.dtype), (op, dtype)
+            np.testing.assert_array_equal(got.numpy(), expected.numpy(), f"{op} {dtype}")
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (0,), (2, 3), (2, 0), (2, 3, 4)], ids=str)
+def test_reductions_of_all_shapes(backend: Backend, shape: tuple[int, ...]) -> None:
+    axes = [None, *range(len(shape)), *([(0, len(shape) - 1)] if len(shape) > 1 else [])]
+    needs_one = ("max", "min", "mean", "std", "var")
+    for op, axis in itertools.product(("sum", "prod", "any", "all", *needs_one), axes):
+        if op in needs_one and 0 in shape:
+            continue
+        for dtype, keepdims in itertools.product(("int16", "float32"), (False, True)):
+            got, expected = (
+                cw.apply(op, tensor(filled(shape, dtype), dtype, b), axis=axis, keepdims=keepdims)
+                for b in (backend, backend_named(REFERENCE))
+            )
+            assert (got.shape, got.dtype) == (expected.shape, expected.dtype), (op, axis)
+            np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dialect", ["numpy", "torch", "jax:x64"])
+@pytest.mark.parametrize("op", ["add", "mul", "maximum", "eq", "lt", "where", "concat", "neg"])
+def test_ops_compute_in_every_dtype(backend: Backend, op: str, dialect: str) -> None:
+    """Also in those the library may have no kernel for: castwise goes through a wider one."""
+    tried = 0
+    for dtype in in_both(backend):
+        one, two = f"{dtype}[4]", f"{dtype}[4]"
+        operands = {"where": ["bool[4]", one, two], "neg": [one]}.get(op, [one, two])
+        try:
+            decision = cw.resolve(op, *operands, dialect=dialect)
+        except cw.PromotionError:
+            continue
+        if not {decision.compute, decision.result} <= set(backend.dtypes):
+            continue
+        if decision.has_kernel:
+            tried += 1
+            got, expected = (
+                cw.apply(op, *_tensors(operands, b, dialect))
+                for b in (backend, backend_named(REFERENCE))
+            )
+            assert got.dtype is expected.dtype is decision.result, dtype
+            np.testing.assert_array_equal(
+                got.numpy().astype("complex128"), expected.numpy().astype("complex128"), str(dtype)
+            )
+    assert tried > 5
