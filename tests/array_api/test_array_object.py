@@ -109,4 +109,5 @@ def test_joining_asks_the_engine() -> None:
         xp.concat([x, xp.zeros(1)])
     with pytest.raises(cw.UsageError, match="at least one"):
         xp.concat([])
+    assert xp.concat([x, y] * 100).shape == (200,)
     assert xp.diff(xp.asarray([1, 4], dtype=xp.int8), prepend=y).tolist() == [-1, 3]

@@ -227,6 +227,8 @@ def _limits(conversion: Conversion) -> Limits:
 
 def _lowest(row: Op, truncates: dict[DType, DType]) -> tuple[DType | None, ...]:
     """The lowest dtype of each operand, as arrays really have it; those not named have none."""
+    if not (row.lowest or row.lowest_per_input):
+        return ()
     count = row.arity[1]
     named = [dtype(low) if low else None for low in row.lowest_per_input or (row.lowest,) * count]
     held = [truncates.get(low, low) if low else None for low in named]

@@ -17,7 +17,7 @@ RESULTS = {
     "index": "the result is the dialect's index dtype",
     "first": "the result is the first operand's dtype",
 }
-ARBITRARY = 64  # more operands than any op is asked with
+ARBITRARY = 1 << 16  # more operands than any op is asked with
 ANY = "bool int float complex"
 REAL = "bool int float"
 NUMBER = "int float complex"
