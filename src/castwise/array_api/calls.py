@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 from castwise.errors import UsageError
@@ -41,9 +42,10 @@ def laid_out(name: str, x: Tensor, *arguments: Any, **options: Any) -> Tensor:
 def called(name: str, x: Tensor, *arguments: Any, **options: Any) -> Any:
     """What the backend's own function of a name returns for raw arrays."""
     first = tensor(x, name)
-    function = first._kind.backend.namespace
-    for part in name.split("."):
-        function = getattr(function, part)
+    try:
+        function = attrgetter(name)(first._kind.backend.namespace)  # such as fft.fftshift
+    except AttributeError:
+        raise UsageError(f"the backend {first.backend} has no {name}.") from None
     return function(first._array, *[_raw(argument, first) for argument in arguments], **options)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from castwise.array_api.calls import Number, called, laid_out, tensor
+from castwise.errors import UsageError
 from castwise.execute import tensor as tensors
 from castwise.execute.backend import backend_named, backend_of
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
@@ -205,6 +206,8 @@ def from_dlpack(
     )
     asked = {"device": device, "copy": copy}
     options = {name: value for name, value in asked.items() if value is not None}
+    if not hasattr(holder.namespace, "from_dlpack"):
+        raise UsageError(f"the backend {holder.name} takes no arrays by DLPack: use asarray.")
     array = holder.namespace.from_dlpack(held, **options)
     kind = Kind(holder, holder.dtype_of(array), not array.shape, False, own, STANDARD)
     return Tensor._of(array, interned(kind))
