@@ -10,6 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 
+def div(xp: Any, x: Any, y: Any) -> Any:
+    """The quotient of integers rounded to zero, where a framework divides integers as C does."""
+    quotient = xp.floor_divide(xp.abs(x), xp.abs(y))
+    return xp.where((x < 0) == (y < 0), quotient, -quotient)
+
+
 def fmod(xp: Any, x: Any, y: Any) -> Any:
     """The remainder with the sign of the dividend."""
     return xp.where(x < 0, -1, 1) * xp.remainder(xp.abs(x), xp.abs(y))
@@ -220,7 +226,7 @@ def allclose(
 RECIPES: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        fmod, float_power, fmax, fmin, copysign, atan2, logaddexp, heaviside, xlogy, dot,
+        div, fmod, float_power, fmax, fmin, copysign, atan2, logaddexp, heaviside, xlogy, dot,
         clip_above, lerp, addcmul, mse_loss, l1_loss, huber_loss, poisson_nll_loss, relu,
         threshold, rsqrt, sigmoid, gelu, erf, softmax, log_softmax, logsumexp, angle, norm,
         median, allclose,
