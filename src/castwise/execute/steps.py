@@ -20,10 +20,14 @@ _NOT_ELEMENTWISE = frozenset({"reductions", "products", "joining", "losses"})
 
 
 class Entry(NamedTuple):
-    """How an operand enters: in which dtype, and whether it is a Python number."""
+    """How an operand enters: in which dtype, and from which; a Python number has none."""
 
     dtype: DType
-    is_number: bool = False
+    source: DType | None = None
+
+    @property
+    def is_number(self) -> bool:
+        return self.source is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,8 @@ class Steps:
 
 @runtime_checkable
 class RunsWhole(Protocol):
-    """A backend that carries out all the steps of an op at once, since its arrays are lazy."""
+    """A backend that carries out all the steps of an op at once: its arrays are lazy, or it casts
+    while it computes."""
 
     def whole(self, steps: Steps) -> Callable[..., Any] | None:
         """What to call with raw operands and options; None where the steps run one by one."""
@@ -83,9 +88,9 @@ def steps_of(decision: Decision, computes: str) -> Steps:
 def _entry(decision: Decision, place: int) -> Entry | None:
     operand, cast = decision.question.operands[place], decision.casts[place]
     if operand.is_scalar:
-        return Entry(cast.target if cast else decision.compute, is_number=True)
+        return Entry(cast.target if cast else decision.compute)
     goal = cast.target if cast else _truncated(decision, operand.dtype)
-    return Entry(goal) if goal else None
+    return Entry(goal, operand.dtype) if goal else None
 
 
 def _truncated(decision: Decision, held: DType | None) -> DType | None:

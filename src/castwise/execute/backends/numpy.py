@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import array_api_compat.numpy as standard
@@ -14,6 +14,7 @@ import numpy as np
 
 from castwise.execute.backend import Backend, lacking
 from castwise.execute.functions import STANDARD
+from castwise.execute.steps import Entry, Steps
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
@@ -86,6 +87,27 @@ class _NumPy:
         if dtype.kind == "bool":
             return None if op in _NOT_FOR_BOOL else found
         return None if op not in _MOVES and dtype.bits < _SMALL else found
+
+    def whole(self, steps: Steps) -> Callable[..., Any] | None:
+        """A ufunc that casts while it computes: no array in between, which large ones feel."""
+        function = self.function(steps.op, steps.compute)
+        if not isinstance(function, np.ufunc) or not self._casts_quietly(steps.entries):
+            return None
+        dtypes = [self.native(steps.compute)] * function.nin + [None] * function.nout
+        call = functools.partial(function, signature=tuple(dtypes), casting="unsafe")
+
+        def run(*arrays: Any, **options: Any) -> Any:
+            found = call(*arrays, **options)
+            return found if type(found) is np.ndarray else steps.ended(found, self)
+
+        return run
+
+    def _casts_quietly(self, entries: Sequence[Entry | None]) -> bool:
+        """Whether arrays alone enter, some are cast, and none of the casts may warn."""
+        casts = [entry for entry in entries if entry]
+        return bool(casts) and all(
+            e.source and _is_quiet(self.native(e.source), self.native(e.dtype)) for e in casts
+        )
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """Writes into the array itself."""
