@@ -82,7 +82,8 @@ def test_dlpack_both_ways() -> None:
     assert (found.dtype, found.tolist()) == (xp.int16, [3, 4])
     again = xp.from_dlpack(x, dialect="torch")
     assert (again.dialect.name, again.backend) == ("torch", "numpy")
-    assert x.__dlpack__(max_version=(1, 0), copy=True)
+    if int(np.__version__.partition(".")[0]) >= 2:  # NumPy 1 knows the stream alone
+        assert x.__dlpack__(max_version=(1, 0), copy=True)
 
 
 def test_layout_keeps_dtype_dialect_and_weakness() -> None:
