@@ -83,6 +83,9 @@ def test_result_type_and_can_cast_ask_the_engine() -> None:
     with cw.use("torch"):
         assert xp.can_cast(xp.float64, xp.float32)
         assert xp.result_type(xp.int64, xp.float32) is xp.float32
+    with cw.use("numpy@1"):  # which looks at values
+        assert xp.result_type(xp.int8, xp.asarray(300)) is xp.int16
+        assert xp.result_type(xp.int8, xp.asarray(1)) is xp.int8
     with pytest.raises(cw.PromotionError):
         xp.result_type(xp.int8, xp.float32)
     with pytest.raises(cw.UsageError, match="at least one"):

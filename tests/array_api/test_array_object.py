@@ -43,8 +43,10 @@ def test_a_number_is_a_0_d_tensor() -> None:
         range(xp.asarray(1.0))  # type: ignore[call-overload]
     with pytest.raises(TypeError):
         float(xp.asarray(1j))
-    with pytest.raises(TypeError, match="no length"):
-        len(one)
+    for asks_length in (len, list):
+        with pytest.raises(TypeError, match="no length"):
+            asks_length(one)
+    assert [int(x) for x in xp.arange(3)] == [0, 1, 2]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from castwise.engine import types
 from castwise.engine.ask import answer
 from castwise.engine.decision import Question
 from castwise.errors import UsageError
-from castwise.execute.operands import common_dialect, described
+from castwise.execute.operands import common_dialect, described, looks_at_values
 from castwise.execute.tensor import Tensor
 from castwise.frameworks.catalog import STANDARD
 from castwise.vocab.dtypes import DType
@@ -51,8 +51,10 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     if not arrays_and_dtypes:
         raise UsageError("result_type takes at least one array, dtype or number.")
     kinds = [x._kind for x in arrays_and_dtypes if isinstance(x, Tensor)]
-    seen = tuple([described(x, sees_values=True) for x in arrays_and_dtypes])
-    return answer(Question(_RESULT_TYPE, seen, common_dialect(kinds, STANDARD))).result
+    spoken = common_dialect(kinds, STANDARD)
+    sees_values = looks_at_values(spoken, _RESULT_TYPE, "function")
+    seen = tuple([described(x, sees_values) for x in arrays_and_dtypes])
+    return answer(Question(_RESULT_TYPE, seen, spoken)).result
 
 
 def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from castwise.errors import UsageError
@@ -26,6 +27,7 @@ class ArrayObject:
         @classmethod
         def _of(cls, array: Any, kind: Kind) -> Tensor: ...
         def item(self) -> Any: ...
+        def __getitem__(self, key: Any) -> Tensor: ...
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         """The functions of the standard on tensors."""
@@ -113,3 +115,6 @@ class ArrayObject:
         if not self._array.shape:
             raise TypeError("a 0-d tensor has no length.")
         return int(self._array.shape[0])
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return (self[place] for place in range(len(self)))
