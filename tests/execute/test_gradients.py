@@ -185,3 +185,9 @@ def test_backends_without_gradients_name_one_that_has_them() -> None:
                 match=rf"the backend {name} records no gradients.*backend='torch'",
             ):
                 use()
+
+
+def test_a_backend_that_differentiates_functions_names_its_own_way() -> None:
+    pytest.importorskip("jax")
+    with pytest.raises(cw.UsageError, match=r"use jax\.grad on a function of tensors or convert"):
+        cw.asarray([1.0], dtype="float32", backend="jax").backward()

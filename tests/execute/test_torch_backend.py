@@ -217,6 +217,39 @@ def test_inference_mode_computes_the_same() -> None:
     assert not (x * y + 1).array.is_inference()
 
 
+def test_numbers_first_met_in_inference_mode_take_part_in_gradients() -> None:
+    x = on_torch([1, 2], "float32", "torch")
+    for _ in range(3):
+        with torch.inference_mode():
+            _ = x * 1.625
+    x.requires_grad_()
+    cw.apply("sum", x * 1.625).backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [1.625, 1.625]
+
+
+def test_numbers_first_met_while_tracing_are_not_kept() -> None:
+    from torch._subclasses import FakeTensorMode
+
+    x = on_torch([1, 2], "float32", "torch")
+    with FakeTensorMode() as mode:
+        traced = cw.asarray(mode.from_tensor(x.array), dialect="torch")
+        for _ in range(3):
+            assert repr(traced * 2.125).startswith("Tensor(shape=(2,), dtype=float32")
+    assert (x * 2.125).tolist() == [2.125, 4.25]
+
+
+@pytest.mark.parametrize("held", ["complex64", "complex128", "bool", "uint64", "float8_e5m2"])
+def test_casts_within_an_op_are_those_of_astype(held: str) -> None:
+    backend = backend_named("torch")
+    array = on_torch([1, 0, 1], held).array
+    for target in backend.dtypes:
+        cast = backend.caster(cw.dtype(held), target)(array)  # type: ignore[attr-defined]
+        expected = backend.cast(array, target)
+        assert cast.dtype is expected.dtype
+        assert torch.equal(cast.to(torch.complex128), expected.to(torch.complex128))
+
+
 def test_a_default_device_holds_new_arrays_and_no_numbers() -> None:
     before = on_torch([1.0], "float32")
     with torch.device("meta"):

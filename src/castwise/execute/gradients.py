@@ -29,6 +29,13 @@ class RecordsGradients(Protocol):
         """The gradient gathered in an array, or None."""
 
 
+@runtime_checkable
+class DifferentiatesFunctions(Protocol):
+    """A backend that differentiates functions rather than what was computed."""
+
+    differentiates_with: str  # the library's own function that does
+
+
 class Gradients:
     """The part of a tensor that deals with gradients. A gradient has its tensor's dtype."""
 
@@ -91,8 +98,11 @@ def recording(backend: Backend) -> RecordsGradients:
     """
     if isinstance(backend, RecordsGradients):
         return backend
-    others = [f"cw.asarray(x, backend={name!r})" for name in backend_names() if _records(name)]
-    way_out = f"convert the tensor, {' or '.join(others)}" if others else "no installed one does"
+    ways = [f"convert the tensor, cw.asarray(x, backend={name!r})"
+            for name in backend_names() if _records(name)]  # fmt: skip
+    if isinstance(backend, DifferentiatesFunctions):
+        ways.insert(0, f"use {backend.differentiates_with} on a function of tensors")
+    way_out = " or ".join(ways) or "no installed one does"
     raise UsageError(f"the backend {backend.name} records no gradients: {way_out}.")
 
 

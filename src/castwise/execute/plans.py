@@ -66,6 +66,8 @@ class Plan:
         function, (left, right) = self._function, self._takes
         known = self._takes[place]
         value = known(number) if known else number
+        if self.backend.owns(value) and not self.backend.is_concrete(value):
+            return None  # it belongs to what is being traced
         if place:
             run = (lambda x: function(left(x), value)) if left else (lambda x: function(x, value))
         else:

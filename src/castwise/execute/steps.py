@@ -73,6 +73,14 @@ class RunsWhole(Protocol):
         """What to call with raw operands and options; None where the steps run one by one."""
 
 
+@runtime_checkable
+class CastsByPair(Protocol):
+    """A backend that casts faster where both dtypes are known beforehand."""
+
+    def caster(self, source: DType, target: DType) -> Take:
+        """What casts arrays of one dtype to another."""
+
+
 def steps_of(decision: Decision, computes: str) -> Steps:
     """The steps a decision comes to, for what computes: the op, or a function decided as it is."""
     row = decision.question.op
@@ -101,8 +109,10 @@ def _truncated(decision: Decision, held: DType | None) -> DType | None:
 
 def _take(entry: Entry, backend: Backend) -> Take:
     target = entry.dtype
-    if entry.is_number:
+    if entry.source is None:
         return lambda value: backend.number(value, target)
+    if isinstance(backend, CastsByPair):
+        return backend.caster(entry.source, target)
     return lambda array: backend.cast(array, target)
 
 

@@ -30,6 +30,7 @@ class JAX:
 
     name = "jax"
     speaks = "jax"
+    differentiates_with = "jax.grad"
     namespace = jnp
 
     def __init__(self) -> None:
