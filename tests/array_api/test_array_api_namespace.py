@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from operator import attrgetter
 from typing import Any
 
 import pytest
 
 import castwise as cw
 from castwise import array_api as xp
+from castwise.execute.alike import LIKE
+from castwise.execute.functions import STANDARD
+from castwise.vocab.ops import OPS
 
 strict = pytest.importorskip("array_api_strict")
 
@@ -80,11 +84,15 @@ def test_the_info_tells_devices_and_dtypes() -> None:
 
 
 def test_every_op_that_computes_is_a_function_of_the_namespace() -> None:
-    from castwise.execute.functions import STANDARD
-    from castwise.vocab.ops import OPS
-
     computing = [op.name for op in OPS.values() if op.family != "questions"]
     assert [name for name in computing if not hasattr(xp, STANDARD.get(name, name))] == []
+
+
+def test_what_is_decided_as_an_op_is_a_function_of_the_standard() -> None:
+    assert set(LIKE.values()) <= set(OPS)
+    assert set(LIKE) & set(OPS) == set()
+    named = [name for name in LIKE if name != "clip_above"]  # clip without a lower bound
+    assert all(callable(attrgetter(name)(xp)) for name in named)
 
 
 def test_what_is_no_tensor_is_refused_with_the_way_out() -> None:
