@@ -93,7 +93,10 @@ class _NumPy:
         function = self.function(steps.op, steps.compute)
         if not isinstance(function, np.ufunc) or not self._casts_quietly(steps.entries):
             return None
-        dtypes = [self.native(steps.compute)] * function.nin + [None] * function.nout
+        native = self.native(steps.compute)
+        if _output(function, native) != self.native(steps.result):
+            return None
+        dtypes = [native] * function.nin + [None] * function.nout
         call = functools.partial(function, signature=tuple(dtypes), casting="unsafe")
 
         def run(*arrays: Any, **options: Any) -> Any:
@@ -157,13 +160,19 @@ def _between(source: Any, target: Any) -> str | None:
 
 
 @functools.cache
+def _output(function: Any, native: Any) -> Any:
+    """The dtype a ufunc makes of arrays of a dtype; None where it does not take them."""
+    try:
+        return function(*[np.ones(1, native)] * function.nin).dtype
+    except TypeError:
+        return None
+
+
 def _has_loop(function: Any, native: Any) -> bool:
     """Whether a ufunc takes arrays of a dtype without casting them."""
-    try:
-        result = function(*[np.ones(1, native)] * function.nin)
-    except TypeError:
-        return False
-    return result.dtype in (native, np.dtype(bool), np.ones(1, native).real.dtype)
+    found = _output(function, native)
+    of_its_own = (native, np.dtype(bool), np.ones(1, native).real.dtype)
+    return found is not None and found in of_its_own  # None equals float64 to NumPy
 
 
 def _wrapped(value: int, dtype: DType) -> int:
