@@ -11,7 +11,17 @@ import torch
 
 def where(condition: Any, x: Any, y: Any) -> Any:
     """One or the other; a number is true where it is not zero."""
-    return torch.where(condition if condition.dtype is torch.bool else condition != 0, x, y)
+    chosen = condition if condition.dtype is torch.bool else condition != 0
+    signed = _SAME_BITS.get(str(x.dtype))
+    if signed is None:
+        return torch.where(chosen, x, y)
+    return torch.where(chosen, x.view(signed), y.view(signed)).view(x.dtype)
+
+
+# What stands in for unsigned dtypes, which torch before 2.13 cannot choose from.
+_SAME_BITS = {
+    "torch.uint16": torch.int16, "torch.uint32": torch.int32, "torch.uint64": torch.int64
+}  # fmt: skip
 
 
 def clamp(x: Any, *bounds: Any) -> Any:
