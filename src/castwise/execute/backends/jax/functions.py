@@ -25,7 +25,8 @@ _FOR_BOOL = frozenset({
     "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not",
     "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "any", "all",
 })  # fmt: skip
-_SMALLEST = 8  # the fewest bits that XLA has arithmetic for on every device
+# The fewest bits that XLA computes with as it should.
+_SMALLEST = {"bool": 1, "int": 8, "float": 16, "complex": 64}
 
 
 def function_of(op: str, dtype: DType) -> Function | None:
@@ -35,13 +36,13 @@ def function_of(op: str, dtype: DType) -> Function | None:
     found = _functions().get(op) or getattr(jnp, STANDARD.get(op, op), None)
     if found is None or op in _MOVES:
         return found
+    is_native = dtype.bits >= _SMALLEST[dtype.kind]
     if op in _COUNTS:
-        return found if dtype.bits >= _SMALLEST or dtype.kind == "bool" else _of_wider(found)
+        return found if is_native else _of_wider(found)
     if dtype.kind == "bool":
         return found if op in _FOR_BOOL else None
-    if dtype.kind == "int":
-        return found if dtype.bits >= _SMALLEST else None
-    return found if dtype.bits >= 32 or (dtype.bits == 16 and op in _ONCE) else None
+    rounds_once = dtype.kind == "int" or dtype.bits >= 32 or op in _ONCE
+    return found if is_native and rounds_once else None
 
 
 def _of_wider(function: Function) -> Function:
