@@ -53,7 +53,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     kinds = [x._kind for x in arrays_and_dtypes if isinstance(x, Tensor)]
     spoken = common_dialect(kinds, STANDARD)
     sees_values = looks_at_values(spoken, _RESULT_TYPE, "function")
-    seen = tuple([described(x, sees_values) for x in arrays_and_dtypes])
+    seen = tuple([described(x, spoken, sees_values=sees_values) for x in arrays_and_dtypes])
     return answer(Question(_RESULT_TYPE, seen, spoken)).result
 
 

@@ -106,7 +106,7 @@ def apply_several(
     The operands are cast as decided; the results have the dtypes that come out.
     """
     plan = planned(name, operands, "function", home=home)
-    given = [raw(operand, plan.backend) for operand in operands]
+    given = _given(plan, operands)
     found = plan.compute(*given, **options)
     arrays = found if isinstance(found, tuple) else (found,)
     for watcher in _watchers.get():
@@ -184,7 +184,7 @@ def planned(
     dialect = common_dialect(kinds, home)
     row = find_op(LIKE.get(name, name), dialect)
     sees_values = looks_at_values(dialect, row, form)
-    seen = tuple([described(o, sees_values) for o in operands])
+    seen = tuple([described(o, dialect, sees_values=sees_values) for o in operands])
     if row.counts_dimensions:
         seen = tuple([replace(d, shape=o.shape) if isinstance(o, Tensor) else d
                       for o, d in zip(operands, seen, strict=True)])  # fmt: skip
@@ -223,8 +223,15 @@ def _decided(name: str, question: Question) -> Decision:
 
 def run(plan: Plan, operands: Sequence[Any], options: dict[str, Any]) -> Any:
     """The raw result of a plan, with watchers told."""
-    given = [raw(operand, plan.backend) for operand in operands]
+    given = _given(plan, operands)
     array = plan.run(*given, **options)
     for watcher in _watchers.get():
         watcher.note(plan.decision, given, array)
     return array
+
+
+def _given(plan: Plan, operands: Sequence[Any]) -> list[Any]:
+    return [
+        raw(operand, plan.backend, dtype)
+        for operand, dtype in zip(operands, plan.entering, strict=True)
+    ]

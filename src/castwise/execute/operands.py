@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from castwise.errors import UsageError
@@ -13,6 +14,7 @@ from castwise.execute.kinds import Kind
 from castwise.execute.tensor import Tensor
 from castwise.frameworks.catalog import DEFAULT, chosen_dialect, dialect_named
 from castwise.frameworks.dialect import Dialect, rule_for
+from castwise.vocab.dtypes import DType
 from castwise.vocab.live import describe
 from castwise.vocab.operands import Operand, array_operand
 from castwise.vocab.ops import Op
@@ -30,14 +32,18 @@ def is_operand(thing: Any) -> bool:
         return False
 
 
-def described(operand: Any, sees_values: bool) -> Operand:
-    """An operand as the engine sees it, with the value of a 0-d tensor where a rule may look."""
+def described(operand: Any, dialect: Dialect, *, sees_values: bool) -> Operand:
+    """An operand as the engine sees it, with the value of a 0-d tensor where a rule may look.
+
+    It is weak only in a dialect that has weak arrays.
+    """
     if not isinstance(operand, Tensor):
-        return describe(operand)
-    kind = operand._kind
-    if sees_values and kind.is_zero_d and kind.backend.is_concrete(operand._array):
-        return array_operand(kind.dtype, (), value=operand.item(), is_weak=kind.is_weak)
-    return kind.operand
+        seen = describe(operand)
+    else:
+        kind, seen = operand._kind, operand._kind.operand
+        if sees_values and kind.is_zero_d and kind.backend.is_concrete(operand._array):
+            seen = array_operand(kind.dtype, (), value=operand.item(), is_weak=kind.is_weak)
+    return replace(seen, is_weak=False) if seen.is_weak and not dialect.has_weak_arrays else seen
 
 
 @functools.lru_cache(maxsize=4096)
@@ -49,15 +55,18 @@ def looks_at_values(dialect: Dialect, row: Op, form: str) -> bool:
     return bool(by_value or by_exponent or rule.negative_exponent)
 
 
-def raw(operand: Any, backend: Backend) -> Any:
-    """What the backend computes with."""
+def raw(operand: Any, backend: Backend, dtype: DType | None = None) -> Any:
+    """What the backend computes with; a NumPy array of a dtype it lacks enters in another."""
     if isinstance(operand, Tensor):
         return operand._array
-    if type(operand) in _NUMBERS or backend.owns(operand):
+    if type(operand) in _NUMBERS:
+        return operand
+    if backend.owns(operand) and not getattr(operand, "weak_type", False):
         return operand
     if isinstance(operand, _NUMBERS) and not hasattr(operand, "dtype"):  # an IntEnum and its like
         return describe(operand).value
-    return backend.make(operand, None, copy=None, device=None)
+    is_held = describe(operand).dtype in backend.dtypes
+    return backend.make(operand, None if is_held else dtype, copy=None, device=None)
 
 
 def common_backend(operands: Sequence[Any]) -> Backend:

@@ -28,8 +28,8 @@ class Plan:
     """
 
     __slots__ = (
-        "_function", "_is_direct", "_steps", "_takes", "backend", "decision", "is_elementwise",
-        "kind", "run",
+        "_function", "_is_direct", "_steps", "_takes", "backend", "decision", "entering",
+        "is_elementwise", "kind", "run",
     )  # fmt: skip
 
     def __init__(self, decision: Decision, kind: Kind, backend: Backend, computes: str) -> None:
@@ -39,6 +39,7 @@ class Plan:
         self.decision, self.kind, self.backend = decision, kind, backend
         self._steps = steps_of(decision, computes)
         self.is_elementwise = self._steps.is_elementwise
+        self.entering = tuple([entry and entry.dtype for entry in self._steps.entries])
         self._function = self._steps.function(backend)
         self._takes = self._steps.takes(backend)
         whole = backend.whole(self._steps) if isinstance(backend, RunsWhole) else None

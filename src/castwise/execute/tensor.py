@@ -120,7 +120,7 @@ class Tensor(ArrayObject, Gradients):
 
     def __repr__(self) -> str:
         kind, name = self._kind, type(self).__name__
-        if not hasattr(self._array, "shape"):  # what a library's tree has in an array's place
+        if kind.dtype is None:  # what a library's tree has in an array's place
             return f"{name}({self._array!r})"
         is_shown = kind.backend.is_concrete(self._array)
         values = _shown(self.numpy(), len(name)) if is_shown else f"shape={self.shape}"
@@ -169,7 +169,8 @@ class Tensor(ArrayObject, Gradients):
     def under(self, dialect: str | Dialect | None) -> Tensor:
         """The same array under another dialect; None: that of the context."""
         chosen = None if dialect is None else to_dialect(dialect)
-        return Tensor._of(self._array, self._kind.with_(dialect=chosen))
+        is_weak = self._kind.is_weak and (chosen is None or chosen.has_weak_arrays)
+        return Tensor._of(self._array, self._kind.with_(dialect=chosen, is_weak=is_weak))
 
     def __getitem__(self, key: Any) -> Tensor:
         return wrapped(self._array[_plain_key(key)], self._kind)
@@ -286,6 +287,7 @@ def asarray(
 
     Raises UsageError where the backend has no such dtype.
     """
+    is_weak = bool(getattr(data, "weak_type", False))
     if isinstance(data, Tensor):
         dialect = data._kind.dialect if dialect is None else dialect
         home = data._kind.home if home == DEFAULT else home
@@ -295,8 +297,9 @@ def asarray(
     holder = of_data or backend_named(backend or DEFAULT_BACKEND)
     in_force = Kind(holder, _BOOL, False, False, own, home).in_force
     wanted = None if dtype is None else to_dtype(dtype)
+    is_weak = is_weak and wanted is None and in_force.has_weak_arrays
     array = _held(data, wanted, in_force, holder, copy=copy, device=device)
-    kind = Kind(holder, holder.dtype_of(array), not array.shape, False, own, home)
+    kind = Kind(holder, holder.dtype_of(array), not array.shape, is_weak, own, home)
     return Tensor._of(array, interned(kind))
 
 
@@ -308,8 +311,8 @@ def _held(data: Any, dtype: DType | None, dialect: Dialect, holder: Backend, **o
     if not holder.owns(data):
         data = _plain(data)
         other = backend_of(data)
+        dtype = dtype or (other.dtype_of(data) if other else default_dtype(data, dialect))
         data = other.to_numpy(data) if other else data
-        dtype = dtype or (None if other else default_dtype(data, dialect))
     wanted = None if dtype is None else held_dtype(dtype, dialect)
     array = holder.make(data, wanted, **options)
     held = holder.dtype_of(array)

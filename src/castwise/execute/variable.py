@@ -43,7 +43,10 @@ class Variable(Tensor):
         Raises PromotionError where they do not.
         """
         dialect = common_dialect([t._kind for t in (self, value) if isinstance(t, Tensor)])
-        seen = (self._kind.operand, described(value, sees_values=False))
+        seen = (
+            described(self, dialect, sees_values=False),
+            described(value, dialect, sees_values=False),
+        )
         joined = answer(Question(_RESULT_TYPE, seen, dialect)).result
         if joined is not self.dtype:
             raise would_change(f"assigning {seen[1]}", self, joined)
