@@ -45,6 +45,10 @@ class Steps:
         """What happens to each operand before the op; None where it is taken as it is."""
         return [entry and _take(entry, backend) for entry in self.entries]
 
+    def taken(self, operands: Sequence[Any], backend: Backend) -> list[Any]:
+        """The operands as the op takes them."""
+        return [t(o) if t else o for t, o in zip(self.takes(backend), operands, strict=True)]
+
     def function(self, backend: Backend) -> Function:
         """What computes the op on operands that are taken."""
         found = function_for(backend, self.op, self.compute)
@@ -56,12 +60,6 @@ class Steps:
         array = computed if is_array else backend.make(computed, None, copy=None, device=None)
         is_right = backend.dtype_of(array) is self.result
         return array if is_right else backend.cast(array, self.result)
-
-    def run(self, backend: Backend, operands: Sequence[Any], options: dict[str, Any]) -> Any:
-        """All of it, on a backend's arrays."""
-        takes = self.takes(backend)
-        taken = [t(o) if t else o for t, o in zip(takes, operands, strict=True)]
-        return self.ended(self.function(backend)(*taken, **options), backend)
 
 
 @runtime_checkable

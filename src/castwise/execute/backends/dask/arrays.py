@@ -20,6 +20,7 @@ from castwise.execute.backend import Backend, backend_named, lacking
 from castwise.execute.backends.dask import arguments, cumulative, products, reductions
 from castwise.execute.backends.dask.chunks import (
     JOINING,
+    as_bits,
     cast_chunks,
     elementwise,
     function_of,
@@ -137,7 +138,9 @@ class Dask:
 
     def to_numpy(self, array: Any) -> Any:
         """The values, computed."""
-        return np.asarray(array.compute())
+        if _is_read_back(array.dtype):
+            return np.asarray(array.compute())
+        return np.asarray(as_bits(array).compute()).view(array.dtype)
 
 
 def _cholesky(array: Any, *, upper: bool = False) -> Any:
@@ -153,6 +156,15 @@ def _numpy() -> Backend:
 @functools.cache
 def _dtype_of(native: Any) -> DType:
     return to_dtype(native)
+
+
+@functools.cache
+def _is_read_back(native: Any) -> bool:
+    """Whether a worker can send arrays of a dtype: some have a text that NumPy does not read."""
+    try:
+        return native.kind == "V" or bool(np.dtype(native.str) == native)
+    except TypeError:
+        return False
 
 
 def _natural_result(rule: str, compute: DType) -> DType:

@@ -15,6 +15,7 @@ from dask.base import tokenize
 from castwise.execute.backend import Backend, backend_named
 from castwise.execute.steps import Steps
 from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import dtype as dtype_named
 
 Indices = tuple[int, ...]
 JOINING = ("concat", "stack")
@@ -34,7 +35,25 @@ class Kernel:
     options: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, *chunks: Any) -> Any:
-        return self.steps.run(numpy_backend(), [as_chunk(c) for c in chunks], self.options)
+        steps, numpy = self.steps, numpy_backend()
+        given = [as_chunk(chunk) for chunk in chunks]
+        taken = steps.taken(given, numpy)
+        function = steps.function(numpy)
+        target = self._reusable(given, taken) if isinstance(function, np.ufunc) else None
+        options = self.options if target is None else {**self.options, "out": target}
+        return steps.ended(function(*taken, **options), numpy)
+
+    def _reusable(self, given: list[Any], taken: list[Any]) -> Any:
+        """A cast operand that the result may overwrite: half the memory, and faster for it."""
+        if self.steps.compute is not self.steps.result:
+            return None
+        native = numpy_backend().native(self.steps.result)
+        shape = np.broadcast_shapes(*[np.shape(array) for array in taken])
+        for before, array in zip(given, taken, strict=True):
+            is_new = array is not before and isinstance(array, np.ndarray) and array.flags.owndata
+            if is_new and array.shape == shape and array.dtype == native:
+                return array
+        return None
 
     def __dask_tokenize__(self) -> Any:
         return described(self.steps), tokenize(self.options)
@@ -120,6 +139,17 @@ def cast_chunks(array: Any, dtype: DType) -> Any:
     """The array in another dtype."""
     indices = broadcast_indices(array)
     return blocks(Cast(dtype), indices, [(array, indices)], dtype, token="cast")
+
+
+def as_bits(array: Any) -> Any:
+    """An array as the unsigned integers of the same size."""
+    indices, dtype = broadcast_indices(array), dtype_named(f"uint{8 * array.dtype.itemsize}")
+    return blocks(_bits, indices, [(array, indices)], dtype, token="bits")
+
+
+def _bits(chunk: Any) -> Any:
+    array = as_chunk(chunk)
+    return array.view(f"u{array.dtype.itemsize}")
 
 
 def softmax(steps: Steps, x: Any, *, axis: int = -1) -> Any:

@@ -25,6 +25,7 @@ from castwise.vocab.dtypes import DType, dtype
 
 State = Any  # what is known of the elements so far: arrays that keep the reduced dimensions
 Axes = int | Sequence[int] | None
+_PIECE = 1 << 16  # elements
 _WIDER = {"bool": "int32", "int": "int32", "float": "float32", "complex": "complex64"}
 
 
@@ -63,12 +64,20 @@ class Reduction:
 
     def begun(self, *chunks: Any) -> State:
         """The state of one chunk of each operand."""
-        numpy = numpy_backend()
-        taken = [as_chunk(chunk) for chunk in chunks]
-        takes = self.steps.takes(numpy)
-        taken = [t(o) if t else o for t, o in zip(takes, taken, strict=True)]
+        given = [as_chunk(chunk) for chunk in chunks]
+        is_cast = bool(self.steps.entries[0]) or self.steps.compute is not self.wide
         with np.errstate(all="ignore"):
-            return self.how.first(self, *[self._widened(part) for part in taken])
+            if len(given) > 1 or not is_cast or not self.axes:
+                return self._state(*given)
+            place = max(range(len(self.axes)), key=lambda n: given[0].shape[self.axes[n]])
+            nested: Any = [self._state(p) for p in _pieces(given[0], self.axes[place])]
+            for _ in range(place):
+                nested = [nested]
+            return self.how.merge(self, nested)
+
+    def _state(self, *arrays: Any) -> State:
+        taken = self.steps.taken(arrays, numpy_backend())
+        return self.how.first(self, *[self._widened(part) for part in taken])
 
     def _widened(self, chunk: Any) -> Any:
         numpy = numpy_backend()
@@ -88,12 +97,14 @@ class Reduction:
         return found if keepdims else np.squeeze(found, self.axes)
 
     def __dask_tokenize__(self) -> Any:
-        return (
-            described(self.steps),
-            self.axes,
-            self.how.first.__name__,
-            sorted(self.options.items()),
-        )
+        functions = [function.__qualname__ for function in self.how]
+        return described(self.steps), self.axes, functions, sorted(self.options.items())
+
+
+def _pieces(chunk: Any, axis: int) -> list[Any]:
+    """Parts of a chunk, so small that what they are cast to stays in the processor's cache."""
+    count = min(-(-chunk.size // _PIECE), chunk.shape[axis])
+    return np.array_split(chunk, count, axis) if count > 1 else [chunk]
 
 
 def flat(nested: Any) -> list[State]:
