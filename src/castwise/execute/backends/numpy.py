@@ -191,6 +191,12 @@ def _sized(value: int) -> int | float:
         return math.inf if value > 0 else -math.inf
 
 
+def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
+    """Between two bounds; NaN where one is, which NumPy 1 took for no bound."""
+    found = np.array(x) if low is None else np.maximum(x, low)
+    return found if high is None else np.minimum(found, high)
+
+
 def _count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))
 
@@ -204,4 +210,5 @@ def _functions() -> dict[str, Callable[..., Any]]:
         "bitwise_left_shift": np.left_shift, "bitwise_right_shift": np.right_shift,
         "pow": np.power, "atan2": np.arctan2, "concat": np.concatenate, "norm": np.linalg.norm,
         "median": np.median, "angle": np.angle, "count_nonzero": _count_nonzero,
+        "clamp": _clip,
     }  # fmt: skip
