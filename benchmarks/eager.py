@@ -33,6 +33,7 @@ NUMBER = 4_000
 LARGE = 1_000_000
 LARGE_NUMBER = 5
 Case = Callable[[], object]
+_by_kinds, _context, _new = apply._by_kinds, apply._context, apply._new
 
 # What each case is measured against, and the goal the ratio has to stay under.
 RATIOS = {
@@ -115,9 +116,9 @@ def castwise_cases() -> dict[str, Case]:
 def _never_counted(name: str, first: Any, second: Any) -> Any:
     """What apply_operator would be if nothing could be counted."""
     if type(first) is Tensor and type(second) is Tensor:
-        plan = apply._by_kinds.get((name, apply._context(), first._kind, second._kind))
+        plan = _by_kinds.get((name, _context(), first._kind, second._kind))
         if plan is not None:
-            result = apply._new(Tensor)
+            result = _new(Tensor)
             result._array = plan.run(first._array, second._array)
             result._kind = plan.kind
             return result
