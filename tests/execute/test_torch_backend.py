@@ -371,6 +371,35 @@ def test_torch_computes_under_any_dialect(dialect: str) -> None:
     assert tried > 30
 
 
+@pytest.mark.parametrize("dialect", ["torch", "numpy", "jax:x64", "paddle", "mlx"])
+@pytest.mark.parametrize("op", ["add", "sub", "div", "mul", "lt", "maximum"])
+def test_mixed_dtypes_compute_as_with_the_casts_written_out(op: str, dialect: str) -> None:
+    """Whether torch casts while it computes or castwise does before, 0-d or not, is not seen."""
+    names = ("bool", "uint8", "int16", "int64", "float16", "bfloat16", "float32", "float64",
+             "complex64")  # fmt: skip
+    values = ([[0.1, 1.7, 200.3]], [[3.3], [1.7], [77.7]])
+    tried = 0
+    for left, right in itertools.product(names, repeat=2):
+        x, y = (torch.tensor(v, dtype=torch.float64).to(getattr(torch, d))
+                for v, d in zip(values, (left, right), strict=True))  # fmt: skip
+        for a, b in ((x, y), (x[0, 1], y), (x, y[0, 0])):
+            try:
+                decision = cw.resolve(op, a, b, dialect=dialect)
+                got = cw.apply(op, cw.asarray(a, dialect=dialect), cw.asarray(b, dialect=dialect))
+            except cw.PromotionError:
+                continue
+            tried += 1
+            assert got.array.dtype is getattr(torch, decision.result.name)
+            if decision.compute.kind in (
+                "int",
+                "float",
+            ):  # the others torch does not order, subtract
+                native = getattr(torch, decision.compute.name)
+                expected = getattr(torch, op)(a.to(native), b.to(native))
+                assert torch.equal(got.array, expected.to(got.array.dtype)), (left, right)
+    assert tried > 30
+
+
 # Devices
 
 

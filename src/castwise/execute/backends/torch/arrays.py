@@ -13,7 +13,9 @@ import torch
 from castwise.errors import UsageError
 from castwise.execute.backend import backend_named, lacking
 from castwise.execute.backends.torch.functions import function_in
+from castwise.execute.backends.torch.mixed import mixed_function
 from castwise.execute.backends.torch.unsigned import unsigned_function
+from castwise.execute.steps import Steps
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
@@ -164,6 +166,10 @@ class Torch:
         if dtype.name in ("uint32", "uint64"):
             return unsigned_function(op, self.native(dtype))
         return function_in(op, dtype)
+
+    def whole(self, steps: Steps) -> Callable[..., Any] | None:
+        """Casts and computation in one call, where torch's own promotion is what was decided."""
+        return mixed_function(steps, self)
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """Writes into the array itself."""

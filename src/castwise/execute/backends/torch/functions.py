@@ -63,7 +63,7 @@ _FUNCTIONS: dict[str, Function] = {
     "cumsum": standard.cumulative_sum,
     "cumprod": standard.cumulative_prod,
 }
-_COMPUTED = frozenset({
+COMPUTED = frozenset({
     "bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64",
     "complex64", "complex128",
 })  # fmt: skip
@@ -76,7 +76,7 @@ def function_in(op: str, dtype: DType) -> Function | None:
         raise UsageError(f"the backend torch has nothing that computes nextafter in {dtype}.")
     if op in _MOVES:
         return _FUNCTIONS[op]
-    if dtype.name not in _COMPUTED or _is_lacking(op, dtype):
+    if dtype.name not in COMPUTED or _is_lacking(op, dtype):
         return None
     found = ON_COMPLEX.get(op) if dtype.kind == "complex" else None
     found = found or _FUNCTIONS.get(op)
