@@ -242,9 +242,13 @@ def held_dtype(dtype: DType, dialect: Dialect) -> DType:
 
 
 def default_dtype(data: Any, dialect: Dialect) -> DType | None:
-    """The dtype a dialect gives to Python numbers or nested lists of them; None for arrays."""
+    """The dtype a dialect gives to Python numbers or nested lists of them; None for arrays.
+
+    An empty list is one of floats, as in every framework.
+    """
     kinds: set[type] = set()
     _gather(data, kinds)
+    kinds = kinds or {float}
     for kind in (complex, float, int, bool):
         if kind in kinds:
             name = dialect.python.get(kind.__name__)
