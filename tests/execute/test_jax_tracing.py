@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -266,6 +269,24 @@ def test_the_first_array_teaches_jax_what_a_tensor_is() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.returncode) == ("[2, 2]\n", 0), done.stderr
+
+
+def test_the_examples_of_the_page_on_backends() -> None:
+    """Each line with a comment is a value and how it prints."""
+    page = Path(__file__).parents[2] / "docs" / "backends.md"
+    section = page.read_text("utf-8").partition("\n## JAX\n")[2].partition("\n## ")[0]
+    code = "".join(re.findall(r"```python\n(.*?)```", section, re.DOTALL))
+    names: dict[str, Any] = {}
+    shown = 0
+    for statement in ast.parse(code).body:
+        source = "\n".join(code.splitlines()[statement.lineno - 1 : statement.end_lineno])
+        expression, _, printed = source.partition("  # ")
+        if printed:
+            shown += 1
+            assert repr(eval(expression, names)) == printed
+        else:
+            exec(source, names)
+    assert shown == 5
 
 
 def _leaves(tree: Any) -> list[cw.Tensor]:
