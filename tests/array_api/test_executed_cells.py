@@ -37,7 +37,6 @@ UNCOMPUTED = {
     ("mlx", "huber_loss"): "of complex numbers",
     ("paddle", "hypot"): "of complex numbers",
     ("paddle", "poisson_nll_loss"): "of complex numbers",
-    ("torch", "logaddexp"): "of complex numbers",
     ("torch", "poisson_nll_loss"): "of complex numbers",
 }
 

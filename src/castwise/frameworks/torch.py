@@ -45,6 +45,7 @@ _OPS = {
         numpy_scalars="int -> int; float -> float; complex128 -> complex; bool complex64 -> float",
     ),
     "hypot logaddexp nextafter": Rule(integers_become_float=False),
+    "logaddexp": Rule(computes="float complex"),
     "add/operator sub/operator mul/operator div/operator floor_divide/operator remainder/operator"
     " pow/operator bitwise_and/operator bitwise_or/operator bitwise_xor/operator"
     " bitwise_left_shift/operator bitwise_right_shift/operator": Rule(
