@@ -94,6 +94,8 @@ _NAMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "array_api":  # a namespace of its own, imported like the rest when first used
+        return importlib.import_module("castwise.array_api")
     place = _NAMES.get(name)
     if place is None:
         raise AttributeError(f"module 'castwise' has no attribute {name!r}")
