@@ -94,8 +94,8 @@ class _NumPy:
         if not isinstance(function, np.ufunc) or not self._casts_quietly(steps.entries):
             return None
         native = self.native(steps.compute)
-        if _output(function, native) != self.native(steps.result):
-            return None
+        if native.isbuiltin != 1 or _output(function, native) != self.native(steps.result):
+            return None  # of dtypes that are not its own, NumPy 1 does not find every loop
         dtypes = [native] * function.nin + [None] * function.nout
         call = functools.partial(function, signature=tuple(dtypes), casting="unsafe")
 
