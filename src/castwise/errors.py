@@ -28,6 +28,10 @@ class ScalarRangeError(PromotionError, OverflowError):
     """The dialect refuses the operation because of a scalar's value."""
 
 
+class DivisionByZeroError(CastwiseError, ZeroDivisionError):
+    """The dialect refuses to divide integers by a zero that an array holds."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint naming the closest known names, or nothing.
 

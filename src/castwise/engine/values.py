@@ -50,7 +50,8 @@ def _check_power(plan: Plan, operands: tuple[Operand, ...]) -> None:
     """Raises Refusal where an integer power has a negative exponent, or a base that counts so."""
     base, exponent = operands
     why = ""
-    if isinstance(exponent.value, int) and exponent.value < 0:
+    looks = exponent.is_scalar or plan.negative_exponent != "number raises"
+    if looks and isinstance(exponent.value, int) and exponent.value < 0:
         why = "an integer to a negative integer power is no integer"
     elif plan.negative_exponent == "raises on either side" and base.is_scalar:
         is_negative = isinstance(base.value, int) and base.value < 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from castwise.errors import PromotionError
 from castwise.execute.backend import Backend
 from castwise.execute.kinds import Kind
 from castwise.execute.steps import RunsWhole, steps_of
+from castwise.execute.value_steps import under_rules
 from castwise.vocab.dtypes import dtypes_of
 
 
@@ -37,12 +39,15 @@ class Plan:
         for needed in (decision.compute, decision.result):
             backend.native(needed)  # or it raises
         self.decision, self.kind, self.backend = decision, kind, backend
-        self._steps = steps_of(decision, computes)
+        self._steps = under_rules(steps_of(decision, computes), decision)
         self.is_elementwise = self._steps.is_elementwise
         self.entering = tuple([entry and entry.dtype for entry in self._steps.entries])
         self._function = self._steps.function(backend)
         self._takes = self._steps.takes(backend)
         whole = backend.whole(self._steps) if isinstance(backend, RunsWhole) else None
+        if self._steps.defaults:
+            self._function = functools.partial(self._function, **self._steps.defaults)
+            whole = whole and functools.partial(whole, **self._steps.defaults)
         self.run: Callable[..., Any] = whole or self._carefully
         self._is_direct = False
 

@@ -123,7 +123,7 @@ def relu(xp: Any, x: Any) -> Any:
 
 def threshold(xp: Any, x: Any, *, threshold: float = 0, value: float = 0) -> Any:
     """The value where x is not above the threshold."""
-    return xp.where(x > threshold, x, xp.full_like(x, value))
+    return xp.where(x <= threshold, xp.full_like(x, value), x)  # NaN stays
 
 
 def rsqrt(xp: Any, x: Any) -> Any:
@@ -140,6 +140,11 @@ def sigmoid(xp: Any, x: Any) -> Any:
 
 def gelu(xp: Any, x: Any) -> Any:
     return 0.5 * x * (1 + erf(xp, x / math.sqrt(2.0)))
+
+
+def gelu_tanh(xp: Any, x: Any) -> Any:
+    """gelu by its approximation."""
+    return 0.5 * x * (1 + xp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
 def erf(xp: Any, x: Any) -> Any:
@@ -203,13 +208,26 @@ def norm(xp: Any, x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 def median(xp: Any, x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
     """The middle one, or the mean of the middle two."""
+    return _middle(xp, x, axis, keepdims, lambda low, high: (low + high) / 2)
+
+
+def lower_median(xp: Any, x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The middle one, or the lower of the middle two."""
+    return _middle(xp, x, axis, keepdims, lambda low, high: low)
+
+
+def _middle(
+    xp: Any, x: Any, axis: int | None, keepdims: bool, between: Callable[[Any, Any], Any]
+) -> Any:
+    """The middle one, or what lies between the middle two; NaN where there is one."""
     flat, place = (xp.reshape(x, (-1,)), 0) if axis is None else (x, axis)
     ordered, count = xp.sort(flat, axis=place), flat.shape[place]
     low, high = (xp.take(ordered, xp.asarray([n]), axis=place) for n in
                  ((count - 1) // 2, count // 2))  # fmt: skip
-    found = (low + high) / 2 if count % 2 == 0 else low
-    has_nan = xp.any(flat != flat, axis=place, keepdims=True)
-    found = xp.where(has_nan, xp.full_like(found, math.nan), found)
+    found = between(low, high) if count % 2 == 0 else low
+    if xp.isdtype(x.dtype, "real floating"):
+        has_nan = xp.any(flat != flat, axis=place, keepdims=True)
+        found = xp.where(has_nan, xp.full_like(found, math.nan), found)
     return xp.reshape(found, (1,) * x.ndim if keepdims else ()) if axis is None else (
         found if keepdims else xp.squeeze(found, axis=axis)
     )  # fmt: skip
@@ -228,7 +246,7 @@ RECIPES: dict[str, Callable[..., Any]] = {
     for f in (
         div, fmod, float_power, fmax, fmin, copysign, atan2, logaddexp, heaviside, xlogy, dot,
         clip_above, lerp, addcmul, mse_loss, l1_loss, huber_loss, poisson_nll_loss, relu,
-        threshold, rsqrt, sigmoid, gelu, erf, softmax, log_softmax, logsumexp, angle, norm,
-        median, allclose,
+        threshold, rsqrt, sigmoid, gelu, gelu_tanh, erf, softmax, log_softmax, logsumexp, angle,
+        norm, median, lower_median, allclose,
     )
 }  # fmt: skip

@@ -5,13 +5,18 @@ It holds no dialect and no array, so it travels to another process and does the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from castwise.engine.decision import Decision
 from castwise.execute.backend import Backend
-from castwise.execute.functions import Function, function_for
+from castwise.execute.casting import cast_under
+from castwise.execute.exceptional import obeying
+from castwise.execute.functions import Function
+from castwise.execute.value_functions import function_named
+from castwise.frameworks.value_rules import Values
 from castwise.vocab.dtypes import DType
 
 Take = Callable[[Any], Any]
@@ -24,6 +29,7 @@ class Entry(NamedTuple):
 
     dtype: DType
     source: DType | None = None
+    within: DType | None = None  # a number beyond this dtype enters as the nearest of `dtype`
 
     @property
     def is_number(self) -> bool:
@@ -40,10 +46,17 @@ class Steps:
     entries: tuple[Entry | None, ...]
     is_elementwise: bool
     is_joining: bool = False
+    values: Values | None = None  # the dialect's rules; None: those of the backend
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The options that the dialect gives where the caller gives none."""
+        corrects = self.values is not None and self.values.correction and self.op in ("std", "var")
+        return {"correction": 1.0} if corrects else {}
 
     def takes(self, backend: Backend) -> list[Take | None]:
         """What happens to each operand before the op; None where it is taken as it is."""
-        return [entry and _take(entry, backend) for entry in self.entries]
+        return [entry and _take(entry, backend, self.values) for entry in self.entries]
 
     def taken(self, operands: Sequence[Any], backend: Backend) -> list[Any]:
         """The operands as the op takes them."""
@@ -51,7 +64,8 @@ class Steps:
 
     def function(self, backend: Backend) -> Function:
         """What computes the op on operands that are taken."""
-        found = function_for(backend, self.op, self.compute)
+        found = function_named(self.op, backend, self.compute)
+        found = obeying(found, backend, self.op, self.compute, self.values)
         return _joined(found) if self.is_joining else found
 
     def ended(self, computed: Any, backend: Backend) -> Any:
@@ -59,7 +73,7 @@ class Steps:
         is_array = backend.owns(computed)
         array = computed if is_array else backend.make(computed, None, copy=None, device=None)
         is_right = backend.dtype_of(array) is self.result
-        return array if is_right else backend.cast(array, self.result)
+        return array if is_right else cast_under(self.values, backend, array, self.result)
 
 
 @runtime_checkable
@@ -88,7 +102,10 @@ def steps_of(decision: Decision, computes: str) -> Steps:
     )  # linalg.inv is like an elementwise op
     is_elementwise = is_plain and row.family not in _NOT_ELEMENTWISE
     is_joining = row.family == "joining"
-    return Steps(computes, decision.compute, decision.result, entries, is_elementwise, is_joining)
+    values = decision.question.dialect.values
+    return Steps(
+        computes, decision.compute, decision.result, entries, is_elementwise, is_joining, values
+    )
 
 
 def _entry(decision: Decision, place: int) -> Entry | None:
@@ -105,13 +122,25 @@ def _truncated(decision: Decision, held: DType | None) -> DType | None:
     return dialect.mapping(dialect.truncates).get(held) if held else None
 
 
-def _take(entry: Entry, backend: Backend) -> Take:
-    target = entry.dtype
+def _take(entry: Entry, backend: Backend, values: Values | None) -> Take:
+    target, within = entry.dtype, entry.within
+    if within is not None:
+        return lambda value: backend.number(_nearest(value, within, target), target)
     if entry.source is None:
         return lambda value: backend.number(value, target)
+    if target.kind == "int" and entry.source.kind in ("float", "complex"):
+        return lambda array: cast_under(values, backend, array, target)
     if isinstance(backend, CastsByPair):
         return backend.caster(entry.source, target)
     return lambda array: backend.cast(array, target)
+
+
+def _nearest(value: Any, within: DType, target: DType) -> Any:
+    """A number as it is, or the end of a dtype beyond whose range it lies."""
+    if within.min <= value <= within.max:
+        return value
+    end = target.max if value > within.max else target.min
+    return end if target.kind == "int" else math.copysign(math.inf, end)
 
 
 def _joined(function: Function) -> Function:

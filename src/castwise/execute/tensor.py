@@ -11,6 +11,7 @@ from castwise.errors import PromotionError, UsageError
 from castwise.execute.array_object import ArrayObject
 from castwise.execute.backend import Backend, backend_named, backend_of
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
+from castwise.execute.casting import cast_under
 from castwise.execute.gradients import Gradients
 from castwise.execute.kinds import Kind, interned
 from castwise.frameworks.catalog import DEFAULT, to_dialect
@@ -161,7 +162,7 @@ class Tensor(ArrayObject, Gradients):
         target = held_dtype(to_dtype(dtype), kind.in_force)
         if target is kind.dtype and not copy:
             return self
-        array = kind.backend.cast(self._array, target)
+        array = cast_under(kind.in_force.values, kind.backend, self._array, target)
         return Tensor._of(array, kind.with_(dtype=target, is_weak=False))
 
     cast = astype

@@ -194,7 +194,8 @@ class Rule:
     out_of_range: str | None = None  # one of OUT_OF_RANGE
     checks: str | None = None  # compute dtypes for which it looks at scalars; all by default
     exponent_fits: str | None = None  # it looks at the exponent alone, which must fit this too
-    # "raises": an integer to a negative integer power; "raises on either side": a negative Python
+    # "raises": an integer to a negative integer power; "number raises": to that of a Python number
+    # alone, not of a 0-d array; "raises on either side": a negative Python
     # int as the base of one, too.
     negative_exponent: str | None = None
     result: str | None = None

@@ -36,7 +36,7 @@ FLOAT_QUOTIENT = {
 INTEGER_POWERS = {
     "negative raises": "an array of exponents with a negative one raises",
     "negative truncates": "a negative power is rounded to zero; 0 to a negative power is 0",
-    "negative is zero": "a negative power is 0, but of 1 it is 1",
+    "negative is zero": "a negative power is 0, even of 1",
     "six bits": "the six low bits of the exponent count, of negative ones too",
     "in float64": "computed in float64 and cast to the integer",
 }

@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from castwise.execute.backend import Backend, lacking
+from castwise.execute.exceptional import obeying
 from castwise.execute.functions import STANDARD
 from castwise.execute.steps import Entry, Steps
 from castwise.vocab.dtypes import DTYPES, DType
@@ -93,6 +94,8 @@ class _NumPy:
         function = self.function(steps.op, steps.compute)
         if not isinstance(function, np.ufunc) or not self._casts_quietly(steps.entries):
             return None
+        if obeying(function, self, steps.op, steps.compute, steps.values) is not function:
+            return None  # a rule about values is not NumPy's
         native = self.native(steps.compute)
         if native.isbuiltin != 1 or _output(function, native) != self.native(steps.result):
             return None  # of dtypes that are not its own, NumPy 1 does not find every loop

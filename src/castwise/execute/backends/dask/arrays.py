@@ -48,6 +48,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "logsumexp": reductions.logsumexp,
     "matmul": products.matmul,
     "median": median,
+    "lower_median": median,
     "dot": products.dot,
     "tensordot": products.tensordot,
     "vecdot": products.vecdot,

@@ -69,7 +69,7 @@ def _flat(x: Any, axis: Any) -> Any:
     axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
     gone = sorted(n % x.ndim for n in axes)
     kept = [n for n in range(x.ndim) if n not in gone]
-    return x.permute(*kept, *gone).reshape(*[x.shape[n] for n in kept], -1)
+    return x.permute([*kept, *gone]).reshape(*[x.shape[n] for n in kept], -1)
 
 
 def _shaped(found: Any, x: Any, axis: Any, keepdims: bool) -> Any:

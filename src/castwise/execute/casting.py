@@ -1,0 +1,84 @@
+"""Casts as a dialect makes them, where floats go out of an integer's range."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from castwise.execute.backend import Backend
+from castwise.execute.functions import function_for
+from castwise.frameworks.catalog import dialect_named
+from castwise.frameworks.value_rules import Values
+from castwise.vocab.dtypes import DType, dtype
+
+_FLOAT32 = dtype("float32")
+_INT32, _INT64, _UINT64 = dtype("int32"), dtype("int64"), dtype("uint64")
+
+
+@functools.lru_cache(maxsize=64)
+def own_values(backend: Backend) -> Values:
+    """The rules about values that are a backend's own."""
+    return dialect_named(backend.speaks).values
+
+
+def cast_under(values: Values | None, backend: Backend, array: Any, target: DType) -> Any:
+    """The array in another dtype, as the dialect with these rules casts it."""
+    if target.kind != "int" or values is None:
+        return backend.cast(array, target)
+    rule, held = values.float_to_int, backend.dtype_of(array)
+    if rule == own_values(backend).float_to_int or held.kind not in ("float", "complex"):
+        return backend.cast(array, target)
+    real = function_for(backend, "real", held)(array) if held.kind == "complex" else array
+    wide = _widened(backend, real)
+    is_saturating = rule == "saturates"
+    return _saturated(backend, wide, target) if is_saturating else _wrapped(backend, wide, target)
+
+
+def _widened(backend: Backend, array: Any) -> Any:
+    """Floats in a dtype that holds the limits of integers, as powers of two or nearly."""
+    return backend.cast(array, _FLOAT32) if backend.dtype_of(array).bits < 32 else array
+
+
+def _saturated(backend: Backend, x: Any, target: DType) -> Any:
+    """The nearest number there is; NaN is 0."""
+    held = backend.dtype_of(x)
+    low, high = backend.number(int(target.min), held), backend.number(int(target.max) + 1, held)
+    is_below = function_for(backend, "lt", held)(x, low)
+    is_above = function_for(backend, "ge", held)(x, high)
+    is_within = _both(backend, function_for(backend, "ge", held)(x, low),
+                      function_for(backend, "lt", held)(x, high))  # fmt: skip
+    within = backend.cast(_chosen(backend, held, is_within, x, 0), target)
+    capped = _chosen(backend, target, is_above, backend.number(int(target.max), target), within)
+    return _chosen(backend, target, is_below, backend.number(int(target.min), target), capped)
+
+
+def _wrapped(backend: Backend, x: Any, target: DType) -> Any:
+    """Through int32 or int64, of which the least number stands for all beyond it."""
+    is_wide = target.bits == 64 or (target.bits == 32 and not target.is_signed)
+    middle = _INT64 if is_wide and _INT64 in backend.dtypes else _INT32
+    held = backend.dtype_of(x)
+    low, high = backend.number(int(middle.min), held), backend.number(int(middle.max) + 1, held)
+    is_within = _both(backend, function_for(backend, "ge", held)(x, low),
+                      function_for(backend, "lt", held)(x, high))  # fmt: skip
+    within = backend.cast(_chosen(backend, held, is_within, x, 0), middle)
+    least = backend.number(int(middle.min), middle)
+    found = backend.cast(_chosen(backend, middle, is_within, within, least), target)
+    return _upper_half(backend, x, found) if target is _UINT64 and middle is _INT64 else found
+
+
+def _upper_half(backend: Backend, x: Any, found: Any) -> Any:
+    """The numbers of uint64 that int64 has not; from 2**64 on it is 0."""
+    held, at_least = backend.dtype_of(x), function_for(backend, "ge", backend.dtype_of(x))
+    is_high, is_beyond = (at_least(x, backend.number(2.0**n, held)) for n in (63, 64))
+    high = backend.cast(_chosen(backend, held, is_beyond, backend.number(0, held), x), _UINT64)
+    return _chosen(backend, _UINT64, is_high, high, found)
+
+
+def _both(backend: Backend, one: Any, other: Any) -> Any:
+    return function_for(backend, "logical_and", dtype("bool"))(one, other)
+
+
+def _chosen(backend: Backend, held: DType, condition: Any, x: Any, y: Any) -> Any:
+    """x where the condition holds, y elsewhere."""
+    y = backend.number(y, held) if isinstance(y, int) else y
+    return function_for(backend, "where", held)(condition, x, y)

@@ -1,0 +1,287 @@
+"""What computes an op where a dialect's rule about values is not the backend's own.
+
+A backend names the dialect whose rules are its own. Where the two agree a function stays as it is;
+where they differ it is wrapped once, when the op is planned.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from castwise.errors import DivisionByZeroError, ScalarRangeError
+from castwise.execute.backend import Backend
+from castwise.execute.casting import cast_under, own_values
+from castwise.execute.functions import Function, function_for
+from castwise.frameworks.value_rules import Values
+from castwise.vocab.dtypes import DType, dtype
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a function computes: on which backend, in which dtype, under which rules."""
+
+    backend: Backend
+    op: str
+    compute: DType
+    values: Values
+
+    @property
+    def own(self) -> Values:
+        """The rules the backend has by itself."""
+        return own_values(self.backend)
+
+    def differs(self, *fields: str) -> bool:
+        """Whether the dialect and the backend disagree about one of these rules."""
+        return any(getattr(self.values, f) != getattr(self.own, f) for f in fields)
+
+    def number(self, value: int | float) -> Any:
+        return self.backend.number(value, self.compute)
+
+    def do(self, op: str, *arrays: Any) -> Any:
+        """Another op in the same dtype."""
+        return function_for(self.backend, op, self.compute)(*arrays)
+
+    def choose(self, condition: Any, x: Any, y: Any) -> Any:
+        """x where the condition holds, y elsewhere."""
+        return function_for(self.backend, "where", self.compute)(condition, x, y)
+
+    def has_any(self, condition: Any) -> bool:
+        """Whether a condition holds somewhere, of values that are there to be read."""
+        return self.backend.is_concrete(condition) and bool(condition.any())
+
+
+def obeying(
+    function: Function, backend: Backend, op: str, compute: DType, values: Values | None
+) -> Function:
+    """The function itself, or one around it that does what the dialect says."""
+    if values is None:
+        return function
+    place = Place(backend, op, compute, values)
+    for rule in _RULES.get(op, ()):
+        function = rule(function, place)
+    return _flushing(function, place) if op in _FLUSHED else function
+
+
+def _flushing(function: Function, at: Place) -> Function:
+    """A function that takes subnormal floats for zero, and gives zero instead of them."""
+    is_small = at.compute.bits < 32 and at.compute.exponent_bits < 8  # float16 computes in float32
+    if at.compute.kind != "float" or is_small or not at.differs("subnormals"):
+        return function
+    is_bits = at.op in _BY_BITS and at.compute.bits < 32  # told from zero by their bits
+    if is_bits or at.values.subnormals == "kept":
+        return function  # what a processor has flushed is gone
+    least, zero = at.number(2.0 ** (1 - at.compute.bias)), at.number(0)
+
+    def flushed(x: Any) -> Any:
+        if at.backend.dtype_of(x) is not at.compute:
+            return x
+        is_subnormal = at.do("lt", at.do("abs", x), least)
+        return at.choose(is_subnormal, at.do("mul", x, zero), x)  # which keeps the sign
+
+    if at.op == "pow":  # of which only the result is arithmetic
+        return lambda x, y: flushed(function(x, y))
+    if at.op in ("remainder", "fmod"):  # a small dividend is a remainder already
+        return lambda x, y: function(x, flushed(y))
+    return lambda *arrays, **options: flushed(function(*map(flushed, arrays), **options))
+
+
+def _is_quotient(function: Function, at: Place) -> Function:
+    """`//`: its direction, then how floats are rounded and what integers do by zero."""
+    if at.values.division == "truncates":
+        function = functools.partial(_truncated, at)
+    elif at.compute.kind == "float":
+        is_rounded = at.values.float_quotient == "rounded"
+        return functools.partial(_floored, at) if is_rounded else function
+    if at.compute.kind != "int":
+        return function
+    rule = at.values.quotient_by_zero
+    is_own = not at.differs("quotient_by_zero", "division") and rule != "raises"
+    return function if is_own else _by_zero(function, at, rule)
+
+
+def _is_remainder(function: Function, at: Place) -> Function:
+    """`%` and fmod: the sign, then what integers do by zero."""
+    if at.op == "remainder" and at.values.division == "truncates":
+        function = function_for(at.backend, "fmod", at.compute)
+    rule = at.values.remainder_by_zero
+    is_own = not at.differs("remainder_by_zero", "division") and rule != "raises"
+    return function if is_own or at.compute.kind != "int" else _by_zero(function, at, rule)
+
+
+def _floored(at: Place, x: Any, y: Any) -> Any:
+    return at.do("floor", at.do("div", x, y))
+
+
+def _truncated(at: Place, x: Any, y: Any) -> Any:
+    """The quotient without its fraction, of integers exactly."""
+    if at.compute.kind == "float":
+        return at.do("trunc", at.do("div", x, y))
+    return at.do("floor_divide", at.do("sub", x, at.do("fmod", x, y)), y)
+
+
+def _by_zero(function: Function, at: Place, rule: str) -> Function:
+    def computed(x: Any, y: Any) -> Any:
+        is_zero = at.do("eq", y, at.number(0))
+        if rule == "raises" and at.has_any(is_zero):
+            raise DivisionByZeroError(
+                f"{at.op} of {at.compute} by zero, which raises in this dialect: "
+                "replace the zeros first, cw.where(y == 0, 1, y)."
+            )
+        found = function(x, at.choose(is_zero, at.number(1), y))
+        return at.choose(is_zero, _QUOTIENTS[rule](at, x), found)
+
+    return computed
+
+
+def _minus_one_or_two(at: Place, x: Any) -> Any:
+    if not at.compute.is_signed:
+        return at.number(int(at.compute.max))
+    return at.choose(at.do("eq", x, at.number(0)), at.number(-1), at.number(-2))
+
+
+def _saturated(at: Place, x: Any) -> Any:
+    zero = at.number(0)
+    above = at.choose(at.do("gt", x, zero), at.number(int(at.compute.max)), zero)
+    return at.choose(at.do("lt", x, zero), at.number(int(at.compute.min)), above)
+
+
+_QUOTIENTS: dict[str, Callable[[Place, Any], Any]] = {
+    "raises": lambda at, x: at.number(0),  # where values cannot be read
+    "zero": lambda at, x: at.number(0),
+    "dividend": lambda at, x: x,
+    "minus one or two": _minus_one_or_two,
+    "saturates": _saturated,
+}
+
+
+def _is_power(function: Function, at: Place) -> Function:
+    """Integers to the power of integers."""
+    if at.compute.kind != "int":
+        return function
+    rule = at.values.integer_powers
+    if rule == "in float64":
+        return functools.partial(_float_power, at)
+    if at.own.integer_powers == rule != "negative raises":
+        return function
+    if at.own.integer_powers == "six bits":
+        function = functools.partial(_wrapping_power, at)
+    return functools.partial(_POWERS[rule], function, at)
+
+
+def _float_power(at: Place, x: Any, y: Any) -> Any:
+    wide, backend = dtype("float64"), at.backend
+    power = function_for(backend, "pow", wide)(backend.cast(x, wide), backend.cast(y, wide))
+    return cast_under(at.values, backend, power, at.compute)
+
+
+def _wrapping_power(at: Place, x: Any, y: Any) -> Any:
+    """The power of exponents that are not negative, bit by bit."""
+    one, power = at.number(1), at.do("add", at.do("mul", x, at.number(0)), at.number(1))
+    for _ in range(at.compute.bits):
+        is_odd = at.do("eq", at.do("bitwise_and", y, one), one)
+        power = at.choose(is_odd, at.do("mul", power, x), power)
+        x, y = at.do("mul", x, x), at.do("bitwise_right_shift", y, one)
+    return power
+
+
+def _raising(function: Function, at: Place, x: Any, y: Any) -> Any:
+    if at.compute.is_signed and at.has_any(at.do("lt", y, at.number(0))):
+        raise ScalarRangeError(
+            f"{at.compute} to a negative power, which this dialect refuses: "
+            "cast the base to a float, x.astype('float64')."
+        )
+    return function(x, y)
+
+
+def _split(function: Function, at: Place, x: Any, y: Any, negative: Any) -> Any:
+    """The power where the exponent is not negative, and what stands for it elsewhere."""
+    zero = at.number(0)
+    is_negative = at.do("lt", y, zero)
+    return at.choose(is_negative, negative, function(x, at.choose(is_negative, zero, y)))
+
+
+def _truncating(function: Function, at: Place, x: Any, y: Any) -> Any:
+    if not at.compute.is_signed:
+        return function(x, y)
+    zero, one, minus = at.number(0), at.number(1), at.number(-1)
+    is_odd = at.do("eq", at.do("bitwise_and", y, one), one)
+    of_minus = at.choose(is_odd, minus, one)
+    of_others = at.choose(at.do("eq", x, one), one, zero)
+    return _split(function, at, x, y, at.choose(at.do("eq", x, minus), of_minus, of_others))
+
+
+def _vanishing(function: Function, at: Place, x: Any, y: Any) -> Any:
+    if not at.compute.is_signed:
+        return function(x, y)
+    return _split(function, at, x, y, at.number(0))
+
+
+def _by_six_bits(function: Function, at: Place, x: Any, y: Any) -> Any:
+    zero = at.number(0)
+    power = function(x, at.do("bitwise_and", y, at.number(63)))
+    is_zero = at.do("logical_and", at.do("eq", x, zero), at.do("ne", y, zero))
+    return at.choose(is_zero, zero, power)
+
+
+_POWERS: dict[str, Callable[..., Any]] = {
+    "negative raises": _raising,
+    "negative truncates": _truncating,
+    "negative is zero": _vanishing,
+    "six bits": _by_six_bits,
+}
+
+
+def _is_shift(function: Function, at: Place) -> Function:
+    """Shifts by fewer than no bits, or by as many as there are or more."""
+    rule = at.values.shifts
+    if rule == "modulo width":
+        width = at.number(max(at.compute.bits, 32) - 1)
+        return lambda x, y: function(x, at.do("bitwise_and", y, width))
+    if rule == "clamped":
+        bounds = at.number(0), at.number(at.compute.bits - 1)
+        return lambda x, y: function(x, at.do("minimum", at.do("maximum", y, bounds[0]), bounds[1]))
+    return function
+
+
+def _is_sign(function: Function, at: Place) -> Function:
+    if at.compute.kind != "float" or not at.differs("sign_of_nan"):
+        return function
+    of_nan = at.number(0) if at.values.sign_of_nan == "zero" else at.number(float("nan"))
+    return lambda x: at.choose(at.do("ne", x, x), of_nan, function(x))
+
+
+def _is_rounding(function: Function, at: Place) -> Function:
+    if at.compute.kind != "float" or not at.differs("halves"):
+        return function
+
+    def away(x: Any) -> Any:
+        whole = at.do("trunc", x)
+        rest = at.do("abs", at.do("sub", x, whole))
+        further = at.do("add", whole, at.do("copysign", at.number(1), x))
+        return at.choose(at.do("ge", rest, at.number(0.5)), further, whole)
+
+    return away
+
+
+# Those that look at floats as numbers; the others move bits, or flip the sign.
+_FLUSHED = frozenset({
+    "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "eq", "ne", "lt", "le",
+    "gt", "ge", "maximum", "minimum", "atan2", "hypot", "heaviside", "xlogy", "clamp", "relu",
+    "ceil", "sign", "log", "sqrt", "rsqrt", "reciprocal", "square", "logical_and", "logical_or",
+    "logical_xor", "logical_not", "count_nonzero",
+})  # fmt: skip
+_BY_BITS = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not", "count_nonzero"})
+Rules = tuple[Callable[[Function, Place], Function], ...]
+_RULES: dict[str, Rules] = {
+    "floor_divide": (_is_quotient,),
+    "remainder": (_is_remainder,),
+    "fmod": (_is_remainder,),
+    "pow": (_is_power,),
+    "bitwise_left_shift": (_is_shift,),
+    "bitwise_right_shift": (_is_shift,),
+    "sign": (_is_sign,),
+    "round": (_is_rounding,),
+}

@@ -1,0 +1,78 @@
+"""Computations that only a rule about values asks for, under names of their own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from castwise.execute.backend import Backend
+from castwise.execute.functions import Function, function_for
+from castwise.vocab.dtypes import DType, dtype
+
+_UINT64 = dtype("uint64")
+_BESIDE_WIDE = ("mul", "div", "floor_divide")
+# What a comparison gives where its first operand is negative and the second cannot be, and where
+# it is the other way round.
+_OF_NEGATIVE = {
+    "eq": (False, False), "ne": (True, True), "lt": (True, False), "le": (True, False),
+    "gt": (False, True), "ge": (False, True),
+}  # fmt: skip
+
+
+def function_named(op: str, backend: Backend, compute: DType) -> Function:
+    """What computes an op, or what a rule has put in its place."""
+    written = WRITTEN.get(op)
+    return written(backend, compute) if written else function_for(backend, op, compute)
+
+
+def _reciprocal_times(backend: Backend, compute: DType) -> Function:
+    """The array's reciprocal, rounded to its dtype, times the number, perhaps a wider one."""
+
+    def computed(number: Any, array: Any) -> Any:
+        held, wide = backend.dtype_of(array), _dtype_of(backend, number, compute)
+        inverse = function_for(backend, "reciprocal", held)(array)
+        product = function_for(backend, "mul", wide)(backend.cast(inverse, wide), number)
+        return product if wide is compute else backend.cast(product, compute)
+
+    return computed
+
+
+def _dtype_of(backend: Backend, number: Any, otherwise: DType) -> DType:
+    return backend.dtype_of(number) if hasattr(number, "dtype") else otherwise
+
+
+def _beside_wide(op: str, backend: Backend, compute: DType) -> Function:
+    """An op of a small float and a number of a wider one, rounded once."""
+
+    def computed(*operands: Any) -> Any:
+        held = [_dtype_of(backend, operand, compute) for operand in operands]
+        wide = next((dtype for dtype in held if dtype is not compute), compute)
+        function = function_for(backend, op, wide)
+        return backend.cast(function(*[backend.cast(o, wide) for o in operands]), compute)
+
+    return computed
+
+
+def _of_mixed_signs(op: str, backend: Backend, compute: DType) -> Function:
+    """A comparison of a signed with an unsigned integer: by the sign, else as unsigned ones."""
+    compare, (of_first, of_second) = function_for(backend, op, _UINT64), _OF_NEGATIVE[op]
+    choose = function_for(backend, "where", dtype("bool"))
+
+    def computed(x: Any, y: Any) -> Any:
+        found = compare(backend.cast(x, _UINT64), backend.cast(y, _UINT64))
+        for array, answer in ((x, of_first), (y, of_second)):
+            held = backend.dtype_of(array)
+            if held.is_signed:
+                is_negative = function_for(backend, "lt", held)(array, backend.number(0, held))
+                found = choose(is_negative, backend.number(answer, dtype("bool")), found)
+        return found
+
+    return computed
+
+
+WRITTEN: dict[str, Callable[[Backend, DType], Function]] = {
+    "reciprocal_times": _reciprocal_times,
+    **{f"{op}_beside_wide": functools.partial(_beside_wide, op) for op in _BESIDE_WIDE},
+    **{f"{op}_of_mixed_signs": functools.partial(_of_mixed_signs, op) for op in _OF_NEGATIVE},
+}

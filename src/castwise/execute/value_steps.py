@@ -1,0 +1,125 @@
+"""Steps that a dialect's rules about values change: in which dtype operands enter, what computes.
+
+What these rules need is told by the decision alone, so that it is settled once, before any array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from castwise.engine.decision import Decision
+from castwise.execute.steps import Entry, Steps
+from castwise.frameworks.dialect import rule_for
+from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.operands import Operand
+
+_WIDE = {"float16": dtype("float32"), "bfloat16": dtype("float32")}
+_FLOAT32 = dtype("float32")
+_COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+
+
+def under_rules(steps: Steps, decision: Decision) -> Steps:
+    """The steps as the dialect's rules about values want them."""
+    if steps.op != decision.question.op.name:
+        return steps  # a function that is only decided as this op is
+    for change in (_named_otherwise, _reciprocal, _wide_scalar, _bounded, _compared):
+        changed = change(steps, decision)
+        if changed is not None:
+            return changed
+    return steps
+
+
+def _named_otherwise(steps: Steps, decision: Decision) -> Steps | None:
+    """Ops that mean something else: the median of an even number, the approximation of gelu."""
+    values = decision.question.dialect.values
+    if steps.op == "median" and values.median == "lower":
+        return replace(steps, op="lower_median")
+    if steps.op == "gelu" and values.gelu == "tanh":
+        return replace(steps, op="gelu_tanh")
+    return None
+
+
+def _is_named(names: str, decision: Decision) -> bool:
+    question = decision.question
+    return not {question.op.name, f"{question.op.name}/{question.form}"}.isdisjoint(names.split())
+
+
+def _reciprocal(steps: Steps, decision: Decision) -> Steps | None:
+    """A number / an array, where that is the number times the array's reciprocal."""
+    values = decision.question.dialect.values
+    if not _is_named(values.reciprocal_first, decision):
+        return None
+    number, array = decision.question.operands
+    if not number.is_scalar or not array.dtype:
+        return None
+    wide = _WIDE.get(steps.compute.name, steps.compute) if values.wide_scalars else steps.compute
+    keeps = array.dtype.kind in ("float", "complex")  # its reciprocal has its own dtype
+    entries = (Entry(wide), None if keeps else steps.entries[1])
+    return replace(steps, op="reciprocal_times", entries=entries)
+
+
+def _wide_scalar(steps: Steps, decision: Decision) -> Steps | None:
+    """A number or 0-d array behind small floats, where it is not rounded to them."""
+    question = decision.question
+    wide = _WIDE.get(steps.compute.name)
+    if wide is None or not _is_named(question.dialect.values.wide_scalars, decision):
+        return None
+    first, second = question.operands
+    is_reflected = question.form == "operator" and first.is_scalar and question.op.name == "mul"
+    if not (is_reflected or second.is_scalar or second.rank == 0):
+        return None
+    place = 0 if is_reflected else 1
+    entries = list(steps.entries)
+    entries[place] = _entry(wide, question.operands[place])
+    return replace(steps, op=f"{steps.op}_beside_wide", entries=tuple(entries))
+
+
+def _entry(target: DType, operand: Operand) -> Entry:
+    return Entry(target, None if operand.is_scalar else operand.dtype)
+
+
+def _bounded(steps: Steps, decision: Decision) -> Steps | None:
+    """Numbers beyond an integer's range, where as bounds they never bind."""
+    question = decision.question
+    rule = rule_for(question.dialect, question.op, question.form)
+    if rule.out_of_range != "bounds" or steps.compute.kind != "int":
+        return None
+    entries = [_within(entry, steps.compute) for entry in steps.entries]
+    return replace(steps, entries=tuple(entries))
+
+
+def _within(entry: Entry | None, held: DType) -> Entry | None:
+    return entry._replace(within=held) if entry and entry.is_number else entry
+
+
+def _compared(steps: Steps, decision: Decision) -> Steps | None:
+    """Integers that are compared as the numbers they are."""
+    question = decision.question
+    if question.op.name not in _COMPARISONS:
+        return None
+    first, second = question.operands
+    if _meets_beyond(steps, decision):
+        entries = [
+            Entry(_FLOAT32, within=steps.compute) if o.is_scalar else _entry(_FLOAT32, o)
+            for o in question.operands
+        ]
+        return replace(steps, compute=_FLOAT32, entries=tuple(entries))
+    kinds = {operand.dtype.kind for operand in question.operands if operand.dtype}
+    is_mixed = kinds == {"int"} and not (first.is_scalar or second.is_scalar)
+    is_exact = question.dialect.values.mixed_signs == "exact"
+    if is_mixed and is_exact and steps.compute.kind == "float":
+        return replace(steps, op=f"{steps.op}_of_mixed_signs", entries=(None, None))
+    return None
+
+
+def _meets_beyond(steps: Steps, decision: Decision) -> bool:
+    """Whether an integer array meets a Python int beyond its range, and is compared with it."""
+    question = decision.question
+    rule = rule_for(question.dialect, question.op, question.form)
+    if steps.compute.kind != "int" or rule.out_of_range not in _EXACTLY:
+        return False
+    numbers = [o.value for o in question.operands if o.is_scalar and isinstance(o.value, int)]
+    return any(not steps.compute.min <= number <= steps.compute.max for number in numbers)
+
+
+_EXACTLY = ("compares exactly", "compares as objects")
