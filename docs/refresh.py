@@ -26,6 +26,7 @@ from castwise.report.distances import distances
 from castwise.report.distances_svg import distances_svg
 from castwise.report.lattice import lattice
 from castwise.report.lattice_svg import lattice_svg
+from castwise.report.value_table import value_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 DIALECTS = ROOT / "docs" / "dialects"
@@ -35,6 +36,7 @@ PAGES = [
     if page.parent != DIALECTS
 ]
 CONSOLE = re.compile(r"```console\n(.*?)\n```", re.DOTALL)
+TABLES = re.compile("(<!-- value rules -->\n).*(<!-- end -->)", re.DOTALL)  # in docs/values.md
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)", re.MULTILINE)  # a backslash carries it on
 
 
@@ -42,8 +44,13 @@ def refreshed(text: str) -> str:
     """The page with what its examples print now."""
     names: dict[str, Any] = {"__name__": "__main__"}  # shared by a page's examples, as in pytest
     text = CONSOLE.sub(_console_block, text)
+    text = TABLES.sub(lambda found: f"{found[1]}\n{_value_tables()}\n{found[2]}", text)
     parts = doctest.DocTestParser().parse(text)
     return "".join(p if isinstance(p, str) else _python_example(p, names) for p in parts)
+
+
+def _value_tables() -> str:
+    return value_tables([dialect_named(name) for name in dialects()])
 
 
 def _console_block(block: re.Match[str]) -> str:

@@ -10,6 +10,7 @@ import pytest
 from castwise.errors import UsageError
 from castwise.frameworks.catalog import dialect_named, dialects, load_dialect, to_dialect
 from castwise.frameworks.value_rules import CHOICES, Values
+from castwise.report.value_table import value_tables
 
 
 def test_every_field_but_the_lists_of_ops_names_its_choices() -> None:
@@ -53,3 +54,9 @@ def test_a_dialect_of_one_s_own_chooses_too(tmp_path: Path) -> None:
 def test_modes_compute_as_their_framework_does() -> None:
     assert dialect_named("jax:x64").values == dialect_named("jax").values
     assert dialect_named("tensorflow:safe").values == dialect_named("tensorflow").values
+
+
+def test_the_page_on_values_tells_every_rule_as_it_is() -> None:
+    page = Path(__file__).parents[2] / "docs" / "values.md"
+    told = value_tables([dialect_named(name) for name in dialects()])
+    assert told in page.read_text("utf-8"), "run `python docs/refresh.py`"

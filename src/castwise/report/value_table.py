@@ -1,0 +1,63 @@
+"""What the frameworks compute where arithmetic leaves a choice, as tables of Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple
+
+from castwise.frameworks.dialect import Dialect
+from castwise.frameworks.value_rules import CHOICES
+
+_TITLES = {
+    "quotient_by_zero": "The quotient `//` of integers by zero",
+    "remainder_by_zero": "The remainder of integers by zero",
+    "division": "Which way `//` and `%` round",
+    "float_quotient": "`//` of floats",
+    "integer_powers": "Integers to the power of integers in an array",
+    "shifts": "Shifts by a negative count, or by all bits and more",
+    "float_to_int": "Floats out of range, cast to an integer",
+    "subnormals": "Floats below the least normal one",
+    "mixed_signs": "Comparisons of a signed with an unsigned integer",
+    "median": "The median",
+    "gelu": "gelu",
+    "sign_of_nan": "The sign of NaN",
+    "halves": "round of a half",
+}
+
+
+def value_tables(dialects: Iterable[Dialect]) -> str:
+    """A table for each rule: what may happen, and where it does; then one of rules on ops."""
+    told = _told_apart(dialects)
+    tables = [_table(_TITLES[field], field, choices, told) for field, choices in CHOICES.items()]
+    return "\n".join([*tables, _ops_table(told)])
+
+
+def _told_apart(dialects: Iterable[Dialect]) -> list[Dialect]:
+    """The dialects, without the modes and versions that compute as their framework does."""
+    seen: dict[tuple[object, ...], Dialect] = {}
+    for dialect in sorted(dialects, key=lambda d: len(d.name)):
+        seen.setdefault((dialect.framework, *astuple(dialect.values)), dialect)
+    return sorted(seen.values(), key=lambda d: d.name)
+
+
+def _table(title: str, field: str, choices: Mapping[str, str], told: list[Dialect]) -> str:
+    rows = [
+        (meaning, ", ".join(d.name for d in told if getattr(d.values, field) == choice))
+        for choice, meaning in choices.items()
+    ]
+    lines = [f"| {title} | in |", "|---|---|", *(f"| {text} | {names} |" for text, names in rows)]
+    return "\n".join([*lines, ""])
+
+
+def _ops_table(told: list[Dialect]) -> str:
+    head = "| dialect | scalar not rounded to small floats | number / array by the reciprocal |"
+    lines = [head + " std, var divide by |", "|---|---|---|---|"]
+    for dialect in told:
+        values = dialect.values
+        wide, first = (_code(names) for names in (values.wide_scalars, values.reciprocal_first))
+        lines.append(f"| {dialect.name} | {wide} | {first} | n{' - 1' * values.correction} |")
+    return "\n".join([*lines, ""])
+
+
+def _code(names: str) -> str:
+    return ", ".join(f"`{name}`" for name in names.split())

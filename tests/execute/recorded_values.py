@@ -1,0 +1,109 @@
+"""Recorded values, executed: what a tensor computes, told in the notation of the recording."""
+
+from __future__ import annotations
+
+import csv
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from castwise.conformance.calls import OPERATORS
+from castwise.conformance.recorder import OUT_OF_RANGE, Cell, read_cells
+from castwise.conformance.recorders.numpy_values import held_by_numpy, numpy_array
+from castwise.conformance.value_agreement import agrees
+from castwise.conformance.value_grid import CAST
+from castwise.conformance.value_notation import Held, read_held
+from castwise.conformance.value_recorder import ZERO_DIVISION
+from castwise.errors import CastwiseError, ScalarRangeError
+from castwise.execute import operators  # noqa: F401  (gives tensors their operators)
+from castwise.execute.apply import apply
+from castwise.execute.inplace import updated
+from castwise.execute.tensor import Tensor, asarray
+
+FOLDER = Path(__file__).parents[2] / "conformance" / "values"
+OPTIONS = {"threshold": {"threshold": 1, "value": 1}}  # what the recorders pass
+
+
+class Difference(NamedTuple):
+    """Cells that are deliberately computed otherwise, and why."""
+
+    dialect: str
+    backend: str
+    op: str
+    form: str
+    operands: str
+    cells: int
+    reason: str
+
+    def names(self, dialect: str, backend: str) -> bool:
+        return bool(re.fullmatch(self.dialect, dialect) and re.fullmatch(self.backend, backend))
+
+    def covers(self, dialect: str, backend: str, cell: Cell) -> bool:
+        asked = (dialect, backend, cell.op, cell.form, signature(cell))
+        return all(re.fullmatch(p, text) for p, text in zip(self[:5], asked, strict=True))
+
+
+def listed_differences() -> list[Difference]:
+    with (FOLDER / "differences.tsv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.reader(file, delimiter="\t") if not row[0].startswith("#")]
+    return [Difference(*row[:5], int(row[5]), row[6]) for row in rows]  # type: ignore[call-arg]
+
+
+def signature(cell: Cell) -> str:
+    """The operands without what arrays hold: `int8[37];300`."""
+    return re.sub(r"=[^\[;]*\[", "[", ";".join(cell.operands))
+
+
+def recorded(dialect: str) -> list[Cell]:
+    return read_cells(FOLDER / f"{dialect.replace(':', '-')}.tsv.gz")[1]
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """NumPy tells of overflows, which are what is recorded."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def disagrees(cell: Cell, dialect: str, backend: str) -> bool:
+    """Whether a tensor gives another answer than the framework gave."""
+    answer = computed(cell, dialect, backend)
+    if isinstance(answer, str) or cell.answer.startswith("!"):
+        return answer != cell.answer
+    return not agrees(cell.op, [*map(read_held, cell.operands)], read_held(cell.answer), answer)
+
+
+def computed(cell: Cell, dialect: str, backend: str) -> Held | str:
+    """What a tensor computes, or the answer its error amounts to."""
+    try:
+        held = [read_held(notation) for notation in cell.operands]
+        operands = [_tensor(h, dialect, backend) if h.dtype else h.values[0] for h in held]
+        result = _result(cell, operands)
+        return Held(result.dtype.name, result.shape, held_by_numpy(result.numpy()).values)
+    except ZeroDivisionError:
+        return ZERO_DIVISION
+    except ScalarRangeError:
+        return OUT_OF_RANGE
+    except (CastwiseError, ValueError) as error:  # a library's own words are none of its values
+        return f"{type(error).__name__}: {error}"
+
+
+def _tensor(held: Held, dialect: str, backend: str) -> Tensor:
+    return asarray(numpy_array(held), dialect=dialect, backend=backend)
+
+
+def _result(cell: Cell, operands: list[Any]) -> Tensor:
+    options = OPTIONS.get(cell.op, {})
+    if cell.op == CAST:
+        return operands[0].astype(cell.form.removeprefix("to="))  # type: ignore[no-any-return]
+    if cell.form == "operator":
+        return OPERATORS[cell.op](*operands)  # type: ignore[no-any-return]
+    if cell.form == "inplace":
+        return updated(cell.op, *operands, **options)
+    return apply(cell.op, *operands, **options)
