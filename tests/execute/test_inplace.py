@@ -35,6 +35,8 @@ def executed(cell: Cell, dialect: cw.Dialect) -> str:
         result = updated(cell.op, target, *others)
     except cw.PromotionError:
         return REFUSED
+    except ZeroDivisionError:  # a number that wraps to zero, which says nothing of dtypes
+        return cell.answer.removeprefix(f"{NO_KERNEL}:")
     except ValueError as error:  # a UsageError, or NumPy on negative powers of integers
         return str(error)
     assert NUMPY.dtype_of(result.array) is result.dtype

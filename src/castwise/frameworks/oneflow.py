@@ -124,6 +124,7 @@ ONEFLOW = Dialect(
         remainder_by_zero="raises",
         division="truncates",
         float_quotient="rounded",
+        integer_powers="in float64",
         mixed_signs="common dtype",
         median="lower",
         sign_of_nan="zero",
