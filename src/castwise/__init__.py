@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from castwise.frameworks.dialect import Dialect as Dialect
     from castwise.frameworks.dialect import Rule as Rule
     from castwise.frameworks.implicit_promotion import ImplicitPromotion as ImplicitPromotion
+    from castwise.graph.ir import Graph as Graph
+    from castwise.graph.trace import trace as trace
     from castwise.report.diff import diff as diff
     from castwise.report.table import table as table
     from castwise.vocab.dtypes import DType as DType
@@ -86,9 +88,11 @@ _NAMES = {
     "can_cast": "engine.types.can_cast",
     "diff": "report.diff.diff",
     "explain": "engine.explain.explain",
+    "Graph": "graph.ir.Graph",
     "promote_types": "engine.types.promote_types",
     "resolve": "engine.ask.resolve",
     "result_type": "engine.types.result_type",
+    "trace": "graph.trace.trace",
     "table": "report.table.table",
 }
 

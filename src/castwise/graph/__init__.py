@@ -1,0 +1,1 @@
+"""The same program written down: a static graph in which every cast is explicit."""

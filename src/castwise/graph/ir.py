@@ -1,0 +1,130 @@
+"""The graph: nodes with a dtype and a shape each, in the order they were computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from castwise.engine.decision import Cast, Decision
+from castwise.frameworks.dialect import Dialect
+from castwise.vocab.dtypes import DType
+
+Shape = tuple["int | str", ...]
+
+INPUT, CONSTANT, CAST = "input", "constant", "cast"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where in the user's source a node came from."""
+
+    file: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # a node is itself, whatever it holds
+class Node:
+    """One value: an input, a constant, a cast, or an op or layout function applied to others."""
+
+    op: str
+    inputs: tuple[Node, ...]
+    dtype: DType
+    shape: Shape
+    options: Mapping[str, Any] = field(default_factory=dict)
+    value: Any = None  # of a constant: a number or a NumPy array
+    name: str = ""  # of an input
+    origin: Origin | None = None
+    cast: Cast | None = None  # of a cast: why, with its hazards; None for one the user wrote
+    decision: Decision | None = None  # of an op: what the dialect decided
+    is_weak: bool = False
+
+    @property
+    def is_implicit(self) -> bool:
+        """Whether it is a cast that promotion made, and not the user."""
+        return self.cast is not None
+
+    @property
+    def type(self) -> str:
+        """The dtype and shape in castwise's notation."""
+        return f"{self.dtype}[{','.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an output stands in what the function returned."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """A program in which every cast is written down.
+
+    `nodes` are in an order in which they can be computed; `structure` puts the outputs back into
+    the shape the function returned them in.
+    """
+
+    name: str
+    dialect: Dialect
+    inputs: tuple[Node, ...]
+    outputs: tuple[Node, ...]
+    structure: Any = None
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes the outputs need, and all inputs, each after what it needs."""
+        return tuple(in_order((*self.inputs, *self.outputs)))
+
+    @property
+    def casts(self) -> tuple[Node, ...]:
+        """The casts, implicit and explicit."""
+        return tuple(node for node in self.nodes if node.op == CAST)
+
+    def text(self, *, shows_origins: bool = True) -> str:
+        """The graph, one typed line a node, with each cast and where it came from."""
+        from castwise.graph.text import graph_text  # it reads this module
+
+        return graph_text(self, shows_origins=shows_origins)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __call__(self, *arrays: Any, backend: str | None = None) -> Any:
+        """Runs the graph on arrays of any backend, or Tensors; returns Tensors.
+
+        Raises UsageError where an array is not what the input was traced with.
+        """
+        from castwise.graph.run import run_graph  # it reads this module
+
+        return run_graph(self, arrays, backend)
+
+
+def in_order(ends: Iterable[Node]) -> list[Node]:
+    """The nodes that some nodes need, these included, each after what it needs."""
+    found: dict[int, Node] = {}
+    waiting = [(node, False) for node in reversed(list(ends))]
+    while waiting:
+        node, are_inputs_done = waiting.pop()
+        if id(node) in found:
+            continue
+        if are_inputs_done:
+            found[id(node)] = node
+        else:
+            waiting.append((node, True))
+            waiting.extend((source, False) for source in reversed(node.inputs))
+    return list(found.values())
+
+
+def rebuilt(graph: Graph, remade: Callable[[Node, tuple[Node, ...]], Node]) -> Graph:
+    """The graph with each node made anew, from itself and its new inputs."""
+    new: dict[Node, Node] = {}
+    for node in graph.nodes:
+        new[node] = remade(node, tuple([new[source] for source in node.inputs]))
+    inputs = tuple([new[node] for node in graph.inputs])
+    outputs = tuple([new[node] for node in graph.outputs])
+    return replace(graph, inputs=inputs, outputs=outputs)

@@ -1,0 +1,96 @@
+"""Runs a graph on a backend: each node by the functions that eager tensors use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from castwise.errors import UsageError
+from castwise.execute.backend import Backend
+from castwise.execute.functions import function_for
+from castwise.execute.kinds import Kind, interned
+from castwise.execute.tensor import Tensor, asarray
+from castwise.graph.ir import CAST, CONSTANT, Graph, Node, Place
+
+
+def run_graph(graph: Graph, arrays: Sequence[Any], backend: str | None = None) -> Any:
+    """What the graph computes from arrays, in the structure the function returned it in."""
+    if len(arrays) != len(graph.inputs):
+        raise UsageError(f"{graph.name} takes {len(graph.inputs)} arrays, not {len(arrays)}.")
+    given = [asarray(array, backend=backend) for array in arrays]
+    sizes: dict[str, int] = {}
+    for node, tensor in zip(graph.inputs, given, strict=True):
+        _check_input(node, tensor, sizes)
+    holder = given[0]._kind.backend if given else asarray(0, backend=backend)._kind.backend
+    held: dict[Node, Any] = {n: t._array for n, t in zip(graph.inputs, given, strict=True)}
+    for node in graph.nodes:
+        if node not in held:
+            held[node] = _computed(node, [held[source] for source in node.inputs], holder, sizes)
+    return _structured(graph, [_tensor(held[n], n, holder, graph) for n in graph.outputs])
+
+
+def _check_input(node: Node, tensor: Tensor, sizes: dict[str, int]) -> None:
+    """Raises UsageError where an array has another dtype or shape than the input."""
+    is_alike = tensor.dtype is node.dtype and len(tensor.shape) == len(node.shape)
+    for size, wanted in zip(tensor.shape, node.shape, strict=False):
+        expected = sizes.setdefault(wanted, size) if isinstance(wanted, str) else wanted
+        is_alike = is_alike and size == expected
+    if not is_alike:
+        shape = ",".join(map(str, tensor.shape))
+        raise UsageError(
+            f"{node.name} was traced as {node.type}, and is {tensor.dtype}[{shape}] here: cast or "
+            "reshape it, or trace the function for it."
+        )
+
+
+def _computed(node: Node, given: list[Any], backend: Backend, sizes: dict[str, int]) -> Any:
+    if node.op == CONSTANT:
+        return backend.make(node.value, node.dtype, copy=None, device=None)
+    if node.op == CAST:
+        return backend.cast(given[0], node.dtype)
+    if node.decision is None:
+        return _laid_out(node, given[0], backend, sizes)
+    function = function_for(backend, node.op, node.decision.compute)
+    is_joining = node.decision.question.op.family == "joining"
+    result = function(given, **node.options) if is_joining else function(*given, **node.options)
+    if not backend.owns(result):
+        result = backend.make(result, None, copy=None, device=None)
+    return result if backend.dtype_of(result) is node.dtype else backend.cast(result, node.dtype)
+
+
+def _laid_out(node: Node, array: Any, backend: Backend, sizes: dict[str, int]) -> Any:
+    if node.op == "getitem":
+        return array[node.options["key"]]
+    options = dict(node.options)
+    if "shape" in options:
+        options["shape"] = tuple(known_size(size, sizes) for size in options["shape"])
+    return getattr(backend.namespace, node.op)(array, **options)
+
+
+def known_size(size: int | str, sizes: dict[str, int]) -> int:
+    """A size in numbers; names stand for what the inputs have, joined by + and *."""
+    if isinstance(size, int):
+        return size
+    total = 0
+    for term in size.split("+"):
+        product = 1
+        for factor in term.split("*"):
+            product *= int(factor) if factor.isdigit() else sizes[factor]
+        total += product
+    return total
+
+
+def _tensor(array: Any, node: Node, backend: Backend, graph: Graph) -> Tensor:
+    kind = Kind(backend, node.dtype, not array.shape, node.is_weak, graph.dialect)
+    return Tensor._of(array, interned(kind))
+
+
+def _structured(graph: Graph, outputs: list[Tensor]) -> Any:
+    def filled(part: Any) -> Any:
+        if isinstance(part, Place):
+            return outputs[part.number]
+        if isinstance(part, dict):
+            return {key: filled(inner) for key, inner in part.items()}
+        return type(part)([filled(inner) for inner in part])
+
+    return filled(graph.structure)

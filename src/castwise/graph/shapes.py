@@ -1,0 +1,160 @@
+"""Shapes with symbolic sizes: what ops and layout functions make of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from castwise.errors import UsageError
+from castwise.graph.ir import Shape
+
+
+def broadcast(shapes: Sequence[Shape]) -> Shape:
+    """The shape that shapes broadcast to; a name fits itself and 1.
+
+    Raises UsageError where two sizes do not fit.
+    """
+    rank = max((len(shape) for shape in shapes), default=0)
+    sizes: list[int | str] = []
+    for place in range(-rank, 0):
+        given = {shape[place] for shape in shapes if len(shape) >= -place} - {1}
+        if len(given) > 1:
+            texts = " and ".join(f"[{','.join(map(str, shape))}]" for shape in shapes)
+            raise UsageError(f"the shapes {texts} do not broadcast: no size may differ but by 1.")
+        sizes.append(given.pop() if given else 1)
+    return tuple(sizes)
+
+
+def places(axis: Any, rank: int) -> tuple[int, ...]:
+    """The dimensions an axis argument names; None names all."""
+    if axis is None:
+        return tuple(range(rank))
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    for place in given:
+        if not -rank <= place < rank:
+            raise UsageError(f"axis {place} is out of range for {rank} dimension(s).")
+    return tuple(place % rank for place in given)
+
+
+def reduced(shape: Shape, axis: Any = None, keepdims: bool = False) -> Shape:
+    """The shape after a reduction."""
+    gone = places(axis, len(shape))
+    if keepdims:
+        return tuple(1 if n in gone else size for n, size in enumerate(shape))
+    return tuple(size for n, size in enumerate(shape) if n not in gone)
+
+
+def multiplied(left: Shape, right: Shape) -> Shape:
+    """The shape of a matrix product."""
+    if not left or not right:
+        raise UsageError("a matrix product takes no 0-d operands.")
+    inner = (left[-1], right[-1] if len(right) == 1 else right[-2])
+    if inner[0] != inner[1]:
+        raise UsageError(
+            f"a matrix product needs equal inner sizes, not {inner[0]} and {inner[1]}."
+        )
+    rows = left[-2:-1]
+    columns = right[-1:] if len(right) > 1 else ()
+    return broadcast([left[:-2], right[:-2]]) + rows + columns
+
+
+def joined(shapes: Sequence[Shape], axis: int | None) -> Shape:
+    """The shape of arrays laid end to end."""
+    if axis is None:
+        return (total([size_of(shape) for shape in shapes]),)
+    place = places(axis, len(shapes[0]))[0]
+    for shape in shapes[1:]:
+        if len(shape) != len(shapes[0]) or any(
+            size != other
+            for n, (size, other) in enumerate(zip(shape, shapes[0], strict=True))
+            if n != place
+        ):
+            raise UsageError("arrays laid end to end need equal shapes but for that dimension.")
+    whole = total([shape[place] for shape in shapes])
+    return (*shapes[0][:place], whole, *shapes[0][place + 1 :])
+
+
+def stacked(shapes: Sequence[Shape], axis: int = 0) -> Shape:
+    """The shape of arrays stacked along a new dimension."""
+    if len(set(shapes)) > 1:
+        raise UsageError("stacked arrays need equal shapes.")
+    place = places(axis, len(shapes[0]) + 1)[0]
+    return (*shapes[0][:place], len(shapes), *shapes[0][place:])
+
+
+def total(sizes: Sequence[int | str]) -> int | str:
+    """The sum of sizes, a text where one is a name."""
+    number = sum(size for size in sizes if isinstance(size, int))
+    names = [size for size in sizes if isinstance(size, str)]
+    return "+".join([*names, *([str(number)] if number else [])]) if names else number
+
+
+def size_of(shape: Shape) -> int | str:
+    """The number of elements, a text where a size is a name."""
+    number = math.prod(size for size in shape if isinstance(size, int))
+    names = sorted(size for size in shape if isinstance(size, str))
+    if not names or number == 0:
+        return number
+    return "*".join([*([str(number)] if number != 1 else []), *names])
+
+
+def reshaped(shape: Shape, wanted: Sequence[int | str]) -> Shape:
+    """The shape a reshape gives; -1 stands for what is left."""
+    known = tuple(size for size in wanted if size != -1)
+    if len(known) == len(wanted):
+        if size_of(shape) != size_of(known):
+            raise _unequal(shape, wanted)
+        return known
+    names = sorted(size for size in shape if isinstance(size, str))
+    for size in (size for size in known if isinstance(size, str)):
+        if size not in names:
+            raise _unequal(shape, wanted)
+        names.remove(size)
+    number = math.prod(size for size in shape if isinstance(size, int))
+    given = math.prod(size for size in known if isinstance(size, int))
+    if given == 0 or number % given:
+        raise _unequal(shape, wanted)
+    left = size_of((number // given, *names))
+    return tuple(left if size == -1 else size for size in wanted)
+
+
+def _unequal(shape: Shape, wanted: Sequence[int | str]) -> UsageError:
+    return UsageError(f"cannot reshape {list(shape)} to {list(wanted)}: the sizes do not agree.")
+
+
+def indexed(shape: Shape, key: Any) -> Shape:
+    """The shape of x[key], for integers, slices, None and an ellipsis."""
+    keys = key if isinstance(key, tuple) else (key,)
+    used = sum(1 for part in keys if part is not None and part is not Ellipsis)
+    if used > len(shape):
+        raise UsageError(f"too many indices for {len(shape)} dimension(s).")
+    if Ellipsis not in keys:
+        keys = (*keys, Ellipsis)
+    sizes: list[int | str] = []
+    place = 0
+    for part in keys:
+        if part is None:
+            sizes.append(1)
+        elif part is Ellipsis:
+            rest = len(shape) - used
+            sizes.extend(shape[place : place + rest])
+            place += rest
+        else:
+            sizes.extend(_taken(shape[place], part))
+            place += 1
+    return tuple(sizes)
+
+
+def _taken(size: int | str, part: Any) -> tuple[int | str, ...]:
+    if isinstance(part, slice):
+        if isinstance(size, int):
+            return (len(range(*part.indices(size))),)
+        if part == slice(None):
+            return (size,)
+        raise UsageError(f"a slice of the symbolic size {size} has no known length; fix the size.")
+    if isinstance(part, int):
+        if isinstance(size, int) and not -size <= part < size:
+            raise UsageError(f"index {part} is out of range for a size of {size}.")
+        return ()
+    raise UsageError(f"a graph is indexed by integers, slices, None and ..., not {part!r}.")

@@ -1,0 +1,68 @@
+"""A graph as text, one typed line a node, with each cast and where it came from."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any
+
+from castwise.graph.ir import CAST, CONSTANT, INPUT, Graph, Node
+from castwise.vocab.operands import scalar_text
+
+
+def graph_text(graph: Graph, *, shows_origins: bool = True) -> str:
+    """The graph, line by line."""
+    names = node_names(graph)
+    parameters = ", ".join(f"{node.name}: {node.type}" for node in graph.inputs)
+    lines = [f"{graph.name}({parameters}) under {graph.dialect.name}"]
+    rows = [_row(node, names) for node in graph.nodes if not _is_inline(node)]
+    widths = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        lines.append("  " + "  ".join([*cells, row[3] if shows_origins else ""]).rstrip())
+    returned = ", ".join(names[node] for node in graph.outputs)
+    return "\n".join([*lines, f"  return {returned}"])
+
+
+def node_names(graph: Graph) -> dict[Node, str]:
+    """What each node is called: inputs by their names, small constants by their values."""
+    names: dict[Node, str] = {}
+    count = 0
+    for node in graph.nodes:
+        if node.op == INPUT:
+            names[node] = node.name
+        elif _is_inline(node):
+            names[node] = f"{node.dtype}({_value(node.value)})"
+        else:
+            names[node] = f"%{count}"
+            count += 1
+    return names
+
+
+def _is_inline(node: Node) -> bool:
+    """Whether a node has no line of its own: an input, or a number."""
+    return node.op == INPUT or (node.op == CONSTANT and node.shape == ())
+
+
+def _row(node: Node, names: dict[Node, str]) -> tuple[str, str, str, str]:
+    """What is computed, its type, the hazards of a cast, and where it stands in the source."""
+    given = [names[source] for source in node.inputs]
+    if node.op == CAST:
+        word = "cast" if node.is_implicit else "astype"
+        said = f"{names[node]} = {word} {given[0]} to {node.dtype}"
+    elif node.op == CONSTANT:
+        said = f"{names[node]} = constant"
+    else:
+        options = [f"{key}={_option(value)}" for key, value in node.options.items()]
+        said = f"{names[node]} = {node.op}({', '.join([*given, *options])})"
+    hazards = ", ".join(node.cast.hazards) if node.cast else ""
+    origin = f"# {PurePath(node.origin.file).name}:{node.origin.line}" if node.origin else ""
+    return said, node.type, hazards, origin
+
+
+def _value(value: Any) -> str:
+    plain = value.item() if hasattr(value, "item") else value
+    return scalar_text(plain)
+
+
+def _option(value: Any) -> str:
+    return str(value).replace("Ellipsis", "...")

@@ -1,0 +1,139 @@
+"""From a Python function to a graph: it runs once on the recording backend."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from castwise.engine.decision import Decision, cast_between
+from castwise.errors import UsageError
+from castwise.execute.apply import watched_by
+from castwise.execute.kinds import Kind, interned
+from castwise.execute.tensor import Tensor
+from castwise.frameworks.catalog import to_dialect, use
+from castwise.frameworks.dialect import Dialect
+from castwise.graph.ir import CAST, INPUT, Graph, Node, Place, rebuilt
+from castwise.graph.recording import RECORDING, Traced
+from castwise.vocab.live import describe
+from castwise.vocab.operands import Operand
+
+
+def trace(fn: Callable[..., Any], *specs: Any, dialect: str | Dialect | None = None) -> Graph:
+    """The graph of a function for operands like these.
+
+    `specs` are notation such as "float16[n,3]", one a parameter; arrays stand for their dtype and
+    shape, Python numbers for themselves. The function runs once, without values.
+
+    >>> g = trace(lambda x, y: x + y, "int32[n]", "float16[n]", dialect="torch")
+    >>> print(g.text(shows_origins=False))
+    lambda(x: int32[n], y: float16[n]) under torch
+      %0 = cast x to float16  float16[n]  loses-precision, loses-range
+      %1 = add(%0, y)         float16[n]
+      return %1
+
+    Raises UsageError where the function needs a value, PromotionError where the dialect refuses.
+    """
+    chosen = to_dialect(dialect)
+    names = _parameter_names(fn, len(specs))
+    described = [describe(spec) for spec in specs]
+    made = [_input(name, seen, chosen) for name, seen in zip(names, described, strict=True)]
+    watcher = _Decisions()
+    with use(chosen), watched_by(watcher):
+        returned = fn(*made)
+    outputs, structure = _flattened(returned)
+    inputs = tuple([m._array.node for m in made if isinstance(m, Tensor)])
+    return watcher.marked(Graph(_name(fn), chosen, inputs, outputs, structure))
+
+
+class _Decisions:
+    """Remembers which decision made which nodes."""
+
+    def __init__(self) -> None:
+        self._decided: dict[Node, Decision] = {}
+        self._implicit: set[Node] = set()
+
+    def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
+        """One op: all casts between its operands and its result are promotion's."""
+        given = {operand.node for operand in operands if isinstance(operand, Traced)}
+        waiting = [result.node] if isinstance(result, Traced) else []
+        while waiting:
+            node = waiting.pop()
+            if node in given:
+                continue
+            if node.op == CAST:
+                self._implicit.add(node)
+            elif node.op == decision.question.op.name:
+                self._decided[node] = decision
+            waiting.extend(node.inputs)
+
+    def marked(self, graph: Graph) -> Graph:
+        """The graph with each op's decision, and its implicit casts with their hazards."""
+
+        def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
+            decision = self._decided.get(node)
+            if node in self._implicit:
+                cast = cast_between(node.inputs[0].dtype, node.dtype)
+                return replace(node, inputs=inputs, cast=cast)
+            return replace(node, inputs=inputs, decision=decision)
+
+        return rebuilt(graph, remade)
+
+
+def _input(name: str, seen: Operand, dialect: Dialect) -> Any:
+    if seen.dtype is None:
+        return seen.value
+    if seen.shape is None:
+        raise UsageError(f"{name}: give the shape of {seen}, such as {seen.dtype}[n].")
+    node = Node(INPUT, (), seen.dtype, seen.shape, name=name, is_weak=seen.is_weak)
+    kind = Kind(RECORDING, seen.dtype, not seen.shape, seen.is_weak, dialect)
+    return Tensor._of(Traced(node), interned(kind))
+
+
+def _parameter_names(fn: Callable[..., Any], count: int) -> list[str]:
+    """The names of a function's first parameters."""
+    try:
+        parameters = list(inspect.signature(fn).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    named = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.KEYWORD_ONLY)]
+    return [named[n] if n < len(named) else f"arg{n}" for n in range(count)]
+
+
+def _name(fn: Callable[..., Any]) -> str:
+    name = getattr(fn, "__name__", type(fn).__name__)
+    return "lambda" if name == "<lambda>" else name
+
+
+def _flattened(returned: Any) -> tuple[tuple[Node, ...], Any]:
+    """The nodes in what a function returned, and the same structure with places instead."""
+    nodes: list[Node] = []
+
+    def placed(part: Any) -> Any:
+        if isinstance(part, (tuple, list)):
+            return type(part)([placed(inner) for inner in part])
+        if isinstance(part, dict):
+            return {key: placed(inner) for key, inner in part.items()}
+        nodes.append(_node_of(part))
+        return Place(len(nodes) - 1)
+
+    structure = placed(returned)
+    return tuple(nodes), structure
+
+
+def _node_of(part: Any) -> Node:
+    if isinstance(part, Tensor):
+        array = part._array
+        return array.node if isinstance(array, Traced) else _constant(part.numpy())
+    if isinstance(part, (bool, int, float, complex)) or hasattr(part, "__array__"):
+        return _constant(part)
+    raise UsageError(
+        f"a traced function returns tensors, numbers, and lists, tuples and dicts of them, not a "
+        f"{type(part).__name__}."
+    )
+
+
+def _constant(value: Any) -> Node:
+    made: Node = RECORDING.make(value, None, copy=None, device=None).node
+    return made
