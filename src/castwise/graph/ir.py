@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from castwise.engine.decision import Cast, Decision
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
+
+if TYPE_CHECKING:  # they read this module
+    from castwise.graph.redialect import Redialect
+    from castwise.graph.simplify import Simplification
 
 Shape = tuple["int | str", ...]
 
@@ -93,6 +97,42 @@ class Graph:
 
     def __str__(self) -> str:
         return self.text()
+
+    def simplify(self) -> Simplification:
+        """The graph with fewer casts and the same values, and a report of what it saved."""
+        from castwise.graph.simplify import simplify
+
+        return simplify(self)
+
+    def redialect(self, dialect: str | Dialect) -> Redialect:
+        """What would change dtype, need a cast or be refused under another dialect."""
+        from castwise.graph.redialect import redialect
+
+        return redialect(self, dialect)
+
+    def preserve(self, dialect: str | Dialect) -> Graph:
+        """The graph under another dialect, with the explicit casts that keep its meaning.
+
+        Raises PromotionError where an op has no equal there.
+        """
+        from castwise.graph.redialect import preserve
+
+        return preserve(self, dialect)
+
+    def to_dot(self) -> str:
+        """The graph for Graphviz, with its casts coloured by hazard."""
+        from castwise.graph.dot import graph_dot
+
+        return graph_dot(self)
+
+    def to_svg(self) -> str:
+        """The graph as an SVG picture, with its casts coloured by hazard."""
+        from castwise.graph.picture import graph_svg
+
+        return graph_svg(self)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
 
     def __call__(self, *arrays: Any, backend: str | None = None) -> Any:
         """Runs the graph on arrays of any backend, or Tensors; returns Tensors.

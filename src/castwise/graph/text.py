@@ -51,8 +51,10 @@ def _row(node: Node, names: dict[Node, str]) -> tuple[str, str, str, str]:
         said = f"{names[node]} = {word} {given[0]} to {node.dtype}"
     elif node.op == CONSTANT:
         said = f"{names[node]} = constant"
+    elif node.op == "getitem":
+        said = f"{names[node]} = {given[0]}[{_key(node.options['key'])}]"
     else:
-        options = [f"{key}={_option(value)}" for key, value in node.options.items()]
+        options = [f"{key}={value}" for key, value in node.options.items()]
         said = f"{names[node]} = {node.op}({', '.join([*given, *options])})"
     hazards = ", ".join(node.cast.hazards) if node.cast else ""
     origin = f"# {PurePath(node.origin.file).name}:{node.origin.line}" if node.origin else ""
@@ -64,5 +66,11 @@ def _value(value: Any) -> str:
     return scalar_text(plain)
 
 
-def _option(value: Any) -> str:
-    return str(value).replace("Ellipsis", "...")
+def _key(key: Any) -> str:
+    """An index as it is written between brackets."""
+    if isinstance(key, tuple):
+        return ", ".join(map(_key, key))
+    if isinstance(key, slice):
+        start, stop, step = ["" if n is None else str(n) for n in (key.start, key.stop, key.step)]
+        return f"{start}:{stop}{':' if step else ''}{step}"
+    return "..." if key is Ellipsis else str(key)

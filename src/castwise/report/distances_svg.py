@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from castwise.drawing.shades import FAINT, INK
+from castwise.drawing.svg import png_of, svg_box, svg_document, svg_text, text_width
 from castwise.report.distances import Distances, percent
-from castwise.report.shades import FAINT, INK
-from castwise.report.svg import png_of, svg_box, svg_document, svg_text, text_width
 
 _TITLE = "How far the dialects are apart"
 _ABOUT = "Share of questions answered differently, in %"

@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from castwise.drawing.shades import FAINT, INK, shade
+from castwise.drawing.svg import LETTER, png_of, svg_box, svg_document, svg_text
 from castwise.report.lattice import APART, Lattice, legend
 from castwise.report.lattice_layout import Layout, Segment, Spot, layout_of
-from castwise.report.shades import FAINT, INK, shade
-from castwise.report.svg import LETTER, png_of, svg_box, svg_document, svg_text
 from castwise.vocab.dtypes import DType
 
 _MARGIN = 24

@@ -6,10 +6,10 @@ import json
 import textwrap
 from collections.abc import Callable, Iterable
 
+from castwise.drawing.shades import shade
 from castwise.report.colour import Paint, plain
 from castwise.report.lattice import APART, Lattice, legend
 from castwise.report.lattice_svg import lattice_png, lattice_svg
-from castwise.report.shades import shade
 from castwise.vocab.dtypes import DType
 
 _ARROWS = {True: "->", False: "=>"}  # as a dialect's record writes them

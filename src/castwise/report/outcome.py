@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, TypeVar
 
+from castwise.drawing.shades import REFUSED, shade
 from castwise.engine.ask import answer
 from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError
@@ -47,3 +48,8 @@ def pair_question(row: Op, left: Operand, right: Operand, dialect: Dialect, form
 def default_form(row: Op) -> str:
     """The operator where there is one, as in resolve."""
     return "operator" if row.symbol else "function"
+
+
+def cell_shade(outcome: Outcome) -> str:
+    """The background of a cell."""
+    return shade(outcome.result) if isinstance(outcome, Decision) else REFUSED

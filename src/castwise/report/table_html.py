@@ -6,8 +6,7 @@ from html import escape
 from itertools import accumulate
 
 from castwise.engine.decision import Decision
-from castwise.report.outcome import Outcome
-from castwise.report.shades import cell_shade
+from castwise.report.outcome import Outcome, cell_shade
 from castwise.report.table import Table
 from castwise.report.table_text import cell_text, headers, label, marks_used
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from castwise.report.shades import FAINT, INK, cell_shade, shade
-from castwise.report.svg import LETTER, png_of, svg_box, svg_document, svg_text, text_width
+from castwise.drawing.shades import FAINT, INK, shade
+from castwise.drawing.svg import LETTER, png_of, svg_box, svg_document, svg_text, text_width
+from castwise.report.outcome import cell_shade
 from castwise.report.table import Table
 from castwise.report.table_text import (
     REFUSED,

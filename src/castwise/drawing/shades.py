@@ -5,8 +5,6 @@ from __future__ import annotations
 import colorsys
 import math
 
-from castwise.engine.decision import Decision
-from castwise.report.outcome import Outcome
 from castwise.vocab.dtypes import DType
 
 _HUES = {"bool": 285, "int": 210, "float": 140, "complex": 30}
@@ -27,8 +25,3 @@ def shade(dtype: DType) -> str:
     lightness, saturation = 0.93 - 0.033 * depth, 0.45 + 0.04 * depth
     rgb = colorsys.hls_to_rgb(_HUES[dtype.kind] / 360, lightness, saturation)
     return "#" + "".join(f"{round(255 * channel):02x}" for channel in rgb)
-
-
-def cell_shade(outcome: Outcome) -> str:
-    """The background of a cell."""
-    return shade(outcome.result) if isinstance(outcome, Decision) else REFUSED

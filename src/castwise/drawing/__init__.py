@@ -1,0 +1,1 @@
+"""Pictures: the parts of an SVG and the colours of dtypes."""

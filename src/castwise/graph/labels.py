@@ -1,0 +1,43 @@
+"""What the boxes of a graph's picture say, and the colours of its casts."""
+
+from __future__ import annotations
+
+from castwise.graph.ir import CAST, CONSTANT, INPUT, Node
+
+# The worst hazard of a cast decides: fill and line, from values that change to memory alone.
+_LOSSY = ("#fecaca", "#dc2626")
+_COLOURS = {
+    "changes-kind": _LOSSY,
+    "drops-imaginary": _LOSSY,
+    "wraps": _LOSSY,
+    "loses-range": _LOSSY,
+    "loses-precision": ("#fed7aa", "#ea580c"),
+    "not-on-device": ("#fef08a", "#ca8a04"),
+    "widens": ("#fef9c3", "#ca8a04"),
+}
+_EXACT = ("#ffffff", "#71717a")
+LEGEND = {
+    "loses range, kind or the imaginary part": _LOSSY,
+    "loses precision": _COLOURS["loses-precision"],
+    "widens": _COLOURS["widens"],
+    "exact, or asked for": _EXACT,
+}
+
+
+def cast_colour(node: Node) -> tuple[str, str]:
+    """The fill and line of a cast, by the worst of its hazards."""
+    hazards = node.cast.hazards if node.cast else ()
+    return next((colours for hazard, colours in _COLOURS.items() if hazard in hazards), _EXACT)
+
+
+def label_lines(node: Node, names: dict[Node, str]) -> list[str]:
+    """The lines in a node's box."""
+    if node.op == INPUT:
+        return [node.name, node.type]
+    if node.op == CONSTANT:
+        return [names[node]] if node.shape == () else ["constant", node.type]
+    if node.op == CAST:
+        word = "cast" if node.is_implicit else "astype"
+        hazards = [", ".join(node.cast.hazards)] if node.cast and node.cast.hazards else []
+        return [f"{word} {node.inputs[0].dtype} -> {node.dtype}", *hazards]
+    return [node.op, node.type]

@@ -1,0 +1,173 @@
+"""A graph under another dialect: what would change, and how to keep what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from castwise.engine.ask import answer
+from castwise.engine.decision import Decision, Question
+from castwise.errors import PromotionError
+from castwise.frameworks.catalog import to_dialect
+from castwise.frameworks.dialect import Dialect
+from castwise.graph.ir import CAST, Graph, Node, rebuilt
+from castwise.graph.text import node_names
+from castwise.vocab.operands import Operand, array_operand
+
+# What becomes of a node.
+OUTCOMES = {
+    "changes dtype": "the op gives another dtype there",
+    "needs a cast": "the op gives the same dtype, but casts other operands on the way",
+    "refused": "the op is not defined there",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of one op under the other dialect."""
+
+    node: Node
+    outcome: str  # one of OUTCOMES
+    here: Decision
+    there: Decision | None  # None where it is refused
+    why: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.node.origin}: " if self.node.origin else ""
+        if self.there is None:
+            return f"{where}{self.why}"
+        if self.outcome == "changes dtype":
+            said = f"gives {self.there.result}, not {self.here.result}"
+        else:
+            said = f"computes in {self.there.compute}, not {self.here.compute}"
+        return f"{where}{self.there.question} {said}"
+
+
+@dataclass(frozen=True, slots=True)
+class Redialect:
+    """A graph read under another dialect."""
+
+    graph: Graph
+    dialect: Dialect
+    changes: tuple[Change, ...]
+
+    def __str__(self) -> str:
+        names = node_names(self.graph)
+        head = f"{self.graph.name}: {self.graph.dialect.name} -> {self.dialect.name}"
+        if not self.changes:
+            return f"{head}: nothing changes"
+        lines = [f"  {names[c.node]} {c.node.op}: {c.outcome}: {c}" for c in self.changes]
+        return "\n".join([f"{head}: {len(self.changes)} of the ops change", *lines])
+
+
+def redialect(graph: Graph, dialect: str | Dialect) -> Redialect:
+    """What the program, written without its implicit casts, does under another dialect.
+
+    Each op is asked with the operands it would have there; after a refusal the old dtype goes on.
+    """
+    chosen = to_dialect(dialect)
+    there: dict[Node, Operand] = {}
+    changes: list[Change] = []
+    for node in graph.nodes:
+        if node.decision is None:
+            there[node] = _carried(node, there)
+            continue
+        operands = _written_operands(node, there)
+        question = replace(node.decision.question, operands=operands, dialect=chosen)
+        change, seen = _asked(node, question)
+        there[node] = seen
+        if change:
+            changes.append(change)
+    return Redialect(graph, chosen, tuple(changes))
+
+
+def _carried(node: Node, there: dict[Node, Operand]) -> Operand:
+    """What an input, a constant, a layout or a cast is under the other dialect."""
+    is_moved = node.inputs and node.op != CAST
+    if is_moved or node.is_implicit:  # an implicit cast is not part of the program
+        source = there[node.inputs[0]]
+        return replace(source, shape=node.shape) if source.dtype else source
+    return array_operand(node.dtype, node.shape, is_weak=node.is_weak)
+
+
+def _written_operands(node: Node, there: dict[Node, Operand]) -> tuple[Operand, ...]:
+    """The operands as the program has them: before implicit casts, numbers as numbers."""
+    assert node.decision is not None
+    asked = node.decision.question.operands
+    return tuple(
+        [
+            operand if operand.is_scalar or operand.is_numpy else there[source]
+            for operand, source in zip(asked, node.inputs, strict=True)
+        ]
+    )
+
+
+def _asked(node: Node, question: Question) -> tuple[Change | None, Operand]:
+    here = node.decision
+    assert here is not None
+    old = array_operand(node.dtype, node.shape)
+    try:
+        there = answer(question)
+    except PromotionError as error:
+        return Change(node, "refused", here, None, str(error)), old
+    seen = array_operand(there.result, node.shape, is_weak=there.is_weak)
+    if there.result is not here.result:
+        return Change(node, "changes dtype", here, there), seen
+    is_same = there.compute is here.compute and there.casts == here.casts
+    return (None if is_same else Change(node, "needs a cast", here, there)), seen
+
+
+def preserve(graph: Graph, dialect: str | Dialect) -> Graph:
+    """The graph under another dialect, with the explicit casts that keep what it computes.
+
+    Every implicit cast becomes one the program asks for, and a result that the other dialect
+    gives another dtype is cast back.
+
+    Raises PromotionError where an op has no equal there.
+    """
+    chosen = to_dialect(dialect)
+
+    def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
+        if node.op == CAST:
+            return replace(node, inputs=inputs, cast=None)
+        if node.decision is None:
+            return replace(node, inputs=inputs)
+        return _kept(node, inputs, chosen)
+
+    return replace(rebuilt(graph, remade), dialect=chosen)
+
+
+# Ops whose wider integer result, cut back, is that of the narrower integers: both wrap.
+_WRAPPING = frozenset(
+    {"add", "sub", "mul", "neg", "square", "sum", "prod", "cumsum", "cumprod", "matmul", "dot",
+     "addcmul", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift"}
+)  # fmt: skip
+
+
+def _computes_alike(here: Decision, there: Decision) -> bool:
+    """Whether two decisions compute the same values, but for integers that are cut afterwards."""
+    is_wider = here.compute.kind == there.compute.kind == "int" and there.compute.holds(
+        here.compute
+    )
+    return here.compute is there.compute or (is_wider and here.question.op.name in _WRAPPING)
+
+
+def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
+    """The op under the other dialect, on operands of its compute dtype."""
+    here = node.decision
+    assert here is not None
+    operands = tuple([array_operand(source.dtype, source.shape) for source in inputs])
+    question = replace(here.question, operands=operands, dialect=dialect, inplace=False, out=None)
+    there = answer(question)
+    if not _computes_alike(here, there):
+        raise PromotionError(
+            f"{question} computes in {there.compute} in {dialect.name}, and in {here.compute} in "
+            f"{here.question.dialect.name}: no cast makes them equal. Write it with other ops."
+        )
+    op = replace(node, inputs=inputs, dtype=there.result, decision=there)
+    if there.result is node.dtype:
+        return op
+    if not there.result.holds(node.dtype):
+        raise PromotionError(
+            f"{question} gives {there.result} in {dialect.name}, which does not hold {node.dtype}."
+        )
+    return Node(CAST, (op,), node.dtype, node.shape, origin=node.origin)

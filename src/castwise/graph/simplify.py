@@ -1,0 +1,159 @@
+"""Fewer casts, the same values: listed rewrite rules, each of which keeps every bit.
+
+No rule reaches across a cast that may change a value.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from castwise.graph.amounts import Amount, cast_bytes
+from castwise.graph.ir import CAST, Graph, Node, rebuilt
+from castwise.graph.shapes import size_of
+
+Rewrite = Callable[[Node, "Uses"], "Node | None"]
+Uses = Counter[Node]
+
+
+def drop_no_op_cast(node: Node, uses: Uses) -> Node | None:
+    """A cast to the dtype a value already has is the value."""
+    return node.inputs[0] if node.op == CAST and node.inputs[0].dtype is node.dtype else None
+
+
+def undo_round_trip(node: Node, uses: Uses) -> Node | None:
+    """An exact cast and the cast back are the value itself."""
+    inner = _inner_cast(node)
+    if inner is None or inner.inputs[0].dtype is not node.dtype:
+        return None
+    return inner.inputs[0] if inner.dtype.holds(node.dtype) else None
+
+
+def merge_widening_casts(node: Node, uses: Uses) -> Node | None:
+    """Two exact casts in a row are one."""
+    inner = _inner_cast(node)
+    if inner is None:
+        return None
+    source = inner.inputs[0]
+    is_exact = inner.dtype.holds(source.dtype) and node.dtype.holds(inner.dtype)
+    return replace(node, inputs=(source,)) if is_exact else None
+
+
+def cast_before_broadcast(node: Node, uses: Uses) -> Node | None:
+    """A cast of a broadcast value is cheaper before it."""
+    if node.op != CAST or node.inputs[0].op != "broadcast_to":
+        return None
+    spread = node.inputs[0]
+    source = spread.inputs[0]
+    if size_of(source.shape) == size_of(spread.shape) or uses[spread] > 1:
+        return None
+    cast = replace(node, inputs=(source,), shape=source.shape)
+    return replace(spread, inputs=(cast,), dtype=node.dtype)
+
+
+def index_before_cast(node: Node, uses: Uses) -> Node | None:
+    """A part of a cast value is cheaper to cast than the whole."""
+    if node.op != "getitem" or node.inputs[0].op != CAST:
+        return None
+    cast = node.inputs[0]
+    source = cast.inputs[0]
+    if size_of(node.shape) == size_of(source.shape) or uses[cast] > 1:
+        return None
+    part = replace(node, inputs=(source,), dtype=source.dtype)
+    return replace(cast, inputs=(part,), shape=node.shape)
+
+
+def _inner_cast(node: Node) -> Node | None:
+    """The cast whose result a cast takes."""
+    is_pair = node.op == CAST and node.inputs[0].op == CAST
+    return node.inputs[0] if is_pair else None
+
+
+RULES: tuple[Rewrite, ...] = (
+    drop_no_op_cast,
+    undo_round_trip,
+    merge_widening_casts,
+    cast_before_broadcast,
+    index_before_cast,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Simplification:
+    """A simplified graph, and what it saved."""
+
+    before: Graph
+    graph: Graph
+    applied: Counter[str]  # how often each rule was
+
+    @property
+    def casts_saved(self) -> int:
+        return len(self.before.casts) - len(self.graph.casts)
+
+    @property
+    def bytes_saved(self) -> Amount:
+        """The bytes that casts no longer write."""
+        return cast_bytes(self.before) - cast_bytes(self.graph)
+
+    def __str__(self) -> str:
+        before, after = len(self.before.casts), len(self.graph.casts)
+        lines = [f"{before} casts -> {after}, {self.bytes_saved} bytes of casts saved"]
+        lines += [f"  {rule.replace('_', ' ')}: {count}" for rule, count in self.applied.items()]
+        return "\n".join(lines)
+
+
+def simplify(graph: Graph) -> Simplification:
+    """The graph after every rule that applies, until none does."""
+    applied: Counter[str] = Counter()
+    current = graph
+    while True:
+        changes = sum(applied.values())
+        current = _pass(_shared(current, applied), applied)
+        if sum(applied.values()) == changes:
+            return Simplification(graph, current, applied)
+
+
+def _pass(graph: Graph, applied: Counter[str]) -> Graph:
+    """Each rule tried once on each node."""
+    uses = _uses(graph)
+
+    def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
+        same = all(new is old for new, old in zip(inputs, node.inputs, strict=True))
+        current = node if same else replace(node, inputs=inputs)
+        for new, old in zip(inputs, node.inputs, strict=True):
+            uses[new] = max(uses[new], uses[old])
+        uses[current] = uses[node]
+        for rule in RULES:
+            found = rule(current, uses)
+            if found is not None:
+                applied[rule.__name__] += 1
+                uses[found] += uses[current]
+                return found
+        return current
+
+    return rebuilt(graph, remade)
+
+
+def _uses(graph: Graph) -> Uses:
+    """How many nodes and outputs take each node."""
+    uses: Uses = Counter(graph.outputs)
+    for node in graph.nodes:
+        uses.update(node.inputs)
+    return uses
+
+
+def _shared(graph: Graph, applied: Counter[str]) -> Graph:
+    """Casts of one value to one dtype become one."""
+    known: dict[tuple[Node, object], Node] = {}
+
+    def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
+        current = replace(node, inputs=inputs) if inputs != node.inputs else node
+        if node.op != CAST:
+            return current
+        first = known.setdefault((inputs[0], node.dtype), current)
+        if first is not current:
+            applied["share_repeated_casts"] += 1
+        return first
+
+    return rebuilt(graph, remade)
