@@ -44,6 +44,7 @@ class Node:
     name: str = ""  # of an input
     origin: Origin | None = None
     cast: Cast | None = None  # of a cast: why, with its hazards; None for one the user wrote
+    compute: DType | None = None  # of an op: the dtype it computes in, which its inputs have
     decision: Decision | None = None  # of an op: what the dialect decided
     is_weak: bool = False
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from castwise.errors import UsageError
 from castwise.graph import shapes
 from castwise.graph.ir import Node, Shape
 
@@ -64,3 +65,16 @@ def broadcast_to(x: Any, /, shape: Any) -> Any:
 
 def flip(x: Any, /, *, axis: Any = None) -> Any:
     return added(x, "flip", x.shape, {"axis": shapes.places(axis, len(x.shape))})
+
+
+def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+    return added(x, "roll", x.shape, {"shift": shift, "axis": axis})
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise UsageError(
+        f"{name} has no node in a graph: leave it out of the traced function, or write it with "
+        "reshape, permute_dims, broadcast_to, flip, roll, concat, stack and indexing."
+    )

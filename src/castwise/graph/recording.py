@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from castwise.errors import UsageError
+from castwise.execute.alike import LIKE
 from castwise.execute.backend import Backend
 from castwise.graph import layouts, shapes
 from castwise.graph.ir import CAST, CONSTANT, Node, Origin
@@ -82,14 +83,15 @@ class _Recording:
 
     def function(self, op_name: str, dtype: DType) -> Callable[..., Any] | None:
         """What adds a node of the op."""
-        row = op(op_name)
+        row = op(LIKE.get(op_name, op_name))
 
         def record(*operands: Any, **options: Any) -> Traced:
             given = operands[0] if row.family == "joining" else operands
             inputs = tuple([array.node for array in given])
             shape = shape_of(row, [node.shape for node in inputs], options)
             result = natural_result(row, dtype)
-            return Traced(Node(row.name, inputs, result, shape, options, origin=user_origin()))
+            return Traced(Node(op_name, inputs, result, shape, options, origin=user_origin(),
+                               compute=dtype))  # fmt: skip
 
         return record
 

@@ -50,7 +50,8 @@ def _computed(node: Node, given: list[Any], backend: Backend, sizes: dict[str, i
         return backend.cast(given[0], node.dtype)
     if node.decision is None:
         return _laid_out(node, given[0], backend, sizes)
-    function = function_for(backend, node.op, node.decision.compute)
+    assert node.compute is not None  # every op has one
+    function = function_for(backend, node.op, node.compute)
     is_joining = node.decision.question.op.family == "joining"
     result = function(given, **node.options) if is_joining else function(*given, **node.options)
     if not backend.owns(result):

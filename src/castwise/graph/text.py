@@ -54,7 +54,9 @@ def _row(node: Node, names: dict[Node, str]) -> tuple[str, str, str, str]:
     elif node.op == "getitem":
         said = f"{names[node]} = {given[0]}[{_key(node.options['key'])}]"
     else:
-        options = [f"{key}={value}" for key, value in node.options.items()]
+        options = [
+            f"{key}={value}" for key, value in node.options.items() if value not in (None, False)
+        ]
         said = f"{names[node]} = {node.op}({', '.join([*given, *options])})"
     hazards = ", ".join(node.cast.hazards) if node.cast else ""
     origin = f"# {PurePath(node.origin.file).name}:{node.origin.line}" if node.origin else ""

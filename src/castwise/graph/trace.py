@@ -9,6 +9,7 @@ from typing import Any
 
 from castwise.engine.decision import Decision, cast_between
 from castwise.errors import UsageError
+from castwise.execute.alike import LIKE
 from castwise.execute.apply import watched_by
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor
@@ -39,11 +40,11 @@ def trace(fn: Callable[..., Any], *specs: Any, dialect: str | Dialect | None = N
     names = _parameter_names(fn, len(specs))
     described = [describe(spec) for spec in specs]
     made = [_input(name, seen, chosen) for name, seen in zip(names, described, strict=True)]
+    inputs = tuple([m._array.node for m in made if isinstance(m, Tensor)])
     watcher = _Decisions()
     with use(chosen), watched_by(watcher):
         returned = fn(*made)
     outputs, structure = _flattened(returned)
-    inputs = tuple([m._array.node for m in made if isinstance(m, Tensor)])
     return watcher.marked(Graph(_name(fn), chosen, inputs, outputs, structure))
 
 
@@ -64,7 +65,7 @@ class _Decisions:
                 continue
             if node.op == CAST:
                 self._implicit.add(node)
-            elif node.op == decision.question.op.name:
+            elif LIKE.get(node.op, node.op) == decision.question.op.name:
                 self._decided[node] = decision
             waiting.extend(node.inputs)
 
