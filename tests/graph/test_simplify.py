@@ -36,12 +36,11 @@ def every_value(dtype: DType) -> Any:
 
 def _quiet(values: Any) -> Any:
     """The values with signalling NaNs made quiet: NumPy warns when it casts those."""
-    part = {"f": values.dtype, "c": values.real.dtype}.get(values.dtype.kind)
-    if values.dtype.name == "complex32":
-        part = np.dtype("float16")
-    if part is not None:
-        parts = values.view(part)
-        parts[np.isnan(parts)] = np.nan
+    held = to_dtype(values.dtype)
+    if held.kind in ("float", "complex"):
+        parts = values.view(backend_named("numpy").native(held.part))
+        with np.errstate(invalid="ignore"):
+            parts[np.isnan(parts.astype("float64"))] = np.nan
     return values
 
 
