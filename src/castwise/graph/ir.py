@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from castwise.engine.decision import Cast, Decision
@@ -143,6 +144,17 @@ class Graph:
         from castwise.graph.run import run_graph  # it reads this module
 
         return run_graph(self, arrays, backend)
+
+    def to_onnx(self, path: str | PathLike[str] | None = None, *, opset: int | None = None) -> Any:
+        """The graph as an onnx.ModelProto in standard ops, written to a file where a path is given.
+
+        `opset` is the newest that onnx knows and an installed onnxruntime takes, unless given.
+
+        Raises UsageError naming each op and dtype that ONNX cannot say, and where it stands.
+        """
+        from castwise.graph.onnx_export import graph_to_onnx  # it reads this module
+
+        return graph_to_onnx(self, path, opset=opset)
 
 
 def in_order(ends: Iterable[Node]) -> list[Node]:

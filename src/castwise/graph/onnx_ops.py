@@ -1,0 +1,228 @@
+"""Each op of castwise in ONNX: as one op of it, or composed of several."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from castwise.execute.recipes import RECIPES
+from castwise.graph import onnx_arrays, onnx_float_functions, onnx_integers, onnx_reductions, shapes
+from castwise.graph.onnx_arrays import (
+    all,
+    any,
+    called,
+    count,
+    equal,
+    isfinite,
+    logical_not,
+    max,
+    mean,
+    min,
+    not_equal,
+    reduced,
+    sum,
+    where,
+)
+from castwise.graph.onnx_dtypes import LackingError
+from castwise.graph.onnx_writer import BOOL, Value
+
+Written = Callable[..., Value]
+
+
+def _ops(pairs: str, **more: Any) -> dict[str, Written]:
+    """castwise's op -> ONNX's, for pairs such as "add:Add"."""
+    split = [pair.partition(":") for pair in pairs.split()]
+    return {name: functools.partial(called, op, **more) for name, _, op in split}
+
+
+def _itself(x: Value) -> Value:
+    return x
+
+
+def _float_zeros(x: Value) -> Value:
+    w = x.writer
+    return w.one_op("Expand", w.constant(0, x.dtype), w.shape_of(x.shape), shape=x.shape)
+
+
+def _clamp(x: Value, low: Value | None = None, high: Value | None = None) -> Value:
+    raised = x if low is None else called("Max", x, low)
+    return raised if high is None else called("Min", raised, high)
+
+
+def _clamp_bool(x: Any, low: Any = None, high: Any = None) -> Value:
+    raised = x if low is None else x | low
+    return raised if high is None else raised & high  # type: ignore[no-any-return]
+
+
+def _chosen(condition: Value, x: Value, y: Value) -> Value:
+    return where(condition.writer.cast(condition, BOOL), x, y)
+
+
+def _joined(*values: Value, axis: int | None = 0) -> Value:
+    """Arrays laid end to end."""
+    parts = values if axis is not None else [onnx_reductions.flattened(v) for v in values]
+    place = 0 if axis is None else shapes.places(axis, values[0].ndim)[0]
+    shape = shapes.joined([part.shape for part in parts], place)
+    return parts[0].writer.one_op("Concat", *parts, shape=shape, axis=place)
+
+
+def _stacked(*values: Value, axis: int = 0) -> Value:
+    """Arrays laid beside each other along a new dimension."""
+    place = shapes.places(axis, values[0].ndim + 1)[0]
+    longer = []
+    for value in values:
+        shape = (*value.shape[:place], 1, *value.shape[place:])
+        w = value.writer
+        longer.append(w.one_op("Unsqueeze", value, w.integers([place]), shape=shape))
+    return _joined(*longer, axis=place)
+
+
+def _softmax(op: str, x: Value, *, axis: Any = -1) -> Value:
+    if isinstance(axis, int) and x.ndim:
+        return called(op, x, axis=axis)
+    recipe = RECIPES["softmax" if op == "Softmax" else "log_softmax"]
+    return recipe(onnx_arrays, x, axis=axis)  # type: ignore[no-any-return]
+
+
+def _as_bools(function: Written) -> Written:
+    """A function of truth values, applied to numbers: whether they are not zero."""
+    return lambda *values, **options: function(*[v.writer.cast(v, BOOL) for v in values], **options)
+
+
+def _allclose(x: Any, y: Any, **options: Any) -> Value:
+    from castwise.vocab.dtypes import dtype
+
+    if x.dtype.kind != "float":
+        x, y = (value.writer.cast(value, dtype("float64")) for value in (x, y))
+    return RECIPES["allclose"](onnx_arrays, x, y, **options)  # type: ignore[no-any-return]
+
+
+def _recipes(names: str) -> dict[str, Written]:
+    """castwise's own compositions, written for any namespace of the standard."""
+    return {name: functools.partial(RECIPES[name], onnx_arrays) for name in names.split()}
+
+
+# One op of ONNX each, which rounds once: a small dtype is widened only where the op lacks it.
+SINGLE: dict[str, Written] = {
+    **_ops("add:Add sub:Sub mul:Mul div:Div pow:Pow float_power:Pow maximum:Max minimum:Min"),
+    **_ops("exp:Exp log:Log sqrt:Sqrt sin:Sin tanh:Tanh reciprocal:Reciprocal erf:Erf"),
+    **_ops("abs:Abs sign:Sign floor:Floor ceil:Ceil round:Round relu:Relu neg:Neg"),
+    **_ops("eq:Equal lt:Less le:LessOrEqual gt:Greater ge:GreaterOrEqual", dtype=BOOL),
+    **_ops("isnan:IsNaN isinf:IsInf", dtype=BOOL),
+    **_ops("bitwise_and:BitwiseAnd bitwise_or:BitwiseOr bitwise_xor:BitwiseXor"),
+    **_ops("bitwise_not:BitwiseNot"),
+    "fmod": functools.partial(called, "Mod", fmod=1),
+    "matmul": functools.partial(onnx_reductions.product, "matmul"),
+    "dot": functools.partial(onnx_reductions.product, "dot"),
+    "positive": _itself, "conj": _itself, "real": _itself, "imag": _float_zeros,
+    "where": _chosen, "concat": _joined, "stack": _stacked, "nextafter":
+    onnx_float_functions.nextafter,
+    "argmax": functools.partial(onnx_reductions.place_of, "ArgMax"),
+    "argmin": functools.partial(onnx_reductions.place_of, "ArgMin"),
+    "logical_and": _as_bools(operator.and_), "logical_or": _as_bools(operator.or_),
+    "logical_xor": _as_bools(functools.partial(called, "Xor")),
+    "logical_not": _as_bools(logical_not), "any": _as_bools(any), "all": _as_bools(all),
+    "count_nonzero": _as_bools(count),
+}  # fmt: skip
+# Several ops of ONNX, between which nothing may be rounded: small dtypes are widened first.
+COMPOSED: dict[str, Written] = {
+    **_recipes("fmax fmin heaviside xlogy lerp addcmul mse_loss l1_loss huber_loss threshold"),
+    **_recipes("poisson_nll_loss rsqrt logsumexp"),
+    **_ops("sigmoid:Sigmoid gelu:Gelu"),
+    "ne": not_equal, "isfinite": isfinite, "max": max, "min": min, "clamp": _clamp,
+    "floor_divide": onnx_float_functions.floor_divide,
+    "remainder": onnx_float_functions.remainder, "trunc": onnx_float_functions.trunc,
+    "atan2": onnx_float_functions.atan2, "hypot": onnx_float_functions.hypot,
+    "logaddexp": onnx_float_functions.logaddexp, "copysign": onnx_float_functions.copysign,
+    "angle": onnx_float_functions.angle, "square": lambda x: x * x,
+    "softmax": functools.partial(_softmax, "Softmax"),
+    "log_softmax": functools.partial(_softmax, "LogSoftmax"),
+    "sum": sum, "mean": mean, "var": onnx_reductions.var, "std": onnx_reductions.std,
+    "prod": lambda x, *, axis=None, keepdims=False: reduced("ReduceProd", x, axis, keepdims),
+    "cumsum": functools.partial(onnx_reductions.accumulated, "CumSum"),
+    "cumprod": functools.partial(onnx_reductions.accumulated, "CumProd"),
+    "norm": onnx_reductions.norm, "median": onnx_reductions.median, "allclose": _allclose,
+}  # fmt: skip
+# Of these nothing is rounded either way, so a dtype that ONNX computes in is left as it is.
+_EXACT = frozenset({"fmax", "fmin", "ne", "max", "min", "clamp", "trunc", "threshold", "copysign",
+                    "square", "isfinite"})  # fmt: skip
+# Integers, and bool computed as integers, where they are not written as floats are.
+_INTEGERS: dict[str, Written] = {
+    "floor_divide": onnx_integers.floor_divide, "remainder": onnx_integers.remainder,
+    "fmod": functools.partial(onnx_integers.remainder, fmod=1), "pow": onnx_integers.power,
+    "bitwise_left_shift": functools.partial(onnx_integers.shift, "LEFT"),
+    "bitwise_right_shift": functools.partial(onnx_integers.shift, "RIGHT"),
+}  # fmt: skip
+_INTEGERS_DIRECTLY: dict[str, Written] = {
+    **dict.fromkeys(("floor", "ceil", "round", "trunc"), _itself),
+    "fmax": functools.partial(called, "Max"), "fmin": functools.partial(called, "Min"),
+    "isnan": not_equal, "isinf": not_equal, "isfinite": equal,
+}  # fmt: skip
+_UNSIGNED: dict[str, Written] = {
+    "neg": lambda x: called("Sub", 0, x),
+    "relu": _itself,
+    "abs": _itself,
+}
+_BOOLS: dict[str, Written] = {
+    **_ops("add:Or sub:Xor mul:And maximum:Or minimum:And fmax:Or fmin:And ne:Xor"),
+    **_ops("bitwise_and:And bitwise_or:Or bitwise_xor:Xor bitwise_not:Not"),
+    **dict.fromkeys(("abs", "sign", "square", "relu"), _itself),
+    "lt": lambda x, y: ~x & y, "le": lambda x, y: ~x | y, "gt": lambda x, y: x & ~y,
+    "ge": lambda x, y: x | ~y, "pow": lambda x, y: x | ~y, "max": any, "min": all,
+    "clamp": _clamp_bool, "addcmul": lambda x, y, z: x | (y & z),
+}  # fmt: skip
+
+
+def write_op(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> Value:
+    """The value of an op of castwise, computed as castwise computes it.
+
+    Raises LackingError where ONNX cannot say it.
+    """
+    held = values[-1].dtype
+    if held.kind == "complex":
+        from castwise.graph.onnx_complex import write_complex  # which reads this table
+
+        return write_complex(name, values, options)
+    function, widens = _chosen_function(name, values[-1])
+    if not widens:
+        return _applied(name, function, values, options)
+    w = values[0].writer
+    wide = [w.widened(value) for value in values]
+    result = _applied(name, function, wide, options)
+    return w.cast(result, held) if result.dtype is wide[-1].dtype else result
+
+
+def _chosen_function(name: str, main: Value) -> tuple[Written, bool]:
+    """How an op is written for a dtype, and whether in a wider one."""
+    held = main.dtype
+    if held.kind == "bool" and name in _BOOLS:
+        return _BOOLS[name], False
+    if held.kind != "float":
+        if not held.is_signed and name in _UNSIGNED:
+            return _UNSIGNED[name], False
+        if name in ("isnan", "isinf", "isfinite"):
+            return lambda x: _INTEGERS_DIRECTLY[name](x, x), not main.writer.takes("Equal", held)
+        if name in _INTEGERS_DIRECTLY:
+            return _INTEGERS_DIRECTLY[name], False
+        if name in _INTEGERS:
+            return _INTEGERS[name], True
+    if name in SINGLE:
+        return SINGLE[name], False
+    if name in COMPOSED:
+        is_plain = main.writer.takes("Mul", held)
+        return COMPOSED[name], not (name in _EXACT and is_plain)
+    raise LackingError(f"castwise has not written {name} in ONNX")
+
+
+def _applied(
+    name: str, function: Written, values: Sequence[Value], options: Mapping[str, Any]
+) -> Value:
+    try:
+        inspect.signature(function).bind(*values, **options)
+    except TypeError as error:
+        said = ", ".join(f"{key}={value!r}" for key, value in options.items()) or "no options"
+        raise LackingError(f"{name} with {said} is not written in ONNX") from error
+    return function(*values, **options)
