@@ -146,8 +146,8 @@ def _install() -> None:
     for name, function in functions.items():
         setattr(Value, f"__{name}__", lambda x, y, f=function: f(x, y))
         setattr(Value, f"__r{name}__", _reflected(function))
-    Value.__neg__ = lambda x: called("Neg", x)  # type: ignore[attr-defined]
-    Value.__invert__ = lambda x: logical_not(x)  # type: ignore[attr-defined]
+    setattr(Value, "__neg__", lambda x: called("Neg", x))  # noqa: B010 -- it is declared, not set
+    setattr(Value, "__invert__", lambda x: logical_not(x))  # noqa: B010
 
 
 _install()

@@ -54,7 +54,12 @@ def element_type(wanted: DType) -> int:
 
 
 def type_text(held: DType) -> str:
-    """The type of a tensor, as the ops of ONNX list what they take."""
+    """The type of a tensor, as the ops of ONNX list what they take.
+
+    Raises LackingError where ONNX has no such dtype.
+    """
+    if held.name not in ONNX_NAMES:
+        raise LackingError(f"ONNX has no {held}")
     return f"tensor({ONNX_NAMES[held.name].lower()})"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import castwise
 from castwise.errors import UsageError
 from castwise.graph.ir import CAST, CONSTANT, INPUT, Graph, Node
-from castwise.graph.onnx_dtypes import LackingError, element_type, onnx_package
+from castwise.graph.onnx_dtypes import ONNX_NAMES, LackingError, element_type, onnx_package
 from castwise.graph.onnx_layouts import write_layout
 from castwise.graph.onnx_ops import write_op
 from castwise.graph.onnx_writer import Value, Writer
@@ -28,7 +28,8 @@ def graph_to_onnx(
     """
     onnx = onnx_package()
     chosen = current_opset() if opset is None else _checked_opset(opset)
-    model = _model(graph, _written(graph, Writer(chosen)), chosen)
+    _check_names(graph)
+    model = _model(graph, _written(graph, Writer(chosen)))
     onnx.checker.check_model(model, full_check=True)
     if path is not None:
         Path(path).write_bytes(model.SerializeToString())
@@ -50,7 +51,9 @@ def _is_taken(opset: int) -> bool:
         return True
     helper = onnx_package().helper
     ends = [helper.make_tensor_value_info(name, 1, ()) for name in ("x", "y")]
-    body = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "probe", *map(_one, ends))
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["x"], ["y"])], "probe", *map(_one, ends)
+    )
     quiet = onnxruntime.SessionOptions()
     quiet.log_severity_level = 4
     try:
@@ -85,28 +88,30 @@ def _stamped(body: Any, opset: int) -> Any:
     )
 
 
-def _written(graph: Graph, w: Writer) -> tuple[Writer, dict[Node, Value]]:
+def _written(graph: Graph, w: Writer) -> Writer:
     """All nodes of the graph in ONNX, each under the name it has in the graph's text."""
     names = node_names(graph)
-    _check_names(graph)
     for number, node in reversed(list(enumerate(graph.outputs))):
         if node.op not in (INPUT, CONSTANT):
             names[node] = f"out{number}"
     values: dict[Node, Value] = {}
     lacking: dict[str, None] = {}
     for node in graph.nodes:
-        w.prefix = names[node]
-        first = len(w.nodes)
         try:
-            value = _value(node, [values[source] for source in node.inputs], w)
+            values[node] = _named(w, names[node], node, _value(node, values, w, names[node]))
         except LackingError as error:
-            lacking[_told(node, error)] = None
-            value = Value(w, names[node], node.dtype, node.shape)
-        values[node] = _named(w, value, first, names[node])
-        _describe(w.nodes[first:], node)
+            if all(source.dtype.name in ONNX_NAMES for source in node.inputs):  # else told before
+                lacking[_told(node, error)] = None
+            values[node] = Value(w, names[node], node.dtype, node.shape)
+    for number, node in enumerate(graph.outputs):
+        if values[node].name != f"out{number}":  # an input, a constant, or given twice
+            try:
+                _named(w, f"out{number}", node, w.one_op("Identity", values[node]))
+            except LackingError as error:
+                lacking[_told(node, error)] = None
     if lacking:
         raise UsageError("\n".join(["this graph cannot be written in ONNX:", *lacking]))
-    return w, values
+    return w
 
 
 def _check_names(graph: Graph) -> None:
@@ -116,8 +121,10 @@ def _check_names(graph: Graph) -> None:
             raise UsageError(f"the parameter {node.name} has the name of an output: rename it.")
 
 
-def _value(node: Node, given: list[Value], w: Writer) -> Value:
+def _value(node: Node, values: dict[Node, Value], w: Writer, name: str) -> Value:
     element_type(node.dtype)
+    w.prefix, w.first = name, len(w.nodes)
+    given = [values[source] for source in node.inputs]
     if node.op == INPUT:
         value = Value(w, node.name, node.dtype, node.shape)
         for place, size in enumerate(node.shape):
@@ -140,42 +147,36 @@ def _told(node: Node, error: LackingError) -> str:
     return f"- {where}{what}: {error}."
 
 
-def _named(w: Writer, value: Value, first: int, name: str) -> Value:
-    """The value under the name of its node, if it was written for it."""
-    made = w.nodes[first:]
-    if not any(value.name in node.output for node in made):
+def _named(w: Writer, name: str, node: Node, value: Value) -> Value:
+    """The value under the name of its node, if it was written for it.
+
+    Its nodes of ONNX say which op they write, and where it stands in the user's source.
+    """
+    made = w.nodes[w.first :]
+    w.first = len(w.nodes)
+    where = f" at {Path(node.origin.file).name}:{node.origin.line}" if node.origin else ""
+    for written in made:
+        written.input[:] = [name if n == value.name else n for n in written.input]
+        written.output[:] = [name if n == value.name else n for n in written.output]
+        written.name = written.output[0]
+        written.doc_string = f"{node.op}{where}"
+    if not any(name in written.output for written in made):
         return value
-    for node in made:
-        node.input[:] = [name if n == value.name else n for n in node.input]
-        node.output[:] = [name if n == value.name else n for n in node.output]
     return Value(w, name, value.dtype, value.shape, value.number)
 
 
-def _describe(made: list[Any], node: Node) -> None:
-    """Says of ONNX's nodes which op they write, and where it stands in the user's source."""
-    for n, written in enumerate(made):
-        written.name = f"{written.output[0]}: {node.op}" if n == len(made) - 1 else ""
-        if node.origin:
-            written.doc_string = f"{Path(node.origin.file).name}:{node.origin.line}"
-
-
-def _model(graph: Graph, written: tuple[Writer, dict[Node, Value]], opset: int) -> Any:
-    w, values = written
+def _model(graph: Graph, w: Writer) -> Any:
     helper = onnx_package().helper
 
     def info(name: str, node: Node) -> Any:
         return helper.make_tensor_value_info(name, element_type(node.dtype), node.shape)
 
-    for number, node in enumerate(graph.outputs):
-        value = values[node]
-        if value.name != f"out{number}":  # an input, a constant, or given twice
-            w.nodes.append(helper.make_node("Identity", [value.name], [f"out{number}"]))
     body = helper.make_graph(
         w.nodes,
         graph.name,
         [info(node.name, node) for node in graph.inputs],
         [info(f"out{number}", node) for number, node in enumerate(graph.outputs)],
-        initializer=[tensor for _, tensor in w.constants.values()],
+        initializer=list(w.constants.values()),
         doc_string=f"under the promotion rules of {graph.dialect.name}",
     )
-    return _stamped(body, opset)
+    return _stamped(body, w.opset)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from castwise.graph.onnx_arrays import (
     abs,
@@ -22,84 +21,86 @@ from castwise.graph.onnx_arrays import (
     sqrt,
     where,
 )
-from castwise.graph.onnx_dtypes import element_type
+from castwise.graph.onnx_dtypes import LackingError, element_type
 from castwise.graph.onnx_writer import Value
-from castwise.vocab.dtypes import dtype
+from castwise.vocab.dtypes import dtype, find_dtype
 
 INF, NAN = math.inf, math.nan
 
 
-def remainder(x: Any, y: Any) -> Value:
+def remainder(x: Value, y: Value) -> Value:
     """The rest with the sign of the divisor."""
-    rest: Any = called("Mod", x, y, fmod=1)
+    rest = called("Mod", x, y, fmod=1)
     return where(_is_past(rest, y), rest + y, rest)
 
 
-def floor_divide(x: Any, y: Any) -> Value:
+def floor_divide(x: Value, y: Value) -> Value:
     """The quotient rounded down, from the exact rest; by zero as division does."""
-    rest: Any = called("Mod", x, y, fmod=1)
-    quotient: Any = (x - rest) / y
+    rest = called("Mod", x, y, fmod=1)
+    quotient = (x - rest) / y
     quotient = where(_is_past(rest, y), quotient - 1, quotient)
-    down: Any = floor(quotient)
+    down = floor(quotient)
     found = where(less(0.5, quotient - down), down + 1, down)
     return where(equal(y, 0), x / y, found)
 
 
-def _is_past(rest: Any, y: Any) -> Any:
+def _is_past(rest: Value, y: Value) -> Value:
     """Whether a rest has the other sign than the divisor."""
     return not_equal(rest, 0) & called("Xor", less(rest, 0), less(y, 0))
 
 
-def trunc(x: Any) -> Value:
+def trunc(x: Value) -> Value:
     return where(less(x, 0), called("Ceil", x), called("Floor", x))
 
 
-def atan2(y: Any, x: Any) -> Value:
+def atan2(y: Value, x: Value) -> Value:
     """The angle of a point, in all four quadrants."""
     are_both_inf = equal(abs(x), INF) & equal(abs(y), INF)
     are_both_zero = equal(x, 0) & equal(y, 0)
     ratio = where(are_both_inf, called("Sign", x) * called("Sign", y), y / x)
-    found: Any = called("Atan", where(are_both_zero, 0.0, ratio))
+    found = called("Atan", where(are_both_zero, 0.0, ratio))
     half_turn = where(is_negative(y), -math.pi, where(isnan(y), y, math.pi))
     return where(is_negative(x), found + half_turn, found)
 
 
-def hypot(x: Any, y: Any) -> Value:
+def hypot(x: Value, y: Value) -> Value:
     """The length of a diagonal, without an overflow in between."""
     one, other = abs(x), abs(y)
-    longer: Any = maximum(one, other)
-    ratio: Any = minimum(one, other) / longer
+    longer = maximum(one, other)
+    ratio = minimum(one, other) / longer
     found = where(equal(longer, 0), longer, longer * sqrt(1 + ratio * ratio))
     return where(equal(one, INF) | equal(other, INF), INF, found)
 
 
-def logaddexp(x: Any, y: Any) -> Value:
+def logaddexp(x: Value, y: Value) -> Value:
     """The logarithm of a sum of exponentials, without an overflow."""
-    larger: Any = maximum(x, y)
+    larger = maximum(x, y)
     return where(equal(x, y), x + math.log(2.0), larger + _log1p(exp(-abs(x - y))))
 
 
-def _log1p(x: Any) -> Any:
+def _log1p(x: Value) -> Value:
     """log(1 + x), exact for small x: the error of 1 + x is divided out."""
-    total: Any = 1 + x
+    total = 1 + x
     return where(equal(total, 1), x, log(total) * (x / (total - 1)))
 
 
-def copysign(x: Any, y: Any) -> Value:
+def copysign(x: Value, y: Value) -> Value:
     """The first one's size with the second one's sign; NaN counts as positive."""
-    size: Any = abs(x)
+    size = abs(x)
     return where(is_negative(y), -size, size)
 
 
-def angle(x: Any) -> Value:
+def angle(x: Value) -> Value:
     """pi for a negative number, 0 for others, NaN for NaN."""
     return where(isnan(x), x, where(is_negative(x), full_like(x, math.pi), 0.0))
 
 
-def nextafter(x: Any, y: Any) -> Value:
+def nextafter(x: Value, y: Value) -> Value:
     """The next number of the dtype on the way to another, by stepping through its codes."""
     held, w = x.dtype, x.writer
-    code = dtype(f"int{held.bits}")
+    code = find_dtype(f"int{held.bits}")
+    if code is None or not held.is_signed:
+        raise LackingError(f"the codes of {held} are not stepped through in ONNX")
     counted = dtype("int64" if held.bits == 64 else "int32")
     bits = w.cast(w.add("BitCast", x, dtype=code, to=element_type(code)), counted)
     wide_x, wide_y = w.widened(x), w.widened(y)
@@ -112,5 +113,5 @@ def nextafter(x: Any, y: Any) -> Value:
     moved = w.add("BitCast", w.cast(stepped, code), dtype=held, to=element_type(held))
     is_still = equal(wide_x, wide_y)
     either = where(isnan(wide_x), wide_x, wide_y)
-    stays = is_still | isnan(wide_x) | isnan(wide_y)  # type: ignore[operator]
+    stays = is_still | isnan(wide_x) | isnan(wide_y)
     return where(stays, w.cast(either, held), moved)

@@ -10,8 +10,8 @@ from castwise.graph.onnx_arrays import (
     called,
     equal,
     greater,
+    greater_equal,
     less,
-    logical_not,
     not_equal,
     same,
     where,
@@ -21,23 +21,38 @@ from castwise.graph.onnx_writer import BOOL, INT64, Value, Writer
 from castwise.vocab.dtypes import dtype
 
 
-def floor_divide(x: Any, y: Any) -> Value:
+def floor_divide(x: Value, y: Value) -> Value:
     """The quotient rounded down; 0 where the divisor is 0."""
     divisor, is_zero, is_minus = _safe_divisor(y)
-    rest = called("Mod", x, divisor, fmod=1)
-    found = (x - rest) / divisor
+    found = x / divisor  # towards zero
     if y.dtype.is_signed:
-        is_past = not_equal(rest, 0) & called("Xor", less(rest, 0), less(divisor, 0))
-        found = where(is_past, found - 1, found)
+        found = where(_is_apart(called("Mod", x, divisor), x, divisor), found - 1, found)
         found = found if is_minus is None else where(is_minus, 0 - x, found)
     return found if is_zero is None else where(is_zero, 0, found)
 
 
-def remainder(x: Any, y: Any, *, fmod: int = 0) -> Value:
-    """The rest with the sign of the divisor (of the dividend: fmod=1); 0 for a divisor of 0."""
+def remainder(x: Value, y: Value) -> Value:
+    """The rest with the sign of the divisor; 0 where that is 0."""
     divisor, is_zero, _ = _safe_divisor(y)
-    found = called("Mod", x, divisor, fmod=fmod)  # by 1 instead of 0 and -1: the rest is 0
+    found = called("Mod", x, divisor)  # by 1 instead of -1 it is 0 too
     return found if is_zero is None else where(is_zero, 0, found)
+
+
+def fmod(x: Value, y: Value) -> Value:
+    """The rest with the sign of the dividend; 0 where the divisor is 0.
+
+    Mod with its attribute fmod is not asked: runtimes compute it in floats.
+    """
+    divisor, is_zero, _ = _safe_divisor(y)
+    found = called("Mod", x, divisor)
+    if y.dtype.is_signed:
+        found = where(_is_apart(found, x, divisor), found - divisor, found)
+    return found if is_zero is None else where(is_zero, 0, found)
+
+
+def _is_apart(rest: Value, x: Value, y: Value) -> Value:
+    """Whether there is a rest, and rounding down is not rounding towards zero."""
+    return not_equal(rest, 0) & called("Xor", less(x, 0), less(y, 0))
 
 
 def _safe_divisor(y: Value) -> tuple[Value, Value | None, Value | None]:
@@ -48,10 +63,10 @@ def _safe_divisor(y: Value) -> tuple[Value, Value | None, Value | None]:
     if not y.dtype.is_signed:
         return where(is_zero, 1, y), is_zero, None
     is_minus = equal(y, -1)
-    return where(is_zero | is_minus, 1, y), is_zero, is_minus  # type: ignore[operator]
+    return where(is_zero | is_minus, 1, y), is_zero, is_minus
 
 
-def shift(direction: str, x: Any, y: Any) -> Value:
+def shift(direction: str, x: Value, y: Value) -> Value:
     """Shifts, of signed integers too; by more than all bits, or by less than none, all go."""
     held, w = x.dtype, x.writer
     is_right = direction == "RIGHT"
@@ -59,7 +74,8 @@ def shift(direction: str, x: Any, y: Any) -> Value:
     kept = x if is_flipped is None else where(is_flipped, called("BitwiseNot", x), x)
     is_short = None
     if y.number is None or not 0 <= y.number < held.bits:
-        is_short = ~(less(y, 0) | ~less(y, held.bits)) if held.is_signed else less(y, held.bits)
+        is_short = less(y, held.bits)
+        is_short = is_short & greater_equal(y, 0) if held.is_signed else is_short
         y = where(is_short, y, 0)
     unsigned = dtype(f"uint{held.bits}")
     moved = called("BitShift", w.cast(kept, unsigned), w.cast(y, unsigned), direction=direction)
@@ -68,7 +84,7 @@ def shift(direction: str, x: Any, y: Any) -> Value:
     return found if is_flipped is None else where(is_flipped, called("BitwiseNot", found), found)
 
 
-def power(x: Any, y: Any) -> Value:
+def power(x: Value, y: Value) -> Value:
     """An integer power that wraps; a negative exponent means nothing here."""
     if y.number is not None and y.number >= 0:
         return _known_power(x, int(y.number))
@@ -85,7 +101,7 @@ def power(x: Any, y: Any) -> Value:
     return result
 
 
-def _known_power(x: Any, exponent: int) -> Value:
+def _known_power(x: Value, exponent: int) -> Value:
     result, square = None, x
     while exponent:
         if exponent & 1:
@@ -93,9 +109,9 @@ def _known_power(x: Any, exponent: int) -> Value:
         exponent >>= 1
         square = square * square if exponent else square
     if result is not None:
-        return result  # type: ignore[no-any-return]
+        return result
     shape = x.writer.shape_of(x.shape)
-    return x.writer.add("Expand", *same(1, x)[:1], shape, shape=x.shape)  # type: ignore[no-any-return]
+    return x.writer.add("Expand", *same(1, x)[:1], shape, shape=x.shape)
 
 
 def _squaring_body(outer: Writer, carried: list[Value]) -> Any:
@@ -104,17 +120,17 @@ def _squaring_body(outer: Writer, carried: list[Value]) -> Any:
     w = Writer(outer.opset)
     w.constants, w.prefix = outer.constants, outer.new_name()  # the body sees the graph's constants
     given = [Value(w, w.new_name(), value.dtype, value.shape) for value in carried]
-    result, base, exponent = (_as_any(value) for value in given)
+    result, base, exponent = given
     is_odd = equal(called("Mod", exponent, 2), 1)
     left = exponent / 2
     made = [any(greater(left, 0)), where(is_odd, result * base, result), base * base, left]
     infos = [helper.make_tensor_value_info(v.name, element_type(v.dtype), None) for v in given]
     counter = helper.make_tensor_value_info(w.new_name(), element_type(INT64), ())
     goes_on = helper.make_tensor_value_info(w.new_name(), element_type(BOOL), ())
-    outputs = [helper.make_tensor_value_info(v.name, element_type(v.dtype),
-                                             () if v.dtype is BOOL else None) for v in made]  # fmt: skip
+    outputs = [
+        helper.make_tensor_value_info(
+            value.name, element_type(value.dtype), () if value.dtype is BOOL else None
+        )
+        for value in made
+    ]
     return helper.make_graph(w.nodes, "squaring", [counter, goes_on, *infos], outputs)
-
-
-def _as_any(value: Value) -> Any:
-    return value

@@ -28,6 +28,7 @@ from castwise.graph.onnx_arrays import (
 )
 from castwise.graph.onnx_dtypes import LackingError
 from castwise.graph.onnx_writer import BOOL, Value
+from castwise.vocab.dtypes import dtype
 
 Written = Callable[..., Value]
 
@@ -35,14 +36,19 @@ Written = Callable[..., Value]
 def _ops(pairs: str, **more: Any) -> dict[str, Written]:
     """castwise's op -> ONNX's, for pairs such as "add:Add"."""
     split = [pair.partition(":") for pair in pairs.split()]
-    return {name: functools.partial(called, op, **more) for name, _, op in split}
+    return {name: _one_op(op, **more) for name, _, op in split}
+
+
+def _one_op(op: str, **more: Any) -> Written:
+    """One op of ONNX, which takes no options."""
+    return lambda *values: called(op, *values, **more)
 
 
 def _itself(x: Value) -> Value:
     return x
 
 
-def _float_zeros(x: Value) -> Value:
+def _zeros(x: Value) -> Value:
     w = x.writer
     return w.one_op("Expand", w.constant(0, x.dtype), w.shape_of(x.shape), shape=x.shape)
 
@@ -52,13 +58,19 @@ def _clamp(x: Value, low: Value | None = None, high: Value | None = None) -> Val
     return raised if high is None else called("Min", raised, high)
 
 
-def _clamp_bool(x: Any, low: Any = None, high: Any = None) -> Value:
+def _clamp_bool(x: Value, low: Value | None = None, high: Value | None = None) -> Value:
     raised = x if low is None else x | low
-    return raised if high is None else raised & high  # type: ignore[no-any-return]
+    return raised if high is None else raised & high
 
 
 def _chosen(condition: Value, x: Value, y: Value) -> Value:
     return where(condition.writer.cast(condition, BOOL), x, y)
+
+
+def _chosen_bool(condition: Value, x: Value, y: Value) -> Value:
+    """Runtimes have no Where for truth values."""
+    chooses = condition.writer.cast(condition, BOOL)
+    return (chooses & x) | (~chooses & y)
 
 
 def _joined(*values: Value, axis: int | None = 0) -> Value:
@@ -83,21 +95,26 @@ def _stacked(*values: Value, axis: int = 0) -> Value:
 def _softmax(op: str, x: Value, *, axis: Any = -1) -> Value:
     if isinstance(axis, int) and x.ndim:
         return called(op, x, axis=axis)
-    recipe = RECIPES["softmax" if op == "Softmax" else "log_softmax"]
-    return recipe(onnx_arrays, x, axis=axis)  # type: ignore[no-any-return]
+    recipe: Written = RECIPES["softmax" if op == "Softmax" else "log_softmax"]
+    return recipe(onnx_arrays, x, axis=axis)
 
 
 def _as_bools(function: Written) -> Written:
     """A function of truth values, applied to numbers: whether they are not zero."""
-    return lambda *values, **options: function(*[v.writer.cast(v, BOOL) for v in values], **options)
+    return lambda *values, **options: function(*[_as_bool(v) for v in values], **options)
 
 
-def _allclose(x: Any, y: Any, **options: Any) -> Value:
-    from castwise.vocab.dtypes import dtype
+def _as_bool(x: Value) -> Value:
+    """Whether elements are not zero; runtimes take -0 and NaN of 8 bits for what they are not."""
+    is_tiny = x.dtype.kind == "float" and x.dtype.bits < 16
+    return x.writer.cast(x.writer.widened(x) if is_tiny else x, BOOL)
 
+
+def _allclose(x: Value, y: Value, **options: Any) -> Value:
     if x.dtype.kind != "float":
         x, y = (value.writer.cast(value, dtype("float64")) for value in (x, y))
-    return RECIPES["allclose"](onnx_arrays, x, y, **options)  # type: ignore[no-any-return]
+    recipe: Written = RECIPES["allclose"]
+    return recipe(onnx_arrays, x, y, **options)
 
 
 def _recipes(names: str) -> dict[str, Written]:
@@ -109,21 +126,18 @@ def _recipes(names: str) -> dict[str, Written]:
 SINGLE: dict[str, Written] = {
     **_ops("add:Add sub:Sub mul:Mul div:Div pow:Pow float_power:Pow maximum:Max minimum:Min"),
     **_ops("exp:Exp log:Log sqrt:Sqrt sin:Sin tanh:Tanh reciprocal:Reciprocal erf:Erf"),
-    **_ops("abs:Abs sign:Sign floor:Floor ceil:Ceil round:Round relu:Relu neg:Neg"),
+    **_ops("abs:Abs floor:Floor ceil:Ceil round:Round relu:Relu neg:Neg"),
     **_ops("eq:Equal lt:Less le:LessOrEqual gt:Greater ge:GreaterOrEqual", dtype=BOOL),
     **_ops("isnan:IsNaN isinf:IsInf", dtype=BOOL),
     **_ops("bitwise_and:BitwiseAnd bitwise_or:BitwiseOr bitwise_xor:BitwiseXor"),
     **_ops("bitwise_not:BitwiseNot"),
-    "fmod": functools.partial(called, "Mod", fmod=1),
+    "fmod": _one_op("Mod", fmod=1), "nextafter": onnx_float_functions.nextafter,
     "matmul": functools.partial(onnx_reductions.product, "matmul"),
     "dot": functools.partial(onnx_reductions.product, "dot"),
-    "positive": _itself, "conj": _itself, "real": _itself, "imag": _float_zeros,
-    "where": _chosen, "concat": _joined, "stack": _stacked, "nextafter":
-    onnx_float_functions.nextafter,
-    "argmax": functools.partial(onnx_reductions.place_of, "ArgMax"),
-    "argmin": functools.partial(onnx_reductions.place_of, "ArgMin"),
+    "positive": _itself, "conj": _itself, "real": _itself, "imag": _zeros,
+    "where": _chosen, "concat": _joined, "stack": _stacked,
     "logical_and": _as_bools(operator.and_), "logical_or": _as_bools(operator.or_),
-    "logical_xor": _as_bools(functools.partial(called, "Xor")),
+    "logical_xor": _as_bools(_one_op("Xor")),
     "logical_not": _as_bools(logical_not), "any": _as_bools(any), "all": _as_bools(all),
     "count_nonzero": _as_bools(count),
 }  # fmt: skip
@@ -131,7 +145,7 @@ SINGLE: dict[str, Written] = {
 COMPOSED: dict[str, Written] = {
     **_recipes("fmax fmin heaviside xlogy lerp addcmul mse_loss l1_loss huber_loss threshold"),
     **_recipes("poisson_nll_loss rsqrt logsumexp"),
-    **_ops("sigmoid:Sigmoid gelu:Gelu"),
+    **_ops("sigmoid:Sigmoid gelu:Gelu sign:Sign"),
     "ne": not_equal, "isfinite": isfinite, "max": max, "min": min, "clamp": _clamp,
     "floor_divide": onnx_float_functions.floor_divide,
     "remainder": onnx_float_functions.remainder, "trunc": onnx_float_functions.trunc,
@@ -144,21 +158,23 @@ COMPOSED: dict[str, Written] = {
     "prod": lambda x, *, axis=None, keepdims=False: reduced("ReduceProd", x, axis, keepdims),
     "cumsum": functools.partial(onnx_reductions.accumulated, "CumSum"),
     "cumprod": functools.partial(onnx_reductions.accumulated, "CumProd"),
+    "argmax": functools.partial(onnx_reductions.place_of, "ArgMax"),
+    "argmin": functools.partial(onnx_reductions.place_of, "ArgMin"),
     "norm": onnx_reductions.norm, "median": onnx_reductions.median, "allclose": _allclose,
 }  # fmt: skip
-# Of these nothing is rounded either way, so a dtype that ONNX computes in is left as it is.
+# Of these nothing is rounded in between, so a dtype that ONNX computes in is left as it is.
 _EXACT = frozenset({"fmax", "fmin", "ne", "max", "min", "clamp", "trunc", "threshold", "copysign",
-                    "square", "isfinite"})  # fmt: skip
+                    "square", "isfinite", "argmax", "argmin"})  # fmt: skip
 # Integers, and bool computed as integers, where they are not written as floats are.
 _INTEGERS: dict[str, Written] = {
     "floor_divide": onnx_integers.floor_divide, "remainder": onnx_integers.remainder,
-    "fmod": functools.partial(onnx_integers.remainder, fmod=1), "pow": onnx_integers.power,
+    "fmod": onnx_integers.fmod, "pow": onnx_integers.power,
     "bitwise_left_shift": functools.partial(onnx_integers.shift, "LEFT"),
     "bitwise_right_shift": functools.partial(onnx_integers.shift, "RIGHT"),
 }  # fmt: skip
 _INTEGERS_DIRECTLY: dict[str, Written] = {
     **dict.fromkeys(("floor", "ceil", "round", "trunc"), _itself),
-    "fmax": functools.partial(called, "Max"), "fmin": functools.partial(called, "Min"),
+    **_ops("fmax:Max fmin:Min"),
     "isnan": not_equal, "isinf": not_equal, "isfinite": equal,
 }  # fmt: skip
 _UNSIGNED: dict[str, Written] = {
@@ -172,7 +188,7 @@ _BOOLS: dict[str, Written] = {
     **dict.fromkeys(("abs", "sign", "square", "relu"), _itself),
     "lt": lambda x, y: ~x & y, "le": lambda x, y: ~x | y, "gt": lambda x, y: x & ~y,
     "ge": lambda x, y: x | ~y, "pow": lambda x, y: x | ~y, "max": any, "min": all,
-    "clamp": _clamp_bool, "addcmul": lambda x, y, z: x | (y & z),
+    "where": _chosen_bool, "clamp": _clamp_bool, "addcmul": lambda x, y, z: x | (y & z),
 }  # fmt: skip
 
 

@@ -7,54 +7,73 @@ from typing import Any
 
 from castwise.errors import UsageError
 from castwise.graph import shapes
-from castwise.graph.onnx_arrays import abs, any, equal, isnan, mean, reduced, reshape, sqrt, sum, where
+from castwise.graph.onnx_arrays import (
+    abs,
+    any,
+    equal,
+    isnan,
+    logical_not,
+    mean,
+    reduced,
+    reshape,
+    sqrt,
+    sum,
+    where,
+)
 from castwise.graph.onnx_dtypes import LackingError
 from castwise.graph.onnx_writer import INT64, Value
 
 
-def var(x: Any, *, axis: Any = None, keepdims: bool = False, correction: float = 0) -> Value:
+def var(x: Value, *, axis: Any = None, keepdims: bool = False, correction: float = 0) -> Value:
     """The mean square of the distances to the mean."""
-    away: Any = x - mean(x, axis=axis, keepdims=True)
-    total: Any = sum(away * away, axis=axis, keepdims=keepdims)
+    away = x - mean(x, axis=axis, keepdims=True)
+    total = sum(away * away, axis=axis, keepdims=keepdims)
     w = x.writer
-    count: Any = 1
-    for place in shapes.places(axis, x.ndim):
-        count = count * w.size(x.shape[place])
-    if isinstance(count, int):  # of no dimension
-        count = w.integers([1])
-    counted = reshape(w.cast(count, x.dtype), ())
-    return total / (counted - correction if correction else counted)  # type: ignore[no-any-return,operator]
+    sizes = tuple([x.shape[place] for place in shapes.places(axis, x.ndim)])
+    count = reshape(w.cast(w.size(shapes.size_of(sizes)), x.dtype), ())
+    return total / (count - correction if correction else count)
 
 
-def std(x: Any, *, axis: Any = None, keepdims: bool = False, correction: float = 0) -> Value:
+def std(x: Value, *, axis: Any = None, keepdims: bool = False, correction: float = 0) -> Value:
     return sqrt(var(x, axis=axis, keepdims=keepdims, correction=correction))
 
 
-def norm(x: Any, *, axis: Any = None, keepdims: bool = False) -> Value:
+def norm(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
     """The square root of the sum of squares."""
     if not shapes.places(axis, x.ndim):
         return abs(x)
     return reduced("ReduceL2", x, axis, keepdims)
 
 
-def accumulated(op: str, x: Any, *, axis: Any = None) -> Value:
+def accumulated(op: str, x: Value, *, axis: Any = None, include_initial: bool = False) -> Value:
     """Running sums or products along one dimension."""
+    if include_initial:
+        raise LackingError("include_initial=True is not written in ONNX")
     if axis is None and x.ndim != 1:
         raise UsageError("running sums and products need an axis")
     place = shapes.places(0 if axis is None else axis, x.ndim)[0]
-    return x.writer.add(op, x, x.writer.constant(place, INT64), shape=x.shape)  # type: ignore[no-any-return]
+    return x.writer.add(op, x, x.writer.constant(place, INT64), shape=x.shape)
 
 
-def place_of(op: str, x: Any, *, axis: Any = None, keepdims: bool = False) -> Value:
-    """Where the largest or smallest element is; without an axis, among all of them."""
+def place_of(op: str, x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
+    """Where the largest or smallest element, or the first NaN, is; without an axis, among all."""
     if axis is None:
-        flat = flattened(x)
-        found = flat.writer.one_op(op, flat, dtype=INT64, shape=(), axis=0, keepdims=0)
+        found = place_of(op, flattened(x), axis=0)
         return reshape(found, (1,) * x.ndim) if keepdims else found
     place = shapes.places(axis, x.ndim)[0]
     shape = shapes.reduced(x.shape, place, keepdims)
+    if x.dtype.kind == "float" and x.dtype.specials not in ("finite", "fnu"):
+        x = _nan_first(op, x, place)
     more = {"axis": place, "keepdims": int(keepdims)}
-    return x.writer.one_op(op, x, dtype=INT64, shape=shape, **more)  # type: ignore[no-any-return]
+    return x.writer.one_op(op, x, dtype=INT64, shape=shape, **more)
+
+
+def _nan_first(op: str, x: Value, place: int) -> Value:
+    """The elements, or where some are NaN their marks: runtimes differ in what they do with it."""
+    w = x.writer
+    is_nan = isnan(x)
+    marks = is_nan if op == "ArgMax" else logical_not(is_nan)
+    return where(any(is_nan, axis=place, keepdims=True), w.cast(marks, x.dtype), x)
 
 
 def flattened(x: Value) -> Value:
@@ -63,26 +82,26 @@ def flattened(x: Value) -> Value:
     return w.one_op("Reshape", x, w.integers([-1]), shape=(shapes.size_of(x.shape),))
 
 
-def median(x: Any, *, axis: Any = None, keepdims: bool = False) -> Value:
+def median(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
     """The middle one, or the mean of the middle two."""
-    values: Any = flattened(x) if axis is None else x
+    values = flattened(x) if axis is None else x
     place = 0 if axis is None else shapes.places(axis, x.ndim)[0]
     w = x.writer
-    size: Any = w.size(values.shape[place])
+    size = w.size(values.shape[place])
     ordered = w.add("TopK", values, size, shape=values.shape, axis=place, largest=0)
     w.nodes[-1].output.append(w.new_name())  # the places, which nobody asks for
     one = shapes.reduced(values.shape, place, True)
-    low: Any = w.add("Gather", ordered, (size - 1) / 2, shape=one, axis=place)
-    high: Any = w.add("Gather", ordered, size / 2, shape=one, axis=place)
+    low = w.add("Gather", ordered, (size - 1) / 2, shape=one, axis=place)
+    high = w.add("Gather", ordered, size / 2, shape=one, axis=place)
     middle = where(equal(low, high), low, (low + high) / 2)
     found = where(any(isnan(values), axis=place, keepdims=True), math.nan, middle)
     return reshape(found, shapes.reduced(x.shape, axis, keepdims))
 
 
-def product(name: str, x: Any, y: Any) -> Value:
+def product(name: str, x: Value, y: Value) -> Value:
     """A matrix product."""
     if x.ndim == 0 or y.ndim == 0:
-        return x * y  # type: ignore[no-any-return]
+        return x * y
     if name == "dot" and y.ndim > 2:
         raise LackingError("dot with a right operand of more than 2 dimensions is not written")
-    return x.writer.one_op("MatMul", x, y, shape=shapes.multiplied(x.shape, y.shape))  # type: ignore[no-any-return]
+    return x.writer.one_op("MatMul", x, y, shape=shapes.multiplied(x.shape, y.shape))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from castwise.execute.backend import backend_named
 from castwise.execute.backends import DEFAULT
@@ -26,6 +27,15 @@ class Value:
     shape: Shape
     number: Any = None  # of a constant without dimensions
 
+    if TYPE_CHECKING:  # onnx_arrays sets these, as its functions need this class
+
+        def __add__(self, other: Any) -> Value: ...
+        def __neg__(self) -> Value: ...
+
+        __sub__ = __mul__ = __truediv__ = __and__ = __or__ = __add__
+        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __add__
+        __invert__ = __neg__
+
     @property
     def ndim(self) -> int:
         """How many dimensions it has."""
@@ -38,31 +48,24 @@ class Writer:
     def __init__(self, opset: int) -> None:
         self.opset = opset
         self.nodes: list[Any] = []
-        self.constants: dict[Any, tuple[Value, Any]] = {}
+        self.constants: dict[Any, Any] = {}
         self.sources: dict[str, tuple[Value, int]] = {}  # a size's name -> whose which dimension
         self.has_widened = False
-        self.prefix = ""
+        self.prefix = ""  # of the names of what is written now
+        self.first = 0  # where in the nodes that begins
         self._sizes: dict[str, Value] = {}
         self._count = 0
 
     def takes(self, op: str, held: DType, place: int = 0) -> bool:
         """Whether an op of this opset takes a dtype as one of its inputs."""
-        schema = self._schema(op)
-        formal = schema.inputs[min(place, len(schema.inputs) - 1)]
-        allowed = {c.type_param_str: c.allowed_type_strs for c in schema.type_constraints}
-        return type_text(held) in allowed.get(formal.type_str, [formal.type_str])
+        return type_text(held) in _taken_types(op, self.opset, place)
 
-    def _schema(self, op: str) -> Any:
-        onnx = onnx_package()
-        try:
-            return onnx.defs.get_schema(op, max_inclusive_version=self.opset, domain="")
-        except onnx.defs.SchemaError:
-            pass
-        try:
-            newest = onnx.defs.get_schema(op, domain="").since_version
-        except onnx.defs.SchemaError:
-            raise LackingError(f"the installed onnx has no op {op}; a newer one does") from None
-        raise LackingError(f"it needs ONNX's op {op}: write opset={newest} or newer")
+    def _not_taken(self, op: str, held: DType, place: int) -> LackingError:
+        newest = onnx_package().defs.onnx_opset_version()
+        takers = (n for n in range(self.opset + 1, newest + 1) if Writer(n).takes(op, held, place))
+        later = next(takers, None)
+        hint = f"; write opset={later}" if later else ""
+        return LackingError(f"ONNX's op {op} takes no {held} in opset {self.opset}{hint}")
 
     def add(
         self,
@@ -78,7 +81,7 @@ class Writer:
         """
         for place, value in enumerate(inputs):
             if not self.takes(op, value.dtype, place):
-                raise LackingError(f"ONNX's op {op} takes no {value.dtype} in opset {self.opset}")
+                raise self._not_taken(op, value.dtype, place)
         held = dtype or inputs[0].dtype
         made = shapes.broadcast([v.shape for v in inputs]) if shape is None else shape
         return self.add_untyped(op, [v.name for v in inputs], held, made, **attributes)
@@ -105,10 +108,9 @@ class Writer:
         if key not in self.constants:
             element_type(held)
             name = f"constant.{len(self.constants)}"
-            number = array.item() if array.shape == () else None
-            made = Value(self, name, held, tuple(array.shape), number)
-            self.constants[key] = made, onnx_package().numpy_helper.from_array(array, name)
-        return self.constants[key][0]
+            self.constants[key] = onnx_package().numpy_helper.from_array(array, name)
+        number = array.item() if array.shape == () else None
+        return Value(self, self.constants[key].name, held, tuple(array.shape), number)
 
     def integers(self, numbers: Sequence[int]) -> Value:
         """A list of integers, such as axes."""
@@ -127,7 +129,15 @@ class Writer:
             options["saturate"] = 0  # out of range becomes inf or NaN, as everywhere else
             if held.specials == "fnu":
                 options["round_mode"] = "nearest"
+                value = self._positive(value)
         return self.add("Cast", value, dtype=held, to=element_type(held), **options)
+
+    def _positive(self, value: Value) -> Value:
+        """The value with NaN for what is not positive, which ONNX leaves undefined."""
+        wide = self.cast(value, dtype("float64" if value.dtype.bits > 32 else "float32"))
+        zero, nan = (self.constant(number, wide.dtype) for number in (0.0, float("nan")))
+        is_positive = self.add("Greater", wide, zero, dtype=BOOL)
+        return self.add("Where", is_positive, wide, nan, dtype=wide.dtype)
 
     def widened(self, value: Value) -> Value:
         """The value in a dtype that is computed in without rounding or wrapping in between."""
@@ -175,6 +185,31 @@ class Writer:
         if not self.takes("Shape", value.dtype):
             value = self.widened(value)
         return self.add("Shape", value, dtype=INT64, shape=(1,), start=place, end=place + 1)
+
+
+@functools.lru_cache(maxsize=4096)
+def _taken_types(op: str, opset: int, place: int) -> frozenset[str]:
+    """The types that an op of an opset takes as one of its inputs.
+
+    Raises LackingError where it has no such op.
+    """
+    schema = _schema(op, opset)
+    formal = schema.inputs[min(place, len(schema.inputs) - 1)]
+    allowed = {c.type_param_str: c.allowed_type_strs for c in schema.type_constraints}
+    return frozenset(allowed.get(formal.type_str, [formal.type_str]))
+
+
+def _schema(op: str, opset: int) -> Any:
+    defs = onnx_package().defs
+    try:
+        return defs.get_schema(op, max_inclusive_version=opset, domain="")
+    except defs.SchemaError:
+        pass
+    try:
+        newest = defs.get_schema(op, domain="").since_version
+    except defs.SchemaError:
+        raise LackingError(f"the installed onnx has no op {op}; a newer one does") from None
+    raise LackingError(f"it needs ONNX's op {op}: write opset={newest} or newer")
 
 
 def _is_number(value: Any) -> bool:

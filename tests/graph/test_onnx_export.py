@@ -1,0 +1,279 @@
+"""Graphs as ONNX models: names, sizes, layouts, options, constants, errors."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from onnx_judges import by_reference, by_runtime, runtime_session
+
+import castwise as cw
+from castwise import array_api as xp
+from castwise.graph.onnx_export import OLDEST, current_opset
+from castwise.graph.onnx_layouts import LAYOUTS
+
+onnx = pytest.importorskip("onnx")
+EXAMPLE = Path(__file__).parents[2] / "examples" / "export_onnx.py"
+
+
+def judged(graph: Any, *arrays: Any, opset: int | None = None) -> Any:
+    """The model, after both judges agreed bit by bit with the graph itself."""
+    model = graph.to_onnx(opset=opset)
+    onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
+    returned = graph(*arrays)
+    wanted = [
+        np.asarray(t.numpy()) for t in (returned if isinstance(returned, tuple) else [returned])
+    ]
+    judges = [by_reference(model, list(arrays))]
+    is_native = all(array.dtype.kind in "biuf" and array.dtype.isbuiltin == 1 for array in arrays)
+    session = runtime_session(model) if is_native else None
+    judges += [by_runtime(session, list(arrays))] if session else []
+    for found in judges:
+        for one, other in zip(wanted, found, strict=True):
+            np.testing.assert_array_equal(one, np.asarray(other), strict=True)
+    return model
+
+
+def sizes_of(value: Any) -> list[int | str]:
+    return [size.dim_param or size.dim_value for size in value.type.tensor_type.shape.dim]
+
+
+def test_inputs_are_named_after_parameters_and_outputs_are_numbered() -> None:
+    def fn(weights: Any, x: Any, unused: Any) -> Any:
+        return {"a": x * 2, "b": [weights + x, x]}
+
+    graph = cw.trace(fn, "float32[3]", "float32[n,3]", "int8[]")
+    model = graph.to_onnx()
+    assert [value.name for value in model.graph.input] == ["weights", "x", "unused"]
+    assert [value.name for value in model.graph.output] == ["out0", "out1", "out2"]
+    assert sizes_of(model.graph.input[1]) == ["n", 3]
+    assert sizes_of(model.graph.output[1]) == ["n", 3]
+
+
+def test_a_value_that_is_returned_twice_is_two_outputs() -> None:
+    def fn(x: Any) -> Any:
+        y = x + 1
+        return y, y, x, y * 2
+
+    judged(cw.trace(fn, "int32[n]"), np.arange(3, dtype=np.int32))
+
+
+def test_a_parameter_with_the_name_of_an_output_is_refused() -> None:
+    graph = cw.trace(lambda out0: out0 + 1, "int32[3]")
+    with pytest.raises(cw.UsageError, match="parameter out0"):
+        graph.to_onnx()
+
+
+def test_the_model_is_written_to_a_file(tmp_path: Path) -> None:
+    graph = cw.trace(lambda x: x + 1, "float32[n]")
+    model = graph.to_onnx(tmp_path / "model.onnx")
+    assert onnx.load(tmp_path / "model.onnx") == model
+
+
+def test_only_standard_ops_and_every_node_says_where_it_came_from() -> None:
+    graph = cw.trace(lambda x, y: x % y + xp.sum(x), "int32[n]", "float16[n]")
+    model = graph.to_onnx()
+    assert {node.domain for node in model.graph.node} == {""}
+    assert [entry.domain for entry in model.opset_import] == [""]
+    assert all("test_onnx_export.py:" in node.doc_string for node in model.graph.node)
+
+
+LAID_OUT: dict[str, Callable[[Any], Any]] = {
+    "flat": lambda x: xp.reshape(x, (-1,)),
+    "reshaped": lambda x: xp.reshape(x, (3, -1)),
+    "permuted": lambda x: xp.permute_dims(x, (1, 0)),
+    "transposed": lambda x: xp.matrix_transpose(x),
+    "longer": lambda x: xp.expand_dims(x, axis=1),
+    "squeezed": lambda x: xp.squeeze(xp.expand_dims(x, axis=0), axis=0),
+    "broadcast": lambda x: xp.broadcast_to(x, (2, *x.shape)),
+    "flipped": lambda x: xp.flip(x),
+    "mirrored": lambda x: xp.flip(x, axis=1),
+    "backward": lambda x: x[:, 2:0:-1],
+    "backward to the start": lambda x: x[:, 1::-1],
+    "column": lambda x: x[..., 1],
+    "wrapped": lambda x: x[None, ..., 1:, None],
+    "nothing": lambda x: x[:, 1:1],
+    "beside": lambda x: xp.concat([x, x], axis=1),
+    "end to end": lambda x: xp.concat([x, x], axis=None),
+    "stacked": lambda x: xp.stack([x, x], axis=-1),
+}
+ROWS: dict[str, Callable[[Any], Any]] = {
+    "first": lambda x: x[0],
+    "last, backward": lambda x: x[-1, ::-1],
+    "one": lambda x: x[1, None, 2],
+}
+
+
+@pytest.mark.parametrize("layout", [*LAID_OUT, *ROWS])
+@pytest.mark.parametrize(
+    "name", ["float32", "bool", "int4", "float8_e5m2", "bfloat16", "complex64"]
+)
+def test_layouts_of_every_sort_of_dtype(layout: str, name: str) -> None:
+    array = np.arange(6).reshape(2, 3).astype(getattr(ml_dtypes, name, name))
+    judged(cw.trace((LAID_OUT | ROWS)[layout], f"{name}[n,3]", dialect="jax:x64"), array)
+
+
+@pytest.mark.parametrize("layout", LAID_OUT)
+def test_layouts_of_empty_arrays(layout: str) -> None:
+    judged(cw.trace(LAID_OUT[layout], "float32[n,3]"), np.zeros((0, 3), np.float32))
+
+
+def test_every_layout_is_tried() -> None:
+    assert set(LAYOUTS) == {"reshape", "permute_dims", "broadcast_to", "flip", "getitem"}
+
+
+REDUCING = ["sum", "prod", "mean", "std", "var", "max", "min", "any", "all"]
+
+
+@pytest.mark.parametrize("name", REDUCING)
+@pytest.mark.parametrize("options", [{}, {"axis": 1}, {"axis": (0, -1)}, {"keepdims": True},
+                                     {"axis": 0, "keepdims": True}])  # fmt: skip
+def test_reductions_take_axes_and_keep_dimensions(name: str, options: dict[str, Any]) -> None:
+    graph = cw.trace(lambda x: getattr(xp, name)(x, **options), "float64[n,2,3]")
+    judged(graph, np.arange(24, dtype=np.float64).reshape(4, 2, 3) % 5)
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize("options", [{}, {"axis": 1}, {"keepdims": True},
+                                     {"axis": -1, "keepdims": True}])  # fmt: skip
+def test_places_of_extremes(name: str, options: dict[str, Any]) -> None:
+    graph = cw.trace(lambda x: getattr(xp, name)(x, **options), "float32[n,3]")
+    array = np.float32([[1, 5, 5], [np.nan, 2, np.inf], [-np.inf, -1, np.nan]])
+    judged(graph, array)
+
+
+def test_extremes_of_arrays_with_nan() -> None:
+    graph = cw.trace(lambda x: (xp.max(x, axis=1), xp.min(x), xp.max(x)), "float32[n,3]")
+    judged(graph, np.float32([[1, 5, 5], [np.nan, 2, np.inf], [-np.inf, -1, 0]]))
+
+
+def test_a_deviation_of_a_sample() -> None:
+    graph = cw.trace(lambda x: (xp.var(x, correction=1), xp.std(x, axis=0)), "float64[n,2]")
+    judged(graph, np.float64([[1, 2], [3, 6], [5, 10]]))
+
+
+def test_running_sums() -> None:
+    graph = cw.trace(lambda x: xp.cumulative_sum(x, axis=1), "int32[2,n]")
+    judged(graph, np.arange(6, dtype=np.int32).reshape(2, 3))
+
+
+def test_an_option_that_is_not_written_is_named() -> None:
+    graph = cw.trace(lambda x: xp.cumulative_sum(x, axis=0, include_initial=True), "int32[3]")
+    with pytest.raises(cw.UsageError, match=r"cumsum\(int64\[3\]\): include_initial"):
+        graph.to_onnx()
+
+
+@pytest.mark.parametrize("divisor", [0, -1, 1, 3, -4])
+def test_division_of_integers_by_a_constant(divisor: int) -> None:
+    graph = cw.trace(lambda x: (x // divisor, x % divisor), "int32[n]")
+    with np.errstate(all="ignore"):
+        judged(graph, np.int32([-(2**31), -7, -1, 0, 1, 7, 2**31 - 1]))
+
+
+@pytest.mark.parametrize("distance", [0, 1, 5, 31, 32, 100])
+def test_shifts_by_a_constant(distance: int) -> None:
+    graph = cw.trace(lambda x: (x << distance, x >> distance), "int32[n]")
+    judged(graph, np.int32([-(2**31), -7, -1, 0, 1, 7, 2**31 - 1]))
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 13])
+def test_integer_powers_by_a_constant_are_products(exponent: int) -> None:
+    graph = cw.trace(lambda x: x**exponent, "int64[n]")
+    model = judged(graph, np.int64([-(2**63), -7, -1, 0, 1, 7, 2**31]))
+    assert {node.op_type for node in model.graph.node} <= {"Mul", "Expand", "Shape", "Identity"}
+
+
+def test_integer_powers_wrap() -> None:
+    graph = cw.trace(lambda x, y: x**y, "int64[n,1]", "int64[m]")
+    model = judged(graph, np.int64([[-3], [2], [7]]), np.int64([0, 1, 62, 63, 64, 101]))
+    assert "Loop" in {node.op_type for node in model.graph.node}
+
+
+def test_constants_of_small_dtypes_are_kept() -> None:
+    table = np.array([0.5, 1.5, 2.0], ml_dtypes.float8_e4m3fn)
+    graph = cw.trace(lambda x: (x, cw.asarray(table)), "float32[3]")
+    found = by_reference(graph.to_onnx(), [np.float32([1, 2, 3])])[1]
+    np.testing.assert_array_equal(found, table, strict=True)
+
+
+def test_casts_to_float8_do_not_saturate() -> None:
+    graph = cw.trace(lambda x: (x.astype("float8_e5m2"), x.astype("float8_e4m3fn")), "float32[n]")
+    model = graph.to_onnx()
+    e5m2, e4m3 = by_reference(model, [np.float32([1, 1e6, -1e6])])
+    assert e5m2.tolist() == [1, np.inf, -np.inf]
+    assert np.isnan(e4m3.astype(np.float32)).tolist() == [False, True, True]
+
+
+def test_complex_numbers_are_computed_by_their_parts() -> None:
+    graph = cw.trace(lambda z, x: (z * z + x, abs(z), xp.real(z)), "complex64[n]", "float32[n]")
+    model = graph.to_onnx(opset=26)
+    z, x = np.complex64([1 + 2j, -3j]), np.float32([1, 2])
+    found = by_reference(model, [z, x])
+    for one, other in zip(graph(z, x), found, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other, strict=True)
+
+
+def test_what_onnx_lacks_is_named_with_its_place_in_the_source() -> None:
+    def fn(z: Any, x: Any) -> Any:
+        y = x.astype("float32")
+        return z * z, y
+
+    graph = cw.trace(fn, "complex128[3]", "float8_e3m4[3]")
+    with pytest.raises(cw.UsageError) as caught:
+        graph.to_onnx()
+    text = str(caught.value)
+    assert "mul(complex128[3], complex128[3]): ONNX computes nothing in complex128" in text
+    assert "x float8_e3m4[3]: ONNX has no float8_e3m4" in text
+    line = fn.__code__.co_firstlineno + 2
+    assert f"test_onnx_export.py:{line}: `return z * z, y`" in text
+
+
+def test_the_opset_is_the_newest_that_all_know() -> None:
+    newest = onnx.defs.onnx_opset_version()
+    assert OLDEST <= current_opset() <= newest
+    model = cw.trace(lambda x: x + 1, "float32[n]").to_onnx()
+    assert model.opset_import[0].version == current_opset()
+    assert runtime_session(model) is not None
+
+
+@pytest.mark.parametrize("opset", [18, 21, 23, 28])
+def test_other_opsets(opset: int) -> None:
+    graph = cw.trace(lambda x, y: xp.sum(xp.sqrt(x * x + y), axis=0) // 2, "float32[n]", "int8[n]")
+    model = graph.to_onnx(opset=opset)
+    assert model.opset_import[0].version == opset
+    x, y = np.float32([1, 2, 3]), np.int8([1, 2, 3])
+    assert by_reference(model, [x, y])[0] == graph(x, y).numpy()
+
+
+def test_an_op_of_a_later_opset_is_named() -> None:
+    graph = cw.trace(lambda x: xp.cumulative_prod(x), "float32[n]")
+    with pytest.raises(cw.UsageError, match="CumProd: write opset=26"):
+        graph.to_onnx(opset=21)
+    with pytest.raises(cw.UsageError, match="takes no float6_e2m3fn in opset 26; write opset=28"):
+        cw.trace(lambda x: x.astype("float32"), "float6_e2m3fn[n]").to_onnx(opset=26)
+
+
+@pytest.mark.parametrize("opset", [1, 17, 1000])
+def test_an_opset_that_is_not_known_is_refused(opset: int) -> None:
+    with pytest.raises(cw.UsageError, match="opset is 18 to"):
+        cw.trace(lambda x: x + 1, "float32[n]").to_onnx(opset=opset)
+
+
+def test_without_the_package_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(cw.UsageError, match=r"pip install castwise\[onnx\]"):
+        cw.trace(lambda x: x + 1, "float32[n]").to_onnx()
+
+
+def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("onnxruntime")
+    runpy.run_path(str(EXAMPLE), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "reference evaluator: equal" in printed
+    assert "onnxruntime: equal" in printed
