@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from castwise.frameworks.dialect import Dialect as Dialect
     from castwise.frameworks.dialect import Rule as Rule
     from castwise.frameworks.implicit_promotion import ImplicitPromotion as ImplicitPromotion
+    from castwise.graph.compile import compile as compile
     from castwise.graph.ir import Graph as Graph
     from castwise.graph.trace import trace as trace
     from castwise.report.diff import diff as diff
@@ -89,6 +90,7 @@ _NAMES = {
     "diff": "report.diff.diff",
     "explain": "engine.explain.explain",
     "Graph": "graph.ir.Graph",
+    "compile": "graph.compile.compile",
     "promote_types": "engine.types.promote_types",
     "resolve": "engine.ask.resolve",
     "result_type": "engine.types.result_type",

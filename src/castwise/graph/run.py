@@ -17,7 +17,7 @@ def run_graph(graph: Graph, arrays: Sequence[Any], backend: str | None = None) -
     """What the graph computes from arrays, in the structure the function returned it in."""
     if len(arrays) != len(graph.inputs):
         raise UsageError(f"{graph.name} takes {len(graph.inputs)} arrays, not {len(arrays)}.")
-    given = [asarray(array, backend=backend) for array in arrays]
+    given = [asarray(array, dialect=graph.dialect, backend=backend) for array in arrays]
     sizes: dict[str, int] = {}
     for node, tensor in zip(graph.inputs, given, strict=True):
         _check_input(node, tensor, sizes)
@@ -44,6 +44,8 @@ def _check_input(node: Node, tensor: Tensor, sizes: dict[str, int]) -> None:
 
 
 def _computed(node: Node, given: list[Any], backend: Backend, sizes: dict[str, int]) -> Any:
+    if node.op == CONSTANT and isinstance(node.value, (bool, int, float, complex)):
+        return backend.number(node.value, node.dtype)
     if node.op == CONSTANT:
         return backend.make(node.value, node.dtype, copy=None, device=None)
     if node.op == CAST:

@@ -12,7 +12,7 @@ from castwise.errors import UsageError
 from castwise.execute.alike import LIKE
 from castwise.execute.apply import watched_by
 from castwise.execute.kinds import Kind, interned
-from castwise.execute.tensor import Tensor
+from castwise.execute.tensor import Tensor, held_dtype
 from castwise.frameworks.catalog import to_dialect, use
 from castwise.frameworks.dialect import Dialect
 from castwise.graph.ir import CAST, INPUT, Graph, Node, Place, rebuilt
@@ -87,8 +87,9 @@ def _input(name: str, seen: Operand, dialect: Dialect) -> Any:
         return seen.value
     if seen.shape is None:
         raise UsageError(f"{name}: give the shape of {seen}, such as {seen.dtype}[n].")
-    node = Node(INPUT, (), seen.dtype, seen.shape, name=name, is_weak=seen.is_weak)
-    kind = Kind(RECORDING, seen.dtype, not seen.shape, seen.is_weak, dialect)
+    held = held_dtype(seen.dtype, dialect)
+    node = Node(INPUT, (), held, seen.shape, name=name, is_weak=seen.is_weak)
+    kind = Kind(RECORDING, held, not seen.shape, seen.is_weak, dialect)
     return Tensor._of(Traced(node), interned(kind))
 
 

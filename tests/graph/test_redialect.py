@@ -1,0 +1,81 @@
+"""A graph under another dialect: what changes, and how its meaning is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import castwise as cw
+import castwise.array_api as xp
+
+
+def mean_of_scaled(x: Any, y: Any) -> Any:
+    scaled = x * 0.5
+    total = scaled + y
+    return cw.apply("sum", x), total
+
+
+def outcomes(graph: cw.Graph, dialect: str) -> list[tuple[str, str]]:
+    return [(change.node.op, change.outcome) for change in graph.redialect(dialect).changes]
+
+
+def test_what_would_change_is_told_op_by_op() -> None:
+    graph = cw.trace(mean_of_scaled, "int32[n]", "float32[n]", dialect="torch")
+    assert outcomes(graph, "torch") == []
+    assert outcomes(graph, "numpy") == [("mul", "changes dtype"), ("add", "changes dtype")]
+    assert outcomes(graph, "jax") == [("sum", "changes dtype")]
+    assert ("mul", "refused") in outcomes(graph, "tensorflow")
+
+
+def test_a_change_says_where_and_what() -> None:
+    graph = cw.trace(mean_of_scaled, "int32[n]", "float32[n]", dialect="torch")
+    text = str(graph.redialect("numpy"))
+    assert "mean_of_scaled: torch -> numpy: 2 of the ops change" in text
+    assert "test_redialect.py:" in text
+    assert "int32[n] * 0.5 gives float64, not float32" in text
+    assert str(graph.redialect("torch")).endswith("nothing changes")
+
+
+def test_after_a_refusal_the_old_dtype_goes_on() -> None:
+    graph = cw.trace(lambda x, y: (x + y) * y, "int64[3]", "float32[3]", dialect="torch")
+    changes = graph.redialect("paddle:documented").changes
+    assert [(c.node.op, c.outcome) for c in changes] == [("add", "refused")]
+    assert "is not defined in paddle:documented" in str(changes[0])
+
+
+DIALECTS = ("torch", "numpy", "jax", "paddle", "tensorflow", "mlx", "oneflow", "array-api", "keras")
+X = np.asarray([1, -2, 300], "int32")
+Y = np.asarray([0.5, 1.5, -2.25], "float32")
+
+
+def chain(x: Any, y: Any) -> Any:
+    z = x * 2 + y
+    return xp.where(z > 0, z, y), z / 3
+
+
+@pytest.mark.parametrize("target", DIALECTS)
+def test_preserve_keeps_every_value(target: str) -> None:
+    graph = cw.trace(chain, "int32[n]", "float32[n]", dialect="torch")
+    kept = graph.preserve(target)
+    assert kept.dialect.name == target
+    assert outcomes(kept, target) == []
+    assert not any(cast.is_implicit for cast in kept.casts)
+    for got, expected in zip(kept(X, Y), graph(X, Y), strict=True):
+        assert got.dtype is expected.dtype
+        np.testing.assert_array_equal(got.numpy(), expected.numpy())
+
+
+def test_a_wider_sum_is_cut_back() -> None:
+    graph = cw.trace(lambda x: cw.apply("sum", x), "int8[n]", dialect="jax")
+    kept = graph.preserve("torch")
+    assert [node.op for node in kept.nodes] == ["input", "cast", "sum", "cast"]
+    x = np.full(100, 100, "int8")
+    assert kept(x).item() == graph(x).item()
+
+
+def test_what_has_no_equal_is_refused() -> None:
+    graph = cw.trace(lambda x: x - x, "bool[3]", dialect="mlx")
+    with pytest.raises(cw.PromotionError, match="minus on booleans"):
+        graph.preserve("torch")
