@@ -4,7 +4,9 @@ python docs/refresh.py           writes what the examples print now
 python docs/refresh.py --check   exits with 1 where something would change
 
 Two kinds of examples are run: Python after `>>>`, and commands after `$` in ```console blocks.
-The pages in docs/dialects/ are written from the dialects themselves.
+The pages in docs/dialects/ are written from the dialects themselves, docs/onnx-support.md by trying
+what can be exported; it holds for the versions it names, and is left alone where others are
+installed, or none, unless it is named: `python docs/refresh.py onnx`.
 """
 
 from __future__ import annotations
@@ -26,14 +28,16 @@ from castwise.report.distances import distances
 from castwise.report.distances_svg import distances_svg
 from castwise.report.lattice import lattice
 from castwise.report.lattice_svg import lattice_svg
+from castwise.report.onnx_page import installed_versions, onnx_page, versions_of
 from castwise.report.value_table import value_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 DIALECTS = ROOT / "docs" / "dialects"
+ONNX = ROOT / "docs" / "onnx-support.md"
 PAGES = [
     page
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
-    if page.parent != DIALECTS
+    if page.parent != DIALECTS and page != ONNX
 ]
 CONSOLE = re.compile(r"```console\n(.*?)\n```", re.DOTALL)
 TABLES = re.compile("(<!-- value rules -->\n).*(<!-- end -->)", re.DOTALL)  # in docs/values.md
@@ -112,10 +116,23 @@ def dialect_files() -> dict[Path, str]:
     return {DIALECTS / name: text for name, text in files.items()}
 
 
+def onnx_files(is_asked: bool) -> dict[Path, str]:
+    """docs/onnx-support.md, where what it was written for is installed."""
+    here, there = (
+        installed_versions(),
+        versions_of(ONNX.read_text("utf-8")) if ONNX.exists() else (),
+    )
+    if here and (is_asked or here == there):
+        return {ONNX: onnx_page()}
+    print(f"{ONNX.relative_to(ROOT)}: left alone, as it is about {there}, and {here} is installed")
+    return {}
+
+
 def main(arguments: list[str]) -> int:
     """Writes the files that changed, or only names them; 1 where a check found some."""
     is_check = "--check" in arguments
     wanted = dialect_files() | {page: refreshed(page.read_text("utf-8")) for page in PAGES}
+    wanted |= onnx_files("onnx" in arguments)
     gone = [file for file in DIALECTS.glob("*") if file not in wanted]
     stale = [
         file

@@ -96,6 +96,8 @@ LAID_OUT: dict[str, Callable[[Any], Any]] = {
     "mirrored": lambda x: xp.flip(x, axis=1),
     "backward": lambda x: x[:, 2:0:-1],
     "backward to the start": lambda x: x[:, 1::-1],
+    "rolled": lambda x: xp.roll(x, 2),
+    "rolled by rows": lambda x: xp.roll(x, (-1, 4), axis=(0, 1)),
     "column": lambda x: x[..., 1],
     "wrapped": lambda x: x[None, ..., 1:, None],
     "nothing": lambda x: x[:, 1:1],
@@ -125,7 +127,35 @@ def test_layouts_of_empty_arrays(layout: str) -> None:
 
 
 def test_every_layout_is_tried() -> None:
-    assert set(LAYOUTS) == {"reshape", "permute_dims", "broadcast_to", "flip", "getitem"}
+    assert set(LAYOUTS) == {*["reshape", "permute_dims", "broadcast_to", "flip", "roll", "getitem"]}
+
+
+ALIKE = ["cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "expm1",
+         "log1p", "log2", "log10", "signbit"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALIKE)
+@pytest.mark.parametrize("held", ["float16", "float64"])
+def test_functions_without_an_op_of_their_own(name: str, held: str) -> None:
+    values = [-2.5, -1, -0.5, -1e-3, -0.0, 0, 1e-6, 0.3, 1, 1.5, 2, 8, 30, 1000, np.inf, np.nan]
+    array = np.array(values, held)
+    graph = cw.trace(lambda x: getattr(xp, name)(x), f"{held}[n]")
+    with np.errstate(all="ignore"):
+        wanted, found = graph(array).numpy(), by_reference(graph.to_onnx(), [array])[0]
+    assert found.dtype == wanted.dtype
+    np.testing.assert_allclose(found.astype(float), wanted.astype(float),
+                               rtol=4 * float(np.finfo(held).eps))  # fmt: skip
+
+
+def test_a_bound_above_alone() -> None:
+    graph = cw.trace(lambda x: xp.clip(x, max=2), "float32[n]")
+    judged(graph, np.float32([1, 3, np.nan, np.inf]))
+
+
+def test_a_function_that_is_not_written_is_named() -> None:
+    graph = cw.trace(lambda x: xp.linalg.inv(x), "float64[3,3]")
+    with pytest.raises(cw.UsageError, match=r"castwise has not written linalg\.inv in ONNX"):
+        graph.to_onnx()
 
 
 REDUCING = ["sum", "prod", "mean", "std", "var", "max", "min", "any", "all"]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from castwise.graph import shapes
+from castwise.graph.onnx_dtypes import LackingError
 from castwise.graph.onnx_writer import BOOL, INT64, Value, Writer
 
 
@@ -33,7 +34,7 @@ def _function(op: str, **more: Any) -> Callable[..., Value]:
 
 add, subtract, multiply, divide = map(_function, ("Add", "Sub", "Mul", "Div"))
 maximum, minimum, pow = map(_function, ("Max", "Min", "Pow"))
-exp, log, sqrt, floor, ceil = map(_function, ("Exp", "Log", "Sqrt", "Floor", "Ceil"))
+exp, log, sqrt, floor, tanh = map(_function, ("Exp", "Log", "Sqrt", "Floor", "Tanh"))
 equal, less, less_equal = (_function(op, dtype=BOOL) for op in ("Equal", "Less", "LessOrEqual"))
 greater = _function("Greater", dtype=BOOL)
 greater_equal = _function("GreaterOrEqual", dtype=BOOL)
@@ -130,6 +131,12 @@ def reshape(x: Value, shape: Any) -> Value:
     """The elements in another shape, which may have symbolic sizes."""
     w: Writer = x.writer
     return w.one_op("Reshape", x, w.shape_of(shape), shape=tuple(shape), allowzero=1)
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise LackingError(f"castwise has not written {name} in ONNX")
 
 
 def _reflected(function: Callable[..., Value]) -> Callable[..., Value]:

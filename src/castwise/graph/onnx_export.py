@@ -45,27 +45,28 @@ def current_opset() -> int:
 @functools.cache
 def _is_taken(opset: int) -> bool:
     """Whether the installed onnxruntime loads models of an opset; true where there is none."""
+    helper = onnx_package().helper
+    x, y = (helper.make_tensor_value_info(name, 1, ()) for name in ("x", "y"))
+    body = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "probe", [x], [y])
+    return runtime_loads(_stamped(body, opset)) is not False
+
+
+def runtime_loads(model: Any) -> bool | None:
+    """Whether the installed onnxruntime has all that a model needs; None where there is none."""
     try:
         import onnxruntime
     except ImportError:
-        return True
-    helper = onnx_package().helper
-    ends = [helper.make_tensor_value_info(name, 1, ()) for name in ("x", "y")]
-    body = helper.make_graph(
-        [helper.make_node("Identity", ["x"], ["y"])], "probe", *map(_one, ends)
-    )
-    quiet = onnxruntime.SessionOptions()
-    quiet.log_severity_level = 4
+        return None
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
     try:
-        onnxruntime.InferenceSession(_stamped(body, opset).SerializeToString(), quiet,
-                                     providers=["CPUExecutionProvider"])  # fmt: skip
-    except Exception:  # its errors have no common class but Exception
+        onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+    except Exception:  # its errors have no other class in common
         return False
     return True
-
-
-def _one(thing: Any) -> list[Any]:
-    return [thing]
 
 
 def _checked_opset(opset: int) -> int:

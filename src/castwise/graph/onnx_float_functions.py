@@ -75,13 +75,27 @@ def hypot(x: Value, y: Value) -> Value:
 def logaddexp(x: Value, y: Value) -> Value:
     """The logarithm of a sum of exponentials, without an overflow."""
     larger = maximum(x, y)
-    return where(equal(x, y), x + math.log(2.0), larger + _log1p(exp(-abs(x - y))))
+    return where(equal(x, y), x + math.log(2.0), larger + log1p(exp(-abs(x - y))))
 
 
-def _log1p(x: Value) -> Value:
+def log1p(x: Value) -> Value:
     """log(1 + x), exact for small x: the error of 1 + x is divided out."""
     total = 1 + x
-    return where(equal(total, 1), x, log(total) * (x / (total - 1)))
+    near = where(equal(total, 1), x, log(total) * (x / (total - 1)))
+    return where(equal(x, INF), x, near)
+
+
+def expm1(x: Value) -> Value:
+    """exp(x) - 1, exact for small x: the error of the exponential is divided out."""
+    power = exp(x)
+    is_plain = equal(power, 0) | equal(power, INF)
+    near = where(equal(power, 1), x, (power - 1) * (x / log(power)))
+    return where(is_plain, power - 1, near)
+
+
+def logarithm(base: float, x: Value) -> Value:
+    """The logarithm to a base."""
+    return log(x) / math.log(base)
 
 
 def copysign(x: Value, y: Value) -> Value:

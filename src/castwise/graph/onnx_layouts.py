@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from castwise.graph.ir import Shape
-from castwise.graph.onnx_arrays import reshape
+from castwise.graph.onnx_arrays import called, reshape
 from castwise.graph.onnx_dtypes import LackingError
+from castwise.graph.onnx_reductions import flattened
 from castwise.graph.onnx_writer import INT64, Value
+from castwise.graph.shapes import places
 
 _BEFORE_ALL = -(2**63) + 1  # where a backward slice of all elements ends
 
@@ -31,6 +33,28 @@ def _flipped(x: Value, shape: Shape, *, axis: tuple[int, ...]) -> Value:
     w, count = x.writer, len(axis)
     bounds = [[-1] * count, [_BEFORE_ALL] * count, axis, [-1] * count]
     return w.one_op("Slice", x, *[w.integers(part) for part in bounds], shape=shape)
+
+
+def _rolled(x: Value, shape: Shape, *, shift: Any, axis: Any) -> Value:
+    """The elements moved along dimensions, those beyond the end to the start."""
+    if axis is None:
+        return reshape(_rolled(flattened(x), shape, shift=shift, axis=0), shape)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
+    axes = places(axis, x.ndim)
+    for place, count in zip(axes, shifts * len(axes) if len(shifts) == 1 else shifts, strict=True):
+        x = _rolled_along(x, place, int(count))
+    return x
+
+
+def _rolled_along(x: Value, place: int, count: int) -> Value:
+    w = x.writer
+    size = w.size(x.shape[place])
+    moved = called("Mod", w.integers([count]), called("Max", size, 1))  # an empty one has no rest
+    rest: Shape = (*x.shape[:place], "", *x.shape[place + 1 :])  # as long as it then is
+    where, end = w.integers([place]), size - moved
+    last = w.one_op("Slice", x, end, size, where, shape=rest)
+    first = w.one_op("Slice", x, w.integers([0]), end, where, shape=rest)
+    return w.one_op("Concat", last, first, shape=x.shape, axis=place)
 
 
 def _indexed(x: Value, shape: Shape, *, key: Any) -> Value:
@@ -93,6 +117,7 @@ LAYOUTS: dict[str, Callable[..., Value]] = {
     "permute_dims": _permuted,
     "broadcast_to": _broadcast,
     "flip": _flipped,
+    "roll": _rolled,
     "getitem": _indexed,
 }
 

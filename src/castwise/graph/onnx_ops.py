@@ -16,11 +16,13 @@ from castwise.graph.onnx_arrays import (
     called,
     count,
     equal,
+    is_negative,
     isfinite,
     logical_not,
     max,
     mean,
     min,
+    minimum,
     not_equal,
     reduced,
     sum,
@@ -117,15 +119,12 @@ def _allclose(x: Value, y: Value, **options: Any) -> Value:
     return recipe(onnx_arrays, x, y, **options)
 
 
-def _recipes(names: str) -> dict[str, Written]:
-    """castwise's own compositions, written for any namespace of the standard."""
-    return {name: functools.partial(RECIPES[name], onnx_arrays) for name in names.split()}
-
-
 # One op of ONNX each, which rounds once: a small dtype is widened only where the op lacks it.
 SINGLE: dict[str, Written] = {
     **_ops("add:Add sub:Sub mul:Mul div:Div pow:Pow float_power:Pow maximum:Max minimum:Min"),
     **_ops("exp:Exp log:Log sqrt:Sqrt sin:Sin tanh:Tanh reciprocal:Reciprocal erf:Erf"),
+    **_ops("cos:Cos tan:Tan asin:Asin acos:Acos atan:Atan sinh:Sinh cosh:Cosh"),
+    **_ops("asinh:Asinh acosh:Acosh atanh:Atanh"),
     **_ops("abs:Abs floor:Floor ceil:Ceil round:Round relu:Relu neg:Neg"),
     **_ops("eq:Equal lt:Less le:LessOrEqual gt:Greater ge:GreaterOrEqual", dtype=BOOL),
     **_ops("isnan:IsNaN isinf:IsInf", dtype=BOOL),
@@ -143,13 +142,15 @@ SINGLE: dict[str, Written] = {
 }  # fmt: skip
 # Several ops of ONNX, between which nothing may be rounded: small dtypes are widened first.
 COMPOSED: dict[str, Written] = {
-    **_recipes("fmax fmin heaviside xlogy lerp addcmul mse_loss l1_loss huber_loss threshold"),
-    **_recipes("poisson_nll_loss rsqrt logsumexp"),
     **_ops("sigmoid:Sigmoid gelu:Gelu sign:Sign"),
     "ne": not_equal, "isfinite": isfinite, "max": max, "min": min, "clamp": _clamp,
     "floor_divide": onnx_float_functions.floor_divide,
     "remainder": onnx_float_functions.remainder, "trunc": onnx_float_functions.trunc,
     "atan2": onnx_float_functions.atan2, "hypot": onnx_float_functions.hypot,
+    "expm1": onnx_float_functions.expm1, "log1p": onnx_float_functions.log1p,
+    "log2": functools.partial(onnx_float_functions.logarithm, 2.0),
+    "log10": functools.partial(onnx_float_functions.logarithm, 10.0),
+    "signbit": is_negative, "clip_above": minimum,
     "logaddexp": onnx_float_functions.logaddexp, "copysign": onnx_float_functions.copysign,
     "angle": onnx_float_functions.angle, "square": lambda x: x * x,
     "softmax": functools.partial(_softmax, "Softmax"),
@@ -164,7 +165,7 @@ COMPOSED: dict[str, Written] = {
 }  # fmt: skip
 # Of these nothing is rounded in between, so a dtype that ONNX computes in is left as it is.
 _EXACT = frozenset({"fmax", "fmin", "ne", "max", "min", "clamp", "trunc", "threshold", "copysign",
-                    "square", "isfinite", "argmax", "argmin"})  # fmt: skip
+                    "square", "isfinite", "argmax", "argmin", "clip_above"})  # fmt: skip
 # Integers, and bool computed as integers, where they are not written as floats are.
 _INTEGERS: dict[str, Written] = {
     "floor_divide": onnx_integers.floor_divide, "remainder": onnx_integers.remainder,
@@ -227,9 +228,11 @@ def _chosen_function(name: str, main: Value) -> tuple[Written, bool]:
             return _INTEGERS[name], True
     if name in SINGLE:
         return SINGLE[name], False
+    widens = not (name in _EXACT and main.writer.takes("Mul", held))
     if name in COMPOSED:
-        is_plain = main.writer.takes("Mul", held)
-        return COMPOSED[name], not (name in _EXACT and is_plain)
+        return COMPOSED[name], widens
+    if name in RECIPES:  # castwise's own compositions, written for any namespace of the standard
+        return functools.partial(RECIPES[name], onnx_arrays), widens
     raise LackingError(f"castwise has not written {name} in ONNX")
 
 

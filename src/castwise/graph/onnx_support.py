@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from castwise.engine.decision import Decision, Question
-from castwise.errors import UsageError
 from castwise.frameworks.catalog import to_dialect
 from castwise.graph.ir import CAST, INPUT, Graph, Node, Place, Shape
 from castwise.graph.onnx_dtypes import ONNX_NAMES, LackingError
+from castwise.graph.onnx_export import runtime_loads
 from castwise.graph.onnx_ops import write_op
 from castwise.graph.onnx_writer import Value, Writer
 from castwise.graph.recording import RECORDING, Traced
@@ -65,12 +65,13 @@ def count_of_operands(name: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How an op is written for a dtype: as one op of ONNX, composed, or not at all."""
+    """How an op is written for a dtype: as one op of ONNX, composed of several, or not at all."""
 
     op: str
     dtype: DType
     how: str  # "one op", "composed" or "none"
     is_widened: bool = False
+    has_kernels: bool = False  # onnxruntime can run it, and so judges it too
     why: str = ""  # it cannot be written
 
 
@@ -87,7 +88,7 @@ def cells() -> Iterator[tuple[str, DType]]:
                 yield name, held
 
 
-def support(name: str, held: DType, opset: int) -> Support:
+def support(name: str, held: DType, opset: int, *, asks_runtime: bool = False) -> Support:
     """How an op is written for a dtype in an opset."""
     shape: Shape = (2, 2)
     graph = one_op_graph(name, held, (shape,) * count_of_operands(name), needed_options(name))
@@ -98,10 +99,9 @@ def support(name: str, held: DType, opset: int) -> Support:
         write_op(name, given, node.options)
     except LackingError as error:
         return Support(name, held, "none", why=str(error))
-    except UsageError as error:
-        raise AssertionError(f"{name} in {held}: {error}") from error
     ops = [written.op_type for written in w.nodes if written.op_type != "Cast"]
-    return Support(name, held, "composed" if len(ops) > 1 else "one op", w.has_widened)
+    runs = asks_runtime and bool(runtime_loads(graph.to_onnx(opset=opset)))
+    return Support(name, held, "composed" if len(ops) > 1 else "one op", w.has_widened, runs)
 
 
 def needed_options(name: str) -> dict[str, Any]:

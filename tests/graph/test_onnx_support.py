@@ -1,0 +1,70 @@
+"""The page on what can be written in ONNX."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from castwise.graph.onnx_support import (
+    REFERENCE_DIFFERS,
+    RUNTIME_DIFFERS,
+    cells,
+    computing_ops,
+    support,
+)
+from castwise.report.onnx_page import installed_versions, versions_of
+from castwise.vocab.dtypes import dtype
+
+pytest.importorskip("onnx")
+PAGE = Path(__file__).parents[2] / "docs" / "onnx-support.md"
+
+
+@pytest.mark.parametrize(
+    ("name", "held", "how", "is_widened"),
+    [
+        ("add", "float32", "one op", False),
+        ("add", "float8_e5m2", "one op", True),
+        ("add", "bfloat16", "one op", False),
+        ("hypot", "float64", "composed", False),
+        ("hypot", "float16", "composed", True),
+        ("mul", "bool", "one op", False),
+        ("mul", "complex64", "composed", False),
+        ("mul", "complex128", "none", False),
+        ("where", "complex128", "one op", False),
+        ("add", "float6_e2m3fn", "none", False),
+    ],
+)
+def test_how_an_op_is_written(name: str, held: str, how: str, is_widened: bool) -> None:
+    found = support(name, dtype(held), 26)
+    assert (found.how, found.is_widened) == (how, is_widened)
+    assert bool(found.why) == (how == "none")
+
+
+def test_a_later_opset_has_more() -> None:
+    assert support("add", dtype("float6_e2m3fn"), 28).how == "one op"
+
+
+def test_whether_a_runtime_has_kernels() -> None:
+    pytest.importorskip("onnxruntime")
+    assert support("add", dtype("float32"), 21, asks_runtime=True).has_kernels
+    assert not support("add", dtype("complex64"), 26, asks_runtime=True).has_kernels
+
+
+def test_every_op_that_computes_has_a_row_on_the_page() -> None:
+    rows = [line.split("|")[1].strip() for line in PAGE.read_text("utf-8").splitlines()
+            if line.startswith("| ")]  # fmt: skip
+    assert rows == ["op", *computing_ops()]
+
+
+def test_the_page_says_what_it_was_written_for() -> None:
+    there = versions_of(PAGE.read_text("utf-8"))
+    assert there is not None
+    here = installed_versions()
+    assert here is None or len(here) == len(there)
+    assert versions_of("nothing") is None
+
+
+def test_listed_differences_are_of_cells() -> None:
+    known = {(name, held.name) for name, held in cells()}
+    assert known >= REFERENCE_DIFFERS.keys() | RUNTIME_DIFFERS.keys()
