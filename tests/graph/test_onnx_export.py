@@ -264,6 +264,12 @@ def test_what_onnx_lacks_is_named_with_its_place_in_the_source() -> None:
     assert f"test_onnx_export.py:{line}: `return z * z, y`" in text
 
 
+def test_operands_without_a_common_dtype_are_named() -> None:
+    graph = cw.trace(lambda x, y: x == y, "bool[3]", "uint8[3]", dialect="mindspore")
+    with pytest.raises(cw.UsageError, match=r"eq\(bool\[3\], uint8\[3\]\): its operands have diff"):
+        graph.to_onnx()
+
+
 def test_the_opset_is_the_newest_that_all_know() -> None:
     newest = onnx.defs.onnx_opset_version()
     assert OLDEST <= current_opset() <= newest

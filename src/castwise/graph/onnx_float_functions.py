@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from castwise.graph import onnx_arrays as xp
 from castwise.graph.onnx_arrays import (
-    abs,
     called,
     equal,
     exp,
@@ -55,7 +55,7 @@ def trunc(x: Value) -> Value:
 
 def atan2(y: Value, x: Value) -> Value:
     """The angle of a point, in all four quadrants."""
-    are_both_inf = equal(abs(x), INF) & equal(abs(y), INF)
+    are_both_inf = equal(xp.abs(x), INF) & equal(xp.abs(y), INF)
     are_both_zero = equal(x, 0) & equal(y, 0)
     ratio = where(are_both_inf, called("Sign", x) * called("Sign", y), y / x)
     found = called("Atan", where(are_both_zero, 0.0, ratio))
@@ -65,7 +65,7 @@ def atan2(y: Value, x: Value) -> Value:
 
 def hypot(x: Value, y: Value) -> Value:
     """The length of a diagonal, without an overflow in between."""
-    one, other = abs(x), abs(y)
+    one, other = xp.abs(x), xp.abs(y)
     longer = maximum(one, other)
     ratio = minimum(one, other) / longer
     found = where(equal(longer, 0), longer, longer * sqrt(1 + ratio * ratio))
@@ -75,7 +75,7 @@ def hypot(x: Value, y: Value) -> Value:
 def logaddexp(x: Value, y: Value) -> Value:
     """The logarithm of a sum of exponentials, without an overflow."""
     larger = maximum(x, y)
-    return where(equal(x, y), x + math.log(2.0), larger + log1p(exp(-abs(x - y))))
+    return where(equal(x, y), x + math.log(2.0), larger + log1p(exp(-xp.abs(x - y))))
 
 
 def log1p(x: Value) -> Value:
@@ -100,7 +100,7 @@ def logarithm(base: float, x: Value) -> Value:
 
 def copysign(x: Value, y: Value) -> Value:
     """The first one's size with the second one's sign; NaN counts as positive."""
-    size = abs(x)
+    size = xp.abs(x)
     return where(is_negative(y), -size, size)
 
 

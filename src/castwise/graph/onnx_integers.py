@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from castwise.graph import onnx_arrays as xp
 from castwise.graph import shapes
 from castwise.graph.onnx_arrays import (
-    any,
     called,
     equal,
     greater,
@@ -123,7 +123,7 @@ def _squaring_body(outer: Writer, carried: list[Value]) -> Any:
     result, base, exponent = given
     is_odd = equal(called("Mod", exponent, 2), 1)
     left = exponent / 2
-    made = [any(greater(left, 0)), where(is_odd, result * base, result), base * base, left]
+    made = [xp.any(greater(left, 0)), where(is_odd, result * base, result), base * base, left]
     infos = [helper.make_tensor_value_info(v.name, element_type(v.dtype), None) for v in given]
     counter = helper.make_tensor_value_info(w.new_name(), element_type(INT64), ())
     goes_on = helper.make_tensor_value_info(w.new_name(), element_type(BOOL), ())

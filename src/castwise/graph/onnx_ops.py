@@ -9,28 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from castwise.execute.recipes import RECIPES
-from castwise.graph import onnx_arrays, onnx_float_functions, onnx_integers, onnx_reductions, shapes
-from castwise.graph.onnx_arrays import (
-    all,
-    any,
-    called,
-    count,
-    equal,
-    is_negative,
-    isfinite,
-    logical_not,
-    max,
-    mean,
-    min,
-    minimum,
-    not_equal,
-    reduced,
-    sum,
-    where,
-)
+from castwise.graph import onnx_arrays as xp
+from castwise.graph import onnx_float_functions, onnx_integers, onnx_reductions, shapes
+from castwise.graph.onnx_arrays import called
 from castwise.graph.onnx_dtypes import LackingError
 from castwise.graph.onnx_writer import BOOL, Value
-from castwise.vocab.dtypes import dtype
+from castwise.vocab.dtypes import dtype, dtypes_of
+from castwise.vocab.ops import known_op
 
 Written = Callable[..., Value]
 
@@ -66,7 +51,7 @@ def _clamp_bool(x: Value, low: Value | None = None, high: Value | None = None) -
 
 
 def _chosen(condition: Value, x: Value, y: Value) -> Value:
-    return where(condition.writer.cast(condition, BOOL), x, y)
+    return xp.where(condition.writer.cast(condition, BOOL), x, y)
 
 
 def _chosen_bool(condition: Value, x: Value, y: Value) -> Value:
@@ -98,7 +83,7 @@ def _softmax(op: str, x: Value, *, axis: Any = -1) -> Value:
     if isinstance(axis, int) and x.ndim:
         return called(op, x, axis=axis)
     recipe: Written = RECIPES["softmax" if op == "Softmax" else "log_softmax"]
-    return recipe(onnx_arrays, x, axis=axis)
+    return recipe(xp, x, axis=axis)
 
 
 def _as_bools(function: Written) -> Written:
@@ -116,7 +101,7 @@ def _allclose(x: Value, y: Value, **options: Any) -> Value:
     if x.dtype.kind != "float":
         x, y = (value.writer.cast(value, dtype("float64")) for value in (x, y))
     recipe: Written = RECIPES["allclose"]
-    return recipe(onnx_arrays, x, y, **options)
+    return recipe(xp, x, y, **options)
 
 
 # One op of ONNX each, which rounds once: a small dtype is widened only where the op lacks it.
@@ -137,26 +122,26 @@ SINGLE: dict[str, Written] = {
     "where": _chosen, "concat": _joined, "stack": _stacked,
     "logical_and": _as_bools(operator.and_), "logical_or": _as_bools(operator.or_),
     "logical_xor": _as_bools(_one_op("Xor")),
-    "logical_not": _as_bools(logical_not), "any": _as_bools(any), "all": _as_bools(all),
-    "count_nonzero": _as_bools(count),
+    "logical_not": _as_bools(xp.logical_not), "any": _as_bools(xp.any), "all": _as_bools(xp.all),
+    "count_nonzero": _as_bools(xp.count),
 }  # fmt: skip
 # Several ops of ONNX, between which nothing may be rounded: small dtypes are widened first.
 COMPOSED: dict[str, Written] = {
     **_ops("sigmoid:Sigmoid gelu:Gelu sign:Sign"),
-    "ne": not_equal, "isfinite": isfinite, "max": max, "min": min, "clamp": _clamp,
+    "ne": xp.not_equal, "isfinite": xp.isfinite, "max": xp.max, "min": xp.min, "clamp": _clamp,
     "floor_divide": onnx_float_functions.floor_divide,
     "remainder": onnx_float_functions.remainder, "trunc": onnx_float_functions.trunc,
     "atan2": onnx_float_functions.atan2, "hypot": onnx_float_functions.hypot,
     "expm1": onnx_float_functions.expm1, "log1p": onnx_float_functions.log1p,
     "log2": functools.partial(onnx_float_functions.logarithm, 2.0),
     "log10": functools.partial(onnx_float_functions.logarithm, 10.0),
-    "signbit": is_negative, "clip_above": minimum,
+    "signbit": xp.is_negative, "clip_above": xp.minimum,
     "logaddexp": onnx_float_functions.logaddexp, "copysign": onnx_float_functions.copysign,
     "angle": onnx_float_functions.angle, "square": lambda x: x * x,
     "softmax": functools.partial(_softmax, "Softmax"),
     "log_softmax": functools.partial(_softmax, "LogSoftmax"),
-    "sum": sum, "mean": mean, "var": onnx_reductions.var, "std": onnx_reductions.std,
-    "prod": lambda x, *, axis=None, keepdims=False: reduced("ReduceProd", x, axis, keepdims),
+    "sum": xp.sum, "mean": xp.mean, "var": onnx_reductions.var, "std": onnx_reductions.std,
+    "prod": lambda x, *, axis=None, keepdims=False: xp.reduced("ReduceProd", x, axis, keepdims),
     "cumsum": functools.partial(onnx_reductions.accumulated, "CumSum"),
     "cumprod": functools.partial(onnx_reductions.accumulated, "CumProd"),
     "argmax": functools.partial(onnx_reductions.place_of, "ArgMax"),
@@ -176,7 +161,7 @@ _INTEGERS: dict[str, Written] = {
 _INTEGERS_DIRECTLY: dict[str, Written] = {
     **dict.fromkeys(("floor", "ceil", "round", "trunc"), _itself),
     **_ops("fmax:Max fmin:Min"),
-    "isnan": not_equal, "isinf": not_equal, "isfinite": equal,
+    "isnan": xp.not_equal, "isinf": xp.not_equal, "isfinite": xp.equal,
 }  # fmt: skip
 _UNSIGNED: dict[str, Written] = {
     "neg": lambda x: called("Sub", 0, x),
@@ -188,7 +173,7 @@ _BOOLS: dict[str, Written] = {
     **_ops("bitwise_and:And bitwise_or:Or bitwise_xor:Xor bitwise_not:Not"),
     **dict.fromkeys(("abs", "sign", "square", "relu"), _itself),
     "lt": lambda x, y: ~x & y, "le": lambda x, y: ~x | y, "gt": lambda x, y: x & ~y,
-    "ge": lambda x, y: x | ~y, "pow": lambda x, y: x | ~y, "max": any, "min": all,
+    "ge": lambda x, y: x | ~y, "pow": lambda x, y: x | ~y, "max": xp.any, "min": xp.all,
     "where": _chosen_bool, "clamp": _clamp_bool, "addcmul": lambda x, y, z: x | (y & z),
 }  # fmt: skip
 
@@ -199,6 +184,11 @@ def write_op(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> 
     Raises LackingError where ONNX cannot say it.
     """
     held = values[-1].dtype
+    row = known_op(name)
+    if held.rank < 2 and row and not {"bool", "int"} & {d.kind for d in dtypes_of(row.computes)}:
+        raise LackingError(f"{name} is computed in floats, not in {held}")
+    if len({value.dtype for value in values[name == "where" :]}) > 1:
+        raise LackingError("its operands have different dtypes, and the graph has no cast for them")
     if held.kind == "complex":
         from castwise.graph.onnx_complex import write_complex  # which reads this table
 
@@ -232,7 +222,7 @@ def _chosen_function(name: str, main: Value) -> tuple[Written, bool]:
     if name in COMPOSED:
         return COMPOSED[name], widens
     if name in RECIPES:  # castwise's own compositions, written for any namespace of the standard
-        return functools.partial(RECIPES[name], onnx_arrays), widens
+        return functools.partial(RECIPES[name], xp), widens
     raise LackingError(f"castwise has not written {name} in ONNX")
 
 

@@ -6,10 +6,9 @@ import math
 from typing import Any
 
 from castwise.errors import UsageError
+from castwise.graph import onnx_arrays as xp
 from castwise.graph import shapes
 from castwise.graph.onnx_arrays import (
-    abs,
-    any,
     equal,
     isnan,
     logical_not,
@@ -17,7 +16,6 @@ from castwise.graph.onnx_arrays import (
     reduced,
     reshape,
     sqrt,
-    sum,
     where,
 )
 from castwise.graph.onnx_dtypes import LackingError
@@ -27,7 +25,7 @@ from castwise.graph.onnx_writer import INT64, Value
 def var(x: Value, *, axis: Any = None, keepdims: bool = False, correction: float = 0) -> Value:
     """The mean square of the distances to the mean."""
     away = x - mean(x, axis=axis, keepdims=True)
-    total = sum(away * away, axis=axis, keepdims=keepdims)
+    total = xp.sum(away * away, axis=axis, keepdims=keepdims)
     w = x.writer
     sizes = tuple([x.shape[place] for place in shapes.places(axis, x.ndim)])
     count = reshape(w.cast(w.size(shapes.size_of(sizes)), x.dtype), ())
@@ -41,7 +39,7 @@ def std(x: Value, *, axis: Any = None, keepdims: bool = False, correction: float
 def norm(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
     """The square root of the sum of squares."""
     if not shapes.places(axis, x.ndim):
-        return abs(x)
+        return xp.abs(x)
     return reduced("ReduceL2", x, axis, keepdims)
 
 
@@ -73,7 +71,7 @@ def _nan_first(op: str, x: Value, place: int) -> Value:
     w = x.writer
     is_nan = isnan(x)
     marks = is_nan if op == "ArgMax" else logical_not(is_nan)
-    return where(any(is_nan, axis=place, keepdims=True), w.cast(marks, x.dtype), x)
+    return where(xp.any(is_nan, axis=place, keepdims=True), w.cast(marks, x.dtype), x)
 
 
 def flattened(x: Value) -> Value:
@@ -94,7 +92,7 @@ def median(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
     low = w.add("Gather", ordered, (size - 1) / 2, shape=one, axis=place)
     high = w.add("Gather", ordered, size / 2, shape=one, axis=place)
     middle = where(equal(low, high), low, (low + high) / 2)
-    found = where(any(isnan(values), axis=place, keepdims=True), math.nan, middle)
+    found = where(xp.any(isnan(values), axis=place, keepdims=True), math.nan, middle)
     return reshape(found, shapes.reduced(x.shape, axis, keepdims))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from castwise.execute.backend import backend_named
@@ -104,12 +104,16 @@ class Writer:
         """A constant, written once however often it is used."""
         array = backend_named(DEFAULT).number(value, held) if _is_number(value) else value
         array = backend_named(DEFAULT).make(array, held, copy=None, device=None)
+        number = array.item() if array.shape == () else None
         key = (held, array.shape, array.tobytes())
         if key not in self.constants:
             element_type(held)
             name = f"constant.{len(self.constants)}"
-            self.constants[key] = onnx_package().numpy_helper.from_array(array, name)
-        number = array.item() if array.shape == () else None
+            try:
+                self.constants[key] = onnx_package().numpy_helper.from_array(array, name)
+            except RuntimeError:  # an older onnx writes no arrays of small dtypes
+                wide = self.constant(backend_named(DEFAULT).cast(array, wider(held)), wider(held))
+                return replace(self.cast(wide, held), number=number)
         return Value(self, self.constants[key].name, held, tuple(array.shape), number)
 
     def integers(self, numbers: Sequence[int]) -> Value:
