@@ -126,6 +126,20 @@ def test_layouts_of_empty_arrays(layout: str) -> None:
     judged(cw.trace(LAID_OUT[layout], "float32[n,3]"), np.zeros((0, 3), np.float32))
 
 
+def test_sizes_that_are_sums() -> None:
+    def fn(x: Any, y: Any) -> Any:
+        whole = xp.concat([x, y], axis=0)
+        return xp.reshape(whole, (-1,)), xp.reshape(whole, (3, -1)), xp.flip(whole)
+
+    array = np.arange(9, dtype=np.float32).reshape(3, 3)
+    model = judged(cw.trace(fn, "float32[n,3]", "float32[m,3]"), array[:2], array[2:])
+    assert [sizes_of(value) for value in model.graph.output] == [
+        ["3*n+3*m"],
+        [3, "n+m"],
+        ["n+m", 3],
+    ]
+
+
 def test_every_layout_is_tried() -> None:
     assert set(LAYOUTS) == {*["reshape", "permute_dims", "broadcast_to", "flip", "roll", "getitem"]}
 

@@ -91,12 +91,27 @@ def total(sizes: Sequence[int | str]) -> int | str:
 
 
 def size_of(shape: Shape) -> int | str:
-    """The number of elements, a text where a size is a name."""
-    number = math.prod(size for size in shape if isinstance(size, int))
-    names = sorted(size for size in shape if isinstance(size, str))
-    if not names or number == 0:
-        return number
-    return "*".join([*([str(number)] if number != 1 else []), *names])
+    """The number of elements, a text where a size is a name.
+
+    >>> size_of((3, "n", 2)), size_of((3, "n+m"))
+    ('6*n', '3*n+3*m')
+    """
+    if 0 in shape:
+        return 0
+    products: list[tuple[int, tuple[str, ...]]] = [(1, ())]  # a number and names each, to be added
+    for size in shape:
+        terms = [_factors(term) for term in str(size).split("+")]
+        products = [(n * m, (*names, *more)) for n, names in products for m, more in terms]
+    texts = ["*".join([str(n)] * (n != 1 or not names) + sorted(names)) for n, names in products]
+    text = "+".join(texts)
+    return int(text) if text.isdigit() else text
+
+
+def _factors(term: str) -> tuple[int, tuple[str, ...]]:
+    """A product as a number and names."""
+    factors = term.split("*")
+    number = math.prod(int(factor) for factor in factors if factor.isdigit())
+    return number, tuple(factor for factor in factors if not factor.isdigit())
 
 
 def reshaped(shape: Shape, wanted: Sequence[int | str]) -> Shape:
