@@ -18,7 +18,7 @@ from castwise import array_api as xp
 from castwise.graph.onnx_export import OLDEST, current_opset
 from castwise.graph.onnx_layouts import LAYOUTS
 
-onnx = pytest.importorskip("onnx")
+onnx = pytest.importorskip("onnx", minversion="1.23")
 EXAMPLE = Path(__file__).parents[2] / "examples" / "export_onnx.py"
 
 

@@ -18,6 +18,7 @@ from onnx_judges import (
 )
 
 from castwise.errors import UsageError
+from castwise.graph.onnx_export import current_opset
 from castwise.graph.onnx_support import (
     REFERENCE_DIFFERS,
     RUNTIME_DIFFERS,
@@ -29,7 +30,7 @@ from castwise.graph.onnx_support import (
 )
 from castwise.vocab.dtypes import DType
 
-pytest.importorskip("onnx")
+pytest.importorskip("onnx", minversion="1.23")
 OPSETS = {"float6_e2m3fn": 28, "float6_e3m2fn": 28}  # the others: 26, the newest with a runtime
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -67,6 +68,8 @@ def test_the_reference_evaluator_agrees(name: str) -> None:
 @pytest.mark.parametrize("name", computing_ops())
 def test_the_runtime_agrees_where_it_has_kernels(name: str) -> None:
     pytest.importorskip("onnxruntime")
+    if current_opset() < 26:
+        pytest.skip("the installed onnxruntime loads older opsets alone")
     differing = {}
     for held in written(name):
         if held.kind == "complex" or held.name in OPSETS:  # of which it has nothing at all

@@ -16,7 +16,7 @@ from castwise.graph.onnx_support import (
 from castwise.report.onnx_page import installed_versions, versions_of
 from castwise.vocab.dtypes import dtype
 
-pytest.importorskip("onnx")
+pytest.importorskip("onnx", minversion="1.23")
 PAGE = Path(__file__).parents[2] / "docs" / "onnx-support.md"
 
 
