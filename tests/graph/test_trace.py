@@ -173,3 +173,22 @@ def test_nothing_of_the_graph_is_left_over() -> None:
     graph = cw.trace(lambda x: x + x.astype("float64") * 0, "float32[3]")
     assert all(node.op != CAST or node.inputs for node in graph.nodes)
     assert len(set(graph.nodes)) == len(graph.nodes)
+
+
+def test_tensors_from_outside_are_constants() -> None:
+    weights = cw.asarray([0.5, 1.5], dtype="float16")
+    graph = cw.trace(lambda x: x * weights + 1, "float32[2]", dialect="torch")
+    assert [node.op for node in graph.nodes] == [
+        "input",
+        "constant",
+        "cast",
+        "mul",
+        "constant",
+        "add",
+    ]
+    assert graph(np.asarray([2, 4], "float32")).tolist() == [2, 7]
+
+
+def test_products_without_a_node_are_refused_by_name() -> None:
+    with pytest.raises(cw.UsageError, match="vecdot has no node in a graph"):
+        cw.trace(lambda x: xp.vecdot(x, x), "float32[3]")

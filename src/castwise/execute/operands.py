@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from castwise.errors import UsageError
 from castwise.execute.backend import Backend, backend_named, backend_of
@@ -58,7 +58,8 @@ def looks_at_values(dialect: Dialect, row: Op, form: str) -> bool:
 def raw(operand: Any, backend: Backend, dtype: DType | None = None) -> Any:
     """What the backend computes with; a NumPy array of a dtype it lacks enters in another."""
     if isinstance(operand, Tensor):
-        return operand._array
+        is_own = operand._kind.backend is backend
+        return operand._array if is_own else _made_constant(operand, backend)
     if type(operand) in _NUMBERS:
         return operand
     if backend.owns(operand) and not getattr(operand, "weak_type", False):
@@ -67,6 +68,17 @@ def raw(operand: Any, backend: Backend, dtype: DType | None = None) -> Any:
         return describe(operand).value
     is_held = describe(operand).dtype in backend.dtypes
     return backend.make(operand, None if is_held else dtype, copy=None, device=None)
+
+
+@runtime_checkable
+class TakesConstants(Protocol):
+    """A backend that takes tensors of others beside its own, as a graph takes constants."""
+
+    takes_constants: bool
+
+
+def _made_constant(tensor: Tensor, backend: Backend) -> Any:
+    return backend.make(tensor.numpy(), tensor.dtype, copy=None, device=None)
 
 
 def common_backend(operands: Sequence[Any]) -> Backend:
@@ -79,13 +91,14 @@ def common_backend(operands: Sequence[Any]) -> Backend:
         backend = operand._kind.backend if isinstance(operand, Tensor) else _foreign(operand)
         if backend:
             found[backend.name] = backend
-    if len(found) > 1:
+    taking = next((b for b in found.values() if isinstance(b, TakesConstants)), None)
+    if len(found) > 1 and taking is None:
         one, other = list(found)[:2]
         raise UsageError(
             f"arrays of the backends {one} and {other} do not mix: convert one first, "
             f"cw.asarray(x, backend={one!r})."
         )
-    return next(iter(found.values()), None) or backend_named(DEFAULT_BACKEND)
+    return taking or next(iter(found.values()), None) or backend_named(DEFAULT_BACKEND)
 
 
 def _foreign(operand: Any) -> Backend | None:

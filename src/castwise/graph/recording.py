@@ -44,6 +44,7 @@ class _Recording:
     speaks = ""
     dtypes = frozenset(DTYPES)
     namespace = layouts
+    takes_constants = True
 
     def owns(self, thing: Any) -> bool:
         """Whether something is a node of a graph."""
@@ -86,6 +87,8 @@ class _Recording:
         row = op(LIKE.get(op_name, op_name))
 
         def record(*operands: Any, **options: Any) -> Traced:
+            if op_name in ("tensordot", "vecdot") or "." in op_name:
+                raise UsageError(f"{user_origin()}: {op_name} has no node in a graph: use matmul.")
             given = operands[0] if row.family == "joining" else operands
             inputs = tuple([array.node for array in given])
             shape = shape_of(row, [node.shape for node in inputs], options)
