@@ -18,7 +18,7 @@ def mean_of_scaled(x: Any, y: Any) -> Any:
 
 
 def outcomes(graph: cw.Graph, dialect: str) -> list[tuple[str, str]]:
-    return [(change.node.op, change.outcome) for change in graph.redialect(dialect).changes]
+    return [(change.op, change.outcome) for change in graph.redialect(dialect).changes]
 
 
 def test_what_would_change_is_told_op_by_op() -> None:
@@ -41,7 +41,7 @@ def test_a_change_says_where_and_what() -> None:
 def test_after_a_refusal_the_old_dtype_goes_on() -> None:
     graph = cw.trace(lambda x, y: (x + y) * y, "int64[3]", "float32[3]", dialect="torch")
     changes = graph.redialect("paddle:documented").changes
-    assert [(c.node.op, c.outcome) for c in changes] == [("add", "refused")]
+    assert [(c.op, c.outcome) for c in changes] == [("add", "refused")]
     assert "is not defined in paddle:documented" in str(changes[0])
 
 

@@ -40,23 +40,19 @@ def test_every_line_is_typed_and_tells_where_it_came_from() -> None:
         "  %0 = cast x to float32     float32[n]    loses-precision",
         "  %1 = add(%0, y)            float32[n,n]",
         "  %2 = astype %1 to float16  float16[n,n]",
-        "  %3 = mul(%2, float16(2))   float16[n,n]",
-        "  %4 = gt(%1, float32(0))    bool[n,n]",
-        "  return %3, %4",
+        "  %3 = cast %2 to float32    float32[n,n]  widens",
+        "  %4 = mul(%3, float32(2))   float32[n,n]",
+        "  %5 = cast %4 to float16    float16[n,n]  loses-precision, loses-range",
+        "  %6 = gt(%1, float32(0))    bool[n,n]",
+        "  return %5, %6",
     ]
-    lines = str(graph).splitlines()[1:-1]
-    assert [int(line.rpartition("# test_trace.py:")[2]) - first for line in lines] == [
-        1,
-        1,
-        2,
-        2,
-        2,
-    ]
+    lines = [int(line.rpartition(":")[2]) - first for line in str(graph).splitlines()[1:-1]]
+    assert lines == [1, 1, 2, 2, 2, 2, 2]
 
 
 def test_implicit_casts_are_told_from_those_asked_for() -> None:
     graph = cw.trace(mixed, "int32[n]", "float32[n,1]", dialect="torch")
-    assert [cast.is_implicit for cast in graph.casts] == [True, False]
+    assert [cast.is_implicit for cast in graph.casts] == [True, False, True, True]
     implicit = graph.casts[0].cast
     assert implicit is not None
     assert implicit.hazards == ("loses-precision",)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from castwise.execute.backend import Backend
 from castwise.execute.functions import function_for
@@ -15,9 +15,18 @@ _FLOAT32 = dtype("float32")
 _INT32, _INT64, _UINT64 = dtype("int32"), dtype("int64"), dtype("uint64")
 
 
+@runtime_checkable
+class HasValues(Protocol):
+    """A backend whose rules about values are not those of one dialect."""
+
+    values: Values
+
+
 @functools.lru_cache(maxsize=64)
 def own_values(backend: Backend) -> Values:
     """The rules about values that are a backend's own."""
+    if isinstance(backend, HasValues):
+        return backend.values
     return dialect_named(backend.speaks).values
 
 

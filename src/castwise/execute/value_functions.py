@@ -32,7 +32,8 @@ def _reciprocal_times(backend: Backend, compute: DType) -> Function:
     def computed(number: Any, array: Any) -> Any:
         held, wide = backend.dtype_of(array), _dtype_of(backend, number, compute)
         inverse = function_for(backend, "reciprocal", held)(array)
-        product = function_for(backend, "mul", wide)(backend.cast(inverse, wide), number)
+        inverse = inverse if held is wide else backend.cast(inverse, wide)
+        product = function_for(backend, "mul", wide)(inverse, number)
         return product if wide is compute else backend.cast(product, compute)
 
     return computed
@@ -49,7 +50,9 @@ def _beside_wide(op: str, backend: Backend, compute: DType) -> Function:
         held = [_dtype_of(backend, operand, compute) for operand in operands]
         wide = next((dtype for dtype in held if dtype is not compute), compute)
         function = function_for(backend, op, wide)
-        return backend.cast(function(*[backend.cast(o, wide) for o in operands]), compute)
+        pairs = zip(operands, held, strict=True)
+        taken = [o if dtype is wide else backend.cast(o, wide) for o, dtype in pairs]
+        return backend.cast(function(*taken), compute)
 
     return computed
 

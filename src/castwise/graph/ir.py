@@ -46,7 +46,10 @@ class Node:
     origin: Origin | None = None
     cast: Cast | None = None  # of a cast: why, with its hazards; None for one the user wrote
     compute: DType | None = None  # of an op: the dtype it computes in, which its inputs have
-    decision: Decision | None = None  # of an op: what the dialect decided
+    # Of what an op of the program gives: what the dialect decided, and what the op was written
+    # with, before any implicit cast.
+    decision: Decision | None = None
+    operands: tuple[Node, ...] = ()
     is_weak: bool = False
 
     @property
@@ -177,7 +180,9 @@ def rebuilt(graph: Graph, remade: Callable[[Node, tuple[Node, ...]], Node]) -> G
     """The graph with each node made anew, from itself and its new inputs."""
     new: dict[Node, Node] = {}
     for node in graph.nodes:
-        new[node] = remade(node, tuple([new[source] for source in node.inputs]))
+        made = remade(node, tuple([new[source] for source in node.inputs]))
+        operands = tuple([new.get(operand, operand) for operand in made.operands])
+        new[node] = made if made.operands == operands else replace(made, operands=operands)
     inputs = tuple([new[node] for node in graph.inputs])
     outputs = tuple([new[node] for node in graph.outputs])
     return replace(graph, inputs=inputs, outputs=outputs)

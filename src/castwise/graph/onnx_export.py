@@ -136,7 +136,7 @@ def _value(node: Node, values: dict[Node, Value], w: Writer, name: str) -> Value
         return w.constant(node.value, node.dtype)
     if node.op == CAST:
         return w.cast(given[0], node.dtype)
-    if node.decision is None:
+    if node.compute is None:
         return write_layout(node.op, given[0], node.shape, node.options)
     return w.cast(write_op(node.op, given, node.options), node.dtype)
 

@@ -6,16 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from castwise.engine.decision import Decision, Question
 from castwise.frameworks.catalog import to_dialect
 from castwise.graph.ir import CAST, INPUT, Graph, Node, Place, Shape
 from castwise.graph.onnx_dtypes import ONNX_NAMES, LackingError
 from castwise.graph.onnx_export import runtime_loads
 from castwise.graph.onnx_ops import write_op
 from castwise.graph.onnx_writer import Value, Writer
-from castwise.graph.recording import RECORDING, Traced
+from castwise.graph.recording import Traced, recording_under
 from castwise.vocab.dtypes import DTYPES, DType, dtype, dtypes_of
-from castwise.vocab.operands import array_operand
 from castwise.vocab.ops import OPS, op
 
 _NAMES = ("x", "y", "z")
@@ -41,14 +39,11 @@ def one_op_graph(
         inputs.append(Node(INPUT, (), taken, shape, name=_NAMES[place]))
         given.append(_cast(inputs[-1], wanted))
     arrays = [Traced(node) for node in given]
-    function = RECORDING.function(name, held)
+    function = recording_under(dialect).function(name, held)
     assert function is not None  # the recording backend has all ops
     said = dict(options or {})
     made = function(arrays, **said) if row.family == "joining" else function(*arrays, **said)
-    operands = tuple([array_operand(node.dtype, node.shape) for node in given])
-    question = Question(row, operands, dialect)
-    decision = Decision(question, made.node.dtype, held, (None,) * len(operands))
-    node = replace(made.node, decision=decision, origin=None)
+    node = replace(made.node, origin=None)
     result = _cast(node, outside) if outside and node.dtype is held else node
     return Graph(name, dialect, tuple(inputs), (result,), Place(0))
 

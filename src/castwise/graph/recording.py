@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from castwise.errors import UsageError
 from castwise.execute.alike import LIKE
 from castwise.execute.backend import Backend
+from castwise.frameworks.catalog import DEFAULT, dialect_named
+from castwise.frameworks.dialect import Dialect
+from castwise.frameworks.value_rules import Values
 from castwise.graph import layouts, shapes
 from castwise.graph.ir import CAST, CONSTANT, Node, Origin
 from castwise.vocab.dtypes import DTYPES, DType, dtype
@@ -34,6 +39,11 @@ class Traced:
         """The sizes, which may be names."""
         return self.node.shape
 
+    @property
+    def dtype(self) -> DType:
+        """castwise's own dtype object."""
+        return self.node.dtype
+
     def __getitem__(self, key: Any) -> Traced:
         shape = shapes.indexed(self.node.shape, key)
         return layouts.added(self, "getitem", shape, {"key": key})  # type: ignore[no-any-return]
@@ -41,10 +51,13 @@ class Traced:
 
 class _Recording:
     name = "graph"
-    speaks = ""
+    speaks = DEFAULT
     dtypes = frozenset(DTYPES)
     namespace = layouts
     takes_constants = True
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.values = rules_of_nodes(dialect)
 
     def owns(self, thing: Any) -> bool:
         """Whether something is a node of a graph."""
@@ -117,7 +130,17 @@ class _Recording:
         )
 
 
-RECORDING: Backend = _Recording()
+@functools.lru_cache(maxsize=64)
+def recording_under(dialect: Dialect) -> Backend:
+    """The recording backend for programs of a dialect."""
+    return _Recording(dialect)
+
+
+def rules_of_nodes(dialect: Dialect) -> Values:
+    """What the nodes of a graph compute where arithmetic leaves a choice: as NumPy does, whatever
+    the dialect, whose own rules are nodes themselves; save that subnormals are its own."""
+    plain = dialect_named(DEFAULT).values
+    return replace(plain, subnormals=dialect.values.subnormals)
 
 
 def natural_result(row: Op, compute: DType) -> DType:

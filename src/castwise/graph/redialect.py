@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from castwise.engine.ask import answer
 from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError
+from castwise.execute.alike import LIKE
 from castwise.frameworks.catalog import to_dialect
 from castwise.frameworks.dialect import Dialect
 from castwise.graph.ir import CAST, Graph, Node, rebuilt
 from castwise.graph.text import node_names
 from castwise.vocab.operands import Operand, array_operand
+from castwise.vocab.ops import op
 
 # What becomes of a node.
 OUTCOMES = {
@@ -30,6 +32,11 @@ class Change:
     here: Decision
     there: Decision | None  # None where it is refused
     why: str = ""
+
+    @property
+    def op(self) -> str:
+        """The name of the op."""
+        return self.here.question.op.name
 
     def __str__(self) -> str:
         where = f"{self.node.origin}: " if self.node.origin else ""
@@ -55,7 +62,7 @@ class Redialect:
         head = f"{self.graph.name}: {self.graph.dialect.name} -> {self.dialect.name}"
         if not self.changes:
             return f"{head}: nothing changes"
-        lines = [f"  {names[c.node]} {c.node.op}: {c.outcome}: {c}" for c in self.changes]
+        lines = [f"  {names[c.node]} {c.op}: {c.outcome}: {c}" for c in self.changes]
         return "\n".join([f"{head}: {len(self.changes)} of the ops change", *lines])
 
 
@@ -92,11 +99,11 @@ def _carried(node: Node, there: dict[Node, Operand]) -> Operand:
 def _written_operands(node: Node, there: dict[Node, Operand]) -> tuple[Operand, ...]:
     """The operands as the program has them: before implicit casts, numbers as numbers."""
     assert node.decision is not None
-    asked = node.decision.question.operands
+    arrays = iter(node.operands)
     return tuple(
         [
-            operand if operand.is_scalar or operand.is_numpy else there[source]
-            for operand, source in zip(asked, node.inputs, strict=True)
+            operand if operand.is_scalar or operand.is_numpy else there[next(arrays)]
+            for operand in node.decision.question.operands
         ]
     )
 
@@ -127,10 +134,8 @@ def preserve(graph: Graph, dialect: str | Dialect) -> Graph:
     chosen = to_dialect(dialect)
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
-        if node.op == CAST:
-            return replace(node, inputs=inputs, cast=None)
-        if node.decision is None:
-            return replace(node, inputs=inputs)
+        if node.compute is None:
+            return replace(node, inputs=inputs, cast=None, decision=None, operands=())
         return _kept(node, inputs, chosen)
 
     return replace(rebuilt(graph, remade), dialect=chosen)
@@ -143,31 +148,32 @@ _WRAPPING = frozenset(
 )  # fmt: skip
 
 
-def _computes_alike(here: Decision, there: Decision) -> bool:
-    """Whether two decisions compute the same values, but for integers that are cut afterwards."""
-    is_wider = here.compute.kind == there.compute.kind == "int" and there.compute.holds(
-        here.compute
-    )
-    return here.compute is there.compute or (is_wider and here.question.op.name in _WRAPPING)
-
-
 def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
     """The op under the other dialect, on operands of its compute dtype."""
-    here = node.decision
-    assert here is not None
     operands = tuple([array_operand(source.dtype, source.shape) for source in inputs])
-    question = replace(here.question, operands=operands, dialect=dialect, inplace=False, out=None)
+    question = Question(op(LIKE.get(node.op, node.op)), operands, dialect)
     there = answer(question)
-    if not _computes_alike(here, there):
+    if not _computes_alike(node, there):
         raise PromotionError(
-            f"{question} computes in {there.compute} in {dialect.name}, and in {here.compute} in "
-            f"{here.question.dialect.name}: no cast makes them equal. Write it with other ops."
+            f"{question} computes in {there.compute} in {dialect.name}, and in {node.compute} "
+            "here: no cast makes them equal. Write it with other ops."
         )
-    op = replace(node, inputs=inputs, dtype=there.result, decision=there)
+    made = replace(
+        node, inputs=inputs, dtype=there.result, compute=there.compute, decision=there,
+        operands=inputs,
+    )  # fmt: skip
     if there.result is node.dtype:
-        return op
+        return made
     if not there.result.holds(node.dtype):
         raise PromotionError(
             f"{question} gives {there.result} in {dialect.name}, which does not hold {node.dtype}."
         )
-    return Node(CAST, (op,), node.dtype, node.shape, origin=node.origin)
+    return Node(CAST, (made,), node.dtype, node.shape, origin=node.origin)
+
+
+def _computes_alike(node: Node, there: Decision) -> bool:
+    """Whether an op computes the same values there, but for integers that are cut afterwards."""
+    here = node.compute
+    assert here is not None  # every op has one
+    is_wider = here.kind == there.compute.kind == "int" and there.compute.holds(here)
+    return here is there.compute or (is_wider and node.op in _WRAPPING)

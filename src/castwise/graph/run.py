@@ -6,11 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from castwise.errors import UsageError
+from castwise.execute.alike import LIKE
 from castwise.execute.backend import Backend
+from castwise.execute.casting import cast_under
+from castwise.execute.exceptional import obeying
 from castwise.execute.functions import function_for
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor, asarray
+from castwise.frameworks.value_rules import Values
 from castwise.graph.ir import CAST, CONSTANT, Graph, Node, Place
+from castwise.graph.recording import rules_of_nodes
+from castwise.vocab.ops import op
 
 
 def run_graph(graph: Graph, arrays: Sequence[Any], backend: str | None = None) -> Any:
@@ -22,10 +28,12 @@ def run_graph(graph: Graph, arrays: Sequence[Any], backend: str | None = None) -
     for node, tensor in zip(graph.inputs, given, strict=True):
         _check_input(node, tensor, sizes)
     holder = given[0]._kind.backend if given else asarray(0, backend=backend)._kind.backend
+    rules = rules_of_nodes(graph.dialect)
     held: dict[Node, Any] = {n: t._array for n, t in zip(graph.inputs, given, strict=True)}
     for node in graph.nodes:
         if node not in held:
-            held[node] = _computed(node, [held[source] for source in node.inputs], holder, sizes)
+            taken = [held[source] for source in node.inputs]
+            held[node] = _computed(node, taken, holder, sizes, rules)
     return _structured(graph, [_tensor(held[n], n, holder, graph) for n in graph.outputs])
 
 
@@ -43,18 +51,20 @@ def _check_input(node: Node, tensor: Tensor, sizes: dict[str, int]) -> None:
         )
 
 
-def _computed(node: Node, given: list[Any], backend: Backend, sizes: dict[str, int]) -> Any:
+def _computed(
+    node: Node, given: list[Any], backend: Backend, sizes: dict[str, int], rules: Values
+) -> Any:
     if node.op == CONSTANT and isinstance(node.value, (bool, int, float, complex)):
         return backend.number(node.value, node.dtype)
     if node.op == CONSTANT:
         return backend.make(node.value, node.dtype, copy=None, device=None)
     if node.op == CAST:
-        return backend.cast(given[0], node.dtype)
-    if node.decision is None:
+        return cast_under(rules, backend, given[0], node.dtype)
+    if node.compute is None:
         return _laid_out(node, given[0], backend, sizes)
-    assert node.compute is not None  # every op has one
     function = function_for(backend, node.op, node.compute)
-    is_joining = node.decision.question.op.family == "joining"
+    function = obeying(function, backend, node.op, node.compute, rules)
+    is_joining = op(LIKE.get(node.op, node.op)).family == "joining"
     result = function(given, **node.options) if is_joining else function(*given, **node.options)
     if not backend.owns(result):
         result = backend.make(result, None, copy=None, device=None)

@@ -9,14 +9,13 @@ from typing import Any
 
 from castwise.engine.decision import Decision, cast_between
 from castwise.errors import UsageError
-from castwise.execute.alike import LIKE
 from castwise.execute.apply import watched_by
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor, held_dtype
 from castwise.frameworks.catalog import to_dialect, use
 from castwise.frameworks.dialect import Dialect
 from castwise.graph.ir import CAST, INPUT, Graph, Node, Place, rebuilt
-from castwise.graph.recording import RECORDING, Traced
+from castwise.graph.recording import Traced, recording_under
 from castwise.vocab.live import describe
 from castwise.vocab.operands import Operand
 
@@ -52,32 +51,32 @@ class _Decisions:
     """Remembers which decision made which nodes."""
 
     def __init__(self) -> None:
-        self._decided: dict[Node, Decision] = {}
+        self._decided: dict[Node, tuple[Decision, tuple[Node, ...]]] = {}
         self._implicit: set[Node] = set()
 
     def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
         """One op: all casts between its operands and its result are promotion's."""
-        given = {operand.node for operand in operands if isinstance(operand, Traced)}
-        waiting = [result.node] if isinstance(result, Traced) else []
+        if not isinstance(result, Traced):
+            return
+        given = tuple([o.node for o in operands if isinstance(o, Traced)])
+        self._decided[result.node] = (decision, given)
+        waiting = [result.node]
         while waiting:
             node = waiting.pop()
             if node in given:
                 continue
             if node.op == CAST:
                 self._implicit.add(node)
-            elif LIKE.get(node.op, node.op) == decision.question.op.name:
-                self._decided[node] = decision
             waiting.extend(node.inputs)
 
     def marked(self, graph: Graph) -> Graph:
-        """The graph with each op's decision, and its implicit casts with their hazards."""
+        """The graph with its decisions, and its implicit casts with their hazards."""
 
         def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
-            decision = self._decided.get(node)
-            if node in self._implicit:
-                cast = cast_between(node.inputs[0].dtype, node.dtype)
-                return replace(node, inputs=inputs, cast=cast)
-            return replace(node, inputs=inputs, decision=decision)
+            decision, operands = self._decided.get(node, (None, ()))
+            is_implicit = node in self._implicit
+            cast = cast_between(node.inputs[0].dtype, node.dtype) if is_implicit else None
+            return replace(node, inputs=inputs, cast=cast, decision=decision, operands=operands)
 
         return rebuilt(graph, remade)
 
@@ -89,7 +88,7 @@ def _input(name: str, seen: Operand, dialect: Dialect) -> Any:
         raise UsageError(f"{name}: give the shape of {seen}, such as {seen.dtype}[n].")
     held = held_dtype(seen.dtype, dialect)
     node = Node(INPUT, (), held, seen.shape, name=name, is_weak=seen.is_weak)
-    kind = Kind(RECORDING, held, not seen.shape, seen.is_weak, dialect)
+    kind = Kind(recording_under(dialect), held, not seen.shape, seen.is_weak, dialect)
     return Tensor._of(Traced(node), interned(kind))
 
 
@@ -137,5 +136,5 @@ def _node_of(part: Any) -> Node:
 
 
 def _constant(value: Any) -> Node:
-    made: Node = RECORDING.make(value, None, copy=None, device=None).node
+    made: Node = recording_under(to_dialect(None)).make(value, None, copy=None, device=None).node
     return made
