@@ -167,8 +167,8 @@ def test_a_bound_above_alone() -> None:
 
 
 def test_a_function_that_is_not_written_is_named() -> None:
-    graph = cw.trace(lambda x: xp.linalg.inv(x), "float64[3,3]")
-    with pytest.raises(cw.UsageError, match=r"castwise has not written linalg\.inv in ONNX"):
+    graph = cw.trace(lambda x: cw.apply("prod", x), "complex64[3]")
+    with pytest.raises(cw.UsageError, match="castwise has not written prod"):
         graph.to_onnx()
 
 
