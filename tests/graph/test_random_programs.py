@@ -98,7 +98,8 @@ def is_in_range(step: Step, given: list[Any]) -> bool:
     if step.op == "pow":
         return all(isinstance(o, cw.Tensor) and o.ndim and o.dtype.rank > 1 for o in given)
     if step.op in ("floor_divide", "remainder", "fmod"):
-        return last.dtype.rank > 1 if isinstance(last, cw.Tensor) else bool(last)
+        kinds = {o.dtype.kind for o in given if isinstance(o, cw.Tensor)}
+        return kinds == {"float"} if isinstance(last, cw.Tensor) else bool(last)
     return step.argument != -1 or given[0].ndim > 0
 
 
