@@ -7,6 +7,7 @@ deliberately otherwise is listed in conformance/values/differences.tsv with its 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from recorded_values import (
     quietly,
     recorded,
     signature,
+    without_subnormals,
 )
 
 import castwise as cw
@@ -27,17 +29,18 @@ from castwise.conformance.value_notation import read_held
 from castwise.errors import DivisionByZeroError, ScalarRangeError
 from castwise.execute.apply import apply, planned
 from castwise.execute.backend import backend_named
+from castwise.frameworks.catalog import dialect_named
 
-# Dask runs a graph for each cell: of its cells one in so many is tried.
-SAMPLED = {"dask": 40}
+# Dask runs a graph and JAX compiles for each cell: of their cells one in so many is tried.
+SAMPLED = {"dask": 40, "jax": 40}
+FLUSHES = {"jax"}  # its processor takes subnormal floats for zero
 PAIRS = [
-    ("numpy", "numpy"),
-    ("numpy", "torch"),
-    ("numpy", "dask"),
+    *[("numpy", backend) for backend in ("numpy", "torch", "dask", "jax")],
     ("numpy@1", "numpy"),
-    ("torch", "numpy"),
-    ("torch", "torch"),
-    ("torch", "dask"),
+    *[("torch", backend) for backend in ("numpy", "torch", "dask", "jax")],
+    ("jax", "numpy"),
+    ("jax", "jax"),
+    ("jax:x64", "numpy"),
 ]
 DIFFERENCES = listed_differences()
 
@@ -49,9 +52,12 @@ def difference_of(dialect: str, backend: str, cell: Cell) -> Difference | None:
 def disagreements(dialect: str, backend: str) -> list[Cell]:
     held = backend_named(backend).dtypes
     names = {dtype.name for dtype in held}
-    cells = recorded(dialect)[:: SAMPLED.get(backend, 1)]
+    cells = [cell for cell in recorded(dialect) if _dtypes(cell) <= names]
+    tried: Iterable[Cell | None] = cells[:: SAMPLED.get(backend, 1)]
+    if backend in FLUSHES and dialect_named(dialect).values.subnormals == "kept":
+        tried = map(without_subnormals, filter(None, tried))
     with quietly():
-        return [c for c in cells if _dtypes(c) <= names and disagrees(c, dialect, backend)]
+        return [cell for cell in tried if cell and disagrees(cell, dialect, backend)]
 
 
 def _dtypes(cell: Cell) -> set[str]:
@@ -174,6 +180,11 @@ def test_a_number_over_an_array_is_its_reciprocal_times_the_number() -> None:
     for dialect in ("torch", "oneflow"):
         assert (3 / held(seven, "float32", dialect)).tolist() == [0.4285714626312256]
     assert (3 / held(seven, "float32", "numpy")).tolist() == [0.4285714328289032]
+
+
+def test_an_array_over_a_number_is_the_array_times_its_reciprocal_in_jax() -> None:
+    assert (held([7.0], "float32", "jax") / 3).tolist() == [2.3333334922790527]
+    assert (held([7.0], "float32", "numpy") / 3).tolist() == [2.3333332538604736]
 
 
 def test_a_number_behind_a_small_float_keeps_its_precision_in_torch_alone() -> None:

@@ -111,7 +111,7 @@ def _is_near(a: Scalar, b: Scalar, dtype: str | None, slack: tuple[float, float]
         if not (cmath.isfinite(a) and cmath.isfinite(b)):
             # Which of the parts of an infinite or undefined number are so is left open.
             return cmath.isfinite(a) == cmath.isfinite(b)
-        unit = _unit(max(abs(a.real), abs(a.imag)), _PARTS[str(dtype)])
+        unit = _unit(max(abs(a.real), abs(a.imag)), str(dtype))
         away = max(abs(a.real - b.real), abs(a.imag - b.imag))
         return a == b or away <= slack[0] * unit + slack[1]
     if _is_same(a, b):
@@ -127,6 +127,6 @@ def _is_same(a: float, b: float) -> bool:
 
 def _unit(value: float, dtype: str) -> float:
     """The distance from a number to the next one of its dtype."""
-    bits, least = _FORMATS[dtype]
+    bits, least = _FORMATS[_PARTS.get(dtype, dtype)]
     exponent = math.frexp(value)[1] - 1 if value else least
     return 2.0 ** (max(exponent, least) - bits + 1)

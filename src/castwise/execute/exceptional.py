@@ -157,6 +157,20 @@ _QUOTIENTS: dict[str, Callable[[Place, Any], Any]] = {
 }
 
 
+def _is_division(function: Function, at: Place) -> Function:
+    """`/` on a library that multiplies with the reciprocal of what is no array: it is made one."""
+    if at.compute.kind != "float" or not at.differs("reciprocal_second"):
+        return function
+    if at.values.reciprocal_second:
+        return function
+
+    def computed(x: Any, y: Any) -> Any:
+        is_single = bool(getattr(x, "shape", ())) and not getattr(y, "shape", ())
+        return function(x, at.choose(at.do("eq", x, x), y, y) if is_single else y)
+
+    return computed
+
+
 def _is_power(function: Function, at: Place) -> Function:
     """Integers to the power of integers."""
     if at.compute.kind != "int":
@@ -220,6 +234,8 @@ def _vanishing(function: Function, at: Place, x: Any, y: Any) -> Any:
 
 
 def _by_six_bits(function: Function, at: Place, x: Any, y: Any) -> Any:
+    if not y.shape:  # one exponent counts with all its bits, whatever its dtype
+        return function(x, at.backend.cast(y, at.compute))
     zero = at.number(0)
     power = function(x, at.do("bitwise_and", y, at.number(63)))
     is_zero = at.do("logical_and", at.do("eq", x, zero), at.do("ne", y, zero))
@@ -271,11 +287,12 @@ _FLUSHED = frozenset({
     "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "eq", "ne", "lt", "le",
     "gt", "ge", "maximum", "minimum", "atan2", "hypot", "heaviside", "xlogy", "clamp", "relu",
     "ceil", "sign", "log", "sqrt", "rsqrt", "reciprocal", "square", "logical_and", "logical_or",
-    "logical_xor", "logical_not", "count_nonzero",
+    "logical_xor", "logical_not", "count_nonzero", "times_reciprocal",
 })  # fmt: skip
 _BY_BITS = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not", "count_nonzero"})
 Rules = tuple[Callable[[Function, Place], Function], ...]
 _RULES: dict[str, Rules] = {
+    "div": (_is_division,),
     "floor_divide": (_is_quotient,),
     "remainder": (_is_remainder,),
     "fmod": (_is_remainder,),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from castwise.execute.backend import Backend
+from castwise.execute.casting import own_values
 from castwise.execute.functions import Function, function_for
 from castwise.vocab.dtypes import DType, dtype
 
@@ -43,6 +44,14 @@ def _dtype_of(backend: Backend, number: Any, otherwise: DType) -> DType:
     return backend.dtype_of(number) if hasattr(number, "dtype") else otherwise
 
 
+def _times_reciprocal(backend: Backend, compute: DType) -> Function:
+    """The array times the other's reciprocal, each rounded; as a quotient where it is one."""
+    if "div" in own_values(backend).reciprocal_second.split():
+        return function_for(backend, "div", compute)
+    reciprocal, times = (function_for(backend, op, compute) for op in ("reciprocal", "mul"))
+    return lambda array, number: times(array, reciprocal(number))
+
+
 def _beside_wide(op: str, backend: Backend, compute: DType) -> Function:
     """An op of a small float and a number of a wider one, rounded once."""
 
@@ -76,6 +85,7 @@ def _of_mixed_signs(op: str, backend: Backend, compute: DType) -> Function:
 
 WRITTEN: dict[str, Callable[[Backend, DType], Function]] = {
     "reciprocal_times": _reciprocal_times,
+    "times_reciprocal": _times_reciprocal,
     **{f"{op}_beside_wide": functools.partial(_beside_wide, op) for op in _BESIDE_WIDE},
     **{f"{op}_of_mixed_signs": functools.partial(_of_mixed_signs, op) for op in _OF_NEGATIVE},
 }

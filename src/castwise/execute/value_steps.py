@@ -22,7 +22,8 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
     """The steps as the dialect's rules about values want them."""
     if steps.op != decision.question.op.name:
         return steps  # a function that is only decided as this op is
-    for change in (_named_otherwise, _reciprocal, _wide_scalar, _bounded, _compared):
+    changes = (_named_otherwise, _reciprocal, _inverse, _wide_scalar, _bounded, _compared)
+    for change in changes:
         changed = change(steps, decision)
         if changed is not None:
             return changed
@@ -56,6 +57,19 @@ def _reciprocal(steps: Steps, decision: Decision) -> Steps | None:
     keeps = array.dtype.kind in ("float", "complex")  # its reciprocal has its own dtype
     entries = (Entry(wide), None if keeps else steps.entries[1])
     return replace(steps, op="reciprocal_times", entries=entries)
+
+
+def _inverse(steps: Steps, decision: Decision) -> Steps | None:
+    """An array / a number, where that is the array times the number's reciprocal."""
+    if not _is_named(decision.question.dialect.values.reciprocal_second, decision):
+        return None
+    array, number = decision.question.operands
+    is_single = number.is_scalar or number.rank == 0
+    if not is_single or array.is_scalar or array.rank == 0 or steps.compute.kind != "float":
+        return None
+    if decision.question.inplace or steps.compute.name == "bfloat16":  # which divides in float32
+        return None
+    return replace(steps, op="times_reciprocal")
 
 
 def _wide_scalar(steps: Steps, decision: Decision) -> Steps | None:

@@ -110,6 +110,7 @@ JAX_X64 = Dialect(
         subnormals="flushed",
         mixed_signs="common dtype",
         gelu="tanh",
+        reciprocal_second="div",
     ),
     casts_by="numpy",  # jnp.can_cast is np.can_cast
     ops=_WIDE_OPS,

@@ -96,6 +96,8 @@ class Values:
     wide_scalars: str = ""
     # Ops or op/form, in which a number / an array is the number times the array's reciprocal.
     reciprocal_first: str = ""
+    # The same of an array / a number or a 0-d array: the array times the other's reciprocal.
+    reciprocal_second: str = ""
 
 
 CHOICES: Mapping[str, Mapping[str, str]] = {

@@ -51,11 +51,13 @@ def _table(title: str, field: str, choices: Mapping[str, str], told: list[Dialec
 
 def _ops_table(told: list[Dialect]) -> str:
     head = "| dialect | scalar not rounded to small floats | number / array by the reciprocal |"
-    lines = [head + " std, var divide by |", "|---|---|---|---|"]
+    more = " array / number by the reciprocal | std, var divide by |"
+    lines = [head + more, "|---|---|---|---|---|"]
     for dialect in told:
         values = dialect.values
-        wide, first = (_code(names) for names in (values.wide_scalars, values.reciprocal_first))
-        lines.append(f"| {dialect.name} | {wide} | {first} | n{' - 1' * values.correction} |")
+        listed = (values.wide_scalars, values.reciprocal_first, values.reciprocal_second)
+        cells = [dialect.name, *map(_code, listed), f"n{' - 1' * values.correction}"]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
 
