@@ -78,8 +78,10 @@ def _flushing(function: Function, at: Place) -> Function:
     def flushed(x: Any) -> Any:
         if at.backend.dtype_of(x) is not at.compute:
             return x
-        is_subnormal = at.do("lt", at.do("abs", x), least)
-        return at.choose(is_subnormal, at.do("mul", x, zero), x)  # which keeps the sign
+        is_small = at.do("lt", at.do("abs", x), least)
+        if at.backend.is_concrete(is_small) and not bool(is_small.any()):
+            return x  # as nearly always
+        return at.choose(is_small, at.do("mul", x, zero), x)  # which keeps the sign
 
     if at.op == "pow":  # of which only the result is arithmetic
         return lambda x, y: flushed(function(x, y))

@@ -71,8 +71,15 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     return added(x, "roll", x.shape, {"shift": shift, "axis": axis})
 
 
+def is_standard(name: str) -> bool:
+    """Whether a namespace of the Array API standard has such a function."""
+    import array_api_compat.numpy  # a graph needs no arrays, but a name is looked up seldom
+
+    return not name.startswith("_") and hasattr(array_api_compat.numpy, name)
+
+
 def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
+    if not is_standard(name):
         raise AttributeError(name)
     raise UsageError(
         f"{name} has no node in a graph: leave it out of the traced function, or write it with "

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from castwise.graph import shapes
+from castwise.graph.layouts import is_standard
 from castwise.graph.onnx_dtypes import LackingError
 from castwise.graph.onnx_writer import BOOL, INT64, Value, Writer
 
@@ -134,7 +135,7 @@ def reshape(x: Value, shape: Any) -> Value:
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
+    if not is_standard(name):
         raise AttributeError(name)
     raise LackingError(f"castwise has not written {name} in ONNX")
 
