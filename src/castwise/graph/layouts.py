@@ -73,9 +73,11 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
 
 def is_standard(name: str) -> bool:
     """Whether a namespace of the Array API standard has such a function."""
-    import array_api_compat.numpy  # a graph needs no arrays, but a name is looked up seldom
+    if name.startswith("_"):  # what Python itself asks a module for
+        return False
+    import array_api_compat.numpy
 
-    return not name.startswith("_") and hasattr(array_api_compat.numpy, name)
+    return hasattr(array_api_compat.numpy, name)
 
 
 def __getattr__(name: str) -> Any:
