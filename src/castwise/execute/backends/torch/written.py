@@ -26,7 +26,8 @@ _SAME_BITS = {
 
 def clamp(x: Any, *bounds: Any) -> Any:
     """What lies between a lowest and a highest value."""
-    return torch.clamp(x, *bounds) if bounds else x.clone()
+    beside = [bound.to(x.device) for bound in bounds]  # a number is made on the CPU
+    return torch.clamp(x, *beside) if bounds else x.clone()
 
 
 def matmul(x: Any, y: Any) -> Any:
