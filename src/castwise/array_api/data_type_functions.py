@@ -10,8 +10,9 @@ from castwise.array_api.calls import tensor
 from castwise.engine import types
 from castwise.engine.ask import answer
 from castwise.engine.decision import Question
+from castwise.engine.plan import looks_at_values
 from castwise.errors import UsageError
-from castwise.execute.operands import common_dialect, described, looks_at_values
+from castwise.execute.operands import common_dialect, described
 from castwise.execute.tensor import Tensor
 from castwise.frameworks.catalog import STANDARD
 from castwise.vocab.dtypes import DType

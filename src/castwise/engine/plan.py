@@ -270,3 +270,12 @@ def _meets(text: str) -> dict[frozenset[DType], DType]:
 
 def _pairs(text: str | None, own: tuple[DType, ...]) -> frozenset[tuple[DType, DType]]:
     return frozenset((source, target) for source, target, _ in parse_edges(text or "", own))
+
+
+@functools.lru_cache(maxsize=4096)
+def looks_at_values(dialect: Dialect, row: Op, form: str) -> bool:
+    """Whether a rule about an op may look at the value of a 0-d array."""
+    rule = rule_for(dialect, row, form)
+    by_exponent = any(composed.exponents for composed in rule.composes or ())
+    by_value = rule.scalars == "by value" or rule.joins == "integer power"
+    return bool(by_value or by_exponent or rule.negative_exponent)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from castwise.engine.ask import answer, find_op
 from castwise.engine.decision import Decision, Question
+from castwise.engine.plan import looks_at_values
 from castwise.errors import PromotionError
 from castwise.execute.alike import LIKE
 from castwise.execute.kinds import Kind, interned
@@ -20,7 +21,6 @@ from castwise.execute.operands import (
     common_home,
     described,
     is_operand,
-    looks_at_values,
     raw,
 )
 from castwise.execute.plans import BesideNumber, Plan

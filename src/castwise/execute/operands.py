@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
@@ -13,11 +12,10 @@ from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.kinds import Kind
 from castwise.execute.tensor import Tensor
 from castwise.frameworks.catalog import DEFAULT, chosen_dialect, dialect_named
-from castwise.frameworks.dialect import Dialect, rule_for
+from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import describe
 from castwise.vocab.operands import Operand, array_operand
-from castwise.vocab.ops import Op
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -44,15 +42,6 @@ def described(operand: Any, dialect: Dialect, *, sees_values: bool) -> Operand:
         if sees_values and kind.is_zero_d and kind.backend.is_concrete(operand._array):
             seen = array_operand(kind.dtype, (), value=operand.item(), is_weak=kind.is_weak)
     return replace(seen, is_weak=False) if seen.is_weak and not dialect.has_weak_arrays else seen
-
-
-@functools.lru_cache(maxsize=4096)
-def looks_at_values(dialect: Dialect, row: Op, form: str) -> bool:
-    """Whether a rule about an op may look at the value of a 0-d array."""
-    rule = rule_for(dialect, row, form)
-    by_exponent = any(composed.exponents for composed in rule.composes or ())
-    by_value = rule.scalars == "by value" or rule.joins == "integer power"
-    return bool(by_value or by_exponent or rule.negative_exponent)
 
 
 def raw(operand: Any, backend: Backend, dtype: DType | None = None) -> Any:

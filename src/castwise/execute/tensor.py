@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from castwise.engine.assigning import check_assignment
-from castwise.errors import PromotionError, UsageError
+from castwise.errors import PromotionError, ScalarRangeError, UsageError
 from castwise.execute.array_object import ArrayObject
 from castwise.execute.backend import Backend, backend_named, backend_of
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
@@ -319,7 +319,12 @@ def _held(data: Any, dtype: DType | None, dialect: Dialect, holder: Backend, **o
         dtype = dtype or (other.dtype_of(data) if other else default_dtype(data, dialect))
         data = other.to_numpy(data) if other else data
     wanted = None if dtype is None else held_dtype(dtype, dialect)
-    array = holder.make(data, wanted, **options)
+    try:
+        array = holder.make(data, wanted, **options)
+    except OverflowError as error:
+        raise ScalarRangeError(
+            f"a number does not fit {wanted or 'any dtype'}: {error}. Name a wider dtype, dtype=..."
+        ) from None
     held = holder.dtype_of(array)
     cut = held_dtype(held, dialect)
     return array if cut is held else holder.cast(array, cut)

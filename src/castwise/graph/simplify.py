@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from castwise.graph.amounts import Amount, cast_bytes
 from castwise.graph.ir import CAST, Graph, Node, rebuilt
 from castwise.graph.shapes import size_of
-from castwise.vocab.dtypes import DType
 
 Rewrite = Callable[[Node, "Uses"], "Node | None"]
 Uses = Counter[Node]
@@ -28,7 +27,7 @@ def undo_round_trip(node: Node, uses: Uses) -> Node | None:
     inner = _inner_cast(node)
     if inner is None or inner.inputs[0].dtype is not node.dtype:
         return None
-    return inner.inputs[0] if is_exact(node.dtype, inner.dtype) else None
+    return inner.inputs[0] if inner.dtype.holds_all(node.dtype) else None
 
 
 def merge_widening_casts(node: Node, uses: Uses) -> Node | None:
@@ -37,7 +36,7 @@ def merge_widening_casts(node: Node, uses: Uses) -> Node | None:
     if inner is None:
         return None
     source = inner.inputs[0]
-    are_exact = is_exact(source.dtype, inner.dtype) and is_exact(inner.dtype, node.dtype)
+    are_exact = inner.dtype.holds_all(source.dtype) and node.dtype.holds_all(inner.dtype)
     return replace(node, inputs=(source,)) if are_exact else None
 
 
@@ -63,24 +62,6 @@ def index_before_cast(node: Node, uses: Uses) -> Node | None:
         return None
     part = replace(node, inputs=(source,), dtype=source.dtype)
     return replace(cast, inputs=(part,), shape=node.shape)
-
-
-def is_exact(source: DType, target: DType) -> bool:
-    """Whether a cast keeps every value, infinities, NaN and the sign of zero included."""
-    if source.kind not in ("float", "complex"):
-        return target.holds(source)
-    lost = _SPECIALS[source.part.specials] - _SPECIALS.get(target.part.specials, frozenset())
-    return target.holds(source) and not lost
-
-
-# What the float formats have beside finite numbers, by the names of DType.specials.
-_SPECIALS = {
-    "ieee": frozenset({"inf", "nan", "-0"}),
-    "fn": frozenset({"nan", "-0"}),
-    "finite": frozenset({"-0"}),
-    "fnuz": frozenset({"nan"}),
-    "fnu": frozenset({"nan"}),
-}
 
 
 def _inner_cast(node: Node) -> Node | None:

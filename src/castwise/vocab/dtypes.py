@@ -75,6 +75,12 @@ class DType:
         """Whether every finite value of the other dtype is held exactly."""
         return self.keeps_range(other) and self.keeps_precision(other)
 
+    def holds_all(self, other: DType) -> bool:
+        """Whether it holds every value of the other, infinities, NaN and signs of zero included."""
+        if other.kind not in ("float", "complex"):
+            return self.holds(other)
+        return self.holds(other) and _SPECIALS[other.specials] <= _SPECIALS[self.specials]
+
     def keeps_precision(self, other: DType) -> bool:
         """Whether the digits of the other dtype's values survive, range aside."""
         if self.rank < other.rank:
@@ -133,6 +139,15 @@ float16            16   5  10   15   ieee
 float32            32   8  23  127   ieee
 float64            64  11  52 1023   ieee
 """
+# What each of these has beside finite numbers that are not -0; integers have nothing.
+_SPECIALS = {
+    "ieee": frozenset({"inf", "nan", "-0"}),
+    "fn": frozenset({"nan", "-0"}),
+    "finite": frozenset({"-0"}),
+    "fnuz": frozenset({"nan"}),
+    "fnu": frozenset({"nan"}),
+    "none": frozenset[str](),
+}
 _PART_OF = {
     "complex32": "float16",
     "bcomplex32": "bfloat16",
