@@ -19,8 +19,6 @@ from castwise.cli import main
 from castwise.errors import UsageError
 from castwise.report.audit_text import audit_text
 
-pytest.importorskip("numpy")
-
 WIDE = """
 bias = np.zeros(100){origin}
 y = x + bias{finding}

@@ -6,14 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from report_example import PIPELINE, audited, line_of, pipeline
 
 from castwise.engine.decision import HAZARDS
 from castwise.report.audit_json import audit_json
 from castwise.report.audit_sarif import audit_sarif
-
-pytest.importorskip("numpy")
 
 ROOT = PIPELINE.parents[1]
 

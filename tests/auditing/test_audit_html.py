@@ -12,8 +12,6 @@ from report_example import PIPELINE, audited, line_of, pipeline
 from castwise.report.audit_html import audit_html
 from castwise.report.python_html import lines_html
 
-pytest.importorskip("numpy")
-
 EMPTY = {"meta", "br", "link", "img", "input"}
 
 

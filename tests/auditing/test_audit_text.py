@@ -14,8 +14,6 @@ from castwise.report.audit_coverage import coverage_text
 from castwise.report.audit_text import audit_text
 from castwise.report.colour import coloured
 
-pytest.importorskip("numpy")
-
 
 def test_the_first_line_counts_casts_lines_and_bytes() -> None:
     first = audit_text(pipeline()).splitlines()[0]

@@ -11,11 +11,10 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import castwise as cw
-
-np = pytest.importorskip("numpy")
 
 
 def ones(dtype: str = "float32") -> Any:

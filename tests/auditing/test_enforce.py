@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import castwise as cw
 from castwise.auditing.rewriting import rewrite
 from castwise.cli import main
-
-np = pytest.importorskip("numpy")
 
 
 @cw.audited

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("IPython")
-pytest.importorskip("numpy")
 
 BEGIN = """
 from IPython.core.interactiveshell import InteractiveShell

@@ -6,12 +6,11 @@ import itertools
 import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 
 import castwise as cw
 from castwise.auditing.hook import find_hook
-
-np = pytest.importorskip("numpy")
 
 DTYPES = ["bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16", "float32",
           "float64", "complex64", "complex128"]  # fmt: skip

@@ -11,8 +11,6 @@ import pytest
 from castwise.auditing.judging.audited import Audit, audit_of
 from castwise.auditing.running.launch import run_audited
 
-pytest.importorskip("numpy")
-
 
 class Planted(NamedTuple):
     name: str

@@ -6,6 +6,7 @@ import json
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from castwise.auditing.porting.port import Change, Port, port_of
@@ -53,7 +54,6 @@ def status_of(*arguments: object) -> object:
 
 @pytest.fixture
 def nep_50(tmp_path: Path) -> Port:
-    pytest.importorskip("numpy")
     return ported(NEP_50, tmp_path, "numpy@1", "numpy@2")
 
 
@@ -90,7 +90,6 @@ def test_what_is_to_be_written_keeps_the_meaning(nep_50: Port, tmp_path: Path) -
 
 
 def test_a_number_the_dtype_does_not_hold_is_found_by_its_extremes(tmp_path: Path) -> None:
-    np = pytest.importorskip("numpy")
     # Operations that no NumPy refuses, of which torch's rules and NumPy's differ by the value.
     program = """
     import numpy as np
@@ -112,7 +111,6 @@ def test_a_number_the_dtype_does_not_hold_is_found_by_its_extremes(tmp_path: Pat
 def test_what_the_installed_framework_refuses_is_seen_before_it_raises(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("numpy")
     script = tmp_path / "p.py"
     script.write_text("import numpy as np\nx = np.ones(3, dtype=np.uint8)\ny = x + 300\n")
     assert status_of("port", "--from", "numpy@1", "--to", "numpy", script) == 1
@@ -122,7 +120,6 @@ def test_what_the_installed_framework_refuses_is_seen_before_it_raises(
 
 
 def test_a_scalar_that_wraps_elsewhere_is_said(tmp_path: Path) -> None:
-    np = pytest.importorskip("numpy")
     if tuple(map(int, np.__version__.split(".")[:2])) >= (2, 5):
         pytest.skip("this NumPy refuses it")
     program = """
@@ -148,7 +145,6 @@ def test_torch_to_paddle_is_refused_where_kinds_mix(tmp_path: Path) -> None:
 
 
 def test_a_default_dtype_is_a_change_unless_it_comes_from_a_file(tmp_path: Path) -> None:
-    np = pytest.importorskip("numpy")
     np.save(tmp_path / "x.npy", np.ones(3))
     program = f"""
     import numpy as np
@@ -164,7 +160,6 @@ def test_a_default_dtype_is_a_change_unless_it_comes_from_a_file(tmp_path: Path)
 
 
 def test_operations_of_other_frameworks_are_not_asked_about(tmp_path: Path) -> None:
-    pytest.importorskip("numpy")
     port = ported(NEP_50, tmp_path, "torch", "paddle")
     assert port.changes == ()
     assert port.others["numpy"] > 0
@@ -179,7 +174,6 @@ def test_the_report_is_grouped_by_reason(nep_50: Port) -> None:
 
 
 def test_a_saved_run_is_asked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("numpy")
     script, saved, report = tmp_path / "p.py", tmp_path / "seen.json", tmp_path / "r.json"
     script.write_text(NEP_50)
     assert status_of("audit", "--save", saved, "--json", report, script) == 0
@@ -197,7 +191,6 @@ def test_a_saved_run_is_asked_again(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_the_status_is_the_programs_where_nothing_changes(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("numpy")
     script = tmp_path / "p.py"
     script.write_text("import numpy as np, sys\nx = np.ones(3) + 1\nsys.exit(3)\n")
     assert status_of("port", "--from", "numpy@1", "--to", "numpy", script) == 3

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("numpy")
-
 ROOT = Path(__file__).parents[2]
 PACKAGE = """
 def scaled(x, by):
