@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from castwise.errors import UsageError
 from castwise.execute.apply import apply, apply_several
+from castwise.execute.backend import two_backends
 from castwise.execute.functions import function_for
 from castwise.execute.tensor import Tensor, held_dtype, wrapped
 from castwise.frameworks.catalog import STANDARD
@@ -57,10 +58,7 @@ def _raw(argument: Any, first: Tensor) -> Any:
     if not isinstance(argument, Tensor):
         return argument
     if argument.backend != first.backend:
-        raise UsageError(
-            f"arrays of the backends {first.backend} and {argument.backend} do not mix: convert "
-            f"one first, cw.asarray(x, backend={first.backend!r})."
-        )
+        raise two_backends(first.backend, argument.backend)
     return argument._array
 
 

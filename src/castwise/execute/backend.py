@@ -113,6 +113,14 @@ def _name_by_type(kind: type) -> str | None:
 _names: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()
 
 
+def two_backends(one: str, other: str) -> UsageError:
+    """The error for arrays of two libraries in one place."""
+    return UsageError(
+        f"arrays of the backends {one} and {other} do not mix: convert one first, "
+        f"cw.asarray(x, backend={one!r})."
+    )
+
+
 def lacking(dtype: DType, backend: Backend, hint: str = "") -> UsageError:
     """The error for a dtype a backend does not have: it names those that do.
 

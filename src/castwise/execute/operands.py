@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 from castwise.errors import UsageError
-from castwise.execute.backend import Backend, backend_named, backend_of
+from castwise.execute.backend import Backend, backend_named, backend_of, two_backends
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.kinds import Kind
 from castwise.execute.tensor import Tensor
@@ -82,11 +82,7 @@ def common_backend(operands: Sequence[Any]) -> Backend:
             found[backend.name] = backend
     taking = next((b for b in found.values() if isinstance(b, TakesConstants)), None)
     if len(found) > 1 and taking is None:
-        one, other = list(found)[:2]
-        raise UsageError(
-            f"arrays of the backends {one} and {other} do not mix: convert one first, "
-            f"cw.asarray(x, backend={one!r})."
-        )
+        raise two_backends(*list(found)[:2])
     return taking or next(iter(found.values()), None) or backend_named(DEFAULT_BACKEND)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from castwise.engine.assigning import check_assignment
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
 from castwise.execute.array_object import ArrayObject
-from castwise.execute.backend import Backend, backend_named, backend_of
+from castwise.execute.backend import Backend, backend_named, backend_of, two_backends
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.casting import cast_under
 from castwise.execute.gradients import Gradients
@@ -179,10 +179,7 @@ class Tensor(ArrayObject, Gradients):
     def __setitem__(self, key: Any, value: Any) -> None:
         kind = self._kind
         if isinstance(value, Tensor) and value.backend != kind.backend.name:
-            raise UsageError(
-                f"a value of the backend {value.backend} is not assigned into {kind.backend.name}: "
-                f"convert it, cw.asarray(x, backend={kind.backend.name!r})."
-            )
+            raise two_backends(kind.backend.name, value.backend)
         seen = value._kind.operand if isinstance(value, Tensor) else describe(value)
         check_assignment(seen, kind.dtype, kind.in_force)
         if seen.value is not None and seen.dtype is None:
