@@ -9,6 +9,7 @@ from castwise.errors import UsageError
 from castwise.execute.apply import apply, apply_several
 from castwise.execute.backend import two_backends
 from castwise.execute.functions import function_for
+from castwise.execute.steps import quieted
 from castwise.execute.tensor import Tensor, held_dtype, wrapped
 from castwise.frameworks.catalog import STANDARD
 from castwise.vocab.dtypes import dtype as dtype_named
@@ -89,5 +90,7 @@ def reduced(name: str, x: Tensor, dtype: object, **options: Any) -> Tensor:
     kind = tensor(x, name)._kind
     target = held_dtype(to_dtype(dtype), kind.in_force)
     cast = x.astype(target, copy=False)
-    found = function_for(kind.backend, name, target)(cast._array, **options)
+    function = function_for(kind.backend, name, target)
+    function = quieted(function, kind.backend, name, kind.in_force.values)
+    found = function(cast._array, **options)
     return wrapped(found, cast._kind).astype(target, copy=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -114,17 +114,26 @@ def apply_several(
     return tuple([wrapped(array, plan.kind) for array in arrays])
 
 
-def apply_operator(name: str, first: Any, second: Any) -> Any:
-    """The result of a binary operator: as apply, and fast for tensors and Python numbers."""
-    if type(first) is Tensor:
-        if type(second) is Tensor:
+def operator_of(name: str) -> Callable[[Tensor, Any], Any]:
+    """The binary operator of an op: as apply, and fast for tensors and Python numbers."""
+
+    def operator(first: Tensor, second: Any) -> Any:
+        if type(second) is Tensor:  # in the operator itself: a call more would be felt
             known = _fast.get((name, _context(), first._kind, second._kind))
             if known is not None:
                 result = _new(Tensor)
                 result._array = known.run(first._array, second._array)
                 result._kind = known.kind
                 return result
-        elif type(second) in _NUMBERS:
+        return apply_operator(name, first, second)
+
+    return operator
+
+
+def apply_operator(name: str, first: Any, second: Any) -> Any:
+    """The result of a binary operator, fast for a tensor beside a Python number."""
+    if type(first) is Tensor:
+        if type(second) in _NUMBERS:
             # Zeros are told apart by their text, for 0.0 and -0.0 are equal.
             number = second or str(second)
             known = _fast.get((name, _context(), first._kind, type(second), number))

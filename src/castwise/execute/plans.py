@@ -42,7 +42,7 @@ class Plan:
         self._steps = under_rules(steps_of(decision, computes), decision)
         self.is_elementwise = self._steps.is_elementwise
         self.entering = tuple([entry and entry.dtype for entry in self._steps.entries])
-        self._function = self._steps.function(backend)
+        self._function = self._steps.quieted(self._steps.function(backend), backend)
         self._takes = self._steps.takes(backend)
         whole = backend.whole(self._steps) if isinstance(backend, RunsWhole) else None
         if self._steps.defaults:

@@ -68,6 +68,10 @@ class Steps:
         found = obeying(found, backend, self.op, self.compute, self.values)
         return _joined(found) if self.is_joining else found
 
+    def quieted(self, function: Function, backend: Backend) -> Function:
+        """A function of the backend that warns only where the dialect's framework does."""
+        return quieted(function, backend, self.op, self.values)
+
     def ended(self, computed: Any, backend: Backend) -> Any:
         """What was computed, as an array of the result's dtype."""
         is_array = backend.owns(computed)
@@ -86,11 +90,25 @@ class RunsWhole(Protocol):
 
 
 @runtime_checkable
+class Warns(Protocol):
+    """A backend that warns of floats that overflow or are undefined."""
+
+    def quiet(self, function: Function, op: str) -> Function:
+        """What computes an op, without its warnings."""
+
+
+@runtime_checkable
 class CastsByPair(Protocol):
     """A backend that casts faster where both dtypes are known beforehand."""
 
     def caster(self, source: DType, target: DType) -> Take:
         """What casts arrays of one dtype to another."""
+
+
+def quieted(function: Function, backend: Backend, op: str, values: Values | None) -> Function:
+    """A function of a backend that warns only where the framework with these rules does."""
+    is_silent = values is not None and values.float_errors == "silent"
+    return backend.quiet(function, op) if is_silent and isinstance(backend, Warns) else function
 
 
 def steps_of(decision: Decision, computes: str) -> Steps:

@@ -111,6 +111,7 @@ JAX_X64 = Dialect(
         mixed_signs="common dtype",
         gelu="tanh",
         reciprocal_second="div",
+        float_errors="silent",
     ),
     casts_by="numpy",  # jnp.can_cast is np.can_cast
     ops=_WIDE_OPS,

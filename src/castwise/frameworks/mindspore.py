@@ -213,6 +213,7 @@ MINDSPORE = Dialect(
         sign_of_nan="zero",
         wide_scalars="mul/function div/function",
         reciprocal_first="div/operator",
+        float_errors="silent",
     ),
     ops=_OPS,
     prefixes="ms mindspore mindspore.ops ops mindspore.mint mint mindspore.Tensor mindspore.numpy",

@@ -41,6 +41,7 @@ MLX = Dialect(
         shifts="modulo width",
         mixed_signs="common dtype",
         sign_of_nan="zero",
+        float_errors="silent",
     ),
     ops={
         "*": Rule(

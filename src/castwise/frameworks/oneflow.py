@@ -130,6 +130,7 @@ ONEFLOW = Dialect(
         sign_of_nan="zero",
         correction=1,
         reciprocal_first="div",
+        float_errors="silent",
     ),
     ops=_OPS,
     prefixes="oneflow flow oneflow.Tensor oneflow.linalg oneflow.nn.functional F",

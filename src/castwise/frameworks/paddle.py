@@ -194,6 +194,7 @@ PADDLE = Dialect(
         integer_powers="in float64",
         mixed_signs="common dtype",
         correction=1,
+        float_errors="silent",
     ),
     ops=_OPS,
     prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",

@@ -118,6 +118,7 @@ TENSORFLOW = Dialect(
         shifts="clamped",
         subnormals="flushed",
         mixed_signs="common dtype",
+        float_errors="silent",
     ),
     prefixes="tf tf.math tf.bitwise tf.nn tf.linalg tensorflow tensorflow.math",
     unrecorded="float_power fmax fmin hypot logaddexp copysign heaviside lerp addcmul mse_loss"

@@ -44,6 +44,7 @@ TINYGRAD = Dialect(
         gelu="tanh",
         correction=1,
         reciprocal_first="div",
+        float_errors="silent",
     ),
     ops={
         "*": Rule(scalars="as nodes", numpy_scalars="float64 -> float"),

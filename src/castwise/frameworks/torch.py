@@ -139,6 +139,7 @@ TORCH = Dialect(
         correction=1,
         wide_scalars="mul div floor_divide",
         reciprocal_first="div/operator",
+        float_errors="silent",
     ),
     ops=_OPS,
     prefixes="torch torch.Tensor torch.linalg torch.special torch.nn.functional F",

@@ -72,6 +72,11 @@ GELU = {
 }
 SIGN_OF_NAN = {"nan": "it is NaN", "zero": "it is 0"}
 HALVES = {"even": "to the even neighbour", "away": "away from zero"}
+# Floats that overflow, and results that no number is: 1 / 0, inf - inf, the mean of nothing.
+FLOAT_ERRORS = {
+    "warns": "infinity or NaN with a warning, or what `np.errstate` asks for",
+    "silent": "infinity or NaN, and nothing is said",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,7 @@ class Values:
     gelu: str = "erf"
     sign_of_nan: str = "nan"
     halves: str = "even"
+    float_errors: str = "warns"
     correction: int = 0  # std and var divide by the count less this
     # Ops, in which a Python number or a 0-d array beside small floats is not rounded to them.
     wide_scalars: str = ""
@@ -114,4 +120,5 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "gelu": GELU,
     "sign_of_nan": SIGN_OF_NAN,
     "halves": HALVES,
+    "float_errors": FLOAT_ERRORS,
 }

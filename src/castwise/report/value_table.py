@@ -22,6 +22,7 @@ _TITLES = {
     "gelu": "gelu",
     "sign_of_nan": "The sign of NaN",
     "halves": "round of a half",
+    "float_errors": "Floats that overflow or are undefined",
 }
 
 

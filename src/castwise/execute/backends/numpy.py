@@ -6,6 +6,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from typing import Any
 
 import array_api_compat.numpy as standard
@@ -23,6 +24,8 @@ from castwise.vocab.operands import Scalar
 # These move elements and round nothing, whatever the dtype.
 _MOVES = frozenset({"where", "concat", "stack"})
 _NOT_FOR_BOOL = frozenset({"sign"})
+# NumPy warns of these by itself where there are no elements, or not enough.
+_WARNS_ITSELF = frozenset({"mean", "std", "var", "median"})
 _SMALL = 32  # below this many bits functions made of several loops round in between
 
 
@@ -100,13 +103,27 @@ class _NumPy:
         if native.isbuiltin != 1 or _output(function, native) != self.native(steps.result):
             return None  # of dtypes that are not its own, NumPy 1 does not find every loop
         dtypes = [native] * function.nin + [None] * function.nout
-        call = functools.partial(function, signature=tuple(dtypes), casting="unsafe")
+        cast = functools.partial(function, signature=tuple(dtypes), casting="unsafe")
+        call = steps.quieted(cast, self)
 
         def run(*arrays: Any, **options: Any) -> Any:
             found = call(*arrays, **options)
             return found if type(found) is np.ndarray else steps.ended(found, self)
 
         return run
+
+    def quiet(self, function: Callable[..., Any], op: str) -> Callable[..., Any]:
+        """A function without NumPy's warnings of floats, and of the mean of nothing."""
+        silent = _silent(function)
+        if op not in _WARNS_ITSELF:
+            return silent
+
+        def computed(*arrays: Any, **options: Any) -> Any:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                return silent(*arrays, **options)
+
+        return computed
 
     def _casts_quietly(self, entries: Sequence[Entry | None]) -> bool:
         """Whether arrays alone enter, some are cast, and none of the casts may warn."""
@@ -135,6 +152,42 @@ def _native_dtype(name: str) -> Any:
         return np.dtype(getattr(ml_dtypes, name, name))
     except TypeError:
         return None
+
+
+def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function under np.errstate(all="ignore").
+
+    NumPy 2 keeps its error state in a context variable. To run in a context that has it so costs
+    a small part of what it takes to set it and set it back.
+    """
+    context = _silent_context()
+    if context is None:
+        return np.errstate(all="ignore")(function)
+    run, copy = context.run, context.copy
+
+    def computed(*arrays: Any, **options: Any) -> Any:
+        return copy().run(function, *arrays, **options)
+
+    def computed_of_two(x: Any, y: Any, **options: Any) -> Any:
+        if options:
+            return computed(x, y, **options)
+        try:
+            return run(function, x, y)
+        except RuntimeError:  # another thread is in the context
+            return computed(x, y)
+
+    ufunc = function.func if isinstance(function, functools.partial) else function
+    return computed_of_two if getattr(ufunc, "nin", 0) == 2 else computed
+
+
+@functools.cache
+def _silent_context() -> Context | None:
+    """A context in which NumPy is silent; None where NumPy asks no context for it."""
+    context, before = Context(), np.geterr()
+    context.run(np.seterr, all="ignore")
+    is_kept_there = np.geterr() == before
+    np.seterr(**before)
+    return context if is_kept_there else None
 
 
 @functools.cache

@@ -41,7 +41,7 @@ class Kernel:
         function = steps.function(numpy)
         target = self._reusable(given, taken) if isinstance(function, np.ufunc) else None
         options = self.options if target is None else {**self.options, "out": target}
-        return steps.ended(function(*taken, **options), numpy)
+        return steps.ended(steps.quieted(function, numpy)(*taken, **options), numpy)
 
     def _reusable(self, given: list[Any], taken: list[Any]) -> Any:
         """A cast operand that the result may overwrite: half the memory, and faster for it."""
