@@ -183,12 +183,6 @@ def test_a_tensor_is_made_with_asarray() -> None:
         cw.Tensor([1, 2])
 
 
-@pytest.mark.parametrize("data", ["abc", None, {1: 2}, np.asarray(["a"])])
-def test_what_has_no_dtype_makes_no_tensor(data: Any) -> None:
-    with pytest.raises(cw.UsageError, match="cannot tell the dtype"):
-        cw.asarray(data)
-
-
 def test_its_properties() -> None:
     t = tensor([[1, 2, 3], [4, 5, 6]], "int16")
     assert (t.shape, t.ndim, t.size, t.nbytes, len(t)) == ((2, 3), 2, 6, 12, 2)

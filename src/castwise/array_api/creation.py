@@ -10,7 +10,8 @@ from castwise.execute import tensor as tensors
 from castwise.execute.backend import backend_named, backend_of
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.kinds import Kind, interned
-from castwise.execute.tensor import Tensor, default_dtype, held_dtype, wrapped
+from castwise.execute.python_data import default_dtype
+from castwise.execute.tensor import Tensor, held_dtype, wrapped
 from castwise.frameworks.catalog import STANDARD, to_dialect
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType

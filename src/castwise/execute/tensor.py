@@ -7,13 +7,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from castwise.engine.assigning import check_assignment
-from castwise.errors import PromotionError, ScalarRangeError, UsageError
+from castwise.errors import UsageError
 from castwise.execute.array_object import ArrayObject
 from castwise.execute.backend import Backend, backend_named, backend_of, two_backends
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.casting import cast_under
 from castwise.execute.gradients import Gradients
 from castwise.execute.kinds import Kind, interned
+from castwise.execute.python_data import beyond, default_dtype, unreadable
 from castwise.frameworks.catalog import DEFAULT, to_dialect
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
@@ -239,34 +240,6 @@ def held_dtype(dtype: DType, dialect: Dialect) -> DType:
     return dialect.mapping(dialect.truncates).get(dtype, dtype)
 
 
-def default_dtype(data: Any, dialect: Dialect) -> DType | None:
-    """The dtype a dialect gives to Python numbers or nested lists of them; None for arrays.
-
-    An empty list is one of floats, as in every framework.
-    """
-    kinds: set[type] = set()
-    _gather(data, kinds)
-    kinds = kinds or {float}
-    for kind in (complex, float, int, bool):
-        if kind in kinds:
-            name = dialect.python.get(kind.__name__)
-            if name is None:
-                raise PromotionError(
-                    f"{dialect.name} has no dtype for a Python {kind.__name__}: name one, dtype=..."
-                )
-            return dtype_named(name)
-    return None
-
-
-def _gather(data: Any, kinds: set[type]) -> None:
-    """Adds the types of the numbers in nested lists; nothing for what holds other things too."""
-    if isinstance(data, (list, tuple)):
-        for part in data:
-            _gather(part, kinds)
-    else:
-        kinds.add(type(data))
-
-
 def asarray(
     data: Any,
     *,
@@ -310,21 +283,29 @@ _BOOL = dtype_named("bool")
 
 def _held(data: Any, dtype: DType | None, dialect: Dialect, holder: Backend, **options: Any) -> Any:
     """The data as an array of the backend, in a dtype that the dialect has."""
-    if not holder.owns(data):
-        data = _plain(data)
-        other = backend_of(data)
-        dtype = dtype or (other.dtype_of(data) if other else default_dtype(data, dialect))
-        data = other.to_numpy(data) if other else data
-    wanted = None if dtype is None else held_dtype(dtype, dialect)
+    wanted = dtype
     try:
+        if not holder.owns(data):
+            data, wanted = _read(_plain(data), dtype, dialect)
+        wanted = wanted and held_dtype(wanted, dialect)
         array = holder.make(data, wanted, **options)
-    except OverflowError as error:
-        raise ScalarRangeError(
-            f"a number does not fit {wanted or 'any dtype'}: {error}. Name a wider dtype, dtype=..."
-        ) from None
-    held = holder.dtype_of(array)
+        held = holder.dtype_of(array)
+    except OverflowError:
+        raise beyond(data, wanted) from None
+    except (TypeError, ValueError, NotImplementedError) as error:
+        if wanted is not None and isinstance(error, UsageError):
+            raise  # a dtype that the backend has not
+        raise unreadable(data, wanted) or error from None
     cut = held_dtype(held, dialect)
     return array if cut is held else holder.cast(array, cut)
+
+
+def _read(data: Any, dtype: DType | None, dialect: Dialect) -> tuple[Any, DType | None]:
+    """An array of another backend as one of NumPy's, or numbers, and the dtype it is to have."""
+    other = backend_of(data)
+    if other is None:
+        return data, dtype or default_dtype(data, dialect)
+    return other.to_numpy(data), dtype or other.dtype_of(data)
 
 
 def _plain(data: Any) -> Any:

@@ -57,6 +57,7 @@ ARRAY_API = Dialect(
         float64 complex64 -> complex128
     """,
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
+    reads_ints="uint64 float64",
     lifts="int -> default_float",
     accumulates="int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
     refusal="the standard joins integers up to int64, and floats with complex, nothing else",

@@ -229,6 +229,7 @@ class Dialect:
     # The dtype of a Python bool, int, float, complex on its own; a kind it leaves out is refused.
     # That of a "wide int", one beyond the dtype of an int, is uint64 after int64 if not said.
     python: Mapping[str, str]
+    reads_ints: str = ""  # what Python ints that an int has no room for are made, the first to hold
     truncates: str = ""  # "int64 -> int32": what arrays of a dtype really are
     # In these and in a rule's `converts`, default_int, default_float and default_complex stand for
     # the dtypes of Python's numbers.

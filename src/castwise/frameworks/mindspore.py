@@ -196,6 +196,7 @@ MINDSPORE = Dialect(
     reaches=_EDGES + f"bool -> {_WIDE_UNSIGNED}",
     folds=True,
     python={"bool": "bool", "int": "int64", "float": "float32"},
+    reads_ints="uint64 float32",
     lifts="bool int -> default_float",
     accumulates="bool uint8 int8 int16 int32 -> int64",
     no_kernel=_NO_KERNEL,

@@ -29,6 +29,7 @@ MLX = Dialect(
     """,
     folds=True,
     python={"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64"},
+    reads_ints="int64",
     lifts="bool int -> default_float",
     accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32",
     index="uint32",

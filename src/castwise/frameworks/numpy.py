@@ -92,6 +92,7 @@ NUMPY = Dialect(
     """,
     only_absorbed="bfloat16",
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
+    reads_ints="uint64 float64",
     accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
     ops={
         "*": Rule(

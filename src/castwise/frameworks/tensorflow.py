@@ -84,6 +84,7 @@ TENSORFLOW = Dialect(
         "float": "float32",
         "complex": "complex128",
     },
+    reads_ints="int64",
     no_kernel=_NO_KERNEL,
     ops={
         "*": Rule(

@@ -1,0 +1,132 @@
+"""Python numbers and nested lists of them: which dtype a dialect gives them, what is no number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from castwise.errors import PromotionError, ScalarRangeError, UsageError
+from castwise.frameworks.dialect import Dialect
+from castwise.vocab.dtypes import DType, dtype, dtypes_of
+
+_KINDS = (bool, int, float, complex)  # a bool is an int, so it comes first
+_LEAST, _BEYOND = -(1 << 63), 1 << 64  # what int64 or uint64 holds
+
+
+def default_dtype(data: Any, dialect: Dialect) -> DType | None:
+    """The dtype a dialect gives to Python numbers or nested lists of them.
+
+    None where something has a dtype of its own, or is no number. An empty list is one of floats,
+    as in every framework.
+    """
+    numbers = list(_leaves(data))
+    kinds = {_kind_of(number) for number in numbers} or {float}
+    if None in kinds:
+        return None
+    highest = next(kind for kind in reversed(_KINDS) if kind in kinds)
+    name = dialect.python.get(highest.__name__)
+    if name is None:
+        raise PromotionError(
+            f"{dialect.name} has no dtype for a Python {highest.__name__}: name one, dtype=..."
+        )
+    return _holding(numbers, dtype(name), dialect) if highest is int else dtype(name)
+
+
+def _holding(numbers: list[int], own: DType, dialect: Dialect) -> DType:
+    """The dtype of Python ints: their own, or one that the framework reads large ones in.
+
+    One that is not wider, as uint64 is not for int64, takes none that their own would hold. Where
+    nothing has room for them it is their own, which refuses them.
+    """
+    ints = [number for number in numbers if type(number) is not bool]
+    least, greatest = min(ints), max(ints)
+    if (own.min <= least and greatest <= own.max) or least < _LEAST or greatest >= _BEYOND:
+        return own
+    for other in dtypes_of(dialect.reads_ints):
+        is_wider = other.min <= own.min
+        if other.min <= least and greatest <= other.max and (is_wider or least > own.max):
+            return other
+    return own
+
+
+def _leaves(data: Any) -> Iterator[Any]:
+    """What stands in nested lists, from left to right."""
+    if isinstance(data, (list, tuple)):
+        for part in data:
+            yield from _leaves(part)
+    else:
+        yield data
+
+
+def _kind_of(thing: Any) -> type | None:
+    """The sort of Python number something is; None for what has a dtype, or is no number."""
+    if hasattr(thing, "dtype"):
+        return None
+    return next((kind for kind in _KINDS if isinstance(thing, kind)), None)
+
+
+def beyond(data: Any, wanted: DType | None) -> ScalarRangeError:
+    """The error for an int that a dtype has no room for."""
+    numbers = [number for number in _leaves(data) if _kind_of(number) is int]
+    number = max(numbers, key=abs, default=0)
+    wider = [d for d in map(dtype, ("int64", "uint64")) if d.min <= number <= d.max]
+    way = f"name a wider dtype, dtype='{wider[0]}'" if wider else "write it as a float"
+    return ScalarRangeError(f"{_short(number)} is out of range for {wanted}: {way}.")
+
+
+def unreadable(data: Any, wanted: DType | None) -> UsageError | None:
+    """The error for data that no array can be made of, if it is the data that is at fault."""
+    if hasattr(data, "dtype"):
+        return UsageError(
+            f"castwise has no dtype for {data.dtype}: cast the array to one it has, such as "
+            "x.astype('float64')."
+        )
+    for leaf in _leaves(data):
+        if _kind_of(leaf) is None and not hasattr(leaf, "dtype"):
+            return UsageError(f"a tensor holds numbers, and {_short(leaf)} is none: {_way(leaf)}")
+        if wanted is not None and _is_out_of_place(leaf, wanted):
+            return UsageError(
+                f"{leaf} has no place in {wanted}: make the tensor without dtype=, and cast it, "
+                f"x.astype('{wanted}')."
+            )
+    uneven = _uneven(data)
+    return uneven and UsageError(
+        f"lists of the lengths {uneven[0]} and {uneven[1]} side by side make no array: fill up "
+        "the shorter ones, or make a tensor of each."
+    )
+
+
+def _is_out_of_place(number: Any, wanted: DType) -> bool:
+    """Whether no number of a dtype is anywhere near."""
+    if _kind_of(number) is complex:
+        return wanted.kind in ("int", "float")
+    return _kind_of(number) is float and wanted.kind == "int" and not math.isfinite(number)
+
+
+def _short(thing: Any) -> str:
+    """Something as Python writes it, cut where it is long."""
+    text = repr(thing) if not isinstance(thing, int) or thing.bit_length() < 200 else "the number"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _way(thing: Any) -> str:
+    """What to do with something that is no number."""
+    if thing is None:
+        return "put a number in its place, float('nan') for one that is missing."
+    if isinstance(thing, (str, bytes)):
+        return "convert it, such as float(x)."
+    is_many = hasattr(thing, "__iter__")
+    return "make a list of it, list(x)." if is_many else "convert it, such as float(x)."
+
+
+def _uneven(data: Any) -> tuple[int, int] | None:
+    """The lengths of two lists on one level that differ; a number has the length 0."""
+    level = [data]
+    while level:
+        lengths = [len(part) if isinstance(part, (list, tuple)) else 0 for part in level]
+        other = next((length for length in lengths if length != lengths[0]), None)
+        if other is not None:
+            return lengths[0], other
+        level = [p for part in level if isinstance(part, (list, tuple)) for p in part]
+    return None
