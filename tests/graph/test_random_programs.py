@@ -18,6 +18,8 @@ DIALECTS = (
     "torch", "numpy", "jax:x64", "jax", "paddle", "tensorflow:np-all", "mlx", "oneflow", "keras",
     "array-api", "megengine", "mindspore", "tinygrad", "tensorflow:all",
 )  # fmt: skip
+# Those that cut no dtype: what a program asked for is else not to be seen in its graph.
+UNCUT = tuple(name for name in DIALECTS if not cw.dialect(name).truncates)
 BINARY = (
     "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "maximum", "minimum", "fmax",
     "eq", "lt", "ge", "logical_and", "logical_or", "bitwise_and", "bitwise_xor", "atan2", "hypot",
@@ -71,20 +73,29 @@ INPUTS = st.lists(
 )  # fmt: skip
 
 
-def run(steps: list[Step], values: list[Any]) -> list[Any]:
+@dataclass(frozen=True)
+class At:
+    """A value of a program by its number."""
+
+    n: int
+
+
+def run(steps: list[Step], values: list[Any], taken: list[Any] | None = None) -> list[Any]:
     """The values of a program; a step that the dialect refuses, or that makes no sense, is left
-    out, and so in eager as in the graph."""
+    out, and so in eager as in the graph. `taken` gathers the others, with their operands."""
     values = list(values)
     for step in steps:
-        given = [
-            values[what % len(values)] if kind == "value" else what for kind, what in step.operands
-        ]
+        operands = [At(what % len(values)) if kind == "value" else what
+                    for kind, what in step.operands]  # fmt: skip
+        given = [values[o.n] if isinstance(o, At) else o for o in operands]
         if not is_in_range(step, given):
             continue
         try:
             values.append(done(step, given))
         except (cw.PromotionError, ValueError):  # shapes that do not broadcast are ValueErrors
             continue
+        if taken is not None:
+            taken.append((step, operands))
     return values
 
 
@@ -146,3 +157,56 @@ def test_eager_graph_and_simplified_graph_agree(
     for expected, *others in zip(eager, plain, simplified, strict=True):
         for got in others:
             assert_same(got, expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(DIALECTS), st.sampled_from(DIALECTS), INPUTS, PROGRAMS)
+def test_a_simplified_graph_knows_what_another_dialect_changes(
+    dialect: str, other: str, inputs: list[Any], steps: list[Step]
+) -> None:
+    given = [made(dialect, *one) for one in inputs]
+    graph = cw.trace(lambda *xs: tuple(run(steps, list(xs))), *given, dialect=dialect)
+    simplified = graph.simplify().graph
+    assert told(simplified.redialect(other)) == told(graph.redialect(other))
+    with np.errstate(all="ignore"):
+        wanted = graph(*given)
+        for one in (graph, simplified):
+            try:
+                kept = one.preserve(other)
+            except cw.PromotionError:  # no cast keeps it there
+                continue
+            assert told(kept.redialect(other)) == []
+            for got, expected in zip(kept(*given), wanted, strict=True):
+                assert_same(got, expected)
+
+
+def told(found: Any) -> list[Any]:
+    return [(change.op, change.outcome, str(change)) for change in found.changes]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(UNCUT), st.sampled_from(DIALECTS), INPUTS, PROGRAMS)
+def test_what_redialect_says_is_what_a_trace_there_decides(
+    dialect: str, other: str, inputs: list[Any], steps: list[Step]
+) -> None:
+    given = [made(dialect, *one) for one in inputs]
+    taken: list[tuple[Step, list[Any]]] = []  # the steps that are not refused here
+    graph = cw.trace(lambda *xs: tuple(run(steps, list(xs), taken)), *given, dialect=dialect)
+    changes = {change.node: change.there for change in graph.redialect(other).changes}
+    foretold = [changes.get(node, node.decision) for node in graph.nodes if node.decision]
+    specs = [f"{x.dtype}[{','.join(map(str, x.shape))}]" for x in given]
+
+    def again(*xs: Any) -> Any:
+        values = list(xs)
+        for step, places in taken:
+            values.append(done(step, [values[o.n] if isinstance(o, At) else o for o in places]))
+        return tuple(values)
+
+    try:
+        there = cw.trace(again, *specs, dialect=other)
+    except cw.PromotionError:
+        assert None in foretold
+        return
+    assert [d and d.result for d in foretold] == [
+        node.decision.result for node in there.nodes if node.decision
+    ]

@@ -79,3 +79,27 @@ def test_what_has_no_equal_is_refused() -> None:
     graph = cw.trace(lambda x: x - x, "bool[3]", dialect="mlx")
     with pytest.raises(cw.PromotionError, match="minus on booleans"):
         graph.preserve("torch")
+
+
+def test_a_simplified_graph_answers_for_the_program() -> None:
+    """The cast to float32, with which add was written, goes when the graph is simplified."""
+    graph = cw.trace(lambda x, y: x.astype("float32") + y, "float16[n]", "float64[n]",
+                     dialect="torch")  # fmt: skip
+    simplified = graph.simplify().graph
+    assert len(simplified.casts) < len(graph.casts)
+    for dialect in ("numpy", "tensorflow", "paddle:documented", "jax"):
+        assert outcomes(simplified, dialect) == outcomes(graph, dialect)
+    assert outcomes(simplified, "tensorflow") == [("add", "refused")]
+    assert outcomes(simplified.simplify().graph, "tensorflow") == [("add", "refused")]
+
+
+def test_a_cast_the_program_asks_for_keeps_its_dtype_there() -> None:
+    """Under jax it is several nodes, since floats out of range become the nearest integer."""
+    graph = cw.trace(lambda x: x.astype("int32") + 1, "float32[n]", dialect="jax")
+    assert len(graph.nodes) > 4
+    assert outcomes(graph, "numpy") == []
+
+
+def test_what_the_framework_has_no_kernel_for_is_refused() -> None:
+    graph = cw.trace(lambda x: cw.apply("hypot", x, x), "uint8[n]", dialect="mlx")
+    assert outcomes(graph, "torch") == [("hypot", "refused")]

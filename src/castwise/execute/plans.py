@@ -35,7 +35,7 @@ class Plan:
     )  # fmt: skip
 
     def __init__(self, decision: Decision, kind: Kind, backend: Backend, computes: str) -> None:
-        _check_kernel(decision)
+        check_kernel(decision)
         for needed in (decision.compute, decision.result):
             backend.native(needed)  # or it raises
         self.decision, self.kind, self.backend = decision, kind, backend
@@ -97,7 +97,7 @@ class Plan:
         return lambda x, y, **options: function(left(x), right(y), **options)
 
 
-def _check_kernel(decision: Decision) -> None:
+def check_kernel(decision: Decision) -> None:
     """Raises PromotionError where the framework itself promotes and then has nothing to run.
 
     Dtypes that the op could be computed in are computed: a framework's kernels differ from device

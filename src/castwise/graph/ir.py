@@ -83,6 +83,8 @@ class Graph:
     inputs: tuple[Node, ...]
     outputs: tuple[Node, ...]
     structure: Any = None
+    # Of a simplified graph: the one it was made from, in which every op has its decision.
+    traced: Graph | None = None
 
     @property
     def nodes(self) -> tuple[Node, ...]:

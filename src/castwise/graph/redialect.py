@@ -8,6 +8,7 @@ from castwise.engine.ask import answer
 from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError
 from castwise.execute.alike import LIKE
+from castwise.execute.plans import check_kernel
 from castwise.frameworks.catalog import to_dialect
 from castwise.frameworks.dialect import Dialect
 from castwise.graph.ir import CAST, Graph, Node, rebuilt
@@ -70,8 +71,10 @@ def redialect(graph: Graph, dialect: str | Dialect) -> Redialect:
     """What the program, written without its implicit casts, does under another dialect.
 
     Each op is asked with the operands it would have there; after a refusal the old dtype goes on.
+    A simplified graph answers as the one it was made from does.
     """
     chosen = to_dialect(dialect)
+    graph = graph.traced or graph
     there: dict[Node, Operand] = {}
     changes: list[Change] = []
     for node in graph.nodes:
@@ -89,7 +92,8 @@ def redialect(graph: Graph, dialect: str | Dialect) -> Redialect:
 
 def _carried(node: Node, there: dict[Node, Operand]) -> Operand:
     """What an input, a constant, a layout or a cast is under the other dialect."""
-    is_moved = node.inputs and node.op != CAST
+    # An op without a decision is a step of a cast that the program asks for.
+    is_moved = node.inputs and node.compute is None and node.dtype is node.inputs[0].dtype
     if is_moved or node.is_implicit:  # an implicit cast is not part of the program
         source = there[node.inputs[0]]
         return replace(source, shape=node.shape) if source.dtype else source
@@ -113,7 +117,7 @@ def _asked(node: Node, question: Question) -> tuple[Change | None, Operand]:
     assert here is not None
     old = array_operand(node.dtype, node.shape)
     try:
-        there = answer(question)
+        there = _decided(question)
     except PromotionError as error:
         return Change(node, "refused", here, None, str(error)), old
     seen = array_operand(there.result, node.shape, is_weak=there.is_weak)
@@ -121,6 +125,13 @@ def _asked(node: Node, question: Question) -> tuple[Change | None, Operand]:
         return Change(node, "changes dtype", here, there), seen
     is_same = there.compute is here.compute and there.casts == here.casts
     return (None if is_same else Change(node, "needs a cast", here, there)), seen
+
+
+def _decided(question: Question) -> Decision:
+    """The decision; raises PromotionError also where the framework has nothing that runs it."""
+    there = answer(question)
+    check_kernel(there)
+    return there
 
 
 def preserve(graph: Graph, dialect: str | Dialect) -> Graph:
@@ -138,7 +149,7 @@ def preserve(graph: Graph, dialect: str | Dialect) -> Graph:
             return replace(node, inputs=inputs, cast=None, decision=None, operands=())
         return _kept(node, inputs, chosen)
 
-    return replace(rebuilt(graph, remade), dialect=chosen)
+    return replace(rebuilt(graph, remade), dialect=chosen, traced=None)
 
 
 # Ops whose wider integer result, cut back, is that of the narrower integers: both wrap.
@@ -152,7 +163,7 @@ def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
     """The op under the other dialect, on operands of its compute dtype."""
     operands = tuple([array_operand(source.dtype, source.shape) for source in inputs])
     question = Question(op(LIKE.get(node.op, node.op)), operands, dialect)
-    there = answer(question)
+    there = _decided(question)
     if not _computes_alike(node, there):
         raise PromotionError(
             f"{question} computes in {there.compute} in {dialect.name}, and in {node.compute} "

@@ -106,12 +106,22 @@ class Simplification:
 def simplify(graph: Graph) -> Simplification:
     """The graph after every rule that applies, until none does."""
     applied: Counter[str] = Counter()
-    current = graph
+    current = _without_decisions(graph)
     while True:
         changes = sum(applied.values())
         current = _pass(_shared(current, applied), applied)
         if sum(applied.values()) == changes:
             return Simplification(graph, current, applied)
+
+
+def _without_decisions(graph: Graph) -> Graph:
+    """The graph with a link to the one that was traced in place of its decisions: what an op was
+    written with may be gone once casts are."""
+
+    def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
+        return replace(node, inputs=inputs, decision=None, operands=())
+
+    return replace(rebuilt(graph, remade), traced=graph.traced or graph)
 
 
 def _pass(graph: Graph, applied: Counter[str]) -> Graph:
