@@ -27,6 +27,8 @@ def is_exact(name: str, held: DType) -> bool:
     """Whether values are bit-equal: whatever is not float, and what is rounded once."""
     if name in ULPS and held.kind in ("float", "complex"):
         return False
+    if name == "sqrt" and held.kind == "complex":  # which no library rounds once
+        return False
     has_int_result = held.kind in ("bool", "int") or OPS[name].result in ("bool", "index")
     return has_int_result or name in EXACT or OPS[name].family in EXACT_FAMILIES
 
@@ -137,6 +139,9 @@ def difference(name: str, held: DType, wanted: Any, found: Any, arrays: list[Any
     """How a result breaks the rules; nothing where it keeps them."""
     if wanted.dtype != found.dtype or wanted.shape != found.shape:
         return f"{found.dtype}{found.shape}, not {wanted.dtype}{wanted.shape}"
+    if name == "pow" and held.kind == "complex":  # by NumPy in float32, which adds up
+        with np.errstate(all="ignore"):
+            return _apart(wanted, found, 32, np.abs(wanted))
     ulps = 0 if is_exact(name, held) else ULPS.get(name, 4)
     return _apart(wanted, found, ulps, _scale(name, arrays))
 

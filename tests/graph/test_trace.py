@@ -159,10 +159,10 @@ def test_arrays_that_do_not_fit_are_refused(arrays: Any, words: str) -> None:
 
 
 def test_what_has_no_node_is_refused_by_name() -> None:
-    with pytest.raises(cw.UsageError, match="sort has no node in a graph"):
-        cw.trace(xp.sort, "int8[3]")
-    with pytest.raises(cw.UsageError, match="has no node in a graph"):
-        cw.trace(lambda x: x.__setitem__(0, 1), "int8[3]")
+    with pytest.raises(
+        cw.UsageError, match=r"test_trace\.py:\d+.*: from_dlpack has no node in a graph"
+    ):
+        cw.trace(lambda x: x._kind.backend.namespace.from_dlpack(x._array), "int8[3]")
 
 
 def test_nothing_of_the_graph_is_left_over() -> None:
@@ -183,8 +183,3 @@ def test_tensors_from_outside_are_constants() -> None:
         "add",
     ]
     assert graph(np.asarray([2, 4], "float32")).tolist() == [2, 7]
-
-
-def test_products_without_a_node_are_refused_by_name() -> None:
-    with pytest.raises(cw.UsageError, match="vecdot has no node in a graph"):
-        cw.trace(lambda x: xp.vecdot(x, x), "float32[3]")

@@ -10,7 +10,7 @@ from castwise.execute.apply import apply, apply_several
 from castwise.execute.backend import two_backends
 from castwise.execute.functions import function_for
 from castwise.execute.steps import quieted
-from castwise.execute.tensor import Tensor, held_dtype, wrapped
+from castwise.execute.tensor import Tensor, beside, held_dtype, wrapped
 from castwise.frameworks.catalog import STANDARD
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
@@ -49,6 +49,11 @@ def called(name: str, x: Tensor, *arguments: Any, **options: Any) -> Any:
     except AttributeError:
         raise UsageError(f"the backend {first.backend} has no {name}.") from None
     return function(first._array, *[_raw(argument, first) for argument in arguments], **options)
+
+
+def together(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The tensors as they are, or those from outside of a graph as constants of it."""
+    return tuple([beside(tensor, tensors) for tensor in tensors])
 
 
 def _raw(argument: Any, first: Tensor) -> Any:

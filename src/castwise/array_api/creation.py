@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from castwise.array_api.calls import Number, called, laid_out, tensor
+from castwise.array_api.calls import Number, called, laid_out, tensor, together
 from castwise.errors import UsageError
 from castwise.execute import tensor as tensors
 from castwise.execute.backend import backend_named, backend_of
@@ -186,6 +186,7 @@ def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> list[Tens
     """A grid of coordinates: each vector along its own dimension, repeated along the others."""
     if not arrays:
         return []
+    arrays = together(*arrays)
     found = called("meshgrid", *arrays, indexing=indexing)
     return [wrapped(array, x._kind) for array, x in zip(found, arrays, strict=True)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castwise.array_api.calls import laid_out
+from castwise.array_api.calls import laid_out, tensor, together
 from castwise.execute.tensor import Tensor
 
 __all__ = ["take", "take_along_axis"]
@@ -10,9 +10,11 @@ __all__ = ["take", "take_along_axis"]
 
 def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
     """The slices at some places of a dimension."""
+    x, indices = together(tensor(x, "take"), indices)
     return laid_out("take", x, indices, axis=axis)
 
 
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     """The elements at the places that another array names for each of its own."""
+    x, indices = together(tensor(x, "take_along_axis"), indices)
     return laid_out("take_along_axis", x, indices, axis=axis)

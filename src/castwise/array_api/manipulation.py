@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from castwise.array_api.calls import Axes, called, laid_out, op, tensor
+from castwise.array_api.calls import Axes, called, laid_out, op, tensor, together
 from castwise.errors import UsageError
 from castwise.execute.tensor import Tensor, wrapped
 
@@ -18,6 +18,7 @@ def broadcast_arrays(*arrays: Tensor) -> list[Tensor]:
     """The arrays in their common shape; each keeps its dtype."""
     if not arrays:
         return []
+    arrays = together(*arrays)
     found = called("broadcast_arrays", *arrays)
     return [wrapped(array, x._kind) for array, x in zip(found, arrays, strict=True)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from castwise.array_api.calls import Axes, Operand, as_index, called, op, tensor
+from castwise.array_api.calls import Axes, Operand, as_index, called, op, tensor, together
 from castwise.array_api.data_type_functions import result_type
 from castwise.execute.tensor import Tensor
 
@@ -40,7 +40,8 @@ def searchsorted(
     sorter: Tensor | None = None,
 ) -> Tensor:
     """Where elements of x2 would stand in x1, which is sorted or has a sorter."""
-    joined = result_type(tensor(x1, "searchsorted"), tensor(x2, "searchsorted"))
+    x1, x2 = together(tensor(x1, "searchsorted"), tensor(x2, "searchsorted"))
+    joined = result_type(x1, x2)
     first, second = x1.astype(joined, copy=False), x2.astype(joined, copy=False)
     order = None if sorter is None else sorter._array
     return as_index(called("searchsorted", first, second, side=side, sorter=order), x1)

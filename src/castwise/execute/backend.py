@@ -9,7 +9,7 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Callable, Collection
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
 from castwise.errors import UsageError, did_you_mean
@@ -67,6 +67,13 @@ class Backend(Protocol):
 
     def to_numpy(self, array: Any) -> Any:
         """The values as a NumPy array."""
+
+
+@runtime_checkable
+class TakesConstants(Protocol):
+    """A backend that takes tensors of others beside its own, as a graph takes constants."""
+
+    takes_constants: bool
 
 
 @functools.cache

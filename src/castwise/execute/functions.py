@@ -70,7 +70,8 @@ def _widened(backend: Backend, function: Function, compute: DType, wider: DType)
         return ended(result) if several is None else tuple(several)
 
     def ended(result: Any) -> Any:
-        is_wide = backend.owns(result) and backend.dtype_of(result) is wider
-        return backend.cast(result, compute) if is_wide else result
+        if not backend.owns(result):  # a library's own scalar
+            result = backend.make(result, None, copy=None, device=None)
+        return backend.cast(result, compute) if backend.dtype_of(result) is wider else result
 
     return computed

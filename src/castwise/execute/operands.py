@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from castwise.errors import UsageError
-from castwise.execute.backend import Backend, backend_named, backend_of, two_backends
+from castwise.execute.backend import (
+    Backend,
+    TakesConstants,
+    backend_named,
+    backend_of,
+    two_backends,
+)
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.kinds import Kind
-from castwise.execute.tensor import Tensor
+from castwise.execute.tensor import Tensor, made_constant
 from castwise.frameworks.catalog import DEFAULT, chosen_dialect, dialect_named
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
@@ -48,7 +54,7 @@ def raw(operand: Any, backend: Backend, dtype: DType | None = None) -> Any:
     """What the backend computes with; a NumPy array of a dtype it lacks enters in another."""
     if isinstance(operand, Tensor):
         is_own = operand._kind.backend is backend
-        return operand._array if is_own else _made_constant(operand, backend)
+        return operand._array if is_own else made_constant(operand, backend)
     if type(operand) in _NUMBERS:
         return operand
     if backend.owns(operand) and not getattr(operand, "weak_type", False):
@@ -57,17 +63,6 @@ def raw(operand: Any, backend: Backend, dtype: DType | None = None) -> Any:
         return describe(operand).value
     is_held = describe(operand).dtype in backend.dtypes
     return backend.make(operand, None if is_held else dtype, copy=None, device=None)
-
-
-@runtime_checkable
-class TakesConstants(Protocol):
-    """A backend that takes tensors of others beside its own, as a graph takes constants."""
-
-    takes_constants: bool
-
-
-def _made_constant(tensor: Tensor, backend: Backend) -> Any:
-    return backend.make(tensor.numpy(), tensor.dtype, copy=None, device=None)
 
 
 def common_backend(operands: Sequence[Any]) -> Backend:

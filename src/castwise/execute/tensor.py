@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from castwise.engine.assigning import check_assignment
 from castwise.errors import UsageError
 from castwise.execute.array_object import ArrayObject
-from castwise.execute.backend import Backend, backend_named, backend_of, two_backends
+from castwise.execute.backend import (
+    Backend,
+    TakesConstants,
+    backend_named,
+    backend_of,
+    two_backends,
+)
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.casting import cast_under
 from castwise.execute.gradients import Gradients
@@ -175,19 +182,21 @@ class Tensor(ArrayObject, Gradients):
         return Tensor._of(self._array, self._kind.with_(dialect=chosen, is_weak=is_weak))
 
     def __getitem__(self, key: Any) -> Tensor:
-        return wrapped(self._array[_plain_key(key)], self._kind)
+        found = beside(self, key if isinstance(key, tuple) else (key,))
+        return wrapped(found._array[_plain_key(key)], found._kind)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         kind = self._kind
-        if isinstance(value, Tensor) and value.backend != kind.backend.name:
-            raise two_backends(kind.backend.name, value.backend)
+        if isinstance(value, Tensor):
+            value = beside(value, (self,))
+            if value._kind.backend is not kind.backend:
+                raise _not_assigned(value, kind.backend.name)
         seen = value._kind.operand if isinstance(value, Tensor) else describe(value)
         check_assignment(seen, kind.dtype, kind.in_force)
         if seen.value is not None and seen.dtype is None:
             array = kind.backend.number(seen.value, kind.dtype)
         else:
-            held = asarray(value, backend=kind.backend.name)._array
-            array = kind.backend.cast(held, kind.dtype)
+            array = _held_beside(value, kind)
         self._array = kind.backend.write(self._array, _plain_key(key), array)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -217,6 +226,47 @@ def wrapped(array: Any, kind: Kind) -> Tensor:
     dtype = backend.dtype_of(array)
     like = kind if dtype is kind.dtype else kind.with_(dtype=dtype)
     return Tensor._of(array, like.shaped(array.shape))
+
+
+def _held_beside(value: Any, kind: Kind) -> Any:
+    """What is assigned, as an array of the backend in the dtype of what it is assigned to; a graph
+    writes down that cast itself."""
+    if isinstance(value, Tensor):
+        array = value._array
+    else:
+        array = _held(value, None, kind.in_force, kind.backend, copy=None, device=None)
+    is_held = kind.backend.dtype_of(array) is kind.dtype
+    return (
+        array
+        if is_held or isinstance(kind.backend, TakesConstants)
+        else kind.backend.cast(array, kind.dtype)
+    )
+
+
+def _not_assigned(value: Tensor, backend: str) -> UsageError:
+    if isinstance(value._kind.backend, TakesConstants):
+        return UsageError(
+            "a value of a graph is not assigned into an array from outside: begin with one of the "
+            "graph, such as castwise.array_api.zeros_like(x), or use where, concat or stack."
+        )
+    return two_backends(backend, value.backend)
+
+
+def beside(tensor: Tensor, others: Iterable[Any]) -> Tensor:
+    """A tensor, as a constant where one of the others is of a backend that takes constants."""
+    kind = tensor._kind
+    for other in others:
+        if isinstance(other, Tensor) and other._kind.backend is not kind.backend:
+            taking = other._kind.backend
+            if isinstance(taking, TakesConstants) and not isinstance(kind.backend, TakesConstants):
+                like = other._kind.with_(dtype=kind.dtype, is_weak=kind.is_weak)
+                return wrapped(made_constant(tensor, taking), like)
+    return tensor
+
+
+def made_constant(tensor: Tensor, backend: Backend) -> Any:
+    """The array of a backend with the values of a tensor of another."""
+    return backend.make(tensor.numpy(), tensor.dtype, copy=None, device=None)
 
 
 def _plain_key(key: Any) -> Any:
@@ -263,12 +313,15 @@ def asarray(
     Raises UsageError where the backend has no such dtype.
     """
     is_weak = bool(getattr(data, "weak_type", False))
+    of_data = None
     if isinstance(data, Tensor):
         dialect = data._kind.dialect if dialect is None else dialect
         home = data._kind.home if home == DEFAULT else home
-        data = data._array
+        of_data = data._kind.backend if backend in (None, data.backend) else None
+        is_held = of_data or backend_of(data._array)
+        data = data._array if is_held else data.numpy()
     own = None if dialect is None else to_dialect(dialect)
-    of_data = None if backend else backend_of(data)
+    of_data = of_data or (None if backend else backend_of(data))
     holder = of_data or backend_named(backend or DEFAULT_BACKEND)
     in_force = Kind(holder, _BOOL, False, False, own, home).in_force
     wanted = None if dtype is None else to_dtype(dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,13 @@ class Origin:
         return f"{self.file}:{self.line}"
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """In the options of a node: one of its inputs, by its number."""
+
+    number: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)  # a node is itself, whatever it holds
 class Node:
     """One value: an input, a constant, a cast, or an op or layout function applied to others."""
@@ -46,6 +53,7 @@ class Node:
     origin: Origin | None = None
     cast: Cast | None = None  # of a cast: why, with its hazards; None for one the user wrote
     compute: DType | None = None  # of an op: the dtype it computes in, which its inputs have
+    part: int | None = None  # of a function with several results: which one
     # Of what an op of the program gives: what the dialect decided, and what the op was written
     # with, before any implicit cast.
     decision: Decision | None = None
@@ -56,6 +64,17 @@ class Node:
     def is_implicit(self) -> bool:
         """Whether it is a cast that promotion made, and not the user."""
         return self.cast is not None
+
+    @property
+    def call(self) -> tuple[object, ...]:
+        """What it shares with the other results of one call of a function, and nothing else."""
+        return (self.op, self.inputs, id(self.options))
+
+    @property
+    def positional(self) -> tuple[Node, ...]:
+        """The inputs that are operands, and not part of an option."""
+        named = given_numbers(self.options)
+        return tuple([node for n, node in enumerate(self.inputs) if n not in named])
 
     @property
     def type(self) -> str:
@@ -160,6 +179,33 @@ class Graph:
         from castwise.graph.onnx_export import graph_to_onnx  # it reads this module
 
         return graph_to_onnx(self, path, opset=opset)
+
+
+def sequence_like(sequence: Any, parts: list[Any]) -> Any:
+    """A list, tuple or named tuple of other parts."""
+    kind = type(sequence)
+    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+
+
+def given_numbers(option: Any) -> set[int]:
+    """The numbers of the inputs that stand in an option, however deep."""
+    if isinstance(option, Given):
+        return {option.number}
+    parts: Iterable[Any] = ()
+    if isinstance(option, Mapping):
+        parts = option.values()
+    elif isinstance(option, (tuple, list)):
+        parts = option
+    return {number for part in parts for number in given_numbers(part)}
+
+
+def with_given(option: Any, given: Sequence[Any]) -> Any:
+    """An option with the inputs that stand in it in their places."""
+    if isinstance(option, Given):
+        return given[option.number]
+    if isinstance(option, (tuple, list)):
+        return type(option)([with_given(part, given) for part in option])
+    return option
 
 
 def in_order(ends: Iterable[Node]) -> list[Node]:

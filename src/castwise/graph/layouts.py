@@ -1,42 +1,48 @@
-"""Functions that move elements and keep their dtype, as nodes.
+"""Functions that move elements or count places, and compute nothing, as nodes.
 
 The recording backend's namespace: what castwise.array_api calls on its arrays.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from types import SimpleNamespace
+from typing import Any, NoReturn
 
 from castwise.errors import UsageError
 from castwise.graph import shapes
-from castwise.graph.ir import Node, Shape
+from castwise.graph.ir import CONSTANT, Given, Node
+from castwise.graph.linalg_shapes import diagonal as diagonal_shape
+from castwise.graph.origins import user_origin, user_place
+from castwise.graph.traced import Traced, added, constant, index_node, unknown_size
+from castwise.vocab.dtypes import DType, dtype
+
+_INDEX = dtype("int64")
 
 
-def added(array: Any, name: str, shape: Shape, options: dict[str, Any]) -> Any:
-    """The array that a layout function gives, as a node."""
-    from castwise.graph.recording import Traced, user_origin  # whose namespace this is
-
-    node = array.node
-    return Traced(Node(name, (node,), node.dtype, shape, options, origin=user_origin()))
+def _node(x: Any) -> Node:
+    return x.node if isinstance(x, Traced) else constant(x)
 
 
-def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
+def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Traced:
     wanted = shape if isinstance(shape, (tuple, list)) else (shape,)
     found = shapes.reshaped(x.shape, tuple(wanted))
-    return added(x, "reshape", found, {"shape": found})
+    return added("reshape", (x.node,), found, {"shape": found})
 
 
-def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
+def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Traced:
     order = shapes.places(tuple(axes), len(x.shape))
-    return added(x, "permute_dims", tuple(x.shape[n] for n in order), {"axes": order})
+    if sorted(order) != list(range(len(x.shape))):
+        raise UsageError(f"{tuple(axes)} does not name each of {len(x.shape)} dimension(s) once.")
+    return added("permute_dims", (x.node,), tuple(x.shape[n] for n in order), {"axes": order})
 
 
-def matrix_transpose(x: Any, /) -> Any:
+def matrix_transpose(x: Any, /) -> Traced:
     rank = len(x.shape)
     return permute_dims(x, (*range(rank - 2), rank - 1, rank - 2))
 
 
-def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
+def moveaxis(x: Any, source: Any, destination: Any, /) -> Traced:
     rank = len(x.shape)
     moved = shapes.places(source, rank)
     goals = shapes.places(destination, rank)
@@ -46,29 +52,164 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
     return permute_dims(x, tuple(order))
 
 
-def expand_dims(x: Any, /, *, axis: int = 0) -> Any:
+def expand_dims(x: Any, /, *, axis: int = 0) -> Traced:
     place = shapes.places(axis, len(x.shape) + 1)[0]
-    shape = (*x.shape[:place], 1, *x.shape[place:])
-    return added(x, "reshape", shape, {"shape": shape})
+    return reshape(x, (*x.shape[:place], 1, *x.shape[place:]))
 
 
-def squeeze(x: Any, /, axis: Any) -> Any:
+def squeeze(x: Any, /, axis: Any) -> Traced:
     gone = shapes.places(axis, len(x.shape))
-    shape = tuple(size for n, size in enumerate(x.shape) if n not in gone)
-    return reshape(x, shape)
+    for place in gone:
+        if x.shape[place] != 1:
+            raise UsageError(f"squeeze takes away sizes of 1, and dimension {place} has "
+                             f"{x.shape[place]}.")  # fmt: skip
+    return reshape(x, tuple(size for n, size in enumerate(x.shape) if n not in gone))
 
 
-def broadcast_to(x: Any, /, shape: Any) -> Any:
+def broadcast_to(x: Any, /, shape: Any) -> Traced:
     wanted = shapes.broadcast([x.shape, tuple(shape)])
-    return added(x, "broadcast_to", wanted, {"shape": wanted})
+    if wanted != tuple(shape):
+        raise UsageError(f"{list(x.shape)} does not broadcast to {list(shape)}.")
+    return added("broadcast_to", (x.node,), wanted, {"shape": wanted})
 
 
-def flip(x: Any, /, *, axis: Any = None) -> Any:
-    return added(x, "flip", x.shape, {"axis": shapes.places(axis, len(x.shape))})
+def broadcast_arrays(*arrays: Any) -> list[Any]:
+    shape = shapes.broadcast([array.shape for array in arrays])
+    return [x if x.shape == shape else broadcast_to(x, shape) for x in arrays]
 
 
-def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
-    return added(x, "roll", x.shape, {"shift": shift, "axis": axis})
+def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
+    order = list(range(len(arrays)))
+    if indexing == "xy":
+        order[:2] = reversed(order[:2])
+    sizes = tuple([size for array in arrays for size in array.shape])
+    whole = tuple([sizes[n] for n in order])
+    spread = []
+    for n, array in enumerate(arrays):
+        place = order.index(n)
+        alone = [1] * place + [sizes[n]] + [1] * (len(order) - place - 1)
+        spread.append(broadcast_to(reshape(array, alone), whole))
+    return spread
+
+
+def flip(x: Any, /, *, axis: Any = None) -> Traced:
+    return added("flip", (x.node,), x.shape, {"axis": shapes.places(axis, len(x.shape))})
+
+
+def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Traced:
+    return added("roll", (x.node,), x.shape, {"shift": shift, "axis": axis})
+
+
+def tile(x: Any, repetitions: tuple[int, ...], /) -> Traced:
+    rank = max(len(x.shape), len(repetitions))
+    counts = (1,) * (rank - len(repetitions)) + tuple(repetitions)
+    sizes = (1,) * (rank - len(x.shape)) + tuple(x.shape)
+    between = reshape(x, tuple(itertools.chain(*[(1, size) for size in sizes])))
+    pairs = list(zip(counts, sizes, strict=True))
+    spread = broadcast_to(between, tuple(itertools.chain(*pairs)))
+    return reshape(spread, tuple(shapes.size_of(pair) for pair in pairs))
+
+
+def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Traced:
+    if isinstance(repeats, Traced) or hasattr(repeats, "shape"):
+        raise unknown_size("repeat by an array", "a number of repeats")
+    flat = reshape(x, (-1,)) if axis is None else x
+    place = shapes.places(0 if axis is None else axis, len(flat.shape))[0]
+    before, size, after = flat.shape[:place], flat.shape[place], flat.shape[place + 1 :]
+    spread = broadcast_to(reshape(flat, (*before, size, 1, *after)),
+                          (*before, size, repeats, *after))  # fmt: skip
+    return reshape(spread, (*before, shapes.size_of((size, repeats)), *after))
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> list[Traced]:
+    place = shapes.places(axis, len(x.shape))[0]
+    if not isinstance(x.shape[place], int):
+        raise UsageError(f"unstack gives as many arrays as {x.shape[place]} is: fix that size.")
+    before = (slice(None),) * place
+    return [x[before + (n,)] for n in range(x.shape[place])]  # noqa: RUF005 -- Python 3.10
+
+
+def sort(x: Any, /, **options: Any) -> Traced:
+    return added("sort", (x.node,), x.shape, options)
+
+
+def argsort(x: Any, /, **options: Any) -> Traced:
+    return added("argsort", (x.node,), x.shape, options, _INDEX)
+
+
+def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Traced:
+    inputs = [_node(x1), _node(x2)]
+    options: dict[str, Any] = {"side": side, "sorter": None}
+    if sorter is not None:
+        inputs.append(_node(sorter))
+        options["sorter"] = Given(2)
+    return added("searchsorted", tuple(inputs), x2.shape, options, _INDEX)
+
+
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Traced:
+    node, places = _node(x), index_node(indices)
+    if axis is None and len(node.shape) != 1:
+        raise UsageError(f"take needs an axis for {len(node.shape)} dimension(s).")
+    place = shapes.places(0 if axis is None else axis, len(node.shape))[0]
+    shape = (*node.shape[:place], *places.shape, *node.shape[place + 1 :])
+    return added("take", (node, places), shape, {"axis": place})
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Traced:
+    node, chosen = _node(x), index_node(indices)
+    place = shapes.places(axis, len(node.shape))[0]
+    others = [(*s[:place], 1, *s[place + 1 :]) for s in (node.shape, chosen.shape)]
+    whole = shapes.broadcast(others)
+    shape = (*whole[:place], chosen.shape[place], *whole[place + 1 :])
+    return added("take_along_axis", (node, chosen), shape, {"axis": place})
+
+
+def tril(x: Any, /, *, k: int = 0) -> Traced:
+    return added("tril", (x.node,), x.shape, {"k": k})
+
+
+def triu(x: Any, /, *, k: int = 0) -> Traced:
+    return added("triu", (x.node,), x.shape, {"k": k})
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: DType, device: Any = None) -> Traced:
+    number = Traced(Node(CONSTANT, (), dtype, (), value=fill_value, origin=user_origin()))
+    return broadcast_to(number, x.shape) if x.shape else number
+
+
+def zeros_like(x: Any, /, *, dtype: DType, device: Any = None) -> Traced:
+    return full_like(x, 0, dtype=dtype)
+
+
+def ones_like(x: Any, /, *, dtype: DType, device: Any = None) -> Traced:
+    return full_like(x, 1, dtype=dtype)
+
+
+empty_like = zeros_like
+
+
+def _diagonal(x: Any, /, *, offset: int = 0) -> Traced:
+    shape = diagonal_shape(x.shape, offset)
+    return added("linalg.diagonal", (x.node,), shape, {"offset": offset})
+
+
+def _shifted(name: str) -> Any:
+    return lambda x, /, *, axes=None: added(name, (x.node,), x.shape, {"axes": axes})
+
+
+linalg = SimpleNamespace(diagonal=_diagonal)
+fft = SimpleNamespace(fftshift=_shifted("fft.fftshift"), ifftshift=_shifted("fft.ifftshift"))
+
+
+def nonzero(x: Any, /) -> NoReturn:
+    raise unknown_size("nonzero", "xp.where(condition, ...), or a sum over the condition")
+
+
+def unique_values(x: Any, /) -> NoReturn:
+    raise unknown_size("the different values of an array", "xp.sort")
+
+
+unique_all = unique_counts = unique_inverse = unique_values
 
 
 def is_standard(name: str) -> bool:
@@ -84,6 +225,6 @@ def __getattr__(name: str) -> Any:
     if not is_standard(name):
         raise AttributeError(name)
     raise UsageError(
-        f"{name} has no node in a graph: leave it out of the traced function, or write it with "
-        "reshape, permute_dims, broadcast_to, flip, roll, concat, stack and indexing."
+        f"{user_place()}: {name} has no node in a graph: leave it out of the traced function, or "
+        "write it with the functions of castwise.array_api that have one."
     )

@@ -6,17 +6,20 @@ complex128 would need an integer of 128 bits, which ONNX lacks.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from castwise.graph import onnx_arrays as xp
+from castwise.graph import onnx_complex_functions as functions
+from castwise.graph import onnx_linalg
+from castwise.graph.onnx_complex_functions import Pair, multiplied
 from castwise.graph.onnx_dtypes import LackingError, element_type
 from castwise.graph.onnx_float_functions import atan2, hypot
 from castwise.graph.onnx_reductions import accumulated, product, var
 from castwise.graph.onnx_writer import Value
 from castwise.vocab.dtypes import DType, dtype
 
-Pair = tuple[Value, Value]  # the real and the imaginary part
 _COMPLEX, _PART = dtype("complex64"), dtype("float32")
 _BITS, _HALF = dtype("uint64"), dtype("uint32")
 _MOVES = ("where", "concat", "stack", "positive")
@@ -71,10 +74,6 @@ def _sub(x: Pair, y: Pair) -> Pair:
     return x[0] - y[0], x[1] - y[1]
 
 
-def _mul(x: Pair, y: Pair) -> Pair:
-    return x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0]
-
-
 def _div(x: Pair, y: Pair) -> Pair:
     """Scaled by the larger part of the divisor, so that nothing overflows in between."""
     real, imag = _scaled_quotient(x, y)
@@ -108,10 +107,7 @@ def _each_part(function: Callable[..., Any]) -> Callable[..., Pair]:
     return lambda x, **options: (function(x[0], **options), function(x[1], **options))
 
 
-def _matmul(x: Pair, y: Pair) -> Pair:
-    real = product("matmul", x[0], y[0])
-    imag = product("matmul", x[0], y[1])
-    return real - product("matmul", x[1], y[1]), imag + product("matmul", x[1], y[0])
+_matmul = functions.by_products(functools.partial(product, "matmul"))
 
 
 def _equal(x: Pair, y: Pair) -> Value:
@@ -125,11 +121,22 @@ def _ordered(is_before: Callable[..., Value], x: Pair, y: Pair) -> Value:
     return by_real | (xp.equal(x[0], y[0]) & is_before(x[1], y[1]))
 
 
+def _extreme(is_smaller: bool, passes_nan: bool, x: Pair, y: Pair) -> Pair:
+    """The larger or smaller one; NaN, or what is beside it."""
+    first = _ordered(xp.less_equal, x, y) if is_smaller else _ordered(xp.less_equal, y, x)
+    is_nan = _is_nan(x) if passes_nan else _is_nan(y)
+    return functions.chosen(first | is_nan, x, y)
+
+
+def _is_nan(x: Pair) -> Value:
+    return xp.isnan(x[0]) | xp.isnan(x[1])
+
+
 def _lerp(start: Pair, end: Pair, weight: Pair) -> Pair:
     """From start to end, exact at both."""
     whole = _sub(end, start)
-    near = _add(start, _mul(weight, whole))
-    far = _sub(end, _mul(whole, (1 - weight[0], -weight[1])))
+    near = _add(start, multiplied(weight, whole))
+    far = _sub(end, multiplied(whole, (1 - weight[0], -weight[1])))
     is_near = xp.less(hypot(*weight), 0.5)
     return xp.where(is_near, near[0], far[0]), xp.where(is_near, near[1], far[1])
 
@@ -149,7 +156,7 @@ def _reduced(losses: Value, reduction: str) -> Value:
 
 def _mse_loss(x: Pair, y: Pair, *, reduction: str = "mean") -> Pair:
     away = _sub(x, y)
-    real, imag = _mul(away, away)
+    real, imag = multiplied(away, away)
     return _reduced(real, reduction), _reduced(imag, reduction)
 
 
@@ -171,8 +178,8 @@ def _norm(x: Pair, **options: Any) -> Value:
 
 # Functions of pairs, which give a pair or a value that is not complex.
 _WRITTEN: dict[str, Callable[..., Any]] = {
-    "add": _add, "sub": _sub, "mul": _mul, "div": _div, "matmul": _matmul,
-    "square": lambda x: _mul(x, x), "addcmul": lambda x, y, z: _add(x, _mul(y, z)),
+    "add": _add, "sub": _sub, "mul": multiplied, "div": _div, "matmul": _matmul,
+    "square": lambda x: multiplied(x, x), "addcmul": lambda x, y, z: _add(x, multiplied(y, z)),
     "reciprocal": _reciprocal, "dot": _matmul, "lerp": _lerp, "sin": _sin,
     "neg": lambda x: (-x[0], -x[1]), "conj": lambda x: (x[0], -x[1]), "exp": _exp,
     "log": lambda x: (xp.log(hypot(*x)), atan2(x[1], x[0])),
@@ -181,8 +188,24 @@ _WRITTEN: dict[str, Callable[..., Any]] = {
     "lt": lambda x, y: _ordered(xp.less, x, y), "le": lambda x, y: _ordered(xp.less_equal, x, y),
     "gt": lambda x, y: _ordered(xp.less, y, x), "ge": lambda x, y: _ordered(xp.less_equal, y, x),
     "mse_loss": _mse_loss, "l1_loss": _l1_loss, "var": _var, "std": _std,
+    "maximum": functools.partial(_extreme, False, True),
+    "minimum": functools.partial(_extreme, True, True),
+    "fmax": functools.partial(_extreme, False, False),
+    "fmin": functools.partial(_extreme, True, False),
+    "sqrt": functions.in_float64(functions.sqrt),
+    "rsqrt": functions.in_float64(lambda x: functions.reciprocal(functions.sqrt(x))),
+    "tanh": functions.in_float64(functions.tanh),
+    "sigmoid": functions.in_float64(functions.sigmoid),
+    "pow": functions.in_float64(functions.power), "prod": functions.prod,
+    "tensordot": functions.by_products(onnx_linalg.tensordot), "vecdot": functions.vecdot,
+    "linalg.outer": lambda x, y: multiplied(
+        (xp.reshape(x[0], (*x[0].shape, 1)), xp.reshape(x[1], (*x[1].shape, 1))), y
+    ),
+    "linalg.cross": functions.by_products(onnx_linalg.cross),
+    "linalg.vector_norm": lambda x, **options: onnx_linalg.vector_norm(hypot(*x), **options),
+    "linalg.matrix_norm": lambda x, **options: onnx_linalg.matrix_norm(hypot(*x), **options),
     "eq": _equal, "ne": lambda x, y: ~_equal(x, y),
-    "isnan": lambda x: xp.isnan(x[0]) | xp.isnan(x[1]),
+    "isnan": _is_nan,
     "isinf": lambda x: xp.equal(xp.maximum(xp.abs(x[0]), xp.abs(x[1])), float("inf")),
     "isfinite": lambda x: xp.isfinite(x[0]) & xp.isfinite(x[1]),
     "logical_and": lambda x, y: _is_nonzero(x) & _is_nonzero(y),
@@ -207,6 +230,8 @@ def write_complex(name: str, values: Sequence[Value], options: Mapping[str, Any]
     if name in _MOVES:
         return SINGLE[name](*values, **options)
     if name not in _WRITTEN:
-        raise LackingError(f"ONNX has no complex numbers, and castwise has not written {name}")
+        raise LackingError(
+            f"ONNX has no {name} of complex numbers, and castwise has not written it"
+        )
     result = _WRITTEN[name](*[parts(value) for value in values], **options)
     return joined(result) if isinstance(result, tuple) else result

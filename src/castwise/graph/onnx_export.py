@@ -137,7 +137,9 @@ def _value(node: Node, values: dict[Node, Value], w: Writer, name: str) -> Value
     if node.op == CAST:
         return w.cast(given[0], node.dtype)
     if node.compute is None:
-        return write_layout(node.op, given[0], node.shape, node.options)
+        return write_layout(node.op, given, node.shape, node.options)
+    if len(node.positional) < len(given) or node.part is not None:
+        raise LackingError(f"ONNX has no op for {node.op}")
     return w.cast(write_op(node.op, given, node.options), node.dtype)
 
 

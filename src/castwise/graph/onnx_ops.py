@@ -10,7 +10,7 @@ from typing import Any
 
 from castwise.execute.recipes import RECIPES
 from castwise.graph import onnx_arrays as xp
-from castwise.graph import onnx_float_functions, onnx_integers, onnx_reductions, shapes
+from castwise.graph import onnx_float_functions, onnx_integers, onnx_linalg, onnx_reductions, shapes
 from castwise.graph.onnx_arrays import called
 from castwise.graph.onnx_dtypes import LackingError
 from castwise.graph.onnx_writer import BOOL, Value
@@ -146,6 +146,10 @@ COMPOSED: dict[str, Written] = {
     "cumprod": functools.partial(onnx_reductions.accumulated, "CumProd"),
     "argmax": functools.partial(onnx_reductions.place_of, "ArgMax"),
     "argmin": functools.partial(onnx_reductions.place_of, "ArgMin"),
+    "tensordot": onnx_linalg.tensordot, "vecdot": onnx_linalg.vecdot,
+    "linalg.outer": onnx_linalg.outer, "linalg.cross": onnx_linalg.cross,
+    "linalg.det": onnx_linalg.det, "linalg.vector_norm": onnx_linalg.vector_norm,
+    "linalg.matrix_norm": onnx_linalg.matrix_norm,
     "norm": onnx_reductions.norm, "median": onnx_reductions.median, "allclose": _allclose,
 }  # fmt: skip
 # Of these nothing is rounded in between, so a dtype that ONNX computes in is left as it is.
@@ -223,7 +227,12 @@ def _chosen_function(name: str, main: Value) -> tuple[Written, bool]:
         return COMPOSED[name], widens
     if name in RECIPES:  # castwise's own compositions, written for any namespace of the standard
         return functools.partial(RECIPES[name], xp), widens
-    raise LackingError(f"castwise has not written {name} in ONNX")
+    raise LackingError(_not_written(name))
+
+
+def _not_written(name: str) -> str:
+    """Of the standard's extensions, what is not written cannot be."""
+    return f"ONNX has no op for {name}" if "." in name else f"castwise has not written {name}"
 
 
 def _applied(

@@ -45,12 +45,17 @@ def norm(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
 
 def accumulated(op: str, x: Value, *, axis: Any = None, include_initial: bool = False) -> Value:
     """Running sums or products along one dimension."""
-    if include_initial:
-        raise LackingError("include_initial=True is not written in ONNX")
     if axis is None and x.ndim != 1:
         raise UsageError("running sums and products need an axis")
     place = shapes.places(0 if axis is None else axis, x.ndim)[0]
-    return x.writer.add(op, x, x.writer.constant(place, INT64), shape=x.shape)
+    w = x.writer
+    if include_initial:
+        one = (*x.shape[:place], 1, *x.shape[place + 1 :])
+        start = w.constant(op == "CumProd", x.dtype)
+        spread = w.one_op("Expand", start, w.shape_of(one), shape=one)
+        shape = shapes.accumulated(x.shape, place, True)
+        x = w.one_op("Concat", spread, x, shape=shape, axis=place)
+    return w.add(op, x, w.constant(place, INT64), shape=x.shape)
 
 
 def place_of(op: str, x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:

@@ -12,7 +12,8 @@ from castwise.graph.onnx_dtypes import ONNX_NAMES, LackingError
 from castwise.graph.onnx_export import runtime_loads
 from castwise.graph.onnx_ops import write_op
 from castwise.graph.onnx_writer import Value, Writer
-from castwise.graph.recording import Traced, recording_under
+from castwise.graph.recording import recording_under
+from castwise.graph.traced import Traced
 from castwise.vocab.dtypes import DTYPES, DType, dtype, dtypes_of
 from castwise.vocab.ops import OPS, op
 

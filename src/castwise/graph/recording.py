@@ -3,50 +3,27 @@
 from __future__ import annotations
 
 import functools
-import linecache
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
+from castwise.engine.decision import cast_between
 from castwise.errors import UsageError
 from castwise.execute.alike import LIKE
-from castwise.execute.backend import Backend
+from castwise.execute.backend import Backend, backend_named
+from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.frameworks.catalog import DEFAULT, dialect_named
 from castwise.frameworks.dialect import Dialect
 from castwise.frameworks.value_rules import Values
 from castwise.graph import layouts, shapes
-from castwise.graph.ir import CAST, CONSTANT, Node, Origin
-from castwise.vocab.dtypes import DTYPES, DType, dtype
-from castwise.vocab.live import to_dtype
+from castwise.graph.indexing import indexed, split_key
+from castwise.graph.ir import CAST, CONSTANT, Given, Node
+from castwise.graph.origins import user_origin
+from castwise.graph.results import results_of
+from castwise.graph.traced import Traced, constant, index_node, needs_value, unknown_size
+from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.operands import Scalar
-from castwise.vocab.ops import Op, op
-
-_PACKAGE = str(Path(__file__).parents[1])
-
-
-class Traced:
-    """An array of the recording backend: a node, and no values."""
-
-    __slots__ = ("node",)
-
-    def __init__(self, node: Node) -> None:
-        self.node = node
-
-    @property
-    def shape(self) -> Any:
-        """The sizes, which may be names."""
-        return self.node.shape
-
-    @property
-    def dtype(self) -> DType:
-        """castwise's own dtype object."""
-        return self.node.dtype
-
-    def __getitem__(self, key: Any) -> Traced:
-        shape = shapes.indexed(self.node.shape, key)
-        return layouts.added(self, "getitem", shape, {"key": key})  # type: ignore[no-any-return]
+from castwise.vocab.ops import op
 
 
 class _Recording:
@@ -79,11 +56,10 @@ class _Recording:
         """A constant."""
         if isinstance(data, Traced):
             return data if dtype in (None, data.node.dtype) else self.cast(data, dtype)
-        import numpy as np
-
-        array = np.asarray(data)
-        made = Traced(Node(CONSTANT, (), to_dtype(array.dtype), tuple(array.shape), value=array,
-                           origin=user_origin()))  # fmt: skip
+        plain = backend_named(DEFAULT_BACKEND)
+        if dtype in plain.dtypes:
+            data = plain.make(data, dtype, copy=None, device=None)
+        made = Traced(constant(data))
         return made if dtype in (None, made.node.dtype) else self.cast(made, dtype)
 
     def cast(self, array: Any, dtype: DType) -> Any:
@@ -96,38 +72,38 @@ class _Recording:
         return Traced(Node(CONSTANT, (), dtype, (), value=value, origin=user_origin()))
 
     def function(self, op_name: str, dtype: DType) -> Callable[..., Any] | None:
-        """What adds a node of the op."""
-        row = op(LIKE.get(op_name, op_name))
+        """What adds a node of the op, or one for each of several results."""
+        is_joining = op(LIKE.get(op_name, op_name)).family == "joining"
 
-        def record(*operands: Any, **options: Any) -> Traced:
-            if op_name in ("tensordot", "vecdot") or "." in op_name:
-                raise UsageError(f"{user_origin()}: {op_name} has no node in a graph: use matmul.")
-            given = operands[0] if row.family == "joining" else operands
-            inputs = tuple([array.node for array in given])
-            shape = shape_of(row, [node.shape for node in inputs], options)
-            result = natural_result(row, dtype)
-            return Traced(Node(op_name, inputs, result, shape, options, origin=user_origin(),
-                               compute=dtype))  # fmt: skip
+        def record(*operands: Any, **options: Any) -> Any:
+            given = operands[0] if is_joining else operands
+            return _recorded(op_name, dtype, [array.node for array in given], options)
 
         return record
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
-        """New values for the whole; a part of an array is not written in a graph."""
-        if key is not Ellipsis:
-            raise UsageError(
-                f"{user_origin()}: x[i] = value has no node in a graph: use where, or concat."
-            )
-        shape = shapes.broadcast([array.node.shape, values.node.shape])
-        return values if shape == values.node.shape else layouts.broadcast_to(values, shape)
+        """A new array with the values in it, which it casts to its dtype."""
+        target, new = array.node, values.node
+        cast = cast_between(new.dtype, target.dtype)
+        if cast:
+            new = replace(self.cast(values, target.dtype).node, cast=cast)
+        if key is Ellipsis:
+            shape = shapes.broadcast([target.shape, new.shape])
+            made = Traced(new)
+            return made if shape == new.shape else layouts.broadcast_to(made, shape)
+        if _is_mask(key):
+            return _written_under(key, target, new)
+        plain, arrays = split_key(key, 2, index_node)
+        part = indexed(target.shape, plain, [(), (), *[node.shape for node in arrays]])
+        if shapes.broadcast([part, new.shape]) != part:
+            raise UsageError(f"{list(new.shape)} does not broadcast to {list(part)}, the shape of "
+                             "what is written to.")  # fmt: skip
+        return Traced(Node("setitem", (target, new, *arrays), target.dtype, target.shape,
+                           {"key": plain}, origin=user_origin()))  # fmt: skip
 
     def to_numpy(self, array: Any) -> Any:
         """Refuses: a graph is traced without values."""
-        origin = user_origin()
-        where = f"{origin}: `{origin.text}`" if origin else "here"
-        raise UsageError(
-            f"{where} needs the value of a {array.node.type}, and a graph is traced without "
-            "values: write it with where, or leave this part out of the traced function."
-        )
+        raise needs_value(array)
 
 
 @functools.lru_cache(maxsize=64)
@@ -143,38 +119,35 @@ def rules_of_nodes(dialect: Dialect) -> Values:
     return replace(plain, subnormals=dialect.values.subnormals)
 
 
-def natural_result(row: Op, compute: DType) -> DType:
-    """The dtype an op computed in a dtype gives, before it is cast to what the dialect decided."""
-    if row.result in ("same", "first"):
-        return compute
-    named = {"bool": "bool", "index": "int64"}.get(row.result)
-    return compute.part if row.result == "real" else dtype(named or row.result)
+def _recorded(name: str, compute: DType, given: Sequence[Node], options: dict[str, Any]) -> Any:
+    """The results of an op as new nodes; arrays among its options are inputs too."""
+    inputs = list(given)
+    for key, value in options.items():
+        if isinstance(value, Traced):
+            options[key] = Given(len(inputs))
+            inputs.append(value.node)
+    found = results_of(name, compute, [node.shape for node in given], options)
+    origin = user_origin()
+    made = [
+        Traced(Node(name, tuple(inputs), held, shape, options, origin=origin, compute=compute,
+                    part=part if len(found) > 1 else None))
+        for part, (held, shape) in enumerate(found)
+    ]  # fmt: skip
+    return tuple(made) if len(made) > 1 else made[0]
 
 
-def shape_of(row: Op, given: list[Any], options: dict[str, Any]) -> Any:
-    """The shape of an op's result."""
-    if row.family == "joining":
-        if row.name == "stack":
-            return shapes.stacked(given, options.get("axis", 0))
-        return shapes.joined(given, options.get("axis", 0))
-    if row.name in ("matmul", "dot"):
-        return shapes.multiplied(*given) if given[0] and given[1] else shapes.broadcast(given)
-    if row.name in ("cumsum", "cumprod"):
-        return given[0]
-    if row.family == "reductions":
-        return shapes.reduced(given[0], options.get("axis"), options.get("keepdims", False))
-    if row.name == "allclose":
-        return ()
-    shape = shapes.broadcast(given)
-    return () if row.family == "losses" and options.get("reduction") != "none" else shape
+def _is_mask(key: Any) -> bool:
+    return getattr(getattr(key, "dtype", None), "kind", "") in ("bool", "b")
 
 
-def user_origin() -> Origin | None:
-    """The line of the user's own code that runs now: the first frame outside castwise."""
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame = frame.f_back  # type: ignore[assignment]
-    if frame is None:
-        return None
-    file, line = frame.f_code.co_filename, frame.f_lineno
-    return Origin(file, line, linecache.getline(file, line).strip())
+def _written_under(mask: Any, target: Node, new: Node) -> Traced:
+    """A number written wherever a mask is true."""
+    chosen = mask.node if isinstance(mask, Traced) else constant(mask)
+    if new.shape:
+        raise unknown_size("x[mask] = array takes, which", "a number, or xp.where")
+    rest = len(target.shape) - len(chosen.shape)
+    if rest:
+        chosen = layouts.reshape(Traced(chosen), (*chosen.shape, *[1] * rest)).node
+    shape = shapes.broadcast([chosen.shape, target.shape])
+    return Traced(Node("where", (chosen, new, target), target.dtype, shape, origin=user_origin(),
+                       compute=target.dtype))  # fmt: skip

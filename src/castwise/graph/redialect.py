@@ -12,7 +12,9 @@ from castwise.execute.plans import check_kernel
 from castwise.frameworks.catalog import to_dialect
 from castwise.frameworks.dialect import Dialect
 from castwise.graph.ir import CAST, Graph, Node, rebuilt
+from castwise.graph.results import has_own_dtype, result_dtype
 from castwise.graph.text import node_names
+from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, array_operand
 from castwise.vocab.ops import op
 
@@ -36,11 +38,14 @@ class Change:
 
     @property
     def op(self) -> str:
-        """The name of the op."""
-        return self.here.question.op.name
+        """The name of the op, or of a function that is decided as one."""
+        node = self.node.inputs[0] if self.node.op == CAST else self.node
+        return node.op if node.op in LIKE else self.here.question.op.name
 
     def __str__(self) -> str:
         where = f"{self.node.origin}: " if self.node.origin else ""
+        if self.op in LIKE:
+            where = f"{where}{self.op} is decided as {LIKE[self.op]}: "
         if self.there is None:
             return f"{where}{self.why}"
         if self.outcome == "changes dtype":
@@ -76,7 +81,7 @@ def redialect(graph: Graph, dialect: str | Dialect) -> Redialect:
     chosen = to_dialect(dialect)
     graph = graph.traced or graph
     there: dict[Node, Operand] = {}
-    changes: list[Change] = []
+    changes: dict[object, Change] = {}  # one a call, however many results it has
     for node in graph.nodes:
         if node.decision is None:
             there[node] = _carried(node, there)
@@ -86,8 +91,8 @@ def redialect(graph: Graph, dialect: str | Dialect) -> Redialect:
         change, seen = _asked(node, question)
         there[node] = seen
         if change:
-            changes.append(change)
-    return Redialect(graph, chosen, tuple(changes))
+            changes.setdefault(node if node.part is None else node.call, change)
+    return Redialect(graph, chosen, tuple(changes.values()))
 
 
 def _carried(node: Node, there: dict[Node, Operand]) -> Operand:
@@ -120,11 +125,18 @@ def _asked(node: Node, question: Question) -> tuple[Change | None, Operand]:
         there = _decided(question)
     except PromotionError as error:
         return Change(node, "refused", here, None, str(error)), old
-    seen = array_operand(there.result, node.shape, is_weak=there.is_weak)
+    seen = array_operand(_result(node, there), node.shape, is_weak=there.is_weak)
     if there.result is not here.result:
         return Change(node, "changes dtype", here, there), seen
     is_same = there.compute is here.compute and there.casts == here.casts
     return (None if is_same else Change(node, "needs a cast", here, there)), seen
+
+
+def _result(node: Node, there: Decision) -> DType:
+    """The dtype of a node under a decision: some functions have one of their own, such as fft."""
+    if has_own_dtype(node.op):
+        return result_dtype(node.op, there.compute, node.part)
+    return there.result
 
 
 def _decided(question: Question) -> Decision:
@@ -161,7 +173,8 @@ _WRAPPING = frozenset(
 
 def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
     """The op under the other dialect, on operands of its compute dtype."""
-    operands = tuple([array_operand(source.dtype, source.shape) for source in inputs])
+    node = replace(node, inputs=inputs)
+    operands = tuple([array_operand(given.dtype, given.shape) for given in node.positional])
     question = Question(op(LIKE.get(node.op, node.op)), operands, dialect)
     there = _decided(question)
     if not _computes_alike(node, there):
@@ -169,15 +182,15 @@ def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
             f"{question} computes in {there.compute} in {dialect.name}, and in {node.compute} "
             "here: no cast makes them equal. Write it with other ops."
         )
+    result = _result(node, there)
     made = replace(
-        node, inputs=inputs, dtype=there.result, compute=there.compute, decision=there,
-        operands=inputs,
-    )  # fmt: skip
-    if there.result is node.dtype:
+        node, dtype=result, compute=there.compute, decision=there, operands=node.positional
+    )
+    if result is node.dtype:
         return made
-    if not there.result.holds(node.dtype):
+    if not result.holds(node.dtype):
         raise PromotionError(
-            f"{question} gives {there.result} in {dialect.name}, which does not hold {node.dtype}."
+            f"{question} gives {result} in {dialect.name}, which does not hold {node.dtype}."
         )
     return Node(CAST, (made,), node.dtype, node.shape, origin=node.origin)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from castwise.errors import UsageError
@@ -14,7 +15,16 @@ from castwise.execute.functions import function_for
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor, asarray
 from castwise.frameworks.value_rules import Values
-from castwise.graph.ir import CAST, CONSTANT, Graph, Node, Place
+from castwise.graph.ir import (
+    CAST,
+    CONSTANT,
+    Graph,
+    Node,
+    Place,
+    given_numbers,
+    sequence_like,
+    with_given,
+)
 from castwise.graph.recording import rules_of_nodes
 from castwise.vocab.ops import op
 
@@ -30,10 +40,17 @@ def run_graph(graph: Graph, arrays: Sequence[Any], backend: str | None = None) -
     holder = given[0]._kind.backend if given else asarray(0, backend=backend)._kind.backend
     rules = rules_of_nodes(graph.dialect)
     held: dict[Node, Any] = {n: t._array for n, t in zip(graph.inputs, given, strict=True)}
+    several: dict[tuple[object, ...], Any] = {}  # the results of calls that have several
     for node in graph.nodes:
-        if node not in held:
-            taken = [held[source] for source in node.inputs]
-            held[node] = _computed(node, taken, holder, sizes, rules)
+        if node in held:
+            continue
+        taken = [held[source] for source in node.inputs]
+        if node.part is None:
+            held[node] = _ended(_computed(node, taken, holder, sizes, rules), node, holder)
+            continue
+        if node.call not in several:
+            several[node.call] = _computed(node, taken, holder, sizes, rules)
+        held[node] = _ended(several[node.call][node.part], node, holder)
     return _structured(graph, [_tensor(held[n], n, holder, graph) for n in graph.outputs])
 
 
@@ -60,24 +77,38 @@ def _computed(
         return backend.make(node.value, node.dtype, copy=None, device=None)
     if node.op == CAST:
         return cast_under(rules, backend, given[0], node.dtype)
+    numbers = given_numbers(node.options)
+    operands = [array for n, array in enumerate(given) if n not in numbers]
+    options = {key: with_given(option, given) for key, option in node.options.items()}
     if node.compute is None:
-        return _laid_out(node, given[0], backend, sizes)
+        return _laid_out(node.op, operands, options, backend, sizes)
     function = function_for(backend, node.op, node.compute)
     function = obeying(function, backend, node.op, node.compute, rules)
     is_joining = op(LIKE.get(node.op, node.op)).family == "joining"
-    result = function(given, **node.options) if is_joining else function(*given, **node.options)
+    return function(operands, **options) if is_joining else function(*operands, **options)
+
+
+def _ended(result: Any, node: Node, backend: Backend) -> Any:
+    """A result as an array of the node's dtype."""
     if not backend.owns(result):
         result = backend.make(result, None, copy=None, device=None)
-    return result if backend.dtype_of(result) is node.dtype else backend.cast(result, node.dtype)
+    held = backend.dtype_of(result)
+    if held.kind == node.dtype.kind == "int" and node.dtype not in backend.dtypes:
+        return result  # a place or a count, in the widest integers there are
+    return result if held is node.dtype else backend.cast(result, node.dtype)
 
 
-def _laid_out(node: Node, array: Any, backend: Backend, sizes: dict[str, int]) -> Any:
-    if node.op == "getitem":
-        return array[node.options["key"]]
-    options = dict(node.options)
+def _laid_out(
+    name: str, given: list[Any], options: dict[str, Any], backend: Backend, sizes: dict[str, int]
+) -> Any:
+    if name == "getitem":
+        return given[0][options["key"]]
+    if name == "setitem":
+        copy = backend.make(given[0], None, copy=True, device=None)
+        return backend.write(copy, options["key"], given[1])
     if "shape" in options:
         options["shape"] = tuple(known_size(size, sizes) for size in options["shape"])
-    return getattr(backend.namespace, node.op)(array, **options)
+    return attrgetter(name)(backend.namespace)(*given, **options)
 
 
 def known_size(size: int | str, sizes: dict[str, int]) -> int:
@@ -94,6 +125,7 @@ def known_size(size: int | str, sizes: dict[str, int]) -> int:
 
 
 def _tensor(array: Any, node: Node, backend: Backend, graph: Graph) -> Tensor:
+    backend.native(node.dtype)  # or it raises
     kind = Kind(backend, node.dtype, not array.shape, node.is_weak, graph.dialect)
     return Tensor._of(array, interned(kind))
 
@@ -104,6 +136,6 @@ def _structured(graph: Graph, outputs: list[Tensor]) -> Any:
             return outputs[part.number]
         if isinstance(part, dict):
             return {key: filled(inner) for key, inner in part.items()}
-        return type(part)([filled(inner) for inner in part])
+        return sequence_like(part, [filled(inner) for inner in part])
 
     return filled(graph.structure)

@@ -138,38 +138,23 @@ def _unequal(shape: Shape, wanted: Sequence[int | str]) -> UsageError:
     return UsageError(f"cannot reshape {list(shape)} to {list(wanted)}: the sizes do not agree.")
 
 
-def indexed(shape: Shape, key: Any) -> Shape:
-    """The shape of x[key], for integers, slices, None and an ellipsis."""
-    keys = key if isinstance(key, tuple) else (key,)
-    used = sum(1 for part in keys if part is not None and part is not Ellipsis)
-    if used > len(shape):
-        raise UsageError(f"too many indices for {len(shape)} dimension(s).")
-    if Ellipsis not in keys:
-        keys = (*keys, Ellipsis)
-    sizes: list[int | str] = []
-    place = 0
-    for part in keys:
-        if part is None:
-            sizes.append(1)
-        elif part is Ellipsis:
-            rest = len(shape) - used
-            sizes.extend(shape[place : place + rest])
-            place += rest
-        else:
-            sizes.extend(_taken(shape[place], part))
-            place += 1
-    return tuple(sizes)
+def accumulated(shape: Shape, axis: int | None = None, include_initial: bool = False) -> Shape:
+    """The shape of running sums: as it was, or one longer where the start counts."""
+    if not include_initial:
+        return shape
+    place = places(0 if axis is None and len(shape) == 1 else axis, len(shape))[0]
+    return (*shape[:place], total([shape[place], 1]), *shape[place + 1 :])
 
 
-def _taken(size: int | str, part: Any) -> tuple[int | str, ...]:
-    if isinstance(part, slice):
-        if isinstance(size, int):
-            return (len(range(*part.indices(size))),)
-        if part == slice(None):
-            return (size,)
-        raise UsageError(f"a slice of the symbolic size {size} has no known length; fix the size.")
-    if isinstance(part, int):
-        if isinstance(size, int) and not -size <= part < size:
-            raise UsageError(f"index {part} is out of range for a size of {size}.")
-        return ()
-    raise UsageError(f"a graph is indexed by integers, slices, None and ..., not {part!r}.")
+def least(one: int | str, other: int | str, name: str) -> int | str:
+    """The smaller one of two sizes.
+
+    Raises UsageError where that is not known.
+    """
+    if one == other:
+        return one
+    if isinstance(one, int) and isinstance(other, int):
+        return min(one, other)
+    raise UsageError(
+        f"{name} has a size that depends on which of {one} and {other} is smaller: fix them."
+    )

@@ -60,7 +60,7 @@ def index_before_cast(node: Node, uses: Uses) -> Node | None:
     source = cast.inputs[0]
     if size_of(node.shape) == size_of(source.shape) or uses[cast] > 1:
         return None
-    part = replace(node, inputs=(source,), dtype=source.dtype)
+    part = replace(node, inputs=(source, *node.inputs[1:]), dtype=source.dtype)
     return replace(cast, inputs=(part,), shape=node.shape)
 
 

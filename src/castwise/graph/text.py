@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
-from castwise.graph.ir import CAST, CONSTANT, INPUT, Graph, Node
+from castwise.graph.ir import CAST, CONSTANT, INPUT, Graph, Node, with_given
 from castwise.vocab.operands import scalar_text
 
 
@@ -46,21 +46,29 @@ def _is_inline(node: Node) -> bool:
 def _row(node: Node, names: dict[Node, str]) -> tuple[str, str, str, str]:
     """What is computed, its type, the hazards of a cast, and where it stands in the source."""
     given = [names[source] for source in node.inputs]
+    options = {key: with_given(option, given) for key, option in node.options.items()}
     if node.op == CAST:
         word = "cast" if node.is_implicit else "astype"
         said = f"{names[node]} = {word} {given[0]} to {node.dtype}"
     elif node.op == CONSTANT:
         said = f"{names[node]} = constant"
     elif node.op == "getitem":
-        said = f"{names[node]} = {given[0]}[{_key(node.options['key'])}]"
+        said = f"{names[node]} = {given[0]}[{_key(options['key'])}]"
+    elif node.op == "setitem":
+        said = f"{names[node]} = {given[0]} with [{_key(options['key'])}] = {given[1]}"
     else:
-        options = [
-            f"{key}={value}" for key, value in node.options.items() if value not in (None, False)
-        ]
-        said = f"{names[node]} = {node.op}({', '.join([*given, *options])})"
+        operands = [names[source] for source in node.positional]
+        shown = [f"{key}={value}" for key, value in options.items() if _is_shown(key, value)]
+        part = "" if node.part is None else f"[{node.part}]"
+        said = f"{names[node]} = {node.op}({', '.join([*operands, *shown])}){part}"
     hazards = ", ".join(node.cast.hazards) if node.cast else ""
     origin = f"# {PurePath(node.origin.file).name}:{node.origin.line}" if node.origin else ""
     return said, node.type, hazards, origin
+
+
+def _is_shown(option: str, value: Any) -> bool:
+    """Whether an option says something: not one that is off, nor the shape of the result."""
+    return option != "shape" and value is not None and value is not False
 
 
 def _value(value: Any) -> str:

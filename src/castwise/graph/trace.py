@@ -14,8 +14,9 @@ from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor, held_dtype
 from castwise.frameworks.catalog import to_dialect, use
 from castwise.frameworks.dialect import Dialect
-from castwise.graph.ir import CAST, INPUT, Graph, Node, Place, rebuilt
-from castwise.graph.recording import Traced, recording_under
+from castwise.graph.ir import CAST, INPUT, Graph, Node, Place, rebuilt, sequence_like
+from castwise.graph.recording import recording_under
+from castwise.graph.traced import Traced, constant
 from castwise.vocab.live import describe
 from castwise.vocab.operands import Operand
 
@@ -51,7 +52,7 @@ class _Decisions:
     """Remembers which decision made which nodes."""
 
     def __init__(self) -> None:
-        self._decided: dict[Node, tuple[Decision, tuple[Node, ...]]] = {}
+        self._decided: dict[object, tuple[Decision, tuple[Node, ...]]] = {}
         self._implicit: set[Node] = set()
 
     def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
@@ -59,7 +60,7 @@ class _Decisions:
         if not isinstance(result, Traced):
             return
         given = tuple([o.node for o in operands if isinstance(o, Traced)])
-        self._decided[result.node] = (decision, given)
+        self._decided[_call_or_node(result.node)] = (decision, given)
         waiting = [result.node]
         while waiting:
             node = waiting.pop()
@@ -73,12 +74,17 @@ class _Decisions:
         """The graph with its decisions, and its implicit casts with their hazards."""
 
         def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
-            decision, operands = self._decided.get(node, (None, ()))
+            decision, operands = self._decided.get(_call_or_node(node), (None, ()))
             is_implicit = node in self._implicit
-            cast = cast_between(node.inputs[0].dtype, node.dtype) if is_implicit else None
+            cast = cast_between(node.inputs[0].dtype, node.dtype) if is_implicit else node.cast
             return replace(node, inputs=inputs, cast=cast, decision=decision, operands=operands)
 
         return rebuilt(graph, remade)
+
+
+def _call_or_node(node: Node) -> object:
+    """A node, or the call whose results it is one of: one decision is of all of them."""
+    return node if node.part is None else node.call
 
 
 def _input(name: str, seen: Operand, dialect: Dialect) -> Any:
@@ -113,7 +119,7 @@ def _flattened(returned: Any) -> tuple[tuple[Node, ...], Any]:
 
     def placed(part: Any) -> Any:
         if isinstance(part, (tuple, list)):
-            return type(part)([placed(inner) for inner in part])
+            return sequence_like(part, [placed(inner) for inner in part])
         if isinstance(part, dict):
             return {key: placed(inner) for key, inner in part.items()}
         nodes.append(_node_of(part))
@@ -126,15 +132,10 @@ def _flattened(returned: Any) -> tuple[tuple[Node, ...], Any]:
 def _node_of(part: Any) -> Node:
     if isinstance(part, Tensor):
         array = part._array
-        return array.node if isinstance(array, Traced) else _constant(part.numpy())
+        return array.node if isinstance(array, Traced) else constant(part.numpy())
     if isinstance(part, (bool, int, float, complex)) or hasattr(part, "__array__"):
-        return _constant(part)
+        return constant(part)
     raise UsageError(
         f"a traced function returns tensors, numbers, and lists, tuples and dicts of them, not a "
         f"{type(part).__name__}."
     )
-
-
-def _constant(value: Any) -> Node:
-    made: Node = recording_under(to_dialect(None)).make(value, None, copy=None, device=None).node
-    return made

@@ -44,10 +44,18 @@ composition, is cast to float32 or int32, computed, and cast back: rounded, or w
 integer powers wrap; ONNX leaves these undefined, so they are written out. Where the divisor or \
 the exponent is a constant, the few ops that it needs are.
 - The largest and smallest of an array with NaN is NaN, wherever it stands.
-- complex64 is taken apart by its bits, computed in float32 and put together. complex128 can be \
+- complex64 is taken apart by its bits, computed in float32, or float64 where roundings would add \
+up, and put together. complex128 can be \
 moved and chosen from, no more.
 - A negative power of integers, and a cast of a float that an integer dtype has no room for, is \
 whatever the runtime makes of it. The sign of NaN is nobody's.
+- x[i] = value is ScatterND, sorting TopK, with NaN as the largest; of an index that names a place \
+twice, any one of the values may stay.
+- Beside the ops below, what moves elements, sorts or takes them is written: reshape, \
+permute_dims, broadcast_to, flip, roll, tile, repeat, concat, stack, indices, take, \
+take_along_axis, sort, argsort, searchsorted, tril, triu, diagonal; so are tensordot, vecdot, \
+outer, cross, det and the norms. ONNX has no ops for the decompositions, solve, inv and the rest \
+of linear algebra; Fourier transforms are not written.
 - onnxruntime leaves out roundings between float16 ops unless its optimisations are off.
 """
 _LEGEND = """\
@@ -55,7 +63,8 @@ _LEGEND = """\
 computed in the dtype; `-`: ONNX cannot say it. Every cell but the last two sorts is judged by \
 ONNX's reference evaluator; those with `·` by it alone, as onnxruntime has no kernels for them on \
 the CPU. float6 is judged in opset 28. The tests compare values by castwise's rules: bit-equal for \
-arithmetic, comparisons and all integers, 1 ulp for powers, a few for other functions.
+arithmetic, comparisons and all integers, 1 ulp for powers, a few for other functions; 32 of its \
+size for a power of complex numbers, in which roundings add up.
 """
 
 

@@ -1,0 +1,87 @@
+"""Indices of traced arrays: x[key] and x[key] = values, as nodes whose shapes are known."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from castwise.errors import UsageError
+from castwise.graph.ir import Given, Node, Shape
+from castwise.graph.shapes import broadcast
+
+_TAKEN = "a graph is indexed by integers, slices, None, ... and arrays of integers"
+
+
+def split_key(key: Any, first: int, node_of: Callable[[Any], Node]) -> tuple[Any, tuple[Node, ...]]:
+    """A key with its arrays as inputs of a node, of which they are the ones from a number on."""
+    nodes: list[Node] = []
+
+    def plain(part: Any) -> Any:
+        if part is None or part is Ellipsis:
+            return part
+        if isinstance(part, slice):
+            bounds = (part.start, part.stop, part.step)
+            return slice(*[None if n is None else operator.index(n) for n in bounds])
+        if isinstance(part, (bool, str, float, complex)):
+            raise UsageError(f"{_TAKEN}, not by {part!r}.")
+        if hasattr(part, "shape") or isinstance(part, (list, tuple)):
+            nodes.append(node_of(part))
+            return Given(first + len(nodes) - 1)
+        return operator.index(part)
+
+    made = tuple([plain(part) for part in key]) if isinstance(key, tuple) else plain(key)
+    return made, tuple(nodes)
+
+
+def full_key(key: Any, rank: int) -> list[Any]:
+    """A key with an entry for each dimension, and for each new one: ... written out.
+
+    Raises UsageError where it has too many.
+    """
+    keys = list(key) if isinstance(key, tuple) else [key]
+    used = sum(1 for part in keys if part is not None and part is not Ellipsis)
+    if used > rank:
+        raise UsageError(f"too many indices for {rank} dimension(s).")
+    place = next((n for n, part in enumerate(keys) if part is Ellipsis), len(keys))
+    return [*keys[:place], *[slice(None)] * (rank - used), *keys[place + 1 :]]
+
+
+def indexed(shape: Shape, key: Any, arrays: Sequence[Shape] = ()) -> Shape:
+    """The shape of x[key]; `arrays` are the shapes of the node's inputs.
+
+    Where arrays stand side by side, their dimensions take their place; else they come first.
+    Integers beside arrays count as arrays without dimensions.
+    """
+    keys = full_key(key, len(shape))
+    has_arrays = any(isinstance(part, Given) for part in keys)
+    sizes: list[int | str] = []
+    spread: list[int] = []  # where in the key arrays stand
+    at = 0  # where in the shape their dimensions go
+    place = 0
+    for n, part in enumerate(keys):
+        if part is None:
+            sizes.append(1)
+            continue
+        if has_arrays and not isinstance(part, slice):
+            at = at if spread else len(sizes)
+            spread.append(n)
+        sizes.extend(_taken(shape[place], part))
+        place += 1
+    given = [arrays[part.number] for part in keys if isinstance(part, Given)]
+    if spread and spread[-1] - spread[0] >= len(spread):
+        at = 0
+    return (*sizes[:at], *broadcast(given), *sizes[at:])
+
+
+def _taken(size: int | str, part: Any) -> tuple[int | str, ...]:
+    """What is left of a dimension."""
+    if isinstance(part, slice):
+        if isinstance(size, int):
+            return (len(range(*part.indices(size))),)
+        if part == slice(None):
+            return (size,)
+        raise UsageError(f"a slice of the symbolic size {size} has no known length; fix the size.")
+    if isinstance(part, int) and isinstance(size, int) and not -size <= part < size:
+        raise UsageError(f"index {part} is out of range for a size of {size}.")
+    return ()
