@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import operator
 import pickle
 import re
@@ -226,6 +227,60 @@ def test_a_complex_number_is_not_set_among_real_ones(dialect: str) -> None:
     with pytest.raises(cw.PromotionError, match=r"float32\[\.\.\.\] = 1j is not defined"):
         t[0] = 1j
     assert t.tolist() == [1, 2, 3]
+
+
+# What each framework gave for `x[0] = number`, x of int8; None where it raised.
+SET_IN_INT8 = {
+    "numpy": {300: None, -129: None, 2**70: None, 127.9: 127, 128.5: None, math.nan: None},
+    "numpy@1": {300: 44, -129: 127, 2**70: None, 127.9: 127, math.nan: None},
+    "torch": {300: None, -129: None, 2**70: None, 126.9: 126, 127.9: None, math.nan: None},
+    "jax": {300: 44, -129: 127, 2**31: None, 1e10: 127, -1e10: -128, math.nan: 0},
+}
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
+@pytest.mark.parametrize("dialect", SET_IN_INT8)
+def test_a_number_without_room_in_the_dtype_is_set_or_refused_as_in_the_framework(
+    dialect: str, backend: str
+) -> None:
+    if backend != "numpy":
+        pytest.importorskip(backend)
+    for number, expected in SET_IN_INT8[dialect].items():
+        t = cw.asarray([1, 2, 3], dtype="int8", dialect=dialect, backend=backend)
+        if expected is None:
+            with pytest.raises(cw.ScalarRangeError, match="Use a value from -128 to 127"):
+                t[0] = number
+        else:
+            t[0] = number
+            assert (number, t.tolist()) == (number, [expected, 2, 3])
+
+
+def test_which_numbers_are_refused_depends_on_the_dtype() -> None:
+    unsigned = tensor([1, 2], "uint8", "torch")
+    unsigned[0] = -200  # torch lets them wrap, down to -255
+    assert unsigned.tolist() == [56, 2]
+    with pytest.raises(cw.ScalarRangeError):
+        unsigned[0] = -256
+    halves, floats = tensor([1.0], "float16", "torch"), tensor([1.0], "float32", "torch")
+    halves[0] = 70000.0
+    assert halves.tolist() == [math.inf]
+    for number in (1e40, 2**63):
+        with pytest.raises(cw.ScalarRangeError):
+            floats[0] = number
+    floats[0] = math.inf
+    truths = tensor([False], "bool", "torch")
+    truths[0] = 1j
+    assert truths.tolist() == [True]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
+def test_arrays_that_are_set_are_cast_as_the_dialect_casts(backend: str) -> None:
+    if backend != "numpy":
+        pytest.importorskip(backend)
+    for value in (np.asarray(1e10), np.asarray([1e10]), np.float64(1e10)):
+        t = cw.asarray([1, 2], dtype="int8", dialect="jax", backend=backend)
+        t[:1] = value
+        assert t.tolist() == [127, 2]
 
 
 def test_a_dialect_may_refuse_to_set_what_it_would_cast() -> None:

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+import math
+
 from castwise.engine.decision import cast_between, cast_text
 from castwise.engine.guards import HARMLESS
 from castwise.engine.output import can_become
 from castwise.engine.plan import reach_of
-from castwise.errors import PromotionError
+from castwise.engine.values import is_unconvertible
+from castwise.errors import PromotionError, ScalarRangeError
 from castwise.frameworks.dialect import OUTPUTS, Dialect
-from castwise.vocab.dtypes import KINDS, DType
-from castwise.vocab.operands import Operand
+from castwise.vocab.dtypes import KINDS, DType, dtype
+from castwise.vocab.operands import Operand, Scalar
+
+_INT64 = dtype("int64")
 
 
 def check_assignment(value: Operand, target: DType, dialect: Dialect) -> None:
-    """Raises PromotionError where the dialect does not cast the value to the array's dtype."""
+    """Raises PromotionError where the dialect does not cast the value to the array's dtype,
+    ScalarRangeError where it has no room for a number."""
+    what = f"{target}[...] = {value} is not defined in {dialect.name}"
     why = _objection(value, target, dialect)
     if why:
         fix = "Convert the number" if value.is_scalar else f"Cast the value: x.astype('{target}')"
-        raise PromotionError(
-            f"{target}[...] = {value} is not defined in {dialect.name}: {why}. {fix}."
+        raise PromotionError(f"{what}: {why}. {fix}.")
+    if value.is_scalar and value.value is not None and _is_beyond(value.value, target, dialect):
+        raise ScalarRangeError(
+            f"{what}: the number is out of range. Use a value from {target.min} to {target.max}, "
+            "or cast the array."
         )
 
 
 def _objection(value: Operand, target: DType, dialect: Dialect) -> str:
-    if value.dtype is None and value.kind == "complex" and target.kind != "complex":
+    if value.dtype is None and value.kind == "complex" and target.kind in ("int", "float"):
         return "a complex number has no place among real ones"
     if value.dtype is None:
         is_lower = KINDS.index(value.kind) > target.rank
@@ -36,3 +46,20 @@ def _objection(value: Operand, target: DType, dialect: Dialect) -> str:
     if cast and "no lossy cast" in dialect.guards and not HARMLESS.issuperset(cast.hazards):
         return f"{cast_text(cast)}, and no implicit cast may change a value"
     return ""
+
+
+def _is_beyond(value: Scalar, target: DType, dialect: Dialect) -> bool:
+    """Whether the dialect refuses a number for its size: an integer dtype takes a float as the
+    integer it has before the point."""
+    how = dialect.assigns_beyond
+    if how == "raises beyond the default int":
+        own = dtype(dialect.python["int"])
+        return type(value) is int and not own.min <= value <= own.max
+    if how == "checked":
+        is_wide = type(value) is int and not _INT64.min <= value <= _INT64.max
+        is_small_float = target.kind == "float" and target.bits < 32  # which takes it for infinity
+        return is_wide or (not is_small_float and is_unconvertible(value, target))
+    if how == "wraps" or target.kind != "int" or isinstance(value, complex):
+        return False
+    holder = target if how == "raises" else _INT64
+    return not math.isfinite(value) or not holder.min <= int(value) <= holder.max

@@ -110,7 +110,7 @@ def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute:
         return compute.kind == "int" and _is_empty_bound(scalar, operands, compute)
     if how == "checked":
         also = plan.exponent_fits if compute.kind == "int" else None
-        return any(_is_unconvertible(scalar.value, d) for d in (compute, also) if d)
+        return any(is_unconvertible(scalar.value, d) for d in (compute, also) if d)
     if how in _HIGHEST and (compute.kind == "int" or compute in plan.beside or how[0] == "r"):
         value = scalar.value
         return isinstance(value, int) and not -(2**63) <= value < _HIGHEST[how]
@@ -163,10 +163,10 @@ def _is_empty_bound(scalar: Operand, operands: tuple[Operand, ...], compute: DTy
     return is_too_high or (scalar is operands[-1] and scalar.value < compute.min)
 
 
-def _is_unconvertible(value: Scalar | None, compute: DType) -> bool:
+def is_unconvertible(value: Scalar | None, compute: DType) -> bool:
     """torch's c10::overflows: an unsigned dtype takes negatives down to -max, inf and NaN pass."""
     if isinstance(value, complex):
-        return any(_is_unconvertible(part, compute) for part in (value.real, value.imag))
+        return any(is_unconvertible(part, compute) for part in (value.real, value.imag))
     assert value is not None
     is_taken = compute.kind == "int" and not compute.is_signed and -compute.max <= value < 0
     return not is_taken and _is_beyond(value, compute)
@@ -191,7 +191,7 @@ def _check_alpha(alpha: Scalar, compute: DType) -> None:
         raise Refusal(
             f"alpha is a {kind} and the result is {compute}", "Give alpha the kind of the result."
         )
-    if _is_unconvertible(alpha, compute):
+    if is_unconvertible(alpha, compute):
         raise Refusal(
             f"alpha {scalar_text(alpha)} is out of range for {compute}",
             f"Use a value from {compute.min} to {compute.max}.",

@@ -18,7 +18,7 @@ from castwise.execute.backend import (
     two_backends,
 )
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
-from castwise.execute.casting import cast_under
+from castwise.execute.casting import cast_under, own_values
 from castwise.execute.gradients import Gradients
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.python_data import beyond, default_dtype, unreadable
@@ -27,6 +27,9 @@ from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import describe, to_dtype
+from castwise.vocab.operands import Operand
+
+_BOOL, _FLOAT32, _FLOAT64 = map(dtype_named, ("bool", "float32", "float64"))
 
 
 class Tensor(ArrayObject, Gradients):
@@ -193,11 +196,7 @@ class Tensor(ArrayObject, Gradients):
                 raise _not_assigned(value, kind.backend.name)
         seen = value._kind.operand if isinstance(value, Tensor) else describe(value)
         check_assignment(seen, kind.dtype, kind.in_force)
-        if seen.value is not None and seen.dtype is None:
-            array = kind.backend.number(seen.value, kind.dtype)
-        else:
-            array = _held_beside(value, kind)
-        self._array = kind.backend.write(self._array, _plain_key(key), array)
+        self._array = kind.backend.write(self._array, _plain_key(key), _element(value, seen, kind))
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind = self._kind
@@ -228,19 +227,29 @@ def wrapped(array: Any, kind: Kind) -> Tensor:
     return Tensor._of(array, like.shaped(array.shape))
 
 
-def _held_beside(value: Any, kind: Kind) -> Any:
-    """What is assigned, as an array of the backend in the dtype of what it is assigned to; a graph
+def _element(value: Any, seen: Operand, kind: Kind) -> Any:
+    """What is assigned, in the dtype of what it is assigned to, cast as the dialect casts; a graph
     writes down that cast itself."""
-    if isinstance(value, Tensor):
-        array = value._array
-    else:
-        array = _held(value, None, kind.in_force, kind.backend, copy=None, device=None)
-    is_held = kind.backend.dtype_of(array) is kind.dtype
-    return (
-        array
-        if is_held or isinstance(kind.backend, TakesConstants)
-        else kind.backend.cast(array, kind.dtype)
-    )
+    backend, values = kind.backend, kind.in_force.values
+    number = seen.value if seen.is_scalar else None
+    if isinstance(number, float) and kind.dtype.kind == "int":
+        widest = _FLOAT64 if _FLOAT64 in backend.dtypes else _FLOAT32
+        array = backend.make(number, widest, copy=None, device=None)
+        return cast_under(values, backend, array, kind.dtype)
+    if number is not None:
+        return backend.number(number, kind.dtype)
+    # A NumPy array of a dtype that the backend has not is cast before it gets there.
+    is_held = isinstance(value, Tensor) or seen.dtype in backend.dtypes
+    holder = backend if is_held else backend_named(DEFAULT_BACKEND)
+    array = value._array if isinstance(value, Tensor) else _held(
+        value, None, kind.in_force, holder, copy=None, device=None
+    )  # fmt: skip
+    is_own_cast = values.float_to_int == own_values(backend).float_to_int
+    if isinstance(backend, TakesConstants) and is_own_cast:
+        return array
+    is_right = holder.dtype_of(array) is kind.dtype
+    element = array if is_right else cast_under(values, holder, array, kind.dtype)
+    return element if is_held else backend.make(element, kind.dtype, copy=None, device=None)
 
 
 def _not_assigned(value: Tensor, backend: str) -> UsageError:
@@ -329,9 +338,6 @@ def asarray(
     array = _held(data, wanted, in_force, holder, copy=copy, device=device)
     kind = Kind(holder, holder.dtype_of(array), not array.shape, is_weak, own, home)
     return Tensor._of(array, interned(kind))
-
-
-_BOOL = dtype_named("bool")
 
 
 def _held(data: Any, dtype: DType | None, dialect: Dialect, holder: Backend, **options: Any) -> Any:

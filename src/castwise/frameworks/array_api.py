@@ -63,6 +63,7 @@ ARRAY_API = Dialect(
     refusal="the standard joins integers up to int64, and floats with complex, nothing else",
     casts="safe",
     assigns="safe",
+    assigns_beyond="raises",
     ops=_OPS,
     prefixes="xp xp.linalg array_api_strict",
     unrecorded="fmod float_power fmax fmin heaviside xlogy dot lerp addcmul mse_loss l1_loss"

@@ -248,6 +248,7 @@ class Dialect:
         default_factory=Values
     )  # what it computes where arithmetic leaves a choice
     assigns: str = "any"  # which values x[i] = value takes: one of OUTPUTS
+    assigns_beyond: str = "wraps"  # what it does with a Python number: one of OUT_OF_RANGE
     casts_by: str = ""  # the dialect whose can_cast it has, where that is not its own
     refusal: str = ""  # why dtypes without a common one are refused, in words
     is_commutative: bool = True

@@ -103,6 +103,7 @@ JAX_X64 = Dialect(
     accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
     refusal="int4, uint4 and 8-bit floats join nothing but what lies below them",
     casts="safe",
+    assigns_beyond="raises beyond the default int",
     values=Values(
         quotient_by_zero="minus one or two",
         integer_powers="six bits",

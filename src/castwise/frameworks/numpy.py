@@ -129,6 +129,7 @@ NUMPY = Dialect(
     },
     refusal="only what is safely cast to a dtype joins in it",
     casts="safe",
+    assigns_beyond="raises",
     prefixes="np numpy np.linalg numpy.linalg",
     unrecorded="xlogy lerp addcmul mse_loss l1_loss huber_loss poisson_nll_loss relu threshold"
     " rsqrt sigmoid erf gelu softmax log_softmax logsumexp",
@@ -151,6 +152,7 @@ NUMPY_1 = NUMPY.vary(
     about="NumPy 1: scalars and 0-d arrays count as the smallest dtype that holds their value.",
     evidence="recorded from NumPy 1.24.4 with ml_dtypes 0.5",
     values=Values(mixed_signs="common dtype"),
+    assigns_beyond="raises beyond int64",
     ops={
         "*": Rule(
             numpy="native",

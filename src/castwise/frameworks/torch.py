@@ -128,6 +128,7 @@ TORCH = Dialect(
     no_kernel=_NO_KERNEL,
     refusal="uint16, uint32 and uint64 mix with floats alone, float8 with nothing",
     casts="category",
+    assigns_beyond="checked",
     # Recorded, as are NumPy's and JAX's, in conformance/values.
     values=Values(
         quotient_by_zero="raises",
