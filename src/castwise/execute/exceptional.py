@@ -127,7 +127,7 @@ def _truncated(at: Place, x: Any, y: Any) -> Any:
 def _by_zero(function: Function, at: Place, rule: str) -> Function:
     def computed(x: Any, y: Any) -> Any:
         is_zero = at.do("eq", y, at.number(0))
-        if rule == "raises" and at.has_any(is_zero):
+        if rule == "raises" and 0 not in x.shape and at.has_any(is_zero):
             raise DivisionByZeroError(
                 f"{at.op} of {at.compute} by zero, which raises in this dialect: "
                 "replace the zeros first, cw.apply('where', y == 0, 1, y)."
@@ -204,7 +204,8 @@ def _wrapping_power(at: Place, x: Any, y: Any) -> Any:
 
 
 def _raising(function: Function, at: Place, x: Any, y: Any) -> Any:
-    if at.compute.is_signed and at.has_any(at.do("lt", y, at.number(0))):
+    is_tried = at.compute.is_signed and 0 not in x.shape
+    if is_tried and at.has_any(at.do("lt", y, at.number(0))):
         raise ScalarRangeError(
             f"{at.compute} to a negative power, which this dialect refuses: "
             "cast the base to a float, x.astype('float64')."
