@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
+from castwise.errors import UsageError
 from castwise.execute.backend import Backend
 from castwise.execute.casting import own_values
 from castwise.execute.functions import Function, function_for
 from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.operands import Scalar, held_value
 
 _UINT64 = dtype("uint64")
+_FLOAT32, _FLOAT64 = dtype("float32"), dtype("float64")
 _BESIDE_WIDE = ("mul", "div", "floor_divide")
 # What a comparison gives where its first operand is negative and the second cannot be, and where
 # it is the other way round.
@@ -66,6 +69,40 @@ def _beside_wide(op: str, backend: Backend, compute: DType) -> Function:
     return computed
 
 
+@runtime_checkable
+class TakesExponents(Protocol):
+    """A backend whose own power takes a Python number as it is."""
+
+    takes_exponents: bool
+
+
+def _pow_of_number(backend: Backend, compute: DType) -> Function:
+    """The power of a Python number, which float32 does not round."""
+    own = backend.function("pow", compute)
+    if own and isinstance(backend, TakesExponents):
+        return own
+    power = function_for(backend, "pow", compute)
+    is_widened = compute is _FLOAT32 and _FLOAT64 in backend.dtypes
+
+    def computed(x: Any, exponent: Scalar) -> Any:
+        if not is_widened or _is_exact(exponent):
+            return power(x, backend.number(exponent, compute))
+        wide = function_for(backend, "pow", _FLOAT64)
+        found = wide(backend.cast(x, _FLOAT64), backend.number(exponent, _FLOAT64))
+        return backend.cast(found, compute)
+
+    return computed
+
+
+@functools.lru_cache(maxsize=256)
+def _is_exact(number: Scalar) -> bool:
+    """Whether float32 holds a number, or makes infinity of it as float64 does."""
+    try:
+        return held_value(_FLOAT32, number) == number
+    except UsageError:
+        return True
+
+
 def _of_mixed_signs(op: str, backend: Backend, compute: DType) -> Function:
     """A comparison of a signed with an unsigned integer: by the sign, else as unsigned ones."""
     compare, (of_first, of_second) = function_for(backend, op, _UINT64), _OF_NEGATIVE[op]
@@ -86,6 +123,7 @@ def _of_mixed_signs(op: str, backend: Backend, compute: DType) -> Function:
 WRITTEN: dict[str, Callable[[Backend, DType], Function]] = {
     "reciprocal_times": _reciprocal_times,
     "times_reciprocal": _times_reciprocal,
+    "pow_of_number": _pow_of_number,
     **{f"{op}_beside_wide": functools.partial(_beside_wide, op) for op in _BESIDE_WIDE},
     **{f"{op}_of_mixed_signs": functools.partial(_of_mixed_signs, op) for op in _OF_NEGATIVE},
 }

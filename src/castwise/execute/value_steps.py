@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from castwise.engine.composed import composition
 from castwise.engine.decision import Decision
+from castwise.engine.plan import plan_of
 from castwise.execute.steps import Entry, Steps
 from castwise.frameworks.dialect import rule_for
-from castwise.vocab.dtypes import DType, dtype
-from castwise.vocab.operands import Operand
+from castwise.vocab.dtypes import KINDS, DType, dtype
+from castwise.vocab.operands import Operand, Role
 
 _WIDE = {"float16": dtype("float32"), "bfloat16": dtype("float32")}
 _FLOAT32 = dtype("float32")
@@ -22,7 +24,9 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
     """The steps as the dialect's rules about values want them."""
     if steps.op != decision.question.op.name:
         return steps  # a function that is only decided as this op is
-    changes = (_named_otherwise, _reciprocal, _inverse, _wide_scalar, _bounded, _compared)
+    changes = (
+        _named_otherwise, _reciprocal, _inverse, _wide_scalar, _exponent, _bounded, _compared
+    )  # fmt: skip
     for change in changes:
         changed = change(steps, decision)
         if changed is not None:
@@ -51,12 +55,25 @@ def _reciprocal(steps: Steps, decision: Decision) -> Steps | None:
     if not _is_named(values.reciprocal_first, decision):
         return None
     number, array = decision.question.operands
-    if not number.is_scalar or not array.dtype:
+    plan = plan_of(decision.question.op, decision.question.dialect, decision.question.form)
+    is_number = _counts_as_number(number, plan.numpy_scalars_left)
+    is_composed = number.is_numpy and composition(plan, decision.question.operands) is not None
+    if not (is_number or is_composed) or not array.dtype:
         return None
-    wide = _WIDE.get(steps.compute.name, steps.compute) if values.wide_scalars else steps.compute
-    keeps = array.dtype.kind in ("float", "complex")  # its reciprocal has its own dtype
-    entries = (Entry(wide), None if keeps else steps.entries[1])
-    return replace(steps, op="reciprocal_times", entries=entries)
+    is_wide = is_number and values.wide_scalars
+    wide = _WIDE.get(steps.compute.name, steps.compute) if is_wide else steps.compute
+    # The reciprocal of floats has their own dtype, that of integers the one they are lifted to.
+    lifted = decision.question.dialect.mapping(decision.question.dialect.lifts).get(array.dtype)
+    keeps = array.dtype.kind in ("float", "complex")
+    second = None if keeps else Entry(lifted or steps.compute, array.dtype)
+    return replace(steps, op="reciprocal_times", entries=(_entry(wide, number), second))
+
+
+def _counts_as_number(operand: Operand, counts: dict[DType, str]) -> bool:
+    """Whether an operand is a Python number, or a NumPy scalar that counts as one."""
+    if operand.role is not Role.NUMPY_SCALAR or operand.dtype is None:
+        return operand.is_scalar
+    return counts.get(operand.dtype, "") in KINDS
 
 
 def _inverse(steps: Steps, decision: Decision) -> Steps | None:
@@ -79,7 +96,9 @@ def _wide_scalar(steps: Steps, decision: Decision) -> Steps | None:
     if wide is None or not _is_named(question.dialect.values.wide_scalars, decision):
         return None
     first, second = question.operands
-    is_reflected = question.form == "operator" and first.is_scalar and question.op.name == "mul"
+    counts = plan_of(question.op, question.dialect, question.form).numpy_scalars_left
+    is_number = _counts_as_number(first, counts)
+    is_reflected = question.form == "operator" and is_number and question.op.name == "mul"
     if not (is_reflected or second.is_scalar or second.rank == 0):
         return None
     place = 0 if is_reflected else 1
@@ -90,6 +109,16 @@ def _wide_scalar(steps: Steps, decision: Decision) -> Steps | None:
 
 def _entry(target: DType, operand: Operand) -> Entry:
     return Entry(target, None if operand.is_scalar else operand.dtype)
+
+
+def _exponent(steps: Steps, decision: Decision) -> Steps | None:
+    """A Python number as an exponent, where it is not rounded to float32."""
+    question = decision.question
+    if question.op.name != "pow" or question.dialect.values.exponents != "kept":
+        return None
+    if not question.operands[1].is_scalar or steps.compute.kind not in ("float", "complex"):
+        return None
+    return replace(steps, op="pow_of_number", entries=(steps.entries[0], None))
 
 
 def _bounded(steps: Steps, decision: Decision) -> Steps | None:

@@ -134,6 +134,7 @@ TORCH = Dialect(
         quotient_by_zero="raises",
         remainder_by_zero="raises",
         integer_powers="negative truncates",
+        exponents="kept",
         mixed_signs="common dtype",
         median="lower",
         sign_of_nan="zero",

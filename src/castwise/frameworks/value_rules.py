@@ -40,6 +40,11 @@ INTEGER_POWERS = {
     "six bits": "the six low bits of the exponent count, of negative ones too",
     "in float64": "computed in float64 and cast to the integer",
 }
+# A Python number as the exponent of float32.
+EXPONENTS = {
+    "rounded": "it is rounded to float32",
+    "kept": "it is kept: the power is computed in float64, then rounded",
+}
 # Shifts by fewer than no bits, or by as many as there are or more.
 SHIFTS = {
     "shifted out": "every bit is shifted out, whether the count is negative or too large",
@@ -88,6 +93,7 @@ class Values:
     division: str = "floors"
     float_quotient: str = "exact"
     integer_powers: str = "negative raises"
+    exponents: str = "rounded"
     shifts: str = "shifted out"
     float_to_int: str = "wraps"
     subnormals: str = "kept"
@@ -112,6 +118,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "division": DIVISION,
     "float_quotient": FLOAT_QUOTIENT,
     "integer_powers": INTEGER_POWERS,
+    "exponents": EXPONENTS,
     "shifts": SHIFTS,
     "float_to_int": FLOAT_TO_INT,
     "subnormals": SUBNORMALS,

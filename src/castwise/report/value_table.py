@@ -14,6 +14,7 @@ _TITLES = {
     "division": "Which way `//` and `%` round",
     "float_quotient": "`//` of floats",
     "integer_powers": "Integers to the power of integers in an array",
+    "exponents": "A Python number as the exponent of `float32`",
     "shifts": "Shifts by a negative count, or by all bits and more",
     "float_to_int": "Floats out of range, cast to an integer",
     "subnormals": "Floats below the least normal one",

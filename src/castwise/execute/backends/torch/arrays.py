@@ -41,6 +41,7 @@ class Torch:
     name = "torch"
     speaks = "torch"
     namespace = standard
+    takes_exponents = True  # beside which its pow has kernels of their own
 
     def __init__(self) -> None:
         found = {d: getattr(torch, d.name, None) for d in DTYPES if d.bits >= _BYTE or d.rank == 0}

@@ -95,7 +95,7 @@ def _without_autocast(function: Function) -> Function:
     """A function that computes in the dtype of its arrays within torch.autocast too."""
 
     def computed(*arrays: Any, **options: Any) -> Any:
-        for device in {array.device.type for array in arrays}:
+        for device in {a.device.type for a in arrays if isinstance(a, torch.Tensor)}:
             if torch.is_autocast_enabled(device):
                 with torch.autocast(device, enabled=False):
                     return computed(*arrays, **options)
