@@ -173,20 +173,27 @@ def _erfc_fraction(xp: Any, x: Any) -> Any:
     return xp.exp(-x * x) / (math.sqrt(math.pi) * tail)
 
 
+def _highest(xp: Any, x: Any, axis: Any) -> Any:
+    """The largest one along an axis that stays; zero where there is none."""
+    return xp.sum(x, axis=axis, keepdims=True) if 0 in x.shape else xp.max(
+        x, axis=axis, keepdims=True
+    )  # fmt: skip
+
+
 def softmax(xp: Any, x: Any, *, axis: int = -1) -> Any:
     """The exponentials as shares of their sum."""
-    powers = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
+    powers = xp.exp(x - _highest(xp, x, axis))
     return powers / xp.sum(powers, axis=axis, keepdims=True)
 
 
 def log_softmax(xp: Any, x: Any, *, axis: int = -1) -> Any:
-    away = x - xp.max(x, axis=axis, keepdims=True)
+    away = x - _highest(xp, x, axis)
     return away - xp.log(xp.sum(xp.exp(away), axis=axis, keepdims=True))
 
 
 def logsumexp(xp: Any, x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
     """The logarithm of the sum of exponentials, without an overflow."""
-    highest = xp.max(x, axis=axis, keepdims=True)
+    highest = _highest(xp, x, axis)
     highest = xp.where(xp.isfinite(highest), highest, xp.zeros_like(highest))
     total = xp.log(xp.sum(xp.exp(x - highest), axis=axis, keepdims=keepdims))
     return total + (highest if keepdims else xp.max(highest, axis=axis))

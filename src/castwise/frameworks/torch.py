@@ -88,6 +88,7 @@ _OPS = {
     "huber_loss": Rule(result="first"),
     "poisson_nll_loss": Rule(composes=(Composed("sub(exp(x), mul(y, x))"),)),
     "mean norm": Rule(refuses="bool int"),
+    "median": Rule(computes="int float"),
     "var std": Rule(refuses=f"bool int {_FLOAT8}"),
     "argmax argmin": Rule(refuses="bool complex"),
     "any all": Rule(result_of="uint8 -> uint8"),
