@@ -77,3 +77,65 @@ def test_the_graph_that_runs_is_the_simplified_one() -> None:
     compiled(X, X.astype("float32"))
     (graph,) = compiled.graphs.values()
     assert len(graph.casts) == 1
+
+
+class Layer:
+    weights = cw.asarray([1.0, 2.0], dtype="float32")
+
+    @cw.compile(dialect="torch")
+    def __call__(self, x: Any, *, scale: Any = 1) -> Any:
+        return x * self.weights * scale
+
+
+def test_methods_are_bound() -> None:
+    layer = Layer()
+    assert layer(X[0, :2], scale=2).tolist() == [2, 8]
+    assert Layer()(X[0, :2]).tolist() == [1, 4]
+    assert repr(Layer.__dict__["__call__"]) == "<compiled Layer.__call__>"
+
+
+@pytest.mark.parametrize(
+    ("fn", "arguments", "keywords"),
+    [
+        (lambda *xs, **more: sum(xs) * more["k"], (X, X), {"k": 3}),
+        (lambda pair: pair[0] + pair[1], ([X, X.astype("float32")],), {}),
+        (lambda named: named["x"] * named["k"], ({"x": X, "k": 2},), {}),
+        (lambda x, /, axis: cw.apply("sum", x, axis=axis), (X,), {"axis": (0, 1)}),
+        (lambda x, dtype: x.astype(dtype), (X, cw.dtype("float16")), {}),
+        (lambda x, names: x + len(names), (X, {"a", "b"}), {}),
+    ],
+)
+def test_arrays_stand_anywhere_and_the_rest_is_the_signature(
+    fn: Any, arguments: Any, keywords: Any
+) -> None:
+    compiled = cw.compile(fn, dialect="torch")
+    got = compiled(*arguments, **keywords)
+    again = compiled(*arguments, **keywords)
+    with cw.use("torch"):
+        eager = fn(*map(wrapped, arguments), **keywords)
+    assert len(compiled.graphs) == 1
+    assert got.dtype is eager.dtype
+    assert got.tolist() == again.tolist() == eager.tolist()
+
+
+def wrapped(argument: Any) -> Any:
+    if isinstance(argument, list):
+        return [wrapped(part) for part in argument]
+    if isinstance(argument, dict):
+        return {key: wrapped(part) for key, part in argument.items()}
+    return cw.asarray(argument) if isinstance(argument, np.ndarray) else argument
+
+
+def test_the_oldest_graph_goes_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("castwise.graph.compile._MOST_GRAPHS", 3)
+    compiled = cw.compile(lambda x, k: x * k)
+    for k in range(5):
+        assert compiled(X, k).tolist() == (X * k).tolist()
+    assert len(compiled.graphs) == 3
+    assert compiled(X, 0).tolist() == (X * 0).tolist()
+
+
+def test_two_backends_are_refused() -> None:
+    torch = pytest.importorskip("torch")
+    with pytest.raises(cw.UsageError, match="backends numpy and torch do not mix"):
+        cw.compile(lambda x, y: x + y)(X, torch.ones(3))

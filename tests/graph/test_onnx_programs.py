@@ -23,6 +23,11 @@ def exact(steps: list[Step]) -> list[Step]:
     return [step for step in steps if step.op not in INEXACT]
 
 
+def is_inexact(node: Any) -> bool:
+    """The root of a complex number, which is not rounded once."""
+    return node.op == "sqrt" and node.compute.kind == "complex"
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(DIALECTS), INPUTS, PROGRAMS.map(exact))
 def test_the_reference_evaluator_agrees_on_programs(
@@ -31,6 +36,7 @@ def test_the_reference_evaluator_agrees_on_programs(
     arrays = [made(dialect, *one) for one in inputs]
     with np.errstate(all="ignore"), cw.use(dialect):
         graph = cw.trace(lambda *xs: tuple(run(steps, list(xs))), *arrays, dialect=dialect)
+        assume(not any(map(is_inexact, graph.nodes)))
         for version in (graph, graph.simplify().graph):
             try:
                 model = version.to_onnx(opset=onnx.defs.onnx_opset_version())

@@ -157,6 +157,7 @@ def test_eager_graph_and_simplified_graph_agree(
     for expected, *others in zip(eager, plain, simplified, strict=True):
         for got in others:
             assert_same(got, expected)
+            assert got.weak_type is expected.weak_type
 
 
 @settings(max_examples=60, deadline=None)

@@ -39,7 +39,7 @@ class Given:
     number: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # a node is itself, whatever it holds
+@dataclass(frozen=True, slots=True, eq=False, repr=False)  # a node is itself, whatever it holds
 class Node:
     """One value: an input, a constant, a cast, or an op or layout function applied to others."""
 
@@ -79,7 +79,10 @@ class Node:
     @property
     def type(self) -> str:
         """The dtype and shape in castwise's notation."""
-        return f"{self.dtype}[{','.join(map(str, self.shape))}]"
+        return f"{self.dtype}{'*' * self.is_weak}[{','.join(map(str, self.shape))}]"
+
+    def __repr__(self) -> str:
+        return f"<Node {self.name or self.op} {self.type}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ class Place:
     number: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Graph:
     """A program in which every cast is written down.
 
@@ -123,6 +126,11 @@ class Graph:
 
     def __str__(self) -> str:
         return self.text()
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{node.name}: {node.type}" for node in self.inputs)
+        counts = f"{len(self.nodes)} nodes, {len(self.casts)} casts"
+        return f"<Graph {self.name}({given}) under {self.dialect.name}: {counts}>"
 
     def simplify(self) -> Simplification:
         """The graph with fewer casts and the same values, and a report of what it saved."""
@@ -160,14 +168,14 @@ class Graph:
     def _repr_svg_(self) -> str:
         return self.to_svg()
 
-    def __call__(self, *arrays: Any, backend: str | None = None) -> Any:
-        """Runs the graph on arrays of any backend, or Tensors; returns Tensors.
+    def __call__(self, *arrays: Any, backend: str | None = None, **named: Any) -> Any:
+        """Runs the graph on arrays of any backend, in order or by name; returns Tensors.
 
         Raises UsageError where an array is not what the input was traced with.
         """
-        from castwise.graph.run import run_graph  # it reads this module
+        from castwise.graph.run import arranged, run_graph  # it reads this module
 
-        return run_graph(self, arrays, backend)
+        return run_graph(self, arranged(self, arrays, named), backend)
 
     def to_onnx(self, path: str | PathLike[str] | None = None, *, opset: int | None = None) -> Any:
         """The graph as an onnx.ModelProto in standard ops, written to a file where a path is given.

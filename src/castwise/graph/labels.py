@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from castwise.graph.ir import CAST, CONSTANT, INPUT, Node
+from castwise.graph.ir import CAST, CONSTANT, INPUT, Node, with_given
+from castwise.graph.text import key_text
 
 # The worst hazard of a cast decides: fill and line, from values that change to memory alone.
 _LOSSY = ("#fecaca", "#dc2626")
@@ -40,4 +41,8 @@ def label_lines(node: Node, names: dict[Node, str]) -> list[str]:
         word = "cast" if node.is_implicit else "astype"
         hazards = [", ".join(node.cast.hazards)] if node.cast and node.cast.hazards else []
         return [f"{word} {node.inputs[0].dtype} -> {node.dtype}", *hazards]
-    return [node.op, node.type]
+    if node.op in ("getitem", "setitem"):
+        key = with_given(node.options["key"], [names[source] for source in node.inputs])
+        return [f"[{key_text(key)}]{' = ...' if node.op == 'setitem' else ''}", node.type]
+    part = "" if node.part is None else f" [{node.part}]"
+    return [f"{node.op}{part}", node.type]

@@ -48,7 +48,8 @@ def graph_svg(graph: Graph) -> str:
     layers = _layers(boxes, routes)
     _arrange(layers)
     right, bottom = _place(layers)
-    title = f"{graph.name} under {graph.dialect.name}: {len(graph.casts)} casts"
+    count = len(graph.casts)
+    title = f"{graph.name} under {graph.dialect.name}: {count} cast{'s' * (count != 1)}"
     parts = [
         svg_text(_MARGIN, 32, title, f'font-size="16" font-weight="600" fill="{INK}"'),
         f'<g fill="none" stroke="{FAINT}" stroke-width="1.3">',

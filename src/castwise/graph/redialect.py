@@ -55,7 +55,7 @@ class Change:
         return f"{where}{self.there.question} {said}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Redialect:
     """A graph read under another dialect."""
 
@@ -70,6 +70,8 @@ class Redialect:
             return f"{head}: nothing changes"
         lines = [f"  {names[c.node]} {c.op}: {c.outcome}: {c}" for c in self.changes]
         return "\n".join([f"{head}: {len(self.changes)} of the ops change", *lines])
+
+    __repr__ = __str__
 
 
 def redialect(graph: Graph, dialect: str | Dialect) -> Redialect:
@@ -158,7 +160,9 @@ def preserve(graph: Graph, dialect: str | Dialect) -> Graph:
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
         if node.compute is None:
-            return replace(node, inputs=inputs, cast=None, decision=None, operands=())
+            is_weak = node.is_weak and chosen.has_weak_arrays
+            return replace(node, inputs=inputs, cast=None, decision=None, operands=(),
+                           is_weak=is_weak)  # fmt: skip
         return _kept(node, inputs, chosen)
 
     return replace(rebuilt(graph, remade), dialect=chosen, traced=None)
@@ -184,8 +188,9 @@ def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
         )
     result = _result(node, there)
     made = replace(
-        node, dtype=result, compute=there.compute, decision=there, operands=node.positional
-    )
+        node, dtype=result, compute=there.compute, decision=there, operands=node.positional,
+        is_weak=False,
+    )  # fmt: skip
     if result is node.dtype:
         return made
     if not result.holds(node.dtype):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
 from castwise.errors import UsageError
 from castwise.execute.alike import LIKE
-from castwise.execute.backend import Backend
+from castwise.execute.backend import Backend, two_backends
 from castwise.execute.casting import cast_under
 from castwise.execute.exceptional import obeying
 from castwise.execute.functions import function_for
@@ -34,6 +34,9 @@ def run_graph(graph: Graph, arrays: Sequence[Any], backend: str | None = None) -
     if len(arrays) != len(graph.inputs):
         raise UsageError(f"{graph.name} takes {len(graph.inputs)} arrays, not {len(arrays)}.")
     given = [asarray(array, dialect=graph.dialect, backend=backend) for array in arrays]
+    holders = list(dict.fromkeys(tensor.backend for tensor in given))
+    if len(holders) > 1:
+        raise two_backends(*holders[:2])
     sizes: dict[str, int] = {}
     for node, tensor in zip(graph.inputs, given, strict=True):
         _check_input(node, tensor, sizes)
@@ -52,6 +55,19 @@ def run_graph(graph: Graph, arrays: Sequence[Any], backend: str | None = None) -
             several[node.call] = _computed(node, taken, holder, sizes, rules)
         held[node] = _ended(several[node.call][node.part], node, holder)
     return _structured(graph, [_tensor(held[n], n, holder, graph) for n in graph.outputs])
+
+
+def arranged(graph: Graph, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+    """The arrays in the order of the inputs, some of them given by name.
+
+    Raises UsageError for a name that no input has, or one that is given twice.
+    """
+    free = [node.name for node in graph.inputs[len(arrays) :]]
+    for name in named:
+        if name not in free:
+            said = ", ".join(free) or "none"
+            raise UsageError(f"{graph.name} takes no {name} by name here; left to give: {said}.")
+    return [*arrays, *[named[name] for name in free if name in named]]
 
 
 def _check_input(node: Node, tensor: Tensor, sizes: dict[str, int]) -> None:

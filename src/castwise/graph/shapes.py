@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -84,10 +85,15 @@ def stacked(shapes: Sequence[Shape], axis: int = 0) -> Shape:
 
 
 def total(sizes: Sequence[int | str]) -> int | str:
-    """The sum of sizes, a text where one is a name."""
-    number = sum(size for size in sizes if isinstance(size, int))
-    names = [size for size in sizes if isinstance(size, str)]
-    return "+".join([*names, *([str(number)] if number else [])]) if names else number
+    """The sum of sizes, a text where one is a name.
+
+    >>> total(["n", 1, "n"]), total([2, 3])
+    ('2*n+1', 5)
+    """
+    terms: Counter[tuple[str, ...]] = Counter()
+    for size in sizes:
+        terms.update(_terms(size))
+    return _text(terms)
 
 
 def size_of(shape: Shape) -> int | str:
@@ -96,22 +102,36 @@ def size_of(shape: Shape) -> int | str:
     >>> size_of((3, "n", 2)), size_of((3, "n+m"))
     ('6*n', '3*n+3*m')
     """
-    if 0 in shape:
-        return 0
-    products: list[tuple[int, tuple[str, ...]]] = [(1, ())]  # a number and names each, to be added
+    product: Counter[tuple[str, ...]] = Counter({(): 1})
     for size in shape:
-        terms = [_factors(term) for term in str(size).split("+")]
-        products = [(n * m, (*names, *more)) for n, names in products for m, more in terms]
-    texts = ["*".join([str(n)] * (n != 1 or not names) + sorted(names)) for n, names in products]
-    text = "+".join(texts)
-    return int(text) if text.isdigit() else text
+        wider: Counter[tuple[str, ...]] = Counter()
+        for names, number in product.items():
+            for more, factor in _terms(size).items():
+                wider[tuple(sorted((*names, *more)))] += number * factor
+        product = wider
+    return _text(product)
 
 
-def _factors(term: str) -> tuple[int, tuple[str, ...]]:
-    """A product as a number and names."""
-    factors = term.split("*")
-    number = math.prod(int(factor) for factor in factors if factor.isdigit())
-    return number, tuple(factor for factor in factors if not factor.isdigit())
+def _terms(size: int | str) -> Counter[tuple[str, ...]]:
+    """A sum of products: how often each product of names is in it; a number is of none."""
+    terms: Counter[tuple[str, ...]] = Counter()
+    for term in str(size).split("+"):
+        factors = term.split("*")
+        number = math.prod(int(factor) for factor in factors if factor.isdigit())
+        terms[tuple(sorted(factor for factor in factors if not factor.isdigit()))] += number
+    return terms
+
+
+def _text(terms: Counter[tuple[str, ...]]) -> int | str:
+    """A sum as a size: names first, then the number, if there is one."""
+    parts = [
+        "*".join([*([str(count)] if count != 1 else []), *names])
+        for names, count in terms.items()
+        if names and count
+    ]
+    if not parts:
+        return terms[()]
+    return "+".join([*parts, *([str(terms[()])] if terms[()] else [])])
 
 
 def reshaped(shape: Shape, wanted: Sequence[int | str]) -> Shape:

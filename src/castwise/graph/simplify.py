@@ -19,7 +19,8 @@ Uses = Counter[Node]
 
 def drop_no_op_cast(node: Node, uses: Uses) -> Node | None:
     """A cast to the dtype a value already has is the value."""
-    return node.inputs[0] if node.op == CAST and node.inputs[0].dtype is node.dtype else None
+    is_same = node.op == CAST and node.inputs[0].dtype is node.dtype
+    return node.inputs[0] if is_same and _are_weak_alike(node, node.inputs[0]) else None
 
 
 def undo_round_trip(node: Node, uses: Uses) -> Node | None:
@@ -27,7 +28,9 @@ def undo_round_trip(node: Node, uses: Uses) -> Node | None:
     inner = _inner_cast(node)
     if inner is None or inner.inputs[0].dtype is not node.dtype:
         return None
-    return inner.inputs[0] if inner.dtype.holds_all(node.dtype) else None
+    source = inner.inputs[0]
+    is_exact = inner.dtype.holds_all(node.dtype)
+    return source if is_exact and _are_weak_alike(node, source) else None
 
 
 def merge_widening_casts(node: Node, uses: Uses) -> Node | None:
@@ -49,7 +52,7 @@ def cast_before_broadcast(node: Node, uses: Uses) -> Node | None:
     if size_of(source.shape) == size_of(spread.shape) or uses[spread] > 1:
         return None
     cast = replace(node, inputs=(source,), shape=source.shape)
-    return replace(spread, inputs=(cast,), dtype=node.dtype)
+    return replace(spread, inputs=(cast,), dtype=node.dtype, is_weak=node.is_weak)
 
 
 def index_before_cast(node: Node, uses: Uses) -> Node | None:
@@ -62,6 +65,11 @@ def index_before_cast(node: Node, uses: Uses) -> Node | None:
         return None
     part = replace(node, inputs=(source, *node.inputs[1:]), dtype=source.dtype)
     return replace(cast, inputs=(part,), shape=node.shape)
+
+
+def _are_weak_alike(one: Node, other: Node) -> bool:
+    """Whether one may stand for the other: an output stays weak, or does not become it."""
+    return one.is_weak == other.is_weak
 
 
 def _inner_cast(node: Node) -> Node | None:
@@ -79,7 +87,7 @@ RULES: tuple[Rewrite, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Simplification:
     """A simplified graph, and what it saved."""
 
@@ -101,6 +109,8 @@ class Simplification:
         lines = [f"{before} casts -> {after}, {self.bytes_saved} bytes of casts saved"]
         lines += [f"  {rule.replace('_', ' ')}: {count}" for rule, count in self.applied.items()]
         return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def simplify(graph: Graph) -> Simplification:
@@ -155,13 +165,13 @@ def _uses(graph: Graph) -> Uses:
 
 def _shared(graph: Graph, applied: Counter[str]) -> Graph:
     """Casts of one value to one dtype become one."""
-    known: dict[tuple[Node, object], Node] = {}
+    known: dict[tuple[object, ...], Node] = {}
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
         current = replace(node, inputs=inputs) if inputs != node.inputs else node
         if node.op != CAST:
             return current
-        first = known.setdefault((inputs[0], node.dtype), current)
+        first = known.setdefault((inputs[0], node.dtype, node.is_weak), current)
         if first is not current:
             applied["share_repeated_casts"] += 1
         return first

@@ -53,9 +53,9 @@ def _row(node: Node, names: dict[Node, str]) -> tuple[str, str, str, str]:
     elif node.op == CONSTANT:
         said = f"{names[node]} = constant"
     elif node.op == "getitem":
-        said = f"{names[node]} = {given[0]}[{_key(options['key'])}]"
+        said = f"{names[node]} = {given[0]}[{key_text(options['key'])}]"
     elif node.op == "setitem":
-        said = f"{names[node]} = {given[0]} with [{_key(options['key'])}] = {given[1]}"
+        said = f"{names[node]} = {given[0]} with [{key_text(options['key'])}] = {given[1]}"
     else:
         operands = [names[source] for source in node.positional]
         shown = [f"{key}={value}" for key, value in options.items() if _is_shown(key, value)]
@@ -76,10 +76,10 @@ def _value(value: Any) -> str:
     return scalar_text(plain)
 
 
-def _key(key: Any) -> str:
+def key_text(key: Any) -> str:
     """An index as it is written between brackets."""
     if isinstance(key, tuple):
-        return ", ".join(map(_key, key))
+        return ", ".join(map(key_text, key))
     if isinstance(key, slice):
         start, stop, step = ["" if n is None else str(n) for n in (key.start, key.stop, key.step)]
         return f"{start}:{stop}{':' if step else ''}{step}"

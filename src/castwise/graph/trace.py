@@ -21,11 +21,17 @@ from castwise.vocab.live import describe
 from castwise.vocab.operands import Operand
 
 
-def trace(fn: Callable[..., Any], *specs: Any, dialect: str | Dialect | None = None) -> Graph:
+def trace(
+    fn: Callable[..., Any],
+    *specs: Any,
+    dialect: str | Dialect | None = None,
+    **named_specs: Any,
+) -> Graph:
     """The graph of a function for operands like these.
 
-    `specs` are notation such as "float16[n,3]", one a parameter; arrays stand for their dtype and
-    shape, Python numbers for themselves. The function runs once, without values.
+    `specs` are notation such as "float16[n,3]", one a parameter, in order or by name; arrays stand
+    for their dtype and shape, Python numbers for themselves. The function runs once, without
+    values.
 
     >>> g = trace(lambda x, y: x + y, "int32[n]", "float16[n]", dialect="torch")
     >>> print(g.text(shows_origins=False))
@@ -37,13 +43,13 @@ def trace(fn: Callable[..., Any], *specs: Any, dialect: str | Dialect | None = N
     Raises UsageError where the function needs a value, PromotionError where the dialect refuses.
     """
     chosen = to_dialect(dialect)
-    names = _parameter_names(fn, len(specs))
-    described = [describe(spec) for spec in specs]
-    made = [_input(name, seen, chosen) for name, seen in zip(names, described, strict=True)]
+    given = [*zip(_parameter_names(fn, len(specs)), specs, strict=True), *named_specs.items()]
+    made = [_input(name, describe(spec), chosen) for name, spec in given]
     inputs = tuple([m._array.node for m in made if isinstance(m, Tensor)])
+    keywords = dict(zip(named_specs, made[len(specs) :], strict=True))
     watcher = _Decisions()
     with use(chosen), watched_by(watcher):
-        returned = fn(*made)
+        returned = fn(*made[: len(specs)], **keywords)
     outputs, structure = _flattened(returned)
     return watcher.marked(Graph(_name(fn), chosen, inputs, outputs, structure))
 
@@ -77,9 +83,17 @@ class _Decisions:
             decision, operands = self._decided.get(_call_or_node(node), (None, ()))
             is_implicit = node in self._implicit
             cast = cast_between(node.inputs[0].dtype, node.dtype) if is_implicit else node.cast
-            return replace(node, inputs=inputs, cast=cast, decision=decision, operands=operands)
+            is_weak = decision.is_weak if decision else _stays_weak(node, inputs)
+            return replace(node, inputs=inputs, cast=cast, decision=decision, operands=operands,
+                           is_weak=is_weak)  # fmt: skip
 
         return rebuilt(graph, remade)
+
+
+def _stays_weak(node: Node, inputs: tuple[Node, ...]) -> bool:
+    """Whether a node without a decision is weak: a weak input, or what moves weak elements."""
+    moves = bool(inputs) and node.compute is None and node.op != CAST
+    return inputs[0].is_weak if moves and node.dtype is inputs[0].dtype else node.is_weak
 
 
 def _call_or_node(node: Node) -> object:
