@@ -6,13 +6,16 @@ import importlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from castwise.engine.ask import find_op
 from castwise.errors import UsageError
 from castwise.execute.kinds import Kind
+from castwise.frameworks.dialect import Dialect
 
 if TYPE_CHECKING:
     from castwise.execute.tensor import Tensor
 
 VERSION = "2024.12"
+_NAMESPACE = "castwise.array_api"
 
 
 class ArrayObject:
@@ -28,13 +31,37 @@ class ArrayObject:
         def _of(cls, array: Any, kind: Kind) -> Tensor: ...
         def item(self) -> Any: ...
         def __getitem__(self, key: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Any: ...
+
+        __rfloordiv__ = __mod__ = __rmod__ = __floordiv__
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         """The functions of the standard on tensors."""
         if api_version not in (None, VERSION):
             raise UsageError(f"the standard is followed in its version {VERSION} alone.")
         # By name, since the namespace is built on tensors.
-        return importlib.import_module("castwise.array_api")
+        return importlib.import_module(_NAMESPACE)
+
+    if not TYPE_CHECKING:  # or every name would pass for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(
+                f"a {type(self).__name__} has no attribute {name!r}{self._way_to(name)}",
+                name=name,
+                obj=self,
+            )
+
+    def _way_to(self, name: str) -> str:
+        """Where something is that a tensor has no method for, as the end of a sentence."""
+        if name.startswith("_"):  # of which Python and libraries ask for many
+            return "."
+        if hasattr(importlib.import_module(_NAMESPACE), name):
+            return f": the standard has functions, {_NAMESPACE}.{name}(x)."
+        if _is_op(name, self._kind.in_force):
+            return f": ops are applied, cw.apply({name!r}, x)."
+        if hasattr(self._array, name):
+            return f", its {self._kind.backend.name} array has: x.array.{name}."
+        return "."
 
     @property
     def T(self) -> Tensor:  # noqa: N802 -- the standard's name
@@ -108,8 +135,24 @@ class ArrayObject:
     def __index__(self) -> int:
         dtype, shape = self._kind.dtype, tuple(self._array.shape)
         if dtype.kind != "int" or shape:
-            raise TypeError(f"only a 0-d integer tensor is an index, not {dtype}{shape}.")
+            raise TypeError(f"only a 0-d integer tensor is an index, not {dtype}{list(shape)}.")
         return int(self.item())
+
+    def __divmod__(self, other: Any) -> Any:
+        quotient = self.__floordiv__(other)
+        return quotient if quotient is NotImplemented else (quotient, self.__mod__(other))
+
+    def __rdivmod__(self, other: Any) -> Any:
+        quotient = self.__rfloordiv__(other)
+        return quotient if quotient is NotImplemented else (quotient, self.__rmod__(other))
+
+    def __format__(self, spec: str) -> str:
+        if spec and self._array.shape:
+            raise TypeError(
+                f"{spec!r} formats one number, not a tensor of shape {tuple(self._array.shape)}: "
+                "format its elements, or print it with np.printoptions."
+            )
+        return format(self.item(), spec) if spec else str(self)
 
     def __len__(self) -> int:
         if not self._array.shape:
@@ -118,3 +161,10 @@ class ArrayObject:
 
     def __iter__(self) -> Iterator[Tensor]:
         return (self[place] for place in range(len(self)))
+
+
+def _is_op(name: str, dialect: Dialect) -> bool:
+    try:
+        return find_op(name, dialect) is not None
+    except UsageError:
+        return False

@@ -42,12 +42,25 @@ def described(operand: Any, dialect: Dialect, *, sees_values: bool) -> Operand:
     It is weak only in a dialect that has weak arrays.
     """
     if not isinstance(operand, Tensor):
-        seen = describe(operand)
+        seen = _described_alone(operand)
     else:
         kind, seen = operand._kind, operand._kind.operand
         if sees_values and kind.is_zero_d and kind.backend.is_concrete(operand._array):
             seen = array_operand(kind.dtype, (), value=operand.item(), is_weak=kind.is_weak)
     return replace(seen, is_weak=False) if seen.is_weak and not dialect.has_weak_arrays else seen
+
+
+def _described_alone(operand: Any) -> Operand:
+    """A number or array as the engine sees it; text is none, though the engine reads notation."""
+    try:
+        if not isinstance(operand, str):
+            return describe(operand)
+    except UsageError:
+        pass
+    raise UsageError(
+        f"an op takes tensors, numbers and arrays, not a {type(operand).__name__}: make a tensor "
+        "of it, cw.asarray(x)."
+    )
 
 
 def raw(operand: Any, backend: Backend, dtype: DType | None = None) -> Any:

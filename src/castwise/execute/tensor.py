@@ -155,7 +155,15 @@ class Tensor(ArrayObject, Gradients):
         return made.copy() if copy else made
 
     def item(self) -> Any:
-        """The one element as a Python number."""
+        """The one element as a Python number.
+
+        Raises UsageError where there is not one.
+        """
+        if self.size != 1:
+            raise UsageError(
+                f"item is of one element, not of the {self.size} of the shape {self.shape}: "
+                "take one, x[0], or tolist() for all."
+            )
         found = self.numpy().item()
         kind = {"bool": bool, "int": int, "float": float, "complex": complex}[self.dtype.kind]
         return kind(found)  # ml_dtypes' scalars are not Python numbers
