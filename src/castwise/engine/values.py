@@ -160,7 +160,7 @@ def _is_empty_bound(scalar: Operand, operands: tuple[Operand, ...], compute: DTy
     if type(scalar.value) is not int:
         return False
     is_too_high = scalar in operands[1:2] and scalar.value > compute.max
-    return is_too_high or (scalar is operands[-1] and scalar.value < compute.min)
+    return is_too_high or (scalar in operands[2:] and scalar.value < compute.min)
 
 
 def is_unconvertible(value: Scalar | None, compute: DType) -> bool:

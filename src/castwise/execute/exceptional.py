@@ -266,6 +266,19 @@ def _is_shift(function: Function, at: Place) -> Function:
     return function
 
 
+def _is_clamp(function: Function, at: Place) -> Function:
+    """clamp, where of two bounds that leave no number the lower one counts."""
+    if at.values.crossed_bounds == "upper":
+        return function
+
+    def clamped(x: Any, *bounds: Any) -> Any:
+        if len(bounds) < 2:
+            return function(x, *bounds)
+        return at.do("maximum", at.do("minimum", x, bounds[1]), bounds[0])
+
+    return clamped
+
+
 def _is_sign(function: Function, at: Place) -> Function:
     if at.compute.kind != "float" or not at.differs("sign_of_nan"):
         return function
@@ -303,6 +316,7 @@ _RULES: dict[str, Rules] = {
     "pow": (_is_power,),
     "bitwise_left_shift": (_is_shift,),
     "bitwise_right_shift": (_is_shift,),
+    "clamp": (_is_clamp,),
     "sign": (_is_sign,),
     "round": (_is_rounding,),
 }

@@ -119,6 +119,7 @@ TENSORFLOW = Dialect(
         shifts="clamped",
         subnormals="flushed",
         mixed_signs="common dtype",
+        crossed_bounds="lower",
         float_errors="silent",
     ),
     prefixes="tf tf.math tf.bitwise tf.nn tf.linalg tensorflow tensorflow.math",

@@ -77,6 +77,8 @@ GELU = {
 }
 SIGN_OF_NAN = {"nan": "it is NaN", "zero": "it is 0"}
 HALVES = {"even": "to the even neighbour", "away": "away from zero"}
+# clamp between a lower bound and a smaller upper one.
+CROSSED_BOUNDS = {"upper": "the upper bound", "lower": "the lower bound"}
 # Floats that overflow, and results that no number is: 1 / 0, inf - inf, the mean of nothing.
 FLOAT_ERRORS = {
     "warns": "infinity or NaN with a warning, or what `np.errstate` asks for",
@@ -102,6 +104,7 @@ class Values:
     gelu: str = "erf"
     sign_of_nan: str = "nan"
     halves: str = "even"
+    crossed_bounds: str = "upper"
     float_errors: str = "warns"
     correction: int = 0  # std and var divide by the count less this
     # Ops, in which a Python number or a 0-d array beside small floats is not rounded to them.
@@ -127,5 +130,6 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "gelu": GELU,
     "sign_of_nan": SIGN_OF_NAN,
     "halves": HALVES,
+    "crossed_bounds": CROSSED_BOUNDS,
     "float_errors": FLOAT_ERRORS,
 }

@@ -23,6 +23,7 @@ _TITLES = {
     "gelu": "gelu",
     "sign_of_nan": "The sign of NaN",
     "halves": "round of a half",
+    "crossed_bounds": "clamp between bounds of which the lower is the larger",
     "float_errors": "Floats that overflow or are undefined",
 }
 
