@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -191,3 +192,21 @@ def test_a_backend_that_differentiates_functions_names_its_own_way() -> None:
     pytest.importorskip("jax")
     with pytest.raises(cw.UsageError, match=r"use jax\.grad on a function of tensors or convert"):
         cw.asarray([1.0], dtype="float32", backend="jax").backward()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("beside", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("op", [operator.mul, operator.truediv])
+def test_the_gradient_of_a_0d_tensor_beside_small_floats_is_torch_s_own(
+    op: Any, beside: str, dtype: str
+) -> None:
+    values, value = [1.7, 2.3, 0.6, 1.1, 2.9], 1.3
+    plain = [torch.tensor(values, dtype=getattr(torch, dtype), requires_grad=True),
+             torch.tensor(value, dtype=getattr(torch, beside), requires_grad=True)]  # fmt: skip
+    op(*plain).sum().backward()
+    tensors = [cw.asarray(x.detach().clone().requires_grad_(), dialect="torch") for x in plain]
+    cw.apply("sum", op(*tensors)).backward()
+    for tensor, expected in zip(tensors, plain, strict=True):
+        assert tensor.grad is not None
+        assert tensor.grad.dtype is tensor.dtype
+        assert tensor.grad.tolist() == expected.grad.tolist()

@@ -56,10 +56,16 @@ def _times_reciprocal(backend: Backend, compute: DType) -> Function:
 
 
 def _beside_wide(op: str, backend: Backend, compute: DType) -> Function:
-    """An op of a small float and a number of a wider one, rounded once."""
+    """An op of a small float and a number of a wider one, rounded once; the library's own op does
+    so itself where the rule is its own."""
+    is_own = op in own_values(backend).wide_scalars.split()
+    own = backend.function(op, compute) if is_own else None
 
     def computed(*operands: Any) -> Any:
         held = [_dtype_of(backend, operand, compute) for operand in operands]
+        array, number = operands if held[0] is compute else operands[::-1]
+        if own and array.shape:  # two numbers would meet in the wider dtype
+            return own(array, number)
         wide = next((dtype for dtype in held if dtype is not compute), compute)
         function = function_for(backend, op, wide)
         pairs = zip(operands, held, strict=True)

@@ -102,6 +102,8 @@ def _wide_scalar(steps: Steps, decision: Decision) -> Steps | None:
     if not (is_reflected or second.is_scalar or second.rank == 0):
         return None
     place = 0 if is_reflected else 1
+    if question.operands[place].dtype is steps.compute:
+        return None  # nothing to round
     entries = list(steps.entries)
     entries[place] = _entry(wide, question.operands[place])
     return replace(steps, op=f"{steps.op}_beside_wide", entries=tuple(entries))
