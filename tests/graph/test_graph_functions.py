@@ -186,6 +186,20 @@ def test_another_dialect_is_asked_for_functions_too() -> None:
     assert "linalg.svd is decided as sqrt: " in str(there)
 
 
+def test_a_mask_from_outside_names_places() -> None:
+    mask = np.asarray([True, False, True])
+
+    def fn(x: Any) -> Any:
+        x[mask] = x[1:]
+        x[cw.asarray(mask)] = x[[True, True, False]] * 2
+        return x, x[mask], x[mask, 0], x[:, mask]
+
+    eager = fn(cw.asarray(M.copy()))
+    graph = cw.trace(fn, "float64[3,3]")
+    for got, wanted in zip(graph(M), eager, strict=True):
+        np.testing.assert_array_equal(got.numpy(), wanted.numpy())
+
+
 @pytest.mark.parametrize(
     ("fn", "words"),
     [

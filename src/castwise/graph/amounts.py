@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from castwise.graph.ir import Graph, Node
+from castwise.graph.shapes import size_of, terms_of
 
 
 class Amount:
@@ -12,7 +13,7 @@ class Amount:
 
     __slots__ = ("_terms",)
 
-    def __init__(self, terms: Counter[str]) -> None:
+    def __init__(self, terms: Counter[tuple[str, ...]]) -> None:
         self._terms = terms
 
     def __sub__(self, other: Amount) -> Amount:
@@ -28,7 +29,7 @@ class Amount:
 
     def __str__(self) -> str:
         parts = [
-            f"{factor}*{names}" if names else str(factor)
+            "*".join([str(factor), *names])
             for names, factor in sorted(self._terms.items(), reverse=True)
             if factor
         ]
@@ -39,32 +40,12 @@ class Amount:
 
 def bytes_of(node: Node) -> Amount:
     """The memory a node's value takes."""
-    terms: Counter[str] = Counter({"": node.dtype.itemsize})
-    for size in node.shape:
-        terms = _times(terms, size)
-    return Amount(terms)
-
-
-def _times(terms: Counter[str], size: int | str) -> Counter[str]:
-    """A sum times a size, which may itself be a sum of products."""
-    if isinstance(size, int):
-        return Counter({names: factor * size for names, factor in terms.items()})
-    product: Counter[str] = Counter()
-    for part in size.split("+"):
-        factors = part.split("*")
-        number = 1
-        for factor in factors:
-            number *= int(factor) if factor.isdigit() else 1
-        given = [factor for factor in factors if not factor.isdigit()]
-        for names, amount in terms.items():
-            joined = "*".join(sorted([*(names.split("*") if names else []), *given]))
-            product[joined] += amount * number
-    return product
+    return Amount(terms_of(size_of((node.dtype.itemsize, *node.shape))))
 
 
 def cast_bytes(graph: Graph) -> Amount:
     """The bytes that the casts of a graph write."""
-    total: Counter[str] = Counter()
+    total: Counter[tuple[str, ...]] = Counter()
     for node in graph.casts:
         total.update(bytes_of(node)._terms)
     return Amount(total)

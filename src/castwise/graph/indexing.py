@@ -30,8 +30,23 @@ def split_key(key: Any, first: int, node_of: Callable[[Any], Node]) -> tuple[Any
             return Given(first + len(nodes) - 1)
         return operator.index(part)
 
-    made = tuple([plain(part) for part in key]) if isinstance(key, tuple) else plain(key)
-    return made, tuple(nodes)
+    parts = [plain(one) for part in _parts(key) for one in _unmasked(part)]
+    return (parts[0] if len(parts) == 1 else tuple(parts)), tuple(nodes)
+
+
+def _parts(key: Any) -> tuple[Any, ...]:
+    return key if isinstance(key, tuple) else (key,)
+
+
+def _unmasked(part: Any) -> tuple[Any, ...]:
+    """A mask from outside of the graph, whose values are known, as the places it names."""
+    import numpy as np
+
+    if isinstance(part, (np.ndarray, list)):
+        array = np.asarray(part)
+        if array.dtype == bool and array.ndim:
+            return np.nonzero(array)
+    return (part,)
 
 
 def full_key(key: Any, rank: int) -> list[Any]:

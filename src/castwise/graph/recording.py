@@ -91,7 +91,7 @@ class _Recording:
             shape = shapes.broadcast([target.shape, new.shape])
             made = Traced(new)
             return made if shape == new.shape else layouts.broadcast_to(made, shape)
-        if _is_mask(key):
+        if _is_mask(key) and (isinstance(key, Traced) or not new.shape):
             return _written_under(key, target, new)
         plain, arrays = split_key(key, 2, index_node)
         part = indexed(target.shape, plain, [(), (), *[node.shape for node in arrays]])

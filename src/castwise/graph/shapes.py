@@ -92,7 +92,7 @@ def total(sizes: Sequence[int | str]) -> int | str:
     """
     terms: Counter[tuple[str, ...]] = Counter()
     for size in sizes:
-        terms.update(_terms(size))
+        terms.update(terms_of(size))
     return _text(terms)
 
 
@@ -106,13 +106,13 @@ def size_of(shape: Shape) -> int | str:
     for size in shape:
         wider: Counter[tuple[str, ...]] = Counter()
         for names, number in product.items():
-            for more, factor in _terms(size).items():
+            for more, factor in terms_of(size).items():
                 wider[tuple(sorted((*names, *more)))] += number * factor
         product = wider
     return _text(product)
 
 
-def _terms(size: int | str) -> Counter[tuple[str, ...]]:
+def terms_of(size: int | str) -> Counter[tuple[str, ...]]:
     """A sum of products: how often each product of names is in it; a number is of none."""
     terms: Counter[tuple[str, ...]] = Counter()
     for term in str(size).split("+"):

@@ -20,7 +20,7 @@ def graph_text(graph: Graph, *, shows_origins: bool = True) -> str:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         lines.append("  " + "  ".join([*cells, row[3] if shows_origins else ""]).rstrip())
     returned = ", ".join(names[node] for node in graph.outputs)
-    return "\n".join([*lines, f"  return {returned}"])
+    return "\n".join([*lines, f"  return {returned}".rstrip()])
 
 
 def node_names(graph: Graph) -> dict[Node, str]:
