@@ -9,6 +9,7 @@ from typing import Any
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype, dtypes_of
+from castwise.vocab.live import to_dtype
 
 _KINDS = (bool, int, float, complex)  # a bool is an int, so it comes first
 _LEAST, _BEYOND = -(1 << 63), 1 << 64  # what int64 or uint64 holds
@@ -78,10 +79,10 @@ def beyond(data: Any, wanted: DType | None) -> ScalarRangeError:
 def unreadable(data: Any, wanted: DType | None) -> UsageError | None:
     """The error for data that no array can be made of, if it is the data that is at fault."""
     if hasattr(data, "dtype"):
-        return UsageError(
+        return None if _has_dtype(data) else UsageError(
             f"castwise has no dtype for {data.dtype}: cast the array to one it has, such as "
             "x.astype('float64')."
-        )
+        )  # fmt: skip
     for leaf in _leaves(data):
         if _kind_of(leaf) is None and not hasattr(leaf, "dtype"):
             return UsageError(f"a tensor holds numbers, and {_short(leaf)} is none: {_way(leaf)}")
@@ -95,6 +96,14 @@ def unreadable(data: Any, wanted: DType | None) -> UsageError | None:
         f"lists of the lengths {uneven[0]} and {uneven[1]} side by side make no array: fill up "
         "the shorter ones, or make a tensor of each."
     )
+
+
+def _has_dtype(array: Any) -> bool:
+    """Whether castwise has the dtype of an array: another fault is the backend's to tell."""
+    try:
+        return to_dtype(array.dtype) is not None
+    except UsageError:
+        return False
 
 
 def _is_out_of_place(number: Any, wanted: DType) -> bool:
