@@ -52,8 +52,10 @@ def _is_beyond(value: Scalar, target: DType, dialect: Dialect) -> bool:
     """Whether the dialect refuses a number for its size: an integer dtype takes a float as the
     integer it has before the point."""
     how = dialect.assigns_beyond
-    if how == "raises beyond the default int":
-        own = dtype(dialect.python["int"])
+    if how in ("raises beyond the default int", "raises beside integers"):
+        is_narrow = target.kind == "int" and target.bits < _INT64.bits
+        beside = target if is_narrow else _INT64
+        own = beside if how == "raises beside integers" else dtype(dialect.python["int"])
         return type(value) is int and not own.min <= value <= own.max
     if how == "checked":
         is_wide = type(value) is int and not _INT64.min <= value <= _INT64.max

@@ -198,6 +198,8 @@ class Tensor(ArrayObject, Gradients):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         kind = self._kind
+        if value is None or isinstance(value, (list, tuple, str)):  # text is refused there
+            value = asarray(value, dialect=kind.in_force)._array
         if isinstance(value, Tensor):
             value = beside(value, (self,))
             if value._kind.backend is not kind.backend:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from castwise.engine.ask import answer
+from castwise.engine.assigning import check_assignment
 from castwise.engine.decision import Question
+from castwise.errors import UsageError
 from castwise.execute.inplace import would_change
 from castwise.execute.operands import common_backend, common_dialect, described, raw
 from castwise.execute.tensor import Tensor, asarray
@@ -40,7 +42,7 @@ class Variable(Tensor):
     def assign(self, value: Any) -> Variable:
         """Takes new values, which must promote to the variable's dtype.
 
-        Raises PromotionError where they do not.
+        Raises PromotionError where they do not, UsageError where the shape does not fit.
         """
         dialect = common_dialect([t._kind for t in (self, value) if isinstance(t, Tensor)])
         seen = (
@@ -50,11 +52,13 @@ class Variable(Tensor):
         joined = answer(Question(_RESULT_TYPE, seen, dialect)).result
         if joined is not self.dtype:
             raise would_change(f"assigning {seen[1]}", self, joined)
+        check_assignment(seen[1], self.dtype, dialect)
         backend = common_backend((self, value))
         if seen[1].is_scalar:
             array = backend.number(value, self.dtype)
         else:
             array = backend.cast(raw(value, backend), self.dtype)
+            _check_shape(tuple(array.shape), self.shape)
         self._array = backend.write(self._array, ..., array)
         return self
 
@@ -73,3 +77,13 @@ class Variable(Tensor):
         """
         self.sub_(value)
         return self
+
+
+def _check_shape(given: tuple[int, ...], held: tuple[int, ...]) -> None:
+    """Raises UsageError where values of a shape do not fill a variable of another."""
+    pairs = zip(reversed(given), reversed(held), strict=False)
+    if len(given) > len(held) or any(n not in (1, wanted) for n, wanted in pairs):
+        raise UsageError(
+            f"values of the shape {given} do not fill a variable of the shape {held}, which keeps "
+            "it: reshape them, or make another variable."
+        )

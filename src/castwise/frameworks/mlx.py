@@ -34,6 +34,7 @@ MLX = Dialect(
     accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32",
     index="uint32",
     casts="safe",
+    assigns_beyond="raises beside integers",
     # Asked on the CPU, where the least int32 // -1 ends the process.
     values=Values(
         remainder_by_zero="dividend",
