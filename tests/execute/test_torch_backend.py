@@ -451,6 +451,21 @@ def test_cuda_computes_as_the_cpu_does(dtype: str) -> None:
 
 
 @needs_cuda
+@pytest.mark.parametrize(("op", "dtype", "operands", "expected"), [
+    ("div", "float64", ([7.0], 3), [7 / 3]),
+    ("floor_divide", "float64", ([1.7976931348623157e308], 3), [5.992310449541053e307]),
+    ("pow", "float16", ([2048.0], -2), [2.0**-22]),
+    ("cumsum", "float16", ([2048.0, 1.0, 1.0],), [2048.0, 2048.0, 2050.0]),
+    ("angle", "bfloat16", ([-1.0],), [3.140625]),
+])  # fmt: skip
+def test_cuda_rounds_once(op: str, dtype: str, operands: Any, expected: list[float]) -> None:
+    """Where torch itself multiplies with a reciprocal, or computes in the small float."""
+    for dialect in ("numpy", "torch"):
+        x = cw.asarray(operands[0], dtype=dtype, backend="torch", dialect=dialect, device="cuda")
+        assert cw.apply(op, x, *operands[1:]).tolist() == expected
+
+
+@needs_cuda
 @pytest.mark.parametrize("shapes", [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 2)),
                                     ((4, 2, 3), (3, 2)), ((4, 2, 3), (1, 3, 5))])  # fmt: skip
 def test_products_of_integers_on_cuda(shapes: tuple[tuple[int, ...], ...]) -> None:

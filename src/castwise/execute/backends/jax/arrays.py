@@ -21,6 +21,7 @@ from castwise.vocab.operands import Scalar
 
 # JAX names these, and XLA computes nothing in them.
 _NAMES_ONLY = frozenset({"int1", "uint1", "float6_e2m3fn", "float6_e3m2fn"})
+_BYTE = 8  # on GPUs XLA loses elements between two dtypes that are both smaller
 _WITH_X64 = frozenset(map(dtype_named, ("int64", "uint64", "float64", "complex128")))
 _HINT = "JAX has it with x64 on: jax.config.update('jax_enable_x64', True) at the start."
 
@@ -93,6 +94,10 @@ class JAX:
         native = self.native(dtype)
         if array.dtype.kind == "c" and dtype.kind != "complex":
             array = array != 0 if dtype.kind == "bool" else array.real  # without JAX's warning
+        held = self.dtype_of(array)
+        if held is not dtype and max(held.bits, dtype.bits) < _BYTE:
+            between = jnp.int8 if held.kind == dtype.kind == "int" else jnp.float32
+            array = jax.lax.convert_element_type(array, between)
         return jax.lax.convert_element_type(array, native)
 
     def number(self, value: Scalar, dtype: DType) -> Any:

@@ -16,15 +16,14 @@ from castwise.vocab.dtypes import DType
 Function: TypeAlias = Callable[..., Any]
 
 _SAME_NAME = (
-    "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "eq", "ne", "lt", "le",
-    "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and",
-    "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "bitwise_not",
-    "maximum", "minimum", "fmax", "fmin", "atan2", "hypot", "logaddexp", "copysign", "nextafter",
-    "heaviside", "xlogy", "lerp", "addcmul", "stack", "abs", "neg", "square", "sign", "floor",
-    "ceil", "round", "trunc", "relu", "exp", "log", "sqrt", "rsqrt", "sin", "tanh", "sigmoid",
-    "reciprocal", "erf", "isnan", "isinf", "isfinite", "angle", "argmax", "argmin", "cos", "tan",
-    "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "expm1", "log1p", "log2",
-    "log10", "signbit",
+    "add", "sub", "mul", "remainder", "fmod", "eq", "ne", "lt", "le", "gt", "ge", "logical_and",
+    "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor",
+    "bitwise_left_shift", "bitwise_right_shift", "bitwise_not", "maximum", "minimum", "fmax",
+    "fmin", "atan2", "hypot", "logaddexp", "copysign", "nextafter", "heaviside", "xlogy", "lerp",
+    "addcmul", "stack", "abs", "neg", "square", "sign", "floor", "ceil", "round", "trunc", "relu",
+    "exp", "log", "sqrt", "rsqrt", "sin", "tanh", "sigmoid", "reciprocal", "erf", "isnan", "isinf",
+    "isfinite", "angle", "argmax", "argmin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
+    "asinh", "acosh", "atanh", "expm1", "log1p", "log2", "log10", "signbit",
 )  # fmt: skip
 _OF_THE_STANDARD = (
     "concat", "sum", "prod", "mean", "std", "var", "any", "all", "max", "min", "count_nonzero",
@@ -40,10 +39,10 @@ _NOT_IN_COMPLEX = frozenset({
     "floor_divide", "remainder", "fmod", "atan2", "hypot", "copysign", "nextafter", "heaviside",
     "xlogy", "floor", "ceil", "trunc", "threshold", "erf", "gelu", "log_softmax",
 })  # fmt: skip
-# Functions of 16-bit floats that on some path round more than once.
+# Functions of 16-bit floats that on some device round more than once, or are missing.
 _ROUNDS_BETWEEN = frozenset({
     "floor_divide", "remainder", "fmod", "logaddexp", "xlogy", "rsqrt", "erf", "gelu", "prod",
-    "cumprod", "logsumexp", "softmax", "log_softmax", "median", "allclose",
+    "cumsum", "cumprod", "logsumexp", "softmax", "log_softmax", "median", "allclose", "angle",
 })  # fmt: skip
 # What torch.autocast makes compute in another dtype than that of the arrays.
 _AUTOCAST = frozenset({
@@ -58,7 +57,7 @@ _FUNCTIONS: dict[str, Function] = {
     **{name: getattr(standard, name) for name in _OF_THE_STANDARD},
     **WRITTEN,
     "positive": torch.clone,
-    "float_power": torch.pow,
+    "float_power": WRITTEN["pow"],
     "gelu": torch.nn.functional.gelu,
     "cumsum": standard.cumulative_sum,
     "cumprod": standard.cumulative_prod,

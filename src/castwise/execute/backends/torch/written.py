@@ -24,6 +24,28 @@ _SAME_BITS = {
 }  # fmt: skip
 
 
+def div(x: Any, y: Any) -> Any:
+    """The quotient; of a number on the CPU torch takes the reciprocal, and rounds twice."""
+    return torch.div(x, _beside(x, y))
+
+
+def floor_divide(x: Any, y: Any) -> Any:
+    return torch.floor_divide(x, _beside(x, y))
+
+
+def pow(x: Any, y: Any) -> Any:
+    """The power; to a number torch multiplies small floats on a GPU, and rounds each time."""
+    if isinstance(y, torch.Tensor):
+        return torch.pow(x, _beside(x, y))
+    is_small = x.dtype in (torch.float16, torch.bfloat16) and not x.is_cpu
+    return torch.pow(x.float(), y).type(x.dtype) if is_small else torch.pow(x, y)
+
+
+def _beside(x: Any, y: Any) -> Any:
+    """A number, which is made on the CPU, on the device of the other operand."""
+    return y.to(x.device) if not y.ndim and y.is_cpu and not x.is_cpu else y
+
+
 def clamp(x: Any, *bounds: Any) -> Any:
     """What lies between a lowest and a highest value."""
     beside = [bound.to(x.device) for bound in bounds]  # a number is made on the CPU
@@ -119,7 +141,7 @@ def allclose(
 WRITTEN: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        where, clamp, matmul, dot, real, imag, conj, threshold, softmax, log_softmax, logsumexp,
-        norm, median, allclose,
+        where, div, floor_divide, pow, clamp, matmul, dot, real, imag, conj, threshold, softmax,
+        log_softmax, logsumexp, norm, median, allclose,
     )
 }  # fmt: skip
