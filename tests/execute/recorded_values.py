@@ -72,7 +72,8 @@ def without_subnormals(cell: Cell) -> Cell | None:
     if not any(_is_subnormal(h, v) for h in held for v in h.values):
         return cell
     sizes = {h.shape for h in held if h.shape}
-    if len(held) == len(cell.operands) or len(sizes) > 1:
+    is_reduced = bool(sizes) and not held[-1].shape
+    if len(held) == len(cell.operands) or len(sizes) > 1 or is_reduced:
         return None
     kept = [n for n in range(max(len(h.values) for h in held))
             if not any(_is_subnormal(h, h.values[n if h.shape else 0]) for h in held)]  # fmt: skip
@@ -85,10 +86,14 @@ def _chosen(held: Held, kept: list[int]) -> Held:
 
 
 def _is_subnormal(held: Held, value: Any) -> bool:
-    return bool(held.dtype and held.dtype in _LEAST and 0 < abs(value) < _LEAST[held.dtype])
+    least = _LEAST.get(held.dtype or "", 0)
+    return any(0 < abs(part) < least for part in (value.real, value.imag))
 
 
-_LEAST = {"bfloat16": 2.0**-126, "float32": 2.0**-126, "float64": 2.0**-1022}
+_LEAST = {
+    **dict.fromkeys(("bfloat16", "float32", "complex64"), 2.0**-126),
+    **dict.fromkeys(("float64", "complex128"), 2.0**-1022),
+}
 
 
 @contextmanager
