@@ -26,23 +26,30 @@ import castwise as cw
 from castwise.conformance.recorder import Cell
 from castwise.conformance.value_agreement import agrees
 from castwise.conformance.value_notation import read_held
-from castwise.errors import DivisionByZeroError, ScalarRangeError
+from castwise.errors import DivisionByZeroError, ScalarRangeError, UsageError
 from castwise.execute.apply import apply, planned
 from castwise.execute.backend import backend_named
 from castwise.frameworks.catalog import dialect_named
 
-# Dask runs a graph and JAX compiles for each cell: of their cells one in so many is tried.
-SAMPLED = {"dask": 40, "jax": 40}
-FLUSHES = {"jax"}  # its processor takes subnormal floats for zero
+# Dask runs a graph, JAX and CuPy compile for each cell: of theirs one in so many is tried.
+SAMPLED = {"dask": 40, "jax": 40, "cupy": 10}
+FLUSHES = {"jax", "cupy"}  # they take subnormal floats for zero
 PAIRS = [
-    *[("numpy", backend) for backend in ("numpy", "torch", "dask", "jax")],
+    *[("numpy", backend) for backend in ("numpy", "torch", "dask", "jax", "cupy")],
     ("numpy@1", "numpy"),
-    *[("torch", backend) for backend in ("numpy", "torch", "dask", "jax")],
+    *[("torch", backend) for backend in ("numpy", "torch", "dask", "jax", "cupy")],
     ("jax", "numpy"),
     ("jax", "jax"),
     ("jax:x64", "numpy"),
 ]
 DIFFERENCES = listed_differences()
+
+
+def skip_without(backend: str) -> None:
+    try:
+        backend_named(backend)
+    except UsageError as error:
+        pytest.skip(str(error))
 
 
 def difference_of(dialect: str, backend: str, cell: Cell) -> Difference | None:
@@ -70,7 +77,7 @@ def _dtypes(cell: Cell) -> set[str]:
 def test_every_recorded_value_is_computed_or_a_listed_difference(
     dialect: str, backend: str
 ) -> None:
-    pytest.importorskip(backend)
+    skip_without(backend)
     found = [
         (cell, difference_of(dialect, backend, cell)) for cell in disagreements(dialect, backend)
     ]
@@ -134,11 +141,11 @@ ASKED = [
 
 
 @pytest.mark.parametrize(("dialect", "op", "dtype", "operands", "expected"), ASKED)
-@pytest.mark.parametrize("backend", ["numpy", "torch"])
+@pytest.mark.parametrize("backend", ["numpy", "torch", "cupy"])
 def test_what_other_frameworks_answered(
     backend: str, dialect: str, op: str, dtype: str, operands: list[Any], expected: Any
 ) -> None:
-    pytest.importorskip(backend)
+    skip_without(backend)
     tensors = [cw.asarray(held(v, dtype, dialect), backend=backend) for v in operands]
     with quietly():
         assert apply(op, *tensors).tolist() == expected

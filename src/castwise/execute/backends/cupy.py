@@ -1,0 +1,248 @@
+"""CuPy: NumPy's functions on a GPU, and kernels where CuPy's own compute something else."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import Any
+
+import array_api_compat.cupy as standard
+import cupy
+import numpy as np
+
+from castwise.errors import UsageError
+from castwise.execute.backend import Backend, backend_named, lacking
+from castwise.execute.backends import DEFAULT
+from castwise.execute.functions import STANDARD, Function
+from castwise.frameworks.catalog import dialect_named
+from castwise.vocab.dtypes import DTYPES, DType
+from castwise.vocab.live import to_dtype
+from castwise.vocab.operands import Scalar
+
+_SMALL = 32  # below this many bits functions made of several kernels round in between
+# What CuPy names of these kinds and then refuses, or of complex numbers computes without NaN.
+_NOT_FOR = {
+    "bool": frozenset({"sub", "neg", "positive"}),
+    "complex": frozenset({"atan2", "hypot", "copysign", "nextafter", "fmax", "fmin"}),
+}
+_BY_RECIPE = frozenset({"median", "allclose"})  # with the options and the NaN of the others
+_BFLOAT16 = "bfloat16"
+
+
+class CuPy:
+    """The backend."""
+
+    name = "cupy"
+    speaks = "numpy"
+    namespace = standard
+    # A GPU converts floats out of range in a way that is no framework's.
+    values = replace(
+        dialect_named(speaks).values, integer_powers="negative truncates", float_to_int="its own"
+    )
+
+    def __init__(self) -> None:
+        host = backend_named(DEFAULT)
+        held = [d for d in DTYPES if d in host.dtypes and _is_held(host.native(d))]
+        self._native = {d: host.native(d) for d in held}
+        self.dtypes = frozenset(held)
+
+    def owns(self, thing: Any) -> bool:
+        """Whether something is a CuPy array."""
+        return isinstance(thing, cupy.ndarray)
+
+    def is_concrete(self, array: Any) -> bool:
+        """They always are; to look at one waits for the device."""
+        return True
+
+    def dtype_of(self, array: Any) -> DType:
+        """The dtype of an array."""
+        return _dtype_of(array.dtype)
+
+    def native(self, dtype: DType) -> Any:
+        """The NumPy dtype that CuPy knows it by."""
+        found = self._native.get(dtype)
+        if found is None:
+            raise lacking(dtype, self)
+        return found
+
+    def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
+        """An array of numbers, nested lists, a NumPy array or a CuPy array."""
+        if dtype is not None:
+            self.native(dtype)  # or it raises, before NumPy does
+        is_own = self.owns(data)
+        made = data if is_own else self._on_host(data, dtype)
+        if device is not None or not is_own:
+            with cupy.cuda.Device(device):  # None: the current one
+                made = cupy.asarray(made)
+        if dtype is not None and self.dtype_of(made) is not dtype:
+            made = self.cast(made, dtype)
+        if copy is False and made is not data:
+            raise ValueError(f"this becomes a CuPy {made.dtype} array by a copy only.")
+        return made.copy() if copy and made is data else made
+
+    def _on_host(self, data: Any, dtype: DType | None) -> Any:
+        """Numbers, lists or a NumPy array as one of NumPy, in a dtype that CuPy has."""
+        host = backend_named(DEFAULT)
+        array = data if host.owns(data) else host.make(data, dtype, copy=None, device=None)
+        if dtype is not None and host.dtype_of(array) not in self.dtypes:
+            array = host.cast(array, dtype)
+        self.native(host.dtype_of(array))
+        return array
+
+    def cast(self, array: Any, dtype: DType) -> Any:
+        """A copy of the array in a dtype; out of range it does as the device does."""
+        native = self.native(dtype)
+        if array.dtype.kind == "c" and native.kind != "c":
+            array = array != 0 if native.kind == "b" else array.real  # without CuPy's warning
+        return array.astype(native)
+
+    def number(self, value: Scalar, dtype: DType) -> Any:
+        """A NumPy scalar, which a kernel takes along without a transfer of its own."""
+        self.native(dtype)
+        return backend_named(DEFAULT).number(value, dtype)
+
+    def function(self, op: str, dtype: DType) -> Function | None:
+        """CuPy's function or a kernel, unless it does not take the dtype or rounds in between."""
+        if op in _MOVES:
+            return _MOVES[op]
+        if op in _BY_RECIPE or op in _NOT_FOR.get(dtype.kind, ()):
+            return None
+        written = _WRITTEN.get((dtype.kind, op))
+        if written is not None:
+            is_small = dtype.kind == "float" and dtype.bits < _SMALL and op != "nextafter"
+            return None if is_small else written
+        found = _NAMED.get(op) or getattr(standard, STANDARD.get(op, op), None)
+        if isinstance(found, cupy.ufunc):
+            return found if _has_loop(found, self.native(dtype)) else None
+        return found if dtype.bits >= _SMALL else None
+
+    def write(self, array: Any, key: Any, values: Any) -> Any:
+        """Writes into the array itself."""
+        array[key] = values
+        return array
+
+    def to_numpy(self, array: Any) -> Any:
+        """The values, copied from the device."""
+        return cupy.asnumpy(array)
+
+
+def backend() -> Backend:
+    """The backend of this file; UsageError where there is no GPU."""
+    if not cupy.cuda.is_available():
+        raise UsageError("the backend cupy needs a GPU, and CuPy finds none here.")
+    return CuPy()
+
+
+def _is_held(native: Any) -> bool:
+    """Whether CuPy has arrays of a dtype: NumPy's own, and of late bfloat16."""
+    is_bfloat16 = native.name == _BFLOAT16 and f"{native.char * 2}->{native.char}" in cupy.add.types
+    return native.isbuiltin == 1 or is_bfloat16
+
+
+@functools.cache
+def _dtype_of(native: Any) -> DType:
+    return to_dtype(native)
+
+
+def _has_loop(function: Any, native: Any) -> bool:
+    """Whether a ufunc takes arrays of a dtype without casting them, or answers with a bool."""
+    given = native.char * function.nin
+    if native.kind != "c" and all(loop.endswith("->?") for loop in function.types):
+        return True
+    part = np.ones(1, native).real.dtype.char
+    return not {f"{given}->{out}" for out in (native.char, part, "?")}.isdisjoint(function.types)
+
+
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    """One or the other; of bfloat16, which CuPy does not choose from, by the bits."""
+    if x.dtype.name != _BFLOAT16:
+        return cupy.where(condition, x, y)
+    return cupy.where(condition, x.view(np.int16), y.view(np.int16)).view(x.dtype)
+
+
+def _clamp(x: Any, low: Any = None, high: Any = None) -> Any:
+    x = x.copy() if low is None else cupy.maximum(x, low)
+    return x if high is None else cupy.minimum(x, high)
+
+
+def _running(function: Function) -> Function:
+    """A running sum or product, for which CuPy wants a dimension."""
+    return lambda x, **options: function(cupy.atleast_1d(x), **options)
+
+
+def _logical(function: Function) -> Function:
+    """A function of whether numbers are zero, of which CuPy has not all dtypes."""
+    return lambda *arrays: function(*[array != 0 for array in arrays])
+
+
+def _nextafter(x: Any, y: Any) -> Any:
+    """By the bits: CuPy takes subnormal numbers for zero, and what follows infinity for NaN."""
+    bits = np.dtype(f"i{x.dtype.itemsize}")
+    infinity = np.asarray(np.inf).astype(x.dtype).view(bits)[()]
+    return _next_bits(x.view(bits), y.view(bits), infinity).view(x.dtype)
+
+
+def _power(x: Any, y: Any) -> Any:
+    """In float64; some dialects leave the exponent an integer."""
+    return _same_power(x, y) if x.dtype == y.dtype else _mixed_power(*map(cupy.asarray, (x, y)))
+
+
+_of_one = functools.partial(cupy.ElementwiseKernel, "T x", "T z")
+_of_two = functools.partial(cupy.ElementwiseKernel, "T x, T y", "T z")
+# Bits as integers in the order of the floats; both zeros are 0.
+_next_bits = cupy.ElementwiseKernel("T x, T y, T infinity", "T z", """
+    const T sign = T(1) << (8 * sizeof(T) - 1);
+    const T a = x < 0 ? -(x & ~sign) : x, b = y < 0 ? -(y & ~sign) : y;
+    const T next = a < b ? a + 1 : a - 1;
+    const bool is_nan = (x & ~sign) > infinity || (y & ~sign) > infinity;
+    z = is_nan ? T(infinity + 1) : a == b ? y : next < 0 ? T(-next | sign) : next;
+""")  # fmt: skip
+_POWER = "z = pow(static_cast<double>(x), static_cast<double>(y))"
+_same_power, _mixed_power = _of_two(_POWER), cupy.ElementwiseKernel("T x, U y", "T z", _POWER)
+_is_shift = "static_cast<unsigned long long>(y) < 8 * sizeof(T)"  # neither negative nor too large
+# (kind, op) -> what computes it where CuPy has another function, or one that is less exact.
+_WRITTEN: dict[tuple[str, str], Function] = {
+    ("int", "fmod"): _of_two("z = y == 0 ? T(0) : T(x % y)"),
+    ("int", "bitwise_left_shift"): _of_two(f"z = {_is_shift} ? T(x << y) : T(0)"),
+    ("int", "bitwise_right_shift"): _of_two(f"z = {_is_shift} ? T(x >> y) : T(x < 0 ? -1 : 0)"),
+    ("int", "reciprocal"): _of_one("""
+        const bool has_sign = T(-1) < T(0) && sizeof(T) >= 4;  // of infinity as an integer
+        z = x ? T(1 / x) : has_sign ? T(T(1) << (8 * sizeof(T) - 1)) : T(0);
+    """),
+    ("float", "remainder"): _of_two("""
+        const T rest = fmod(x, y);
+        z = rest == 0 ? copysign(T(0), y) : (y < 0) != (rest < 0) ? rest + y : rest;
+    """),
+    ("float", "floor_divide"): _of_two("""
+        const T rest = fmod(x, y);
+        const T quotient = (x - rest) / y - (rest != 0 && (y < 0) != (rest < 0));
+        const T whole = floor(quotient);
+        z = y == 0 ? x / y : quotient == 0 ? copysign(T(0), x / y)
+            : whole + (quotient - whole > T(0.5));
+    """),
+    ("float", "pow"): _power,
+    ("float", "float_power"): _power,
+    ("float", "erf"): _of_one("z = erf(x)"),
+    ("float", "gelu"): _of_one("z = x / 2 * (1 + erf(x * T(0.7071067811865476)))"),
+    ("float", "nextafter"): _nextafter,
+    ("float", "angle"): lambda x: cupy.arctan2(x.dtype.type(0), x),  # by the sign, NaN of NaN
+    # By the ratio of the divisor's parts, which may be infinite.
+    ("complex", "div"): _of_two("""
+        typedef typename T::value_type part;
+        const part a = x.real(), b = x.imag(), c = y.real(), d = y.imag();
+        const bool is_first = fabs(c) >= fabs(d);
+        const part ratio = c == 0 && d == 0 ? 0 : is_first ? d / c : c / d;
+        const part size = is_first ? c + d * ratio : c * ratio + d;
+        z = is_first ? T((a + b * ratio) / size, (b - a * ratio) / size)
+                     : T((a * ratio + b) / size, (b * ratio - a) / size);
+    """),
+    **{(kind, f"logical_{name}"): _logical(getattr(cupy, f"logical_{name}"))
+       for kind in ("int", "float", "complex") for name in ("and", "or", "xor", "not")},
+}  # fmt: skip
+_MOVES: dict[str, Function] = {"where": _where, "concat": cupy.concatenate, "stack": cupy.stack}
+# Where the standard's namespace has another function than CuPy, or none.
+_NAMED: dict[str, Function] = {
+    "clamp": _clamp, "clip_above": cupy.minimum, "sign": cupy.sign, "floor": cupy.floor,
+    "ceil": cupy.ceil, "trunc": cupy.trunc, "cumsum": _running(standard.cumulative_sum),
+    "cumprod": _running(standard.cumulative_prod),
+}  # fmt: skip
