@@ -41,23 +41,16 @@ def test_item_is_of_one_element():
         cw.asarray([1, 2]).item()
 
 
-@pytest.mark.parametrize(
-    ("name", "way"),
-    [
-        ("sum", r"castwise\.array_api\.sum\(x\)"),
-        ("reshape", r"castwise\.array_api\.reshape\(x\)"),
-        ("relu", r"castwise\.array_api\.relu\(x\)|cw\.apply\('relu', x\)"),
-        ("true_divide", r"cw\.apply\('true_divide', x\)"),
-        ("tobytes", r"its numpy array has: x\.array\.tobytes"),
-        ("summ", r"has no attribute 'summ'\."),
-        ("_repr_html_", r"has no attribute '_repr_html_'\."),
-    ],
-)
-def test_a_missing_method_names_the_way_to_it(name, way):
-    t = cw.asarray([1, 2], dialect="torch")
-    with pytest.raises(AttributeError, match=way):
-        getattr(t, name)
-    assert not hasattr(t, name)
+@pytest.mark.parametrize("name", ["sum", "mean", "exp", "relu"])
+def test_a_missing_method_names_the_way_to_it(name):
+    for t in (cw.asarray([1, 2], dialect="torch"), cw.Variable([1, 2])):
+        with pytest.raises(AttributeError, match=rf"cw\.apply\('{name}', x\), and castwise"):
+            getattr(t, name)
+        assert not hasattr(t, name)
+
+
+def test_nothing_stands_between_a_tensor_and_its_attributes():
+    assert not hasattr(cw.Tensor, "__getattr__")  # which slows down each of them
 
 
 def test_copies_and_pickles_need_no_attribute_beyond_their_own():

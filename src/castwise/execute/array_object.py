@@ -6,16 +6,13 @@ import importlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from castwise.engine.ask import find_op
 from castwise.errors import UsageError
 from castwise.execute.kinds import Kind
-from castwise.frameworks.dialect import Dialect
 
 if TYPE_CHECKING:
     from castwise.execute.tensor import Tensor
 
 VERSION = "2024.12"
-_NAMESPACE = "castwise.array_api"
 
 
 class ArrayObject:
@@ -40,28 +37,7 @@ class ArrayObject:
         if api_version not in (None, VERSION):
             raise UsageError(f"the standard is followed in its version {VERSION} alone.")
         # By name, since the namespace is built on tensors.
-        return importlib.import_module(_NAMESPACE)
-
-    if not TYPE_CHECKING:  # or every name would pass for an attribute
-
-        def __getattr__(self, name: str) -> Any:
-            raise AttributeError(
-                f"a {type(self).__name__} has no attribute {name!r}{self._way_to(name)}",
-                name=name,
-                obj=self,
-            )
-
-    def _way_to(self, name: str) -> str:
-        """Where something is that a tensor has no method for, as the end of a sentence."""
-        if name.startswith("_"):  # of which Python and libraries ask for many
-            return "."
-        if hasattr(importlib.import_module(_NAMESPACE), name):
-            return f": the standard has functions, {_NAMESPACE}.{name}(x)."
-        if _is_op(name, self._kind.in_force):
-            return f": ops are applied, cw.apply({name!r}, x)."
-        if hasattr(self._array, name):
-            return f", its {self._kind.backend.name} array has: x.array.{name}."
-        return "."
+        return importlib.import_module("castwise.array_api")
 
     @property
     def T(self) -> Tensor:  # noqa: N802 -- the standard's name
@@ -161,10 +137,3 @@ class ArrayObject:
 
     def __iter__(self) -> Iterator[Tensor]:
         return (self[place] for place in range(len(self)))
-
-
-def _is_op(name: str, dialect: Dialect) -> bool:
-    try:
-        return find_op(name, dialect) is not None
-    except UsageError:
-        return False

@@ -8,6 +8,7 @@ from typing import Any
 from castwise.execute.apply import apply, apply_operator, operator_of
 from castwise.execute.inplace import OPERATORS
 from castwise.execute.tensor import Tensor
+from castwise.vocab.ops import OPS
 
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 _UNARY = {"neg": "neg", "pos": "positive", "abs": "abs", "invert": "bitwise_not"}
@@ -27,8 +28,27 @@ def _unary(op: str) -> Callable[[Tensor], Any]:
     return operator
 
 
+class _Applied:
+    """Stands where a tensor has no method: the error names the way to the op.
+
+    One of these for each op, since `__getattr__` would slow down every attribute there is.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, tensor: Tensor | None, owner: type) -> Any:
+        raise AttributeError(
+            f"a {owner.__name__} has no attribute {self._name!r}: ops are applied, "
+            f"cw.apply({self._name!r}, x), and castwise.array_api has functions."
+        )
+
+
 def install() -> None:
     """Gives Tensor its operators."""
+    for row in OPS:
+        if row not in Tensor.__dict__:
+            setattr(Tensor, row, _Applied(row))
     for name, op in {**OPERATORS, **{name: name for name in _COMPARISONS}}.items():
         setattr(Tensor, f"__{name}__", operator_of(op))
     for name, op in OPERATORS.items():
