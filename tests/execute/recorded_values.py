@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import functools
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,10 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from castwise.conformance.calls import OPERATORS
+from castwise.conformance.grid import JOINS, REDUCTIONS
 from castwise.conformance.recorder import OUT_OF_RANGE, Cell, read_cells
 from castwise.conformance.recorders.numpy_values import held_by_numpy, numpy_array
 from castwise.conformance.value_agreement import agrees
-from castwise.conformance.value_grid import CAST
+from castwise.conformance.value_grid import CAST, LOSSES, PRODUCTS
 from castwise.conformance.value_notation import Held, read_held
 from castwise.conformance.value_recorder import ZERO_DIVISION
 from castwise.errors import CastwiseError, ScalarRangeError
@@ -25,6 +27,7 @@ from castwise.execute.apply import apply
 from castwise.execute.inplace import updated
 from castwise.execute.tensor import Tensor, asarray
 
+held_in = functools.cache(read_held)  # most operands stand in many cells
 FOLDER = Path(__file__).parents[2] / "conformance" / "values"
 OPTIONS = {"threshold": {"threshold": 1, "value": 1}}  # what the recorders pass
 
@@ -54,11 +57,17 @@ def listed_differences() -> list[Difference]:
     return [Difference(*row[:5], int(row[5]), row[6]) for row in rows]  # type: ignore[call-arg]
 
 
+def dtypes_in(cell: Cell) -> set[str]:
+    """The dtypes of a cell's operands and answer."""
+    return {text.partition("=")[0] for text in (*cell.operands, cell.answer) if "=" in text}
+
+
 def signature(cell: Cell) -> str:
     """The operands without what arrays hold: `int8[37];300`."""
     return re.sub(r"=[^\[;]*\[", "[", ";".join(cell.operands))
 
 
+@functools.cache
 def recorded(dialect: str) -> list[Cell]:
     return read_cells(FOLDER / f"{dialect.replace(':', '-')}.tsv.gz")[1]
 
@@ -68,7 +77,7 @@ def without_subnormals(cell: Cell) -> Cell | None:
 
     A processor that takes them for zero leaves nothing to tell them by.
     """
-    held = [read_held(text) for text in (*cell.operands, cell.answer) if not text.startswith("!")]
+    held = [held_in(text) for text in (*cell.operands, cell.answer) if not text.startswith("!")]
     if not any(_is_subnormal(h, v) for h in held for v in h.values):
         return cell
     sizes = {h.shape for h in held if h.shape}
@@ -111,22 +120,47 @@ def disagrees(cell: Cell, dialect: str, backend: str) -> bool:
         return False  # a dtype that it computes in
     if isinstance(answer, str) or cell.answer.startswith("!"):
         return answer != cell.answer
-    return not agrees(cell.op, [*map(read_held, cell.operands)], read_held(cell.answer), answer)
+    return not agrees(cell.op, [*map(held_in, cell.operands)], held_in(cell.answer), answer)
 
 
 def computed(cell: Cell, dialect: str, backend: str) -> Held | str:
     """What a tensor computes, or the answer its error amounts to."""
     try:
-        held = [read_held(notation) for notation in cell.operands]
-        operands = [_tensor(h, dialect, backend) if h.dtype else h.values[0] for h in held]
+        held = [held_in(notation) for notation in cell.operands]
+        size = _size(cell, held) if backend in COMPILES else None
+        given = [_filled(h) if h.shape else h for h in held] if size else held
+        operands = [_tensor(h, dialect, backend) if h.dtype else h.values[0] for h in given]
         result = _result(cell, operands)
-        return Held(result.dtype.name, result.shape, held_by_numpy(result.numpy()).values)
+        values = held_by_numpy(result.numpy()[:size] if size else result.numpy()).values
+        return Held(result.dtype.name, (size,) if size else result.shape, values)
     except ZeroDivisionError:
         return ZERO_DIVISION
     except ScalarRangeError:
         return OUT_OF_RANGE
     except (CastwiseError, ValueError) as error:  # a library's own words are none of its values
         return f"{type(error).__name__}: {error}"
+
+
+# These compile anew for every shape: arrays of elementwise ops are filled up to one size.
+COMPILES = ("jax",)
+_FILLED = 64
+_NOT_ELEMENTWISE = frozenset(
+    (*REDUCTIONS, *JOINS, *PRODUCTS, *LOSSES, "softmax", "log_softmax", "allclose")
+)
+
+
+def _size(cell: Cell, held: Sequence[Held]) -> int | None:
+    """How many elements the arrays of an elementwise op have; None where they stay as they are."""
+    sizes = {h.shape for h in held if h.shape}
+    is_one = len(sizes) == 1 and cell.op not in _NOT_ELEMENTWISE
+    size = min(sizes) if is_one else ()
+    return size[0] if len(size) == 1 and size[0] <= _FILLED else None
+
+
+def _filled(held: Held) -> Held:
+    """An array with its elements again and again."""
+    again = held.values * (_FILLED // len(held.values) + 1)
+    return Held(held.dtype, (_FILLED,), again[:_FILLED])
 
 
 def _tensor(held: Held, dialect: str, backend: str) -> Tensor:

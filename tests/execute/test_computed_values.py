@@ -15,6 +15,7 @@ import pytest
 from recorded_values import (
     Difference,
     disagrees,
+    dtypes_in,
     listed_differences,
     quietly,
     recorded,
@@ -32,15 +33,15 @@ from castwise.execute.backend import backend_named
 from castwise.frameworks.catalog import dialect_named
 
 # Dask runs a graph, JAX and CuPy compile for each cell: of theirs one in so many is tried.
-SAMPLED = {"dask": 40, "jax": 40, "cupy": 10}
+SAMPLED = {"dask": 10, "jax": 20, "cupy": 10}
 FLUSHES = {"jax", "cupy"}  # they take subnormal floats for zero
 PAIRS = [
     *[("numpy", backend) for backend in ("numpy", "torch", "dask", "jax", "cupy")],
     ("numpy@1", "numpy"),
     *[("torch", backend) for backend in ("numpy", "torch", "dask", "jax", "cupy")],
-    ("jax", "numpy"),
-    ("jax", "jax"),
+    *[("jax", backend) for backend in ("numpy", "torch", "dask", "jax")],
     ("jax:x64", "numpy"),
+    ("jax:x64", "torch"),
 ]
 DIFFERENCES = listed_differences()
 
@@ -59,18 +60,12 @@ def difference_of(dialect: str, backend: str, cell: Cell) -> Difference | None:
 def disagreements(dialect: str, backend: str) -> list[Cell]:
     held = backend_named(backend).dtypes
     names = {dtype.name for dtype in held}
-    cells = [cell for cell in recorded(dialect) if _dtypes(cell) <= names]
+    cells = [cell for cell in recorded(dialect) if dtypes_in(cell) <= names]
     tried: Iterable[Cell | None] = cells[:: SAMPLED.get(backend, 1)]
     if backend in FLUSHES and dialect_named(dialect).values.subnormals == "kept":
         tried = map(without_subnormals, filter(None, tried))
     with quietly():
         return [cell for cell in tried if cell and disagrees(cell, dialect, backend)]
-
-
-def _dtypes(cell: Cell) -> set[str]:
-    """The dtypes of a cell's operands and answer."""
-    texts = [*cell.operands, *([] if cell.answer.startswith("!") else [cell.answer])]
-    return {held.dtype for held in map(read_held, texts) if held.dtype}
 
 
 @pytest.mark.parametrize(("dialect", "backend"), PAIRS)
@@ -201,6 +196,18 @@ def test_a_number_behind_a_small_float_keeps_its_precision_in_torch_alone() -> N
         assert (70000 * half).tolist() == [35008.0]
         assert (many + 70000.0).tolist() == [np.inf]
         assert (held([0.5], "float16", "jax") * 70000.0).tolist() == [np.inf]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+@pytest.mark.parametrize("weight", [0.3, 70000.0])
+def test_a_weight_between_small_floats_keeps_its_precision_in_torch(
+    backend: str, weight: float
+) -> None:
+    torch = pytest.importorskip("torch")
+    start, end = np.array([[0.25, 3.0, -2.0], [0.5, 3.5, -1.75]], "float16")
+    expected = torch.lerp(torch.from_numpy(start), torch.from_numpy(end), weight).tolist()
+    tensors = [cw.asarray(a, dialect="torch", backend=backend) for a in (start, end)]
+    assert apply("lerp", *tensors, weight).tolist() == expected
 
 
 def test_casts_of_floats_out_of_range() -> None:

@@ -6,6 +6,7 @@ import functools
 from typing import Any, Protocol, runtime_checkable
 
 from castwise.execute.backend import Backend
+from castwise.execute.flushing import flusher, is_flushed
 from castwise.execute.functions import function_for
 from castwise.frameworks.catalog import dialect_named
 from castwise.frameworks.value_rules import Values
@@ -30,17 +31,58 @@ def own_values(backend: Backend) -> Values:
     return dialect_named(backend.speaks).values
 
 
-def cast_under(values: Values | None, backend: Backend, array: Any, target: DType) -> Any:
-    """The array in another dtype, as the dialect with these rules casts it."""
-    if target.kind != "int" or values is None:
+def is_plain_cast(values: Values | None, source: DType, target: DType) -> bool:
+    """Whether no rule about values has a say in a cast."""
+    if values is None or source.kind not in ("float", "complex"):
+        return True
+    return target.kind in ("float", "complex") and values.subnormals == "kept"
+
+
+def cast_under(
+    values: Values | None, backend: Backend, array: Any, target: DType, *, is_asked: bool = False
+) -> Any:
+    """The array in another dtype, as the dialect with these rules casts it; `is_asked`: by astype,
+    not by an op."""
+    held = backend.dtype_of(array)
+    if values is None or is_plain_cast(values, held, target):
         return backend.cast(array, target)
-    rule, held = values.float_to_int, backend.dtype_of(array)
-    if rule == own_values(backend).float_to_int or held.kind not in ("float", "complex"):
+    if target.kind == "bool":
+        return _truth(values, backend, array, target, is_asked)
+    if target.kind != "int":
+        return _flushed_cast(backend, array, held, target)
+    rule = values.float_to_int
+    if rule == own_values(backend).float_to_int:
         return backend.cast(array, target)
     real = function_for(backend, "real", held)(array) if held.kind == "complex" else array
     wide = _widened(backend, real)
     is_saturating = rule == "saturates"
     return _saturated(backend, wide, target) if is_saturating else _wrapped(backend, wide, target)
+
+
+def _flushed_cast(backend: Backend, array: Any, held: DType, target: DType) -> Any:
+    """A cast that takes subnormal floats for zero where it computes: to float64 and from it."""
+    is_own = own_values(backend).subnormals == "flushed"
+    if not is_own and is_flushed(held) and held.bits < 64 == target.part.bits:
+        array = flusher(backend, held)(array)
+    found = backend.cast(array, target)
+    is_narrowed = held.bits == 64 and is_flushed(target) and target.bits == 32
+    return flusher(backend, target)(found) if is_narrowed and not is_own else found
+
+
+def _truth(values: Values, backend: Backend, array: Any, target: DType, is_asked: bool) -> Any:
+    """Where numbers count as true."""
+    held, own = backend.dtype_of(array), own_values(backend)
+    if held.kind == "complex":
+        if values.truth == "not zero" == own.truth:
+            return backend.cast(array, target)
+        if values.truth == "not zero" or (is_asked and values.truth == "implied real part"):
+            return function_for(backend, "ne", held)(array, backend.number(0, held))
+        array = function_for(backend, "real", held)(array)
+        held = held.part
+    is_by_bits = is_asked and held.bits < 32
+    if values.subnormals == "flushed" != own.subnormals and is_flushed(held) and not is_by_bits:
+        array = flusher(backend, held)(array)
+    return backend.cast(array, target)
 
 
 def _widened(backend: Backend, array: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 from castwise.errors import DivisionByZeroError, ScalarRangeError
 from castwise.execute.backend import Backend
 from castwise.execute.casting import cast_under, own_values
+from castwise.execute.flushing import FLUSHED, flushing
 from castwise.execute.functions import Function, function_for
 from castwise.frameworks.value_rules import Values
 from castwise.vocab.dtypes import DType, dtype
@@ -62,32 +63,10 @@ def obeying(
     place = Place(backend, op, compute, values)
     for rule in _RULES.get(op, ()):
         function = rule(function, place)
-    return _flushing(function, place) if op in _FLUSHED else function
-
-
-def _flushing(function: Function, at: Place) -> Function:
-    """A function that takes subnormal floats for zero, and gives zero instead of them."""
-    is_small = at.compute.bits < 32 and at.compute.exponent_bits < 8  # float16 computes in float32
-    if at.compute.kind != "float" or is_small or not at.differs("subnormals"):
-        return function
-    is_bits = at.op in _BY_BITS and at.compute.bits < 32  # told from zero by their bits
-    if is_bits or at.values.subnormals == "kept":
-        return function  # what a processor has flushed is gone
-    least, zero = at.number(2.0 ** (1 - at.compute.bias)), at.number(0)
-
-    def flushed(x: Any) -> Any:
-        if at.backend.dtype_of(x) is not at.compute:
-            return x
-        is_small = at.do("lt", at.do("abs", x), least)
-        if at.backend.is_concrete(is_small) and not bool(is_small.any()):
-            return x  # as nearly always
-        return at.choose(is_small, at.do("mul", x, zero), x)  # which keeps the sign
-
-    if at.op == "pow":  # of which only the result is arithmetic
-        return lambda x, y: flushed(function(x, y))
-    if at.op in ("remainder", "fmod"):  # a small dividend is a remainder already
-        return lambda x, y: function(x, flushed(y))
-    return lambda *arrays, **options: flushed(function(*map(flushed, arrays), **options))
+    is_flushing = values.subnormals == "flushed" and place.differs("subnormals")
+    if op in FLUSHED and is_flushing:  # what a processor has flushed is gone
+        return flushing(function, backend, op, compute)
+    return function
 
 
 def _is_quotient(function: Function, at: Place) -> Function:
@@ -168,13 +147,15 @@ def _is_division(function: Function, at: Place) -> Function:
 
     def computed(x: Any, y: Any) -> Any:
         is_single = bool(getattr(x, "shape", ())) and not getattr(y, "shape", ())
-        return function(x, at.choose(at.do("eq", x, x), y, y) if is_single else y)
+        return function(x, _made_array(at, x, y) if is_single else y)
 
     return computed
 
 
 def _is_power(function: Function, at: Place) -> Function:
-    """Integers to the power of integers."""
+    """Integers to the power of integers, and floats to that of one exponent."""
+    if at.compute.kind == "float":
+        return _single_power(function, at)
     if at.compute.kind != "int":
         return function
     rule = at.values.integer_powers
@@ -185,6 +166,23 @@ def _is_power(function: Function, at: Place) -> Function:
     if at.own.integer_powers == "six bits":
         function = functools.partial(_wrapping_power, at)
     return functools.partial(_POWERS[rule], function, at)
+
+
+def _single_power(function: Function, at: Place) -> Function:
+    """The power of one half on a library that takes the square root: it is made an array."""
+    if at.own.single_powers != "square root" or at.values.single_powers == "square root":
+        return function
+
+    def computed(x: Any, y: Any) -> Any:
+        is_single = bool(getattr(x, "shape", ())) and not getattr(y, "shape", ())
+        return function(x, _made_array(at, x, y) if is_single and float(y) == 0.5 else y)
+
+    return computed
+
+
+def _made_array(at: Place, x: Any, y: Any) -> Any:
+    """A number or 0-d array as an array of the shape of another."""
+    return at.choose(at.do("eq", x, x), y, y)
 
 
 def _float_power(at: Place, x: Any, y: Any) -> Any:
@@ -254,6 +252,17 @@ _POWERS: dict[str, Callable[..., Any]] = {
 }
 
 
+def _is_question(function: Function, at: Place) -> Function:
+    """any and all of complex numbers, which count as true or false by a rule."""
+    if at.compute.kind != "complex" or not at.differs("truth"):
+        return function
+    real = function_for(at.backend, at.op, at.compute.part)
+    if at.values.truth != "not zero":
+        return lambda x, **options: real(at.do("real", x), **options)
+    question = function_for(at.backend, at.op, dtype("bool"))
+    return lambda x, **options: question(at.do("ne", x, at.number(0)), **options)
+
+
 def _is_shift(function: Function, at: Place) -> Function:
     """Shifts by fewer than no bits, or by as many as there are or more."""
     rule = at.values.shifts
@@ -279,6 +288,14 @@ def _is_clamp(function: Function, at: Place) -> Function:
     return clamped
 
 
+def _is_root(function: Function, at: Place) -> Function:
+    """The square root, where a library does not round it to the nearest number."""
+    is_rounded = at.compute.kind == "float" and at.compute.bits >= 32
+    if not is_rounded or at.values.square_root == "library" or not at.differs("square_root"):
+        return function
+    return at.backend.function("exact_sqrt", at.compute) or function
+
+
 def _is_sign(function: Function, at: Place) -> Function:
     if at.compute.kind != "float" or not at.differs("sign_of_nan"):
         return function
@@ -299,14 +316,6 @@ def _is_rounding(function: Function, at: Place) -> Function:
     return away
 
 
-# Those that look at floats as numbers; the others move bits, or flip the sign.
-_FLUSHED = frozenset({
-    "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "eq", "ne", "lt", "le",
-    "gt", "ge", "maximum", "minimum", "atan2", "hypot", "heaviside", "xlogy", "clamp", "relu",
-    "ceil", "sign", "log", "sqrt", "rsqrt", "reciprocal", "square", "logical_and", "logical_or",
-    "logical_xor", "logical_not", "count_nonzero", "times_reciprocal",
-})  # fmt: skip
-_BY_BITS = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not", "count_nonzero"})
 Rules = tuple[Callable[[Function, Place], Function], ...]
 _RULES: dict[str, Rules] = {
     "div": (_is_division,),
@@ -317,6 +326,9 @@ _RULES: dict[str, Rules] = {
     "bitwise_left_shift": (_is_shift,),
     "bitwise_right_shift": (_is_shift,),
     "clamp": (_is_clamp,),
+    "any": (_is_question,),
+    "all": (_is_question,),
     "sign": (_is_sign,),
+    "sqrt": (_is_root,),
     "round": (_is_rounding,),
 }

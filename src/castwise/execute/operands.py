@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -88,10 +88,14 @@ def common_backend(operands: Sequence[Any]) -> Backend:
         backend = operand._kind.backend if isinstance(operand, Tensor) else _foreign(operand)
         if backend:
             found[backend.name] = backend
-    taking = next((b for b in found.values() if isinstance(b, TakesConstants)), None)
+    taking = _taking_constants(found.values()) if len(found) > 1 else None
     if len(found) > 1 and taking is None:
         raise two_backends(*list(found)[:2])
     return taking or next(iter(found.values()), None) or backend_named(DEFAULT_BACKEND)
+
+
+def _taking_constants(found: Iterable[Backend]) -> Backend | None:
+    return next((backend for backend in found if isinstance(backend, TakesConstants)), None)
 
 
 def _foreign(operand: Any) -> Backend | None:

@@ -10,7 +10,7 @@ from castwise.engine.decision import Decision
 from castwise.errors import PromotionError
 from castwise.execute.backend import Backend
 from castwise.execute.kinds import Kind
-from castwise.execute.steps import RunsWhole, steps_of
+from castwise.execute.steps import running_whole, steps_of
 from castwise.execute.value_steps import under_rules
 from castwise.vocab.dtypes import dtypes_of
 
@@ -44,7 +44,8 @@ class Plan:
         self.entering = tuple([entry and entry.dtype for entry in self._steps.entries])
         self._function = self._steps.quieted(self._steps.function(backend), backend)
         self._takes = self._steps.takes(backend)
-        whole = backend.whole(self._steps) if isinstance(backend, RunsWhole) else None
+        at_once = running_whole(backend)
+        whole = at_once.whole(self._steps) if at_once else None
         if self._steps.defaults:
             self._function = functools.partial(self._function, **self._steps.defaults)
             whole = whole and functools.partial(whole, **self._steps.defaults)

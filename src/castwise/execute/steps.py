@@ -5,6 +5,7 @@ It holds no dialect and no array, so it travels to another process and does the 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from castwise.engine.decision import Decision
 from castwise.execute.backend import Backend
-from castwise.execute.casting import cast_under
+from castwise.execute.casting import cast_under, is_plain_cast
 from castwise.execute.exceptional import obeying
 from castwise.execute.functions import Function
 from castwise.execute.value_functions import function_named
@@ -30,6 +31,7 @@ class Entry(NamedTuple):
     dtype: DType
     source: DType | None = None
     within: DType | None = None  # a number beyond this dtype enters as the nearest of `dtype`
+    through: tuple[DType, ...] = ()  # what it is cast to before, one after another
 
     @property
     def is_number(self) -> bool:
@@ -137,20 +139,52 @@ def _entry(decision: Decision, place: int) -> Entry | None:
 def _truncated(decision: Decision, held: DType | None) -> DType | None:
     """The dtype that the dialect takes arrays of a dtype for, where that is another."""
     dialect = decision.question.dialect
-    return dialect.mapping(dialect.truncates).get(held) if held else None
+    if held is None or not dialect.truncates:
+        return None
+    return dialect.mapping(dialect.truncates).get(held)
 
 
 def _take(entry: Entry, backend: Backend, values: Values | None) -> Take:
     target, within = entry.dtype, entry.within
+    if entry.through:
+        return _take_through(entry, backend, values)
     if within is not None:
         return lambda value: backend.number(_nearest(value, within, target), target)
     if entry.source is None:
         return lambda value: backend.number(value, target)
-    if target.kind == "int" and entry.source.kind in ("float", "complex"):
+    if not is_plain_cast(values, entry.source, target):
         return lambda array: cast_under(values, backend, array, target)
-    if isinstance(backend, CastsByPair):
-        return backend.caster(entry.source, target)
+    by_pair = _casting_by_pair(backend)
+    if by_pair is not None:
+        return by_pair.caster(entry.source, target)
     return lambda array: backend.cast(array, target)
+
+
+# A look for a protocol takes longer than all else that is done for an entry.
+@functools.lru_cache(maxsize=64)
+def _casting_by_pair(backend: Backend) -> CastsByPair | None:
+    return backend if isinstance(backend, CastsByPair) else None
+
+
+@functools.lru_cache(maxsize=64)
+def running_whole(backend: Backend) -> RunsWhole | None:
+    """The backend itself, if it carries out all the steps of an op at once."""
+    return backend if isinstance(backend, RunsWhole) else None
+
+
+def _take_through(entry: Entry, backend: Backend, values: Values | None) -> Take:
+    """A take by several casts, of which each may lose what the next one would have held."""
+    first, *others = (*entry.through, entry.dtype)
+    begin = _take(Entry(first, entry.source), backend, values)
+
+    def taken(operand: Any) -> Any:
+        array = begin(operand)
+        for target in others:
+            if backend.dtype_of(array) is not target:
+                array = cast_under(values, backend, array, target)
+        return array
+
+    return taken
 
 
 def _nearest(value: Any, within: DType, target: DType) -> Any:

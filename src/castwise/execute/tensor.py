@@ -181,7 +181,8 @@ class Tensor(ArrayObject, Gradients):
         target = held_dtype(to_dtype(dtype), kind.in_force)
         if target is kind.dtype and not copy:
             return self
-        array = cast_under(kind.in_force.values, kind.backend, self._array, target)
+        rules = kind.in_force.values
+        array = cast_under(rules, kind.backend, self._array, target, is_asked=True)
         return Tensor._of(array, kind.with_(dtype=target, is_weak=False))
 
     cast = astype

@@ -15,7 +15,7 @@ from castwise.vocab.operands import Scalar, held_value
 
 _UINT64 = dtype("uint64")
 _FLOAT32, _FLOAT64 = dtype("float32"), dtype("float64")
-_BESIDE_WIDE = ("mul", "div", "floor_divide")
+_BESIDE_WIDE = ("mul", "div", "floor_divide", "lerp")
 # What a comparison gives where its first operand is negative and the second cannot be, and where
 # it is the other way round.
 _OF_NEGATIVE = {
@@ -55,17 +55,34 @@ def _times_reciprocal(backend: Backend, compute: DType) -> Function:
     return lambda array, number: times(array, reciprocal(number))
 
 
+def _div_of_arrays(backend: Backend, compute: DType) -> Function:
+    """A quotient that is one, on a library that multiplies with the reciprocal of what is no array
+    too: there the divisor is made one."""
+    divide, equal, choose = (function_for(backend, op, compute) for op in ("div", "eq", "where"))
+    if not own_values(backend).reciprocal_second:
+        return divide
+
+    def computed(x: Any, y: Any) -> Any:
+        is_single = bool(x.shape) and not y.shape
+        return divide(x, choose(equal(x, x), y, y) if is_single else y)
+
+    return computed
+
+
 def _beside_wide(op: str, backend: Backend, compute: DType) -> Function:
     """An op of a small float and a number of a wider one, rounded once; the library's own op does
     so itself where the rule is its own."""
-    is_own = op in own_values(backend).wide_scalars.split()
+    is_own = (
+        op != "lerp" and op in own_values(backend).wide_scalars.split()
+    )  # whose weight is typed
     own = backend.function(op, compute) if is_own else None
 
     def computed(*operands: Any) -> Any:
         held = [_dtype_of(backend, operand, compute) for operand in operands]
-        array, number = operands if held[0] is compute else operands[::-1]
-        if own and array.shape:  # two numbers would meet in the wider dtype
-            return own(array, number)
+        if own:
+            array, number = operands if held[0] is compute else operands[::-1]
+            if array.shape:  # two numbers would meet in the wider dtype
+                return own(array, number)
         wide = next((dtype for dtype in held if dtype is not compute), compute)
         function = function_for(backend, op, wide)
         pairs = zip(operands, held, strict=True)
@@ -109,6 +126,47 @@ def _is_exact(number: Scalar) -> bool:
         return True
 
 
+def _pow_by_short_cuts(backend: Backend, compute: DType) -> Function:
+    """The power of a Python number, of some by a root or products; a library that has these short
+    cuts takes them by itself."""
+    power = _pow_of_number(backend, compute)
+    is_own = isinstance(backend, TakesExponents)
+    if is_own or compute.kind != "float" or compute.name == "float16":
+        return power
+    times = function_for(backend, "mul", compute)
+
+    def computed(base: Any, exponent: Scalar) -> Any:
+        if exponent in _ROOTS:
+            return function_for(backend, _ROOTS[exponent], compute)(base)
+        if exponent not in _PRODUCTS:
+            return power(base, exponent)
+        square = times(base, base)
+        if exponent == -2:
+            return function_for(backend, "reciprocal", compute)(square)
+        return square if exponent == 2 else times(square, base)
+
+    return computed
+
+
+_ROOTS: dict[Scalar, str] = {0.5: "sqrt", -0.5: "rsqrt", -1.0: "reciprocal"}
+_PRODUCTS = (2, 3, -2)
+
+
+def _power_or_root(backend: Backend, compute: DType) -> Function:
+    """A power, of one half the square root."""
+    power, own = function_for(backend, "pow", compute), own_values(backend)
+    if own.single_powers == "square root" and compute.name != "float16":
+        return power
+    is_exact = own.square_root == "exact" or compute.bits < 32
+    root = function_for(backend, "sqrt" if is_exact else "exact_sqrt", compute)
+
+    def computed(base: Any, number: Any) -> Any:
+        is_known = not backend.owns(number) or backend.is_concrete(number)
+        return root(base) if is_known and float(number) == 0.5 else power(base, number)
+
+    return computed
+
+
 def _of_mixed_signs(op: str, backend: Backend, compute: DType) -> Function:
     """A comparison of a signed with an unsigned integer: by the sign, else as unsigned ones."""
     compare, (of_first, of_second) = function_for(backend, op, _UINT64), _OF_NEGATIVE[op]
@@ -130,6 +188,9 @@ WRITTEN: dict[str, Callable[[Backend, DType], Function]] = {
     "reciprocal_times": _reciprocal_times,
     "times_reciprocal": _times_reciprocal,
     "pow_of_number": _pow_of_number,
+    "pow_by_short_cuts": _pow_by_short_cuts,
+    "div_of_arrays": _div_of_arrays,
+    "pow_or_root": _power_or_root,
     **{f"{op}_beside_wide": functools.partial(_beside_wide, op) for op in _BESIDE_WIDE},
     **{f"{op}_of_mixed_signs": functools.partial(_of_mixed_signs, op) for op in _OF_NEGATIVE},
 }

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from castwise.engine.ask import answer
 from castwise.engine.composed import composition
 from castwise.engine.decision import Decision
 from castwise.engine.plan import plan_of
 from castwise.execute.steps import Entry, Steps
-from castwise.frameworks.dialect import rule_for
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role
+from castwise.vocab.ops import op
 
 _WIDE = {"float16": dtype("float32"), "bfloat16": dtype("float32")}
 _FLOAT32 = dtype("float32")
@@ -25,7 +26,8 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
     if steps.op != decision.question.op.name:
         return steps  # a function that is only decided as this op is
     changes = (
-        _named_otherwise, _reciprocal, _inverse, _wide_scalar, _exponent, _bounded, _compared
+        _named_otherwise, _divided_in_place, _reciprocal, _inverse, _wide_scalar, _exponent,
+        _half_exponent, _bounded, _compared,
     )  # fmt: skip
     for change in changes:
         changed = change(steps, decision)
@@ -76,6 +78,24 @@ def _counts_as_number(operand: Operand, counts: dict[DType, str]) -> bool:
     return counts.get(operand.dtype, "") in KINDS
 
 
+def _divided_in_place(steps: Steps, decision: Decision) -> Steps | None:
+    """`x /= y` where y is cast to the dtype of x, as by a product in place, before it divides."""
+    question = decision.question
+    if not question.inplace or question.op.name != "div":
+        return None
+    if question.dialect.values.divisor_in_place != "cast":
+        return None
+    first, second = question.operands
+    assert first.dtype is not None  # nothing is written into a number
+    held = question.dialect.mapping(question.dialect.truncates).get(first.dtype, first.dtype)
+    product = answer(replace(question, op=op("mul")))
+    entries = (
+        None if first.dtype is decision.result else Entry(decision.result, first.dtype),
+        _entry(decision.result, second)._replace(through=(product.compute, held)),
+    )
+    return replace(steps, op="div_of_arrays", compute=decision.result, entries=entries)
+
+
 def _inverse(steps: Steps, decision: Decision) -> Steps | None:
     """An array / a number, where that is the array times the number's reciprocal."""
     if not _is_named(decision.question.dialect.values.reciprocal_second, decision):
@@ -95,18 +115,36 @@ def _wide_scalar(steps: Steps, decision: Decision) -> Steps | None:
     wide = _WIDE.get(steps.compute.name)
     if wide is None or not _is_named(question.dialect.values.wide_scalars, decision):
         return None
-    first, second = question.operands
+    first, last = question.operands[0], question.operands[-1]
     counts = plan_of(question.op, question.dialect, question.form).numpy_scalars_left
     is_number = _counts_as_number(first, counts)
     is_reflected = question.form == "operator" and is_number and question.op.name == "mul"
-    if not (is_reflected or second.is_scalar or second.rank == 0):
+    if not (is_reflected or last.is_scalar or last.rank == 0):
         return None
-    place = 0 if is_reflected else 1
+    place = 0 if is_reflected else len(question.operands) - 1
     if question.operands[place].dtype is steps.compute:
         return None  # nothing to round
     entries = list(steps.entries)
     entries[place] = _entry(wide, question.operands[place])
     return replace(steps, op=f"{steps.op}_beside_wide", entries=tuple(entries))
+
+
+def _half_exponent(steps: Steps, decision: Decision) -> Steps | None:
+    """Floats to the power of a number or a 0-d array, where one half is the square root."""
+    question = decision.question
+    if question.op.name != "pow" or steps.compute.kind != "float":
+        return None
+    rule, exponent = question.dialect.values.single_powers, question.operands[1]
+    is_single = exponent.is_scalar or exponent.rank == 0
+    if is_single and _takes_root(rule, question.form, steps.compute):
+        return replace(steps, op="pow_or_root")
+    return None
+
+
+def _takes_root(rule: str, form: str, compute: DType) -> bool:
+    if rule == "square root" and compute.name != "float16":
+        return True
+    return rule in ("square root", "square root by operator") and form == "operator"
 
 
 def _entry(target: DType, operand: Operand) -> Entry:
@@ -120,14 +158,16 @@ def _exponent(steps: Steps, decision: Decision) -> Steps | None:
         return None
     if not question.operands[1].is_scalar or steps.compute.kind not in ("float", "complex"):
         return None
-    return replace(steps, op="pow_of_number", entries=(steps.entries[0], None))
+    is_short = question.dialect.values.single_powers == "short cuts"
+    name = "pow_by_short_cuts" if is_short else "pow_of_number"
+    return replace(steps, op=name, entries=(steps.entries[0], None))
 
 
 def _bounded(steps: Steps, decision: Decision) -> Steps | None:
     """Numbers beyond an integer's range, where as bounds they never bind."""
     question = decision.question
-    rule = rule_for(question.dialect, question.op, question.form)
-    if rule.out_of_range != "bounds" or steps.compute.kind != "int":
+    rule = plan_of(question.op, question.dialect, question.form).out_of_range
+    if rule != "bounds" or steps.compute.kind != "int":
         return None
     entries = [_within(entry, steps.compute) for entry in steps.entries]
     return replace(steps, entries=tuple(entries))
@@ -160,8 +200,8 @@ def _compared(steps: Steps, decision: Decision) -> Steps | None:
 def _meets_beyond(steps: Steps, decision: Decision) -> bool:
     """Whether an integer array meets a Python int beyond its range, and is compared with it."""
     question = decision.question
-    rule = rule_for(question.dialect, question.op, question.form)
-    if steps.compute.kind != "int" or rule.out_of_range not in _EXACTLY:
+    rule = plan_of(question.op, question.dialect, question.form).out_of_range
+    if steps.compute.kind != "int" or rule not in _EXACTLY:
         return False
     numbers = [o.value for o in question.operands if o.is_scalar and isinstance(o.value, int)]
     return any(not steps.compute.min <= number <= steps.compute.max for number in numbers)

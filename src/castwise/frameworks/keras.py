@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from castwise.frameworks.dialect import Composed, Rule
 from castwise.frameworks.jax import JAX, LATTICE
 
@@ -16,6 +18,7 @@ KERAS = JAX.vary(
     order="bool int* uint8 int8 uint16 int16 uint32 int32 uint64 int64 float* float8_e4m3fn"
     " float8_e5m2 float16 bfloat16 float32 float64 complex* complex64 complex128",
     reaches=LATTICE + "uint32 -> int32; int32 -> float*",
+    values=replace(JAX.values, divisor_in_place="common"),  # nothing is computed in place
     refusal="8-bit floats join nothing but what lies below them",
     ops={
         "*": Rule(

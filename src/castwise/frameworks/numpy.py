@@ -94,6 +94,7 @@ NUMPY = Dialect(
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
     reads_ints="uint64 float64",
     accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
+    values=Values(single_powers="square root"),
     ops={
         "*": Rule(
             numpy="native",
@@ -151,7 +152,7 @@ NUMPY_1 = NUMPY.vary(
     is_newest=False,
     about="NumPy 1: scalars and 0-d arrays count as the smallest dtype that holds their value.",
     evidence="recorded from NumPy 1.24.4 with ml_dtypes 0.5",
-    values=Values(mixed_signs="common dtype"),
+    values=Values(mixed_signs="common dtype", single_powers="square root by operator"),
     assigns_beyond="raises beyond int64",
     ops={
         "*": Rule(

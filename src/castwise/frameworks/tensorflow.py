@@ -121,6 +121,7 @@ TENSORFLOW = Dialect(
         mixed_signs="common dtype",
         crossed_bounds="lower",
         float_errors="silent",
+        truth="real part",
     ),
     prefixes="tf tf.math tf.bitwise tf.nn tf.linalg tensorflow tensorflow.math",
     unrecorded="float_power fmax fmin hypot logaddexp copysign heaviside lerp addcmul mse_loss"

@@ -1,7 +1,7 @@
 """What a framework computes where arithmetic leaves a choice, as data.
 
 Most of what ops compute is the same everywhere. A record says what is not: each field is a named
-choice, whose meanings stand beside it. The defaults are NumPy's.
+choice, whose meanings stand beside it. The defaults are what most of NumPy's are.
 """
 
 from __future__ import annotations
@@ -45,6 +45,20 @@ EXPONENTS = {
     "rounded": "it is rounded to float32",
     "kept": "it is kept: the power is computed in float64, then rounded",
 }
+# Floats to the power of one exponent, a number or a 0-d array.
+SINGLE_POWERS = {
+    "as arrays": "as to the power of an array of exponents: -inf to the power 0.5 is inf",
+    "square root": "0.5 is the square root, of -inf NaN; of float16 by the operator alone",
+    "square root by operator": "`** 0.5` is the square root",
+    "short cuts": "a number 0.5, -0.5, -1, 2, 3 or -2 is a square root, a product or the inverse of"
+    " one, but for float16",
+}
+# How the square root of float32 and float64 is rounded.
+SQUARE_ROOT = {
+    "exact": "to the nearest number",
+    "library": "as the library it was built with rounds it: on a CPU a unit in the last place off"
+    " at times",
+}
 # Shifts by fewer than no bits, or by as many as there are or more.
 SHIFTS = {
     "shifted out": "every bit is shifted out, whether the count is negative or too large",
@@ -60,12 +74,24 @@ FLOAT_TO_INT = {
 # Floats below the least normal one.
 SUBNORMALS = {
     "kept": "they count as they are",
-    "flushed": "arithmetic and comparisons take them for zero, and give zero instead of them",
+    "flushed": "arithmetic, comparisons and casts to and from float64 take them for zero, and give"
+    " zero instead of them",
 }
 # Comparisons of a signed with an unsigned integer.
 MIXED_SIGNS = {
     "exact": "integers are compared as the numbers they are",
     "common dtype": "integers are compared in the dtype they join in, rounded if that is a float",
+}
+# What `x /= y` divides by.
+DIVISOR_IN_PLACE = {
+    "common": "y in the dtype that x and y compute in",
+    "cast": "y cast to the dtype of x, integers too: int32 /= 0.5 divides by 0",
+}
+# Casts of complex numbers to bool.
+TRUTH = {
+    "not zero": "all but zero are true",
+    "implied real part": "they are true where their real part is; all but zero by an explicit cast",
+    "real part": "they are true where their real part is",
 }
 MEDIAN = {
     "mean": "of an even number it is the mean of the middle two",
@@ -96,10 +122,14 @@ class Values:
     float_quotient: str = "exact"
     integer_powers: str = "negative raises"
     exponents: str = "rounded"
+    single_powers: str = "as arrays"
+    square_root: str = "exact"
     shifts: str = "shifted out"
     float_to_int: str = "wraps"
     subnormals: str = "kept"
     mixed_signs: str = "exact"
+    divisor_in_place: str = "common"
+    truth: str = "not zero"
     median: str = "mean"
     gelu: str = "erf"
     sign_of_nan: str = "nan"
@@ -122,10 +152,14 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "float_quotient": FLOAT_QUOTIENT,
     "integer_powers": INTEGER_POWERS,
     "exponents": EXPONENTS,
+    "single_powers": SINGLE_POWERS,
+    "square_root": SQUARE_ROOT,
     "shifts": SHIFTS,
     "float_to_int": FLOAT_TO_INT,
     "subnormals": SUBNORMALS,
     "mixed_signs": MIXED_SIGNS,
+    "divisor_in_place": DIVISOR_IN_PLACE,
+    "truth": TRUTH,
     "median": MEDIAN,
     "gelu": GELU,
     "sign_of_nan": SIGN_OF_NAN,

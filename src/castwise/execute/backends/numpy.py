@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextvars import Context
 from typing import Any
 
@@ -14,9 +14,10 @@ import ml_dtypes
 import numpy as np
 
 from castwise.execute.backend import Backend, lacking
+from castwise.execute.casting import is_plain_cast
 from castwise.execute.exceptional import obeying
 from castwise.execute.functions import STANDARD
-from castwise.execute.steps import Entry, Steps
+from castwise.execute.steps import Steps
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
@@ -26,6 +27,7 @@ _MOVES = frozenset({"where", "concat", "stack"})
 _NOT_FOR_BOOL = frozenset({"sign"})
 # NumPy warns of these by itself where there are no elements, or not enough.
 _WARNS_ITSELF = frozenset({"mean", "std", "var", "median"})
+_PIECE = 1 << 16  # elements looked at at once, few enough to stay in the processor's cache
 _SMALL = 32  # below this many bits functions made of several loops round in between
 
 
@@ -95,7 +97,7 @@ class _NumPy:
     def whole(self, steps: Steps) -> Callable[..., Any] | None:
         """A ufunc that casts while it computes: no array in between, which large ones feel."""
         function = self.function(steps.op, steps.compute)
-        if not isinstance(function, np.ufunc) or not self._casts_quietly(steps.entries):
+        if not isinstance(function, np.ufunc) or not self._casts_quietly(steps):
             return None
         if obeying(function, self, steps.op, steps.compute, steps.values) is not function:
             return None  # a rule about values is not NumPy's
@@ -125,12 +127,39 @@ class _NumPy:
 
         return computed
 
-    def _casts_quietly(self, entries: Sequence[Entry | None]) -> bool:
-        """Whether arrays alone enter, some are cast, and none of the casts may warn."""
-        casts = [entry for entry in entries if entry]
+    def _casts_quietly(self, steps: Steps) -> bool:
+        """Whether arrays alone enter, some are cast, and none of the casts may warn or is made
+        otherwise by the dialect."""
+        casts = [entry for entry in steps.entries if entry]
         return bool(casts) and all(
-            e.source and _is_quiet(self.native(e.source), self.native(e.dtype)) for e in casts
+            e.source
+            and not e.through
+            and is_plain_cast(steps.values, e.source, e.dtype)
+            and _is_quiet(self.native(e.source), self.native(e.dtype))
+            for e in casts
         )
+
+    def finder_below(self, dtype: DType, limit: float) -> Callable[[Any], bool]:
+        """What tells by the bits whether some float is not zero and smaller than a limit.
+
+        They are doubled, which drops the sign; less one, zero is the largest of all.
+        """
+        native = self.native(dtype)
+        unsigned = np.dtype(f"u{native.itemsize}")
+        end = 2 * int(np.array(limit).astype(native).view(unsigned))
+        least, subtract = np.minimum.reduce, np.subtract
+
+        def has_below(array: Any) -> bool:
+            bits = np.asarray(array).ravel(order="K").view(unsigned)
+            room = np.empty(min(bits.size, _PIECE), unsigned)
+            for start in range(0, bits.size, _PIECE):
+                piece = bits[start : start + _PIECE]
+                doubled = np.add(piece, piece, out=room[: piece.size])
+                if least(doubled) < end and least(subtract(doubled, 1, out=doubled)) < end - 1:
+                    return True
+            return False
+
+        return has_below
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """Writes into the array itself."""

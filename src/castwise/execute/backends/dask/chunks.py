@@ -74,7 +74,7 @@ class Cast:
 
 def described(steps: Steps) -> tuple[Any, ...]:
     """The steps as text, of which Dask makes names: it takes all one-byte dtypes for the same."""
-    entries = [(str(e.dtype), e.is_number, str(e.within)) if e else None for e in steps.entries]
+    entries = [entry and tuple(map(str, entry)) for entry in steps.entries]
     return steps.op, steps.compute.name, steps.result.name, entries, repr(steps.values)
 
 

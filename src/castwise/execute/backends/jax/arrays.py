@@ -92,8 +92,10 @@ class JAX:
     def cast(self, array: Any, dtype: DType) -> Any:
         """The array in another dtype; floats out of an integer's range end at its limits."""
         native = self.native(dtype)
+        if not self.owns(array):
+            array = jnp.asarray(array)  # a NumPy scalar, which NumPy would cast as it does
         if array.dtype.kind == "c" and dtype.kind != "complex":
-            array = array != 0 if dtype.kind == "bool" else array.real  # without JAX's warning
+            array = array.real  # of which JAX warns otherwise
         held = self.dtype_of(array)
         if held is not dtype and max(held.bits, dtype.bits) < _BYTE:
             between = jnp.int8 if held.kind == dtype.kind == "int" else jnp.float32

@@ -51,6 +51,8 @@ def _torch_agrees(steps: Steps, backend: Backend) -> bool:
 def _sources(steps: Steps) -> list[DType | None]:
     """The dtypes of the arrays; None for a number, or what is cast to another dtype."""
     return [
-        steps.compute if entry is None else entry.source if entry.dtype is steps.compute else None
+        steps.compute if entry is None
+        else entry.source if entry.dtype is steps.compute and not entry.through
+        else None
         for entry in steps.entries
-    ]
+    ]  # fmt: skip

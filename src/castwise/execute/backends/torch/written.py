@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
 
@@ -90,6 +91,27 @@ def conj(x: Any) -> Any:
     return torch.conj_physical(x) if x.is_complex() else x.clone()
 
 
+def exact_sqrt(x: Any) -> Any:
+    """The square root rounded to the nearest number, which on a CPU torch's own may not be.
+
+    That of float32 is rounded once more from float64; that of float64 is NumPy's, and torch's is
+    there for the gradient.
+    """
+    if x.device.type != "cpu" or torch.compiler.is_compiling():
+        return torch.sqrt(x)
+    if x.dtype is torch.float32:
+        return torch.sqrt(x.double()).float()
+    found = torch.sqrt(x)
+    try:
+        values = x.detach().numpy(force=True)
+    except (RuntimeError, TypeError):  # it stands for other tensors, as within torch.func
+        return found
+    nearest = torch.from_numpy(np.asarray(np.sqrt(values)))
+    if not found.requires_grad:
+        return nearest
+    return found + torch.where(found == nearest, 0.0, nearest - found.detach())
+
+
 def threshold(x: Any, *, threshold: float = 0, value: float = 0) -> Any:
     """The value where x is not above the threshold."""
     return torch.nn.functional.threshold(x, threshold, value)
@@ -142,6 +164,6 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
         where, div, floor_divide, pow, clamp, matmul, dot, real, imag, conj, threshold, softmax,
-        log_softmax, logsumexp, norm, median, allclose,
+        log_softmax, logsumexp, norm, median, allclose, exact_sqrt,
     )
 }  # fmt: skip
