@@ -153,11 +153,9 @@ _PRODUCTS = (2, 3, -2)
 
 
 def _power_or_root(backend: Backend, compute: DType) -> Function:
-    """A power, of one half the square root."""
-    power, own = function_for(backend, "pow", compute), own_values(backend)
-    if own.single_powers == "square root" and compute.name != "float16":
-        return power
-    is_exact = own.square_root == "exact" or compute.bits < 32
+    """A power, of one half the square root: not every version of a library takes it by itself."""
+    power = function_for(backend, "pow", compute)
+    is_exact = own_values(backend).square_root == "exact" or compute.bits < 32
     root = function_for(backend, "sqrt" if is_exact else "exact_sqrt", compute)
 
     def computed(base: Any, number: Any) -> Any:

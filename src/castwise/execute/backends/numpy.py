@@ -28,6 +28,7 @@ _NOT_FOR_BOOL = frozenset({"sign"})
 # NumPy warns of these by itself where there are no elements, or not enough.
 _WARNS_ITSELF = frozenset({"mean", "std", "var", "median"})
 _PIECE = 1 << 16  # elements looked at at once, few enough to stay in the processor's cache
+_IS_FIRST = np.__version__.startswith("1.")  # which wraps Python ints, and warns of it
 _SMALL = 32  # below this many bits functions made of several loops round in between
 
 
@@ -62,6 +63,8 @@ class _NumPy:
     def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
         """An array of numbers, nested lists or an array."""
         wanted = None if dtype is None else self.native(dtype)
+        if _IS_FIRST and dtype is not None and dtype.kind == "int" and not self.owns(data):
+            _check_range(data, dtype)
         return standard.asarray(data, dtype=wanted, copy=copy, device=device)
 
     def cast(self, array: Any, dtype: DType) -> Any:
@@ -176,6 +179,15 @@ def backend() -> Backend:
     return _NumPy()
 
 
+def _check_range(data: Any, dtype: DType) -> None:
+    """Raises OverflowError for integers that a dtype has no room for."""
+    held = np.asarray(data)
+    if held.size and held.dtype.kind in "iu":
+        ends = int(held.min()), int(held.max())
+        if ends[0] < dtype.min or ends[1] > dtype.max:
+            raise OverflowError(f"{ends} are out of range for {dtype}")
+
+
 def _native_dtype(name: str) -> Any:
     try:
         return np.dtype(getattr(ml_dtypes, name, name))
@@ -212,7 +224,7 @@ def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
 @functools.cache
 def _silent_context() -> Context | None:
     """A context in which NumPy is silent; None with NumPy 1, whose error state is the thread's."""
-    if np.__version__.startswith("1."):
+    if _IS_FIRST:
         return None
     context = Context()
     context.run(np.seterr, all="ignore")
