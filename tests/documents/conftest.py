@@ -1,0 +1,15 @@
+"""Every example of the documents runs in each of these ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from running import WAYS, Way
+
+
+@pytest.fixture(params=WAYS, ids=str)
+def way(request: pytest.FixtureRequest) -> Any:
+    """A backend, eager or traced."""
+    found: Way = request.param
+    return found
