@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from running import WAYS, Way
+from ways import WAYS, Way
 
 
 @pytest.fixture(params=WAYS, ids=str)
