@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from castwise.frameworks.catalog import dialect_named as dialect  # noqa: F401
     from castwise.frameworks.catalog import dialects as dialects
     from castwise.frameworks.catalog import load_dialect as load_dialect
+    from castwise.frameworks.catalog import set_default as set_default
     from castwise.frameworks.catalog import use as use
     from castwise.frameworks.dialect import Dialect as Dialect
     from castwise.frameworks.dialect import Rule as Rule
@@ -80,6 +81,7 @@ _NAMES = {
     "dialect": "frameworks.catalog.dialect_named",
     "dialects": "frameworks.catalog.dialects",
     "load_dialect": "frameworks.catalog.load_dialect",
+    "set_default": "frameworks.catalog.set_default",
     "use": "frameworks.catalog.use",
     "audit": "auditing.enforcing.contexts.audit",
     "audited": "auditing.enforcing.decorated.audited",

@@ -145,3 +145,13 @@ def test_a_value_of_another_dialect_is_refused() -> None:
     for method in ("assign", "assign_add"):
         with pytest.raises(cw.UsageError, match="do not mix: choose one"):
             getattr(v, method)(value)
+
+
+@pytest.mark.parametrize("mode", ["all", "safe", "none"])
+def test_constants_of_the_rfcs_modes_have_tensorflows_default_dtypes(mode: str) -> None:
+    made = [cw.asarray(data, dialect=f"tensorflow:{mode}") for data in (1, 1.0, True, 1j, 2**40)]
+    names = [tensor.dtype.name for tensor in made]
+    assert names == ["int32", "float32", "bool", "complex128", "int64"]
+    assert cw.Variable([1.0], dialect=f"tensorflow:{mode}").dtype.name == "float32"
+    # A number beside bools still counts as in the RFC's table.
+    assert cw.resolve("add", "bool[3]", 1, dialect=f"tensorflow:{mode}").result.name == "int64"

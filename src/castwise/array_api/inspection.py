@@ -9,7 +9,7 @@ from castwise.array_api.data_types import STANDARD_DTYPES
 from castwise.execute.backend import Backend, backend_named
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.tensor import held_dtype
-from castwise.frameworks.catalog import STANDARD, chosen_dialect, dialect_named
+from castwise.frameworks.catalog import STANDARD, chosen_here, dialect_named
 from castwise.vocab.dtypes import DType
 from castwise.vocab.dtypes import dtype as dtype_named
 
@@ -36,7 +36,7 @@ class Info:
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
         """The dtypes of new arrays that name none: the dialect's for Python numbers."""
-        spoken = chosen_dialect.get() or dialect_named(STANDARD)
+        spoken = chosen_here() or dialect_named(STANDARD)
         found = {
             kind: spoken.python[number]
             for kind, number in _DEFAULTS.items()

@@ -10,7 +10,7 @@ from castwise.engine.decision import Question
 from castwise.engine.output import can_become
 from castwise.engine.plan import plan_of, reach_of
 from castwise.errors import PromotionError, UsageError
-from castwise.frameworks.catalog import chosen_dialect, to_dialect
+from castwise.frameworks.catalog import chosen_dialect, to_dialect, when_default_changes
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import describe, has_own_dtypes, is_plain_array, to_dtype
@@ -23,6 +23,7 @@ _PROMOTE_TYPES = op("promote_types")
 # are 0-d, a list of the answers: for two arrays, a 0-d first, a 0-d second, and both 0-d. Where
 # several frameworks share the dtype objects, a dict of these by the arrays' types.
 _known: dict[object, Any] = {}
+when_default_changes(_known.clear)
 _current = chosen_dialect.get
 _NOTHING = object()
 

@@ -25,7 +25,7 @@ from castwise.execute.operands import (
 )
 from castwise.execute.plans import BesideNumber, Plan
 from castwise.execute.tensor import Tensor, wrapped
-from castwise.frameworks.catalog import DEFAULT, chosen_dialect
+from castwise.frameworks.catalog import DEFAULT, chosen_dialect, when_default_changes
 
 _MOST_PLANS = 1 << 14
 _plans: dict[tuple[object, ...], Plan] = {}
@@ -38,6 +38,7 @@ _fast = _by_kinds
 _NUMBERS = frozenset({bool, int, float})
 _context = chosen_dialect.get
 _new = object.__new__
+when_default_changes(_by_kinds.clear)
 
 
 class Watcher(Protocol):

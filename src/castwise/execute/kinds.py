@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from castwise.execute.backend import Backend
-from castwise.frameworks.catalog import DEFAULT, chosen_dialect, dialect_named
+from castwise.frameworks.catalog import DEFAULT, chosen_here, dialect_named
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, array_operand
@@ -26,7 +26,7 @@ class Kind:
     @property
     def in_force(self) -> Dialect:
         """The dialect it computes under, here and now."""
-        return self.dialect or chosen_dialect.get() or dialect_named(self.home)
+        return self.dialect or chosen_here() or dialect_named(self.home)
 
     @property
     def operand(self) -> Operand:

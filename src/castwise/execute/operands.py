@@ -17,7 +17,7 @@ from castwise.execute.backend import (
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.kinds import Kind
 from castwise.execute.tensor import Tensor, made_constant
-from castwise.frameworks.catalog import DEFAULT, chosen_dialect, dialect_named
+from castwise.frameworks.catalog import DEFAULT, chosen_here, dialect_named
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import describe
@@ -118,7 +118,7 @@ def common_dialect(kinds: Sequence[Kind], home: str = DEFAULT) -> Dialect:
         )
     if own:
         return own[0]
-    return chosen_dialect.get() or dialect_named(common_home(kinds, home))
+    return chosen_here() or dialect_named(common_home(kinds, home))
 
 
 def common_home(kinds: Sequence[Kind], home: str = DEFAULT) -> str:

@@ -1,13 +1,15 @@
-"""The dialects by name: gathered from the files of this folder, which are imported when needed."""
+"""The dialects by name, gathered from the files of this folder, and the one that is the default."""
 
 from __future__ import annotations
 
 import functools
 import importlib
+import os
 import pkgutil
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+import warnings
+from collections.abc import Callable, Collection
+from contextlib import ContextDecorator
+from contextvars import ContextVar, Token
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,12 @@ _NOT_DIALECTS = (
 )  # fmt: skip
 DEFAULT = "numpy"
 STANDARD = "array-api"  # what castwise.array_api speaks outside of `use`
+VARIABLE = "CASTWISE_DIALECT"  # the environment variable that names the default of a process
 # What `use` chose; None outside every block.
 chosen_dialect: ContextVar[Dialect | None] = ContextVar("castwise dialect", default=None)
+# What `set_default` or the environment chose, once somebody asked: one entry, or none yet.
+_of_process: list[Dialect | None] = []
+_forgetting: list[Callable[[], None]] = []
 
 
 @functools.lru_cache(maxsize=512)
@@ -51,7 +57,7 @@ def dialect_named(name: str) -> Dialect:
 def to_dialect(chosen: str | Dialect | None) -> Dialect:
     """The dialect itself, the one of a name, or the current one for None."""
     if chosen is None:
-        chosen = chosen_dialect.get() or DEFAULT
+        chosen = chosen_here() or DEFAULT
     if isinstance(chosen, str):
         return dialect_named(chosen)
     if isinstance(chosen, Dialect):
@@ -86,20 +92,83 @@ def dialects() -> tuple[str, ...]:
     return tuple(d.name for framework in frameworks for d in _of_framework(framework))
 
 
-@contextmanager
-def use(dialect: str | Dialect) -> Iterator[Dialect]:
+class use(ContextDecorator):  # noqa: N801 -- written like the function it reads as
     """Makes a dialect the default within the block, for this thread or asyncio task alone.
 
     >>> with use("torch"):
     ...     current().name
     'torch'
+
+    It also decorates a function. `set_default` is for the whole process.
     """
-    chosen = to_dialect(dialect)
-    token = chosen_dialect.set(chosen)
+
+    def __init__(self, dialect: str | Dialect) -> None:
+        self._dialect = to_dialect(dialect)
+        self._tokens: list[Token[Dialect | None]] = []
+        self._is_used = False
+
+    def __enter__(self) -> Dialect:
+        self._is_used = True
+        self._tokens.append(chosen_dialect.set(self._dialect))
+        return self._dialect
+
+    def __exit__(self, *error: object) -> None:
+        chosen_dialect.reset(self._tokens.pop())
+
+    def _recreate_cm(self) -> use:  # what ContextDecorator asks for, once for each call
+        self._is_used = True
+        return use(self._dialect)
+
+    def __del__(self) -> None:
+        if not getattr(self, "_is_used", True):
+            name = self._dialect.name
+            warnings.warn(
+                f"cw.use({name!r}) alone does nothing: write `with cw.use({name!r}):`, or "
+                f"cw.set_default({name!r}) for the whole process.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+
+def set_default(dialect: str | Dialect | None) -> None:
+    """Makes a dialect the default of the process, in every thread; None: the default it had first.
+
+    `use` goes before it, and so does a tensor's own dialect. The environment variable
+    CASTWISE_DIALECT sets the first default; without it that is `numpy`.
+
+    >>> set_default("tensorflow:safe")
+    >>> current().name
+    'tensorflow:safe'
+    >>> set_default(None)
+
+    Raises UsageError for an unknown name.
+    """
+    _of_process[:] = [] if dialect is None else [to_dialect(dialect)]
+    for forget in _forgetting:
+        forget()
+
+
+def when_default_changes(forget: Callable[[], None]) -> None:
+    """Has something called that forgets what was known under the old default."""
+    _forgetting.append(forget)
+
+
+def chosen_here() -> Dialect | None:
+    """The dialect that `use`, `set_default` or the environment chose; None where none did."""
+    chosen = chosen_dialect.get()
+    if chosen is not None:
+        return chosen
+    if not _of_process:
+        _of_process.append(_from_environment())
+    return _of_process[0]
+
+
+def _from_environment() -> Dialect | None:
+    name = os.environ.get(VARIABLE)
     try:
-        yield chosen
-    finally:
-        chosen_dialect.reset(token)
+        return to_dialect(name) if name else None
+    except UsageError as error:
+        raise UsageError(f"the environment variable {VARIABLE}: {error}") from None
 
 
 def current() -> Dialect:

@@ -26,6 +26,8 @@ _OPS = {
         out_of_range="must fit",
         numpy="as arrays",
         output="same dtype",  # Variable.assign_add and its like: a Variable keeps its dtype
+        # In the RFC's tables b + i* is i64 and b + f* is f64; tf.constant(1) stays int32.
+        python={"int": "int64", "float": "float64", "complex": "complex128"},
     ),
     # The RFC is about arithmetic, and lets truediv alone turn integers into floats. The other ops
     # take what they take in TensorFlow.
@@ -44,7 +46,8 @@ ALL = Dialect(
     order="bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64"
     " complex64 complex128",
     reaches=_EDGES + "int64 uint64 -> float64",  # the cap: nothing wider is there to hold them
-    python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
+    python={kind: TENSORFLOW.python[kind] for kind in ("bool", "int", "float", "complex")},
+    reads_ints=TENSORFLOW.reads_ints,
     lifts="int8 uint8 int16 uint16 -> float32; int32 uint32 int64 uint64 -> float64",
     casts="safe",
     values=TENSORFLOW.values,

@@ -72,8 +72,11 @@ def _default_float(dialect: Dialect, name: Any) -> Changes:
         raise UsageError(f"default_float must be a float dtype, not {part}.")
     if part not in dialect.dtypes:
         raise UsageError(f"{dialect.name} has no default float {part}.")
-    python = {**dialect.python, "float": part.name}
-    return {"python": {**python, "complex": twin.name} if twin else python}
+    numbers = {"float": part.name, **({"complex": twin.name} if twin else {})}
+    general = dialect.ops["*"]
+    if general.python:
+        general = replace(general, python={**general.python, **numbers})
+    return {"python": {**dialect.python, **numbers}, "ops": {**dialect.ops, "*": general}}
 
 
 def _complex_of(dialect: Dialect, part: DType) -> DType | None:

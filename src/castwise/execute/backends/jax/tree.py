@@ -13,7 +13,7 @@ from castwise.execute.backend import Backend, backend_of
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor
 from castwise.execute.variable import Variable
-from castwise.frameworks.catalog import chosen_dialect
+from castwise.frameworks.catalog import chosen_here
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import to_dtype
@@ -41,7 +41,7 @@ def register(backend: Backend) -> None:
 
 def _flattened(tensor: Tensor) -> tuple[tuple[Any], _Carried]:
     kind = tensor._kind
-    context = None if kind.dialect else chosen_dialect.get()
+    context = None if kind.dialect else chosen_here()
     return (tensor._array,), _Carried(kind.dialect, context, kind.home, kind.is_weak)
 
 
