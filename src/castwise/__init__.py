@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from castwise.errors import PromotionWarning as PromotionWarning
     from castwise.errors import ScalarRangeError as ScalarRangeError
     from castwise.errors import UsageError as UsageError
-    from castwise.execute.apply import apply as apply
+    from castwise.execute.calling import apply as apply
     from castwise.execute.counting import count_casts as count_casts
     from castwise.execute.tensor import Tensor as Tensor
     from castwise.execute.tensor import asarray as asarray
@@ -74,7 +74,7 @@ _NAMES = {
     "ImplicitPromotion": "frameworks.implicit_promotion.ImplicitPromotion",
     "Tensor": "execute.tensor.Tensor",
     "Variable": "execute.variable.Variable",
-    "apply": "execute.apply.apply",
+    "apply": "execute.calling.apply",
     "asarray": "execute.tensor.asarray",
     "count_casts": "execute.counting.count_casts",
     "current": "frameworks.catalog.current",

@@ -23,7 +23,7 @@ from castwise.conformance.value_notation import Held, read_held
 from castwise.conformance.value_recorder import ZERO_DIVISION
 from castwise.errors import CastwiseError, ScalarRangeError
 from castwise.execute import operators  # noqa: F401  (gives tensors their operators)
-from castwise.execute.apply import apply
+from castwise.execute.calling import apply
 from castwise.execute.inplace import updated
 from castwise.execute.tensor import Tensor, asarray
 

@@ -28,8 +28,9 @@ from castwise.conformance.recorder import Cell
 from castwise.conformance.value_agreement import agrees
 from castwise.conformance.value_notation import read_held
 from castwise.errors import DivisionByZeroError, ScalarRangeError, UsageError
-from castwise.execute.apply import apply, planned
+from castwise.execute.apply import planned
 from castwise.execute.backend import backend_named
+from castwise.execute.calling import apply
 from castwise.frameworks.catalog import dialect_named
 
 # Dask runs a graph, JAX and CuPy compile for each cell: of theirs one in so many is tried.

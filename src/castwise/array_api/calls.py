@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any, TypeAlias
 
 from castwise.errors import UsageError
-from castwise.execute.apply import apply, apply_several
+from castwise.execute.apply import apply_op, apply_several
 from castwise.execute.backend import two_backends
 from castwise.execute.functions import function_for
 from castwise.execute.steps import quieted
@@ -23,7 +23,7 @@ Axes: TypeAlias = int | tuple[int, ...] | None
 
 def op(name: str, *operands: Any, **options: Any) -> Tensor:
     """An op of the engine, under the standard's dialect where no other is chosen."""
-    return apply(name, *operands, home=STANDARD, **options)
+    return apply_op(name, *operands, home=STANDARD, **options)
 
 
 def several(name: str, *operands: Any, **options: Any) -> tuple[Tensor, ...]:

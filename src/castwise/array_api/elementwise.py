@@ -109,11 +109,7 @@ def ceil(x: Tensor, /) -> Tensor:
 
 def clip(x: Tensor, /, min: Bound = None, max: Bound = None) -> Tensor:
     """Each element, no smaller than one bound and no larger than the other."""
-    if min is None and type(max) is int and tensor(x, "clip").dtype.kind == "int":
-        min = int(x.dtype.min)  # so that it is the upper bound that may lie out of range
-    if min is None:
-        return op("clamp", x) if max is None else op("clip_above", x, max)
-    return op("clamp", x, min) if max is None else op("clamp", x, min, max)
+    return op("clamp", tensor(x, "clip"), min, max)
 
 
 def conj(x: Tensor, /) -> Tensor:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from castwise.engine.decision import Refusal
+from castwise.engine.decision import Question, Refusal
 from castwise.engine.joining import not_computed
 from castwise.engine.plan import Plan
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import weak_nodes_of
-from castwise.vocab.operands import Operand, Role
+from castwise.vocab.operands import UNDEFINED, Operand, Role
+
+
+def check_count(question: Question) -> None:
+    """Raises UsageError for too many operands, too few, or none where the first should be."""
+    (low, high), given = question.op.arity, question.operands
+    count = sum([operand is not UNDEFINED for operand in given])
+    if count < low or len(given) > high:
+        takes = str(low) if low == high else f"{low} to {high}"
+        plural = "s" if high > 1 else ""
+        told = count if count < low else len(given)
+        raise UsageError(f"{question.op.name} takes {takes} operand{plural}, not {told}.")
+    if given[0] is UNDEFINED and question.op.family != "questions":
+        raise UsageError(f"{question.op.name} needs its first operand, which is None here.")
 
 
 def check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:

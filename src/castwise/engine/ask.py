@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from castwise.engine.decide import decide
 from castwise.engine.decision import Decision, Question, Refusal
-from castwise.errors import UsageError
+from castwise.errors import UsageError, did_you_mean
 from castwise.frameworks.catalog import dialect_named, dialects, to_dialect
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import describe, is_prefix, to_dtype
 from castwise.vocab.notation import parse_expression
-from castwise.vocab.operands import Operand, Scalar
+from castwise.vocab.operands import UNDEFINED, Operand, Scalar
 from castwise.vocab.ops import Op, known_op, op, op_of_symbol
 
 CACHE_SIZE = 1 << 16
@@ -35,10 +35,12 @@ def resolve(
     inplace: bool = False,
     out: object = None,
     alpha: Scalar | None = None,
+    **named: Any,
 ) -> Decision:
     """What an op does with these operands in a dialect: dtypes, casts, hazards.
 
-    Operands are notation, live arrays of any framework, Python numbers or Operands. `form` is
+    Operands are notation, live arrays of any framework, Python numbers or Operands; None is an
+    undefined one, which takes no part. Some have names: min and max of clamp. `form` is
     "operator" or "function", which some frameworks answer differently; the operator by default
     where there is one. `out` is the dtype of out=, `alpha` the factor of add and sub.
 
@@ -47,11 +49,8 @@ def resolve(
 
     Raises PromotionError where the dialect refuses, UsageError where the question makes no sense.
     """
-    return answer(
-        question_of(
-            name, *operands, dialect=dialect, form=form, inplace=inplace, out=out, alpha=alpha
-        )
-    )
+    parts = {"form": form, "inplace": inplace, "out": out, "alpha": alpha, **named}
+    return answer(question_of(name, *operands, dialect=dialect, **parts))
 
 
 def question_of(
@@ -61,7 +60,7 @@ def question_of(
     form: str | None = None,
     inplace: bool = False,
     out: object = None,
-    alpha: Scalar | None = None,
+    **named: Any,
 ) -> Question:
     """The question that resolve answers, with every part looked up."""
     chosen = to_dialect(dialect)
@@ -70,12 +69,32 @@ def question_of(
         form = "operator" if row.symbol else "function"
     elif form not in ("function", "operator"):
         raise UsageError(f"form is 'function' or 'operator', not {str(form)[:40]!r}.")
-    if alpha is not None and row.name not in ("add", "sub"):
-        raise UsageError(f"{row.name} takes no alpha; add and sub do.")
-    described = tuple([o if type(o) is Operand else describe(o) for o in operands])
+    seen = [None if o is None else operand_of(o) for o in operands]
+    given, others = row.arranged(seen, named)
+    alpha = others.pop("alpha", None)
+    _check_named(row, alpha, others)
     target = None if out is None else to_dtype(out)
     factor = None if alpha is None else _factor(alpha)
+    described = tuple(map(operand_of, given))
     return Question(row, described, chosen, form, bool(inplace), target, factor)
+
+
+def operand_of(thing: Any) -> Operand:
+    """What the engine is asked about: a live object, notation, or None for an undefined operand."""
+    if type(thing) is Operand:
+        return thing
+    return UNDEFINED if thing is None else describe(thing)
+
+
+def _check_named(row: Op, alpha: Any, others: dict[str, Any]) -> None:
+    """Raises UsageError for what an op does not take by name."""
+    if alpha is not None and not row.takes_alpha:
+        raise UsageError(f"{row.name} takes no alpha; add and sub do.")
+    known = (*row.operand_names, *row.parameters)
+    for name in others:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise UsageError(f"{row.name} takes no {name[:40]}= where its dtype is asked.{hint}")
 
 
 def _factor(alpha: Any) -> Scalar:
@@ -98,10 +117,9 @@ def question_in(text: str, dialect: str | Dialect | None = None) -> Question:
     chosen = to_dialect(dialect)
     parsed = parse_expression(text)
     if parsed.symbol:
-        row, form = op_of_symbol(parsed.symbol, len(parsed.operands)), "operator"
-    else:
-        row, form = find_op(parsed.op or "", chosen), "function"
-    return Question(row, parsed.operands, chosen, form, parsed.inplace)
+        row = op_of_symbol(parsed.symbol, len(parsed.operands))
+        return Question(row, parsed.operands, chosen, "operator", parsed.inplace)
+    return question_of(parsed.op or "", *parsed.operands, dialect=chosen, form="function")
 
 
 def answer(question: Question) -> Decision:

@@ -1,10 +1,10 @@
-"""Whether a value may be assigned to elements of an array: x[i] = value."""
+"""Whether a value may be assigned to elements of an array: x[i] = value, x.fill_(value)."""
 
 from __future__ import annotations
 
 import math
 
-from castwise.engine.decision import cast_between, cast_text
+from castwise.engine.decision import Refusal, cast_between, cast_text
 from castwise.engine.guards import HARMLESS
 from castwise.engine.output import can_become
 from castwise.engine.plan import reach_of
@@ -14,22 +14,37 @@ from castwise.frameworks.dialect import OUTPUTS, Dialect
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Scalar
 
-_INT64 = dtype("int64")
+_INT64, _UINT64 = dtype("int64"), dtype("uint64")
 
 
-def check_assignment(value: Operand, target: DType, dialect: Dialect) -> None:
+def check_assignment(
+    value: Operand, target: DType, dialect: Dialect, *, is_filling: bool = False
+) -> None:
     """Raises PromotionError where the dialect does not cast the value to the array's dtype,
     ScalarRangeError where it has no room for a number."""
-    what = f"{target}[...] = {value} is not defined in {dialect.name}"
+    refusal = refusal_of(value, target, dialect, is_filling=is_filling)
+    if refusal:
+        kind = ScalarRangeError if refusal.by_value else PromotionError
+        what = f"{target}[...] = {value} is not defined in {dialect.name}"
+        raise kind(f"{what}: {refusal.why}. {refusal.fix}")
+
+
+def refusal_of(
+    value: Operand, target: DType, dialect: Dialect, *, is_filling: bool = False
+) -> Refusal | None:
+    """Why the dialect does not assign a value to elements of a dtype, or fill an array with it."""
     why = _objection(value, target, dialect)
     if why:
-        fix = "Convert the number" if value.is_scalar else f"Cast the value: x.astype('{target}')"
-        raise PromotionError(f"{what}: {why}. {fix}.")
-    if value.is_scalar and value.value is not None and _is_beyond(value.value, target, dialect):
-        raise ScalarRangeError(
-            f"{what}: the number is out of range. Use a value from {target.min} to {target.max}, "
-            "or cast the array."
-        )
+        cast = f"Cast the value: x.astype('{target}')."
+        return Refusal(why, f"Write a number of {target}." if value.is_scalar else cast)
+    number = value.value if value.is_scalar else None
+    if number is None or not _is_beyond(number, target, dialect, is_filling):
+        return None
+    return Refusal(
+        "the number is out of range",
+        f"Use a value from {target.min} to {target.max}, or cast the array.",
+        by_value=True,
+    )
 
 
 def _objection(value: Operand, target: DType, dialect: Dialect) -> str:
@@ -48,7 +63,7 @@ def _objection(value: Operand, target: DType, dialect: Dialect) -> str:
     return ""
 
 
-def _is_beyond(value: Scalar, target: DType, dialect: Dialect) -> bool:
+def _is_beyond(value: Scalar, target: DType, dialect: Dialect, is_filling: bool) -> bool:
     """Whether the dialect refuses a number for its size: an integer dtype takes a float as the
     integer it has before the point."""
     how = dialect.assigns_beyond
@@ -58,9 +73,11 @@ def _is_beyond(value: Scalar, target: DType, dialect: Dialect) -> bool:
         own = beside if how == "raises beside integers" else dtype(dialect.python["int"])
         return type(value) is int and not own.min <= value <= own.max
     if how == "checked":
-        is_wide = type(value) is int and not _INT64.min <= value <= _INT64.max
-        is_small_float = target.kind == "float" and target.bits < 32  # which takes it for infinity
-        return is_wide or (not is_small_float and is_unconvertible(value, target))
+        widest = _UINT64 if is_filling else _INT64
+        is_wide = type(value) is int and not _INT64.min <= value <= widest.max
+        # Assigned to an element, it is infinity.
+        is_infinite = target.kind == "float" and target.bits < 32 and not is_filling
+        return is_wide or (not is_infinite and is_unconvertible(value, target))
     if how == "wraps" or target.kind != "int" or isinstance(value, complex):
         return False
     holder = target if how == "raises" else _INT64

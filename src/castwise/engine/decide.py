@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.engine import numpy_operands
-from castwise.engine.accepts import check_accepted, check_known, check_operands
+from castwise.engine.accepts import check_accepted, check_count, check_known, check_operands
 from castwise.engine.casts import cast_to, check_width, targets_of, unpromoted
 from castwise.engine.composed import Computed, composed_dtypes, composition
 from castwise.engine.conversion import check_conversion, check_joins, own_arrays
+from castwise.engine.converted import converted
 from castwise.engine.counted import counted, truncated
 from castwise.engine.decision import (
+    Cast,
     Decision,
     Question,
     Refusal,
@@ -29,7 +31,7 @@ from castwise.engine.weak import is_weakly_typed
 from castwise.errors import UsageError
 from castwise.frameworks.catalog import dialect_named
 from castwise.vocab.dtypes import DType, dtype, strong_twin
-from castwise.vocab.operands import Operand
+from castwise.vocab.operands import UNDEFINED, Operand
 
 
 def decide(question: Question, say: Say = None) -> Decision:
@@ -38,14 +40,16 @@ def decide(question: Question, say: Say = None) -> Decision:
     Raises Refusal where the dialect refuses, UsageError where the question makes no sense.
     """
     row = question.op
-    if not row.arity[0] <= len(question.operands) <= row.arity[1]:
-        raise _wrong_count(question)
+    check_count(question)
     form = "inplace" if question.inplace else "out" if question.out else question.form
     plan = plan_of(row, question.dialect, form)
-    written = question.operands[1:] if row.is_condition_first else question.operands
+    given = question.operands[1:] if row.is_condition_first else question.operands
+    if row.family == "conversion":
+        return converted(question, say)
     if say:
-        for operand in written:
+        for operand in given:
             say(f"{operand} is {_role_text(operand)}.")
+    written = tuple([o for o in given if o is not UNDEFINED])
     stays_weak = question.inplace and _stays_weak(plan, written[0])
     entered = (replace(written[0], is_weak=False), *written[1:]) if stays_weak else written
     compute, computed, is_weak, is_own = _dtypes(plan, question, entered, say)
@@ -54,10 +58,8 @@ def decide(question: Question, say: Say = None) -> Decision:
         result = _written(plan, question, written[0], computed, say)
         is_weak = is_weak if plan.output == "rebinds" else stays_weak
     targets = targets_of(plan, written, compute, is_own)
-    casts = tuple([cast_to(plan, o, target) for o, target in zip(written, targets, strict=True)])
+    casts = _casts(plan, given, targets)
     result_cast = None if result is computed else cast_between(computed, result)
-    if row.is_condition_first:
-        casts = (None, *casts)
     is_lacking = compute in plan.no_kernel or compute not in plan.computes
     notes = (_no_kernel_note(plan, compute),) if is_lacking and is_own else ()
     decision = Decision(question, result, compute, casts, result_cast, is_weak, notes)
@@ -69,6 +71,13 @@ def decide(question: Question, say: Say = None) -> Decision:
     if say:
         say(f"The result is {'a weak ' if is_weak else ''}{result}.")
     return decision
+
+
+def _casts(plan: Plan, given: tuple[Operand, ...], targets: list[DType]) -> tuple[Cast | None, ...]:
+    """The cast of each operand; a condition gets none, nor does an undefined one."""
+    found = iter(targets)
+    casts = [None if o is UNDEFINED else cast_to(plan, o, next(found)) for o in given]
+    return (None, *casts) if plan.op.is_condition_first else tuple(casts)
 
 
 def _written(plan: Plan, question: Question, first: Operand, computed: DType, say: Say) -> DType:
@@ -193,15 +202,9 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say
     return result
 
 
-def _wrong_count(question: Question) -> UsageError:
-    low, high = question.op.arity
-    takes = str(low) if low == high else f"{low} to {high}"
-    plural = "s" if high > 1 else ""
-    given = len(question.operands)
-    return UsageError(f"{question.op.name} takes {takes} operand{plural}, not {given}.")
-
-
 def _role_text(operand: Operand) -> str:
+    if operand is UNDEFINED:
+        return "an undefined operand, which takes no part"
     if operand.is_scalar:
         return f"a Python {operand.kind}"
     role = f"{'weakly typed ' if operand.is_weak else ''}{operand.role.value}"

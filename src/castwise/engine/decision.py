@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from dataclasses import dataclass
+from typing import Any
 
 from castwise.errors import PromotionError, ScalarRangeError
 from castwise.frameworks.dialect import Dialect
@@ -103,6 +105,26 @@ class Decision:
         from castwise.engine.explain import steps_of  # it decides again, and that needs Decision
 
         return tuple(steps_of(self.question))
+
+    def cast_inputs(self, *operands: Any) -> tuple[Any, ...]:
+        """The operands cast as decided, for a kernel of your own; `result` is its output's dtype.
+
+        Arrays come back as arrays of their library, tensors as tensors, a Python number as a 0-d
+        one.
+
+        >>> import numpy as np
+        >>> from castwise.engine.ask import resolve
+        >>> a = np.array([1, 2], dtype="int32")
+        >>> decision = resolve("add", a, 0.5, dialect="torch")
+        >>> decision.cast_inputs(a, 0.5)
+        (array([1., 2.], dtype=float32), array(0.5, dtype=float32))
+
+        Raises UsageError where they are not the operands that were decided about.
+        """
+        # By name: what computes is built on what decides.
+        computing = importlib.import_module("castwise.execute.cast_inputs")
+        cast: tuple[Any, ...] = computing.cast_inputs(self, operands)
+        return cast
 
     def __str__(self) -> str:
         return f"{self.question} -> {self.result}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from castwise.engine.ask import CACHE_SIZE, answer
+from castwise.engine.ask import CACHE_SIZE, answer, operand_of
 from castwise.engine.decision import Question
 from castwise.engine.output import can_become
 from castwise.engine.plan import plan_of, reach_of
@@ -13,7 +13,7 @@ from castwise.errors import PromotionError, UsageError
 from castwise.frameworks.catalog import chosen_dialect, to_dialect, when_default_changes
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
-from castwise.vocab.live import describe, has_own_dtypes, is_plain_array, to_dtype
+from castwise.vocab.live import has_own_dtypes, is_plain_array, to_dtype
 from castwise.vocab.operands import Operand, array_operand
 from castwise.vocab.ops import op
 
@@ -56,7 +56,7 @@ def result_type(
 def _asked(operands: tuple[Any, ...], chosen: str | Dialect | None) -> DType:
     """The answer by way of the engine; what two live arrays got is kept."""
     dialect = to_dialect(chosen)
-    described = tuple([describe(operand) for operand in operands])
+    described = tuple([operand_of(operand) for operand in operands])
     result = answer(Question(_RESULT_TYPE, described, dialect)).result
     if len(operands) == 2 and all(map(is_plain_array, operands)):
         a, b = operands

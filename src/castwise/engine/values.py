@@ -38,7 +38,7 @@ def check_values(
     """Raises Refusal where the dialect refuses the op for the value of a scalar."""
     checked = operands[-1:] if plan.exponent_fits else operands
     for operand in checked if compute in plan.checks else ():
-        if operand.is_scalar and _is_out(plan, operand, operands, compute):
+        if operand.is_scalar and _is_out(plan, operand, operands, compute, question):
             raise _out_of_range(operand, _holder(plan, operands, compute))
     if plan.negative_exponent and compute.kind == "int":
         _check_power(plan, operands)
@@ -96,7 +96,13 @@ def scalar_hazard(plan: Plan, scalar: Operand, compute: DType) -> str | None:
     return "loses-range" if beyond else None
 
 
-def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute: DType) -> bool:
+def _is_out(
+    plan: Plan,
+    scalar: Operand,
+    operands: tuple[Operand, ...],
+    compute: DType,
+    question: Question,
+) -> bool:
     how = plan.out_of_range
     if how == "must fit":  # looked at before, see check_fit
         return False
@@ -107,7 +113,7 @@ def _is_out(plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute:
     if how == "raises beside integers":
         return is_out_of_range(scalar, _holder(plan, operands, compute))
     if how == "bounds":
-        return compute.kind == "int" and _is_empty_bound(scalar, operands, compute)
+        return compute.kind == "int" and _is_empty_bound(scalar, question.operands, compute)
     if how == "checked":
         also = plan.exponent_fits if compute.kind == "int" else None
         return any(is_unconvertible(scalar.value, d) for d in (compute, also) if d)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from castwise.engine.ask import answer, find_op
 from castwise.engine.decision import Decision, Question
@@ -26,6 +26,8 @@ from castwise.execute.operands import (
 from castwise.execute.plans import BesideNumber, Plan
 from castwise.execute.tensor import Tensor, wrapped
 from castwise.frameworks.catalog import DEFAULT, chosen_dialect, when_default_changes
+from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import Scalar
 
 _MOST_PLANS = 1 << 14
 _plans: dict[tuple[object, ...], Plan] = {}
@@ -70,20 +72,10 @@ def watched_by(watcher: Watcher) -> Iterator[None]:
             _fast = _NONE if _blocks else _by_kinds
 
 
-def apply(
+def apply_op(
     name: str, *operands: Any, form: str = "function", home: str = DEFAULT, **options: Any
 ) -> Tensor:
-    """The result of an op under the operands' dialect; `options` go to the backend (axis, ...).
-
-    `home` names the dialect where neither the operands nor `cw.use` do.
-
-    >>> from castwise.execute.tensor import asarray
-    >>> apply("fmax", asarray([1, 2]), 1.5)
-    Tensor([1.5, 2. ], dtype=float64, dialect=numpy, backend=numpy)
-
-    Raises PromotionError where the dialect refuses, UsageError where the operands do not belong
-    together.
-    """
+    """The result of an op as a new tensor; `calling.apply` can write it, too."""
     key = None
     if len(operands) == 2 and not options and type(operands[0]) is type(operands[1]) is Tensor:
         first, second = operands
@@ -91,12 +83,35 @@ def apply(
         known = _fast.get(key)
         if known is not None:
             return Tensor._of(known.run(first._array, second._array), known.kind)
-    plan = planned(name, operands, form, home=home)
-    array = run(plan, operands, options)
+    call = arranged(name, operands, options, home)
+    plan = planned(name, call.operands, form, home=home, alpha=call.alpha)
+    array = run(plan, call.operands, call.options)
     if key:
         _remember_pair(key, plan)
     is_known = plan.is_elementwise and not options
     return Tensor._of(array, plan.kind if is_known else plan.kind.shaped(array.shape))
+
+
+class Call(NamedTuple):
+    """What an op is called with: operands in their places, options for the backend."""
+
+    operands: tuple[Any, ...]
+    options: dict[str, Any]
+
+    @property
+    def alpha(self) -> Scalar | None:
+        """The factor of the second operand, which the decision depends on."""
+        alpha: Scalar | None = self.options.get("alpha")
+        return alpha
+
+
+def arranged(
+    name: str, operands: tuple[Any, ...], options: dict[str, Any], home: str = DEFAULT
+) -> Call:
+    """The operands and options of a call, whether given by place or by name."""
+    kinds = [o._kind for o in operands if isinstance(o, Tensor)]
+    row = find_op(LIKE.get(name, name), common_dialect(kinds, home))
+    return Call(*row.arranged(operands, options))
 
 
 def apply_several(
@@ -187,6 +202,8 @@ def planned(
     form: str,
     *,
     inplace: bool = False,
+    out: DType | None = None,
+    alpha: Scalar | None = None,
     home: str = DEFAULT,
 ) -> Plan:
     """How an op is computed on operands like these."""
@@ -198,7 +215,7 @@ def planned(
     if row.counts_dimensions:
         seen = tuple([replace(d, shape=o.shape) if isinstance(o, Tensor) else d
                       for o, d in zip(operands, seen, strict=True)])  # fmt: skip
-    question = Question(row, seen, dialect, form, inplace)
+    question = Question(row, seen, dialect, form, inplace, out, alpha)
     key = (name, question.key, home, *kinds)
     plan = _plans.get(key)
     if plan is None:
@@ -241,7 +258,8 @@ def run(plan: Plan, operands: Sequence[Any], options: dict[str, Any]) -> Any:
 
 
 def _given(plan: Plan, operands: Sequence[Any]) -> list[Any]:
+    there = [operand for operand in operands if operand is not None]
     return [
         raw(operand, plan.backend, dtype)
-        for operand, dtype in zip(operands, plan.entering, strict=True)
+        for operand, dtype in zip(there, plan.entering, strict=True)
     ]

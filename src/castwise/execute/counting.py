@@ -10,6 +10,7 @@ from typing import Any
 
 from castwise.engine.decision import Cast, Decision
 from castwise.execute.apply import watched_by
+from castwise.vocab.operands import UNDEFINED
 
 
 @dataclass(slots=True)
@@ -42,7 +43,9 @@ class CastCounts:
         """Counts the casts of one op."""
         sizes = [math.prod(getattr(operand, "shape", ())) for operand in operands]
         name = decision.question.op.name
-        for cast, size in zip(decision.casts, sizes, strict=True):
+        asked = decision.question.operands
+        casts = [c for c, o in zip(decision.casts, asked, strict=True) if o is not UNDEFINED]
+        for cast, size in zip(casts, sizes, strict=True):
             self._add(name, cast, size)
         self._add(name, decision.result_cast, math.prod(result.shape))
 

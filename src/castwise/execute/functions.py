@@ -10,6 +10,7 @@ from castwise.errors import UsageError
 from castwise.execute import recipes
 from castwise.execute.backend import Backend
 from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.ops import known_op
 
 Function: TypeAlias = Callable[..., Any]
 
@@ -52,7 +53,13 @@ def _recipe(backend: Backend, op: str, compute: DType) -> Function:
     part, _, name = op.rpartition(".")  # linalg.inv stands in an extension of the standard
     found: Function | None = getattr(getattr(backend.namespace, part, None), name, None)
     if found is None:
-        raise UsageError(f"the backend {backend.name} has nothing that computes {op} in {compute}.")
+        row = known_op(op)
+        way = f" Declare it with a kernel: cw.declare_op({op!r}, compute=...)."
+        is_declared = row is not None and row.family == "declared"
+        raise UsageError(
+            f"the backend {backend.name} has nothing that computes {op} in {compute}."
+            f"{way if is_declared else ''}"
+        )
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from castwise.engine.plan import plan_of
 from castwise.errors import PromotionError, UsageError
-from castwise.execute.apply import planned, run
+from castwise.execute.apply import arranged, planned, run
 from castwise.execute.operands import is_operand
 from castwise.execute.plans import Plan
 from castwise.execute.tensor import Tensor
@@ -35,10 +35,11 @@ def updated(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
     Raises PromotionError where the dialect refuses, or would change what must keep its dtype;
     UsageError where the shape would change.
     """
-    plan = planned(name, (target, *others), "operator", inplace=True)
+    call = arranged(name, (target, *others), options)
+    plan = planned(name, call.operands, "operator", inplace=True, alpha=call.alpha)
     if target._keeps_dtype and plan.decision.result is not target.dtype:
         raise would_change(str(plan.decision.question), target, plan.decision.result)
-    values = run(plan, (target, *others), options)
+    values = run(plan, call.operands, call.options)
     is_fitting = tuple(values.shape) == target.shape
     if not is_fitting and (target._keeps_dtype or not _rebinds(plan)):
         raise UsageError(
@@ -51,6 +52,19 @@ def updated(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
     if plan.kind.is_weak is not target._kind.is_weak:
         target._kind = target._kind.with_(is_weak=plan.kind.is_weak)
     return target
+
+
+def update(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
+    """The target itself, with the result of an op in it."""
+    new = updated(name, target, *others, **options)
+    target._array, target._kind = new._array, new._kind
+    return target
+
+
+def fills(given: tuple[int, ...], held: tuple[int, ...]) -> bool:
+    """Whether values of a shape fill an array of another, which keeps its own."""
+    pairs = zip(reversed(given), reversed(held), strict=False)
+    return len(given) <= len(held) and all(n in (1, wanted) for n, wanted in pairs)
 
 
 def would_change(what: str, target: Tensor, joined: object) -> PromotionError:
@@ -77,9 +91,7 @@ def _operator(op: str) -> Callable[[Tensor, Any], Any]:
 
 def _method(op: str) -> Callable[..., Tensor]:
     def method(self: Tensor, *others: Any, **options: Any) -> Tensor:
-        new = updated(op, self, *others, **options)
-        self._array, self._kind = new._array, new._kind
-        return self
+        return update(op, self, *others, **options)
 
     method.__name__ = f"{op}_"
     method.__doc__ = f"`{op}` in place; returns the tensor itself."

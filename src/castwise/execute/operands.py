@@ -21,7 +21,7 @@ from castwise.frameworks.catalog import DEFAULT, chosen_here, dialect_named
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import describe
-from castwise.vocab.operands import Operand, array_operand
+from castwise.vocab.operands import UNDEFINED, Operand, array_operand
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -41,6 +41,8 @@ def described(operand: Any, dialect: Dialect, *, sees_values: bool) -> Operand:
 
     It is weak only in a dialect that has weak arrays.
     """
+    if operand is None:
+        return UNDEFINED
     if not isinstance(operand, Tensor):
         seen = _described_alone(operand)
     else:
@@ -100,7 +102,7 @@ def _taking_constants(found: Iterable[Backend]) -> Backend | None:
 
 def _foreign(operand: Any) -> Backend | None:
     """The backend of a raw array, unless it is a NumPy array, whose role every dialect knows."""
-    if type(operand) in _NUMBERS or describe(operand).is_numpy:
+    if operand is None or type(operand) in _NUMBERS or describe(operand).is_numpy:
         return None
     return backend_of(operand)
 

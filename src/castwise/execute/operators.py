@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from castwise.execute.apply import apply, apply_operator, operator_of
+from castwise.execute.apply import apply_op, apply_operator, operator_of
 from castwise.execute.inplace import OPERATORS
 from castwise.execute.tensor import Tensor
 from castwise.vocab.ops import OPS
@@ -23,7 +23,7 @@ def _reflected(op: str) -> Callable[[Tensor, Any], Any]:
 
 def _unary(op: str) -> Callable[[Tensor], Any]:
     def operator(self: Tensor) -> Any:
-        return apply(op, self, form="operator")
+        return apply_op(op, self, form="operator")
 
     return operator
 

@@ -45,7 +45,7 @@ class Plan:
         self._function = self._steps.quieted(self._steps.function(backend), backend)
         self._takes = self._steps.takes(backend)
         at_once = running_whole(backend)
-        whole = at_once.whole(self._steps) if at_once else None
+        whole = at_once.whole(self._steps) if at_once and not self._steps.kernel else None
         if self._steps.defaults:
             self._function = functools.partial(self._function, **self._steps.defaults)
             whole = whole and functools.partial(whole, **self._steps.defaults)

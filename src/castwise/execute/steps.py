@@ -12,17 +12,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from castwise.engine.decision import Decision
-from castwise.execute.backend import Backend
+from castwise.execute.backend import Backend, TakesConstants
 from castwise.execute.casting import cast_under, is_plain_cast
 from castwise.execute.exceptional import obeying
 from castwise.execute.functions import Function
 from castwise.execute.value_functions import function_named
 from castwise.frameworks.value_rules import Values
 from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import UNDEFINED
 
 Take = Callable[[Any], Any]
 # Families whose results have not the shape of their operands, broadcast.
-_NOT_ELEMENTWISE = frozenset({"reductions", "products", "joining", "losses"})
+_NOT_ELEMENTWISE = frozenset({"reductions", "products", "joining", "losses", "declared"})
 
 
 class Entry(NamedTuple):
@@ -49,6 +50,7 @@ class Steps:
     is_elementwise: bool
     is_joining: bool = False
     values: Values | None = None  # the dialect's rules; None: those of the backend
+    kernel: Function | None = None  # of a declared op: what computes it
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -66,6 +68,8 @@ class Steps:
 
     def function(self, backend: Backend) -> Function:
         """What computes the op on operands that are taken."""
+        if self.kernel and not isinstance(backend, TakesConstants):  # a graph names the op instead
+            return self.kernel
         found = function_named(self.op, backend, self.compute)
         found = obeying(found, backend, self.op, self.compute, self.values)
         return _joined(found) if self.is_joining else found
@@ -116,16 +120,18 @@ def quieted(function: Function, backend: Backend, op: str, values: Values | None
 def steps_of(decision: Decision, computes: str) -> Steps:
     """The steps a decision comes to, for what computes: the op, or a function decided as it is."""
     row = decision.question.op
-    entries = tuple([_entry(decision, place) for place in range(len(decision.casts))])
+    asked = decision.question.operands
+    there = [place for place, operand in enumerate(asked) if operand is not UNDEFINED]
+    entries = tuple([_entry(decision, place) for place in there])
     is_plain = (
         "." not in computes and computes != "allclose"
     )  # linalg.inv is like an elementwise op
     is_elementwise = is_plain and row.family not in _NOT_ELEMENTWISE
     is_joining = row.family == "joining"
-    values = decision.question.dialect.values
     return Steps(
-        computes, decision.compute, decision.result, entries, is_elementwise, is_joining, values
-    )
+        computes, decision.compute, decision.result, entries, is_elementwise, is_joining,
+        decision.question.dialect.values, row.compute,
+    )  # fmt: skip
 
 
 def _entry(decision: Decision, place: int) -> Entry | None:

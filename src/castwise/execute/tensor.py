@@ -198,6 +198,19 @@ class Tensor(ArrayObject, Gradients):
         return wrapped(found._array[_plain_key(key)], found._kind)
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        self._assign(key, value)
+
+    def fill_(self, value: Any) -> Tensor:
+        """The tensor itself, every element of which becomes a number or a 0-d tensor's.
+
+        Raises ScalarRangeError where its dtype has no room for the number.
+        """
+        if getattr(value, "shape", ()):
+            raise UsageError("fill_ takes a number or a 0-d tensor: x[...] = array takes arrays.")
+        self._assign(..., value, is_filling=True)
+        return self
+
+    def _assign(self, key: Any, value: Any, *, is_filling: bool = False) -> None:
         kind = self._kind
         if value is None or isinstance(value, (list, tuple, str)):  # text is refused there
             value = asarray(value, dialect=kind.in_force)._array
@@ -206,7 +219,7 @@ class Tensor(ArrayObject, Gradients):
             if value._kind.backend is not kind.backend:
                 raise _not_assigned(value, kind.backend.name)
         seen = value._kind.operand if isinstance(value, Tensor) else describe(value)
-        check_assignment(seen, kind.dtype, kind.in_force)
+        check_assignment(seen, kind.dtype, kind.in_force, is_filling=is_filling)
         self._array = kind.backend.write(self._array, _plain_key(key), _element(value, seen, kind))
 
     def __reduce__(self) -> tuple[Any, ...]:

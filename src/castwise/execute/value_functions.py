@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
@@ -90,6 +91,38 @@ def _beside_wide(op: str, backend: Backend, compute: DType) -> Function:
         return backend.cast(function(*taken), compute)
 
     return computed
+
+
+@runtime_checkable
+class TakesAlpha(Protocol):
+    """A backend whose own sums and differences of floats take a factor."""
+
+    takes_alpha: bool
+
+
+def _scaled(op: str, backend: Backend, compute: DType) -> Function:
+    """x + alpha * y, rounded once: a wider dtype holds the product of floats up to float32, and
+    by a power of two it is exact in any."""
+    if isinstance(backend, TakesAlpha) and compute.kind in ("float", "complex"):
+        own = backend.function(op, compute)
+        if own is not None:
+            return own
+    wide = _FLOAT64 if compute is _FLOAT32 else _FLOAT32
+    can_widen = compute.kind == "float" and compute.bits <= 32 and wide in backend.dtypes
+
+    def computed(x: Any, y: Any, *, alpha: Scalar) -> Any:
+        held = wide if can_widen and not _is_power_of_two(alpha) else compute
+        if held is not compute:
+            x, y = backend.cast(x, held), backend.cast(y, held)
+        product = function_for(backend, "mul", held)(y, backend.number(alpha, held))
+        found = function_for(backend, op, held)(x, product)
+        return found if held is compute else backend.cast(found, compute)
+
+    return computed
+
+
+def _is_power_of_two(number: Scalar) -> bool:
+    return not isinstance(number, complex) and abs(math.frexp(number)[0]) == 0.5
 
 
 @runtime_checkable
@@ -189,6 +222,7 @@ WRITTEN: dict[str, Callable[[Backend, DType], Function]] = {
     "pow_by_short_cuts": _pow_by_short_cuts,
     "div_of_arrays": _div_of_arrays,
     "pow_or_root": _power_or_root,
+    **{f"{op}_scaled": functools.partial(_scaled, op) for op in ("add", "sub")},
     **{f"{op}_beside_wide": functools.partial(_beside_wide, op) for op in _BESIDE_WIDE},
     **{f"{op}_of_mixed_signs": functools.partial(_of_mixed_signs, op) for op in _OF_NEGATIVE},
 }

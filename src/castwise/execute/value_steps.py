@@ -13,7 +13,7 @@ from castwise.engine.decision import Decision
 from castwise.engine.plan import plan_of
 from castwise.execute.steps import Entry, Steps
 from castwise.vocab.dtypes import KINDS, DType, dtype
-from castwise.vocab.operands import Operand, Role
+from castwise.vocab.operands import UNDEFINED, Operand, Role
 from castwise.vocab.ops import op
 
 _WIDE = {"float16": dtype("float32"), "bfloat16": dtype("float32")}
@@ -26,14 +26,19 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
     if steps.op != decision.question.op.name:
         return steps  # a function that is only decided as this op is
     changes = (
-        _named_otherwise, _divided_in_place, _reciprocal, _inverse, _wide_scalar, _exponent,
-        _half_exponent, _bounded, _compared,
+        _scaled, _named_otherwise, _divided_in_place, _reciprocal, _inverse, _wide_scalar,
+        _exponent, _half_exponent, _bounded, _compared,
     )  # fmt: skip
     for change in changes:
         changed = change(steps, decision)
         if changed is not None:
             return changed
     return steps
+
+
+def _scaled(steps: Steps, decision: Decision) -> Steps | None:
+    """A sum or difference with a factor for its second operand."""
+    return None if decision.question.alpha is None else replace(steps, op=f"{steps.op}_scaled")
 
 
 def _named_otherwise(steps: Steps, decision: Decision) -> Steps | None:
@@ -164,11 +169,15 @@ def _exponent(steps: Steps, decision: Decision) -> Steps | None:
 
 
 def _bounded(steps: Steps, decision: Decision) -> Steps | None:
-    """Numbers beyond an integer's range, where as bounds they never bind."""
+    """The bounds of clamp: one without a lower bound, numbers out of range that never bind."""
     question = decision.question
+    if question.op.name != "clamp":
+        return None
+    if question.operands[1:2] == (UNDEFINED,) and len(steps.entries) == 2:
+        steps = replace(steps, op="clip_above")
     rule = plan_of(question.op, question.dialect, question.form).out_of_range
     if rule != "bounds" or steps.compute.kind != "int":
-        return None
+        return steps
     entries = [_within(entry, steps.compute) for entry in steps.entries]
     return replace(steps, entries=tuple(entries))
 

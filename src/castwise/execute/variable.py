@@ -8,7 +8,7 @@ from castwise.engine.ask import answer
 from castwise.engine.assigning import check_assignment
 from castwise.engine.decision import Question
 from castwise.errors import UsageError
-from castwise.execute.inplace import would_change
+from castwise.execute.inplace import fills, would_change
 from castwise.execute.operands import common_backend, common_dialect, described, raw
 from castwise.execute.tensor import Tensor, asarray
 from castwise.frameworks.dialect import Dialect
@@ -81,8 +81,7 @@ class Variable(Tensor):
 
 def _check_shape(given: tuple[int, ...], held: tuple[int, ...]) -> None:
     """Raises UsageError where values of a shape do not fill a variable of another."""
-    pairs = zip(reversed(given), reversed(held), strict=False)
-    if len(given) > len(held) or any(n not in (1, wanted) for n, wanted in pairs):
+    if not fills(given, held):
         raise UsageError(
             f"values of the shape {given} do not fill a variable of the shape {held}, which keeps "
             "it: reshape them, or make another variable."

@@ -145,6 +145,7 @@ TORCH = Dialect(
         wide_scalars="mul div floor_divide lerp",
         reciprocal_first="div/operator",
         float_errors="silent",
+        out_shapes="resized",
     ),
     ops=_OPS,
     prefixes="torch torch.Tensor torch.linalg torch.special torch.nn.functional F",

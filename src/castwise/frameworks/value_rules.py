@@ -110,6 +110,11 @@ FLOAT_ERRORS = {
     "warns": "infinity or NaN with a warning, or what `np.errstate` asks for",
     "silent": "infinity or NaN, and nothing is said",
 }
+# What becomes of out= where the result has another shape.
+OUT_SHAPES = {
+    "kept": "it keeps its shape, to which the result is broadcast if it can be",
+    "resized": "it takes the result's shape, with a warning where it had elements",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +141,7 @@ class Values:
     halves: str = "even"
     crossed_bounds: str = "upper"
     float_errors: str = "warns"
+    out_shapes: str = "kept"
     correction: int = 0  # std and var divide by the count less this
     # Ops, in which a Python number or a 0-d array beside small floats is not rounded to them.
     wide_scalars: str = ""
@@ -166,4 +172,5 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "halves": HALVES,
     "crossed_bounds": CROSSED_BOUNDS,
     "float_errors": FLOAT_ERRORS,
+    "out_shapes": OUT_SHAPES,
 }

@@ -113,7 +113,7 @@ def _written_operands(node: Node, there: dict[Node, Operand]) -> tuple[Operand, 
     arrays = iter(node.operands)
     return tuple(
         [
-            operand if operand.is_scalar or operand.is_numpy else there[next(arrays)]
+            there[next(arrays)] if operand.dtype and not operand.is_numpy else operand
             for operand in node.decision.question.operands
         ]
     )

@@ -98,9 +98,12 @@ def _computed(
     options = {key: with_given(option, given) for key, option in node.options.items()}
     if node.compute is None:
         return _laid_out(node.op, operands, options, backend, sizes)
+    row = op(LIKE.get(node.op, node.op))
+    if row.compute:
+        return row.compute(*operands, **options)
     function = function_for(backend, node.op, node.compute)
     function = obeying(function, backend, node.op, node.compute, rules)
-    is_joining = op(LIKE.get(node.op, node.op)).family == "joining"
+    is_joining = row.family == "joining"
     return function(operands, **options) if is_joining else function(*operands, **options)
 
 

@@ -10,6 +10,7 @@ from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.live import spelled_dtype
 from castwise.vocab.operands import (
+    UNDEFINED,
     Operand,
     Scalar,
     array_operand,
@@ -117,6 +118,8 @@ def _operand(match: re.Match[str]) -> Operand:
     literal = match["literal"] or match["braced"]
     if literal:
         return scalar_operand(parse_scalar(literal))
+    if match[0] == "None":
+        return UNDEFINED
     is_numpy, found = _dtype(match["name"])
     if match["scalar"]:
         if not is_numpy:

@@ -24,6 +24,7 @@ class Role(enum.Enum):
     NUMPY_ARRAY = "NumPy array"
     NUMPY_ZERO_D = "NumPy 0-d array"
     NUMPY_SCALAR = "NumPy scalar"
+    UNDEFINED = "undefined operand"  # None in the place of one: torch's undefined tensor
 
     @property
     def native(self) -> Role:
@@ -33,7 +34,9 @@ class Role(enum.Enum):
 
 _NUMPY_ROLES = frozenset({Role.NUMPY_ARRAY, Role.NUMPY_ZERO_D, Role.NUMPY_SCALAR})
 _NATIVE = {Role.NUMPY_ARRAY: Role.ARRAY, Role.NUMPY_ZERO_D: Role.ZERO_D}
-_SCALAR_KINDS: dict[type, str] = {bool: "bool", int: "int", float: "float", complex: "complex"}
+_SCALAR_KINDS: dict[type, str] = {
+    bool: "bool", int: "int", float: "float", complex: "complex", type(None): "undefined",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ class Operand:
 
     def __str__(self) -> str:
         if self.dtype is None:
-            return scalar_text(self.value)
+            return scalar_text(self.value)  # None where it is undefined
         prefix = "np." if self.is_numpy else ""
         if self.role is Role.NUMPY_SCALAR:
             return f"np.{self.dtype}({scalar_text(self.value)})"
@@ -83,6 +86,9 @@ class Operand:
         value = "" if self.value is None else f"={scalar_text(self.value)}"
         dims = "" if self.shape is None else f"[{','.join(map(str, self.shape))}]"
         return f"{prefix}{self.dtype}{weak}{value}{dims}"
+
+
+UNDEFINED = Operand(None, Role.UNDEFINED)
 
 
 def scalar_operand(value: Scalar) -> Operand:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.vocab.dtypes import dtypes_of, find_dtype
+from castwise.vocab.operands import Operand
 
 # What the result is, given the dtype the op computes in. A dtype's name is a fixed result.
 RESULTS = {
@@ -46,8 +48,49 @@ class Op:
     accumulates: bool = False  # small integers are summed in a wide one, as the dialect says
     is_condition_first: bool = False  # `where`: operand 0 chooses and takes no part
     counts_dimensions: bool = False  # a rule may tell vectors from matrices
+    operand_names: tuple[str, ...] = ()  # the names by which operands may be given, from the first
+    parameters: tuple[str, ...] = ()  # what may follow the operands: it has no say in the dtype
+    takes_alpha: bool = False  # the second operand may have a factor
+    compute: Callable[..., Any] | None = None  # the kernel of a declared op, on cast arrays
     meaning: str = ""
     family: str = ""  # where it stands in tables and pages
+
+    def arranged(
+        self, given: Sequence[Any], named: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The operands, each in its place and None where one is missing, and what else was given.
+
+        >>> op("clamp").arranged(["int8[3]"], {"max": 2})
+        (('int8[3]', None, 2), {})
+        >>> op("threshold").arranged(["int8[3]", 0, 1], {})
+        (('int8[3]',), {'threshold': 0, 'value': 1})
+
+        Raises UsageError where something is given twice.
+        """
+        most, others = self.arity[1], dict(named)
+        operands, surplus = list(given[:most]), list(given[most:])
+        names = self.parameters if all(map(_is_number, surplus)) else ()
+        if self.takes_alpha and len(surplus) == 1 and _is_number(operands[1]):
+            # add(x, alpha, y), as older programs have it
+            names, operands, surplus = ("alpha",), [operands[0], *surplus], [operands[1]]
+        for name, extra in zip(names, surplus, strict=False):
+            if others.setdefault(name, extra) is not extra:
+                raise self._given_twice(name)
+        for place, name in enumerate(self.operand_names):
+            if name in others:
+                operands += [None] * (place + 1 - len(operands))
+                if operands[place] is not None:
+                    raise self._given_twice(name)
+                operands[place] = others.pop(name)
+        return (*operands, *surplus[len(names) :]), others
+
+    def _given_twice(self, name: str) -> UsageError:
+        return UsageError(f"{self.name} is given {name} twice: by its place and by its name.")
+
+
+def _is_number(thing: Any) -> bool:
+    is_scalar = isinstance(thing, Operand) and thing.is_scalar
+    return is_scalar or isinstance(thing, (bool, int, float, complex))
 
 
 def _row(names: str, arity: int | tuple[int, int], **switches: Any) -> list[Op]:
@@ -60,7 +103,8 @@ def _row(names: str, arity: int | tuple[int, int], **switches: Any) -> list[Op]:
 
 
 _ROWS = [
-    *_row("add:+ sub:- mul:*", 2, family="arithmetic"),
+    *_row("add:+ sub:-", 2, takes_alpha=True, family="arithmetic"),
+    *_row("mul:*", 2, family="arithmetic"),
     *_row("div:/", 2, computes=FLOATING, integers_become_float=True, family="arithmetic"),
     *_row("floor_divide:// remainder:% fmod", 2, computes=REAL, family="arithmetic"),
     *_row("pow:**", 2, family="arithmetic"),
@@ -79,7 +123,7 @@ _ROWS = [
     *_row("matmul:@", 2, counts_dimensions=True, family="products"),
     *_row("dot", 2, family="products"),
     *_row("where", 3, is_condition_first=True, family="selection"),
-    *_row("clamp", (1, 3), computes=REAL, family="selection"),
+    *_row("clamp", (1, 3), computes=REAL, operand_names=("x", "min", "max"), family="selection"),
     *_row("lerp", 3, computes=FLOATING, family="selection"),
     *_row("addcmul", 3, family="arithmetic"),
     *_row("concat stack", (1, ARBITRARY), family="joining"),
@@ -90,7 +134,8 @@ _ROWS = [
     *_row("neg:- positive:+", 1, computes=NUMBER, family="unary"),
     *_row("square conj", 1, family="unary"),
     *_row("sign floor ceil round trunc", 1, computes=REAL, family="unary"),
-    *_row("relu threshold", 1, computes="int float", family="unary"),
+    *_row("relu", 1, computes="int float", family="unary"),
+    *_row("threshold", 1, computes="int float", parameters=("threshold", "value"), family="unary"),
     *_row("exp log sqrt rsqrt sin tanh sigmoid reciprocal", 1, computes=FLOATING,
           integers_become_float=True, family="unary float functions"),
     *_row("erf", 1, computes="float", integers_become_float=True, family="unary float functions"),
@@ -110,6 +155,14 @@ _ROWS = [
     *_row("result_type promote_types", (1, ARBITRARY), family="questions"),
 ]  # fmt: skip
 OPS: MappingProxyType[str, Op] = MappingProxyType({op.name: op for op in _ROWS})
+# What a program converts on purpose. Nothing is promoted, so no dialect has rules about these.
+_CONVERSIONS = {
+    row.name: row
+    for row in (
+        *_row("cast", 2, operand_names=("x", "dtype"), family="conversion"),
+        *_row("fill", 2, operand_names=("x", "value"), result="first", family="conversion"),
+    )
+}
 _declared: dict[str, Op] = {}
 _SYMBOLS = {
     (op.symbol, op.arity[0]): op.name for op in _ROWS if op.symbol
@@ -133,7 +186,7 @@ def op(name: str) -> Op:
 
 def known_op(name: str) -> Op | None:
     """The row of an op, or None where there is no such op."""
-    return OPS.get(name) or _declared.get(name)
+    return OPS.get(name) or _declared.get(name) or _CONVERSIONS.get(name)
 
 
 def op_of_symbol(symbol: str, operands: int) -> Op:
@@ -149,22 +202,32 @@ def op_of_symbol(symbol: str, operands: int) -> Op:
 
 
 def ops() -> tuple[str, ...]:
-    """The names of all ops, in the order of their rows, then those declared by the user."""
+    """The names of all ops that promote, in the order of their rows, then the declared ones."""
     return (*OPS, *_declared)
 
 
-def declare_op(name: str, *, operands: int | tuple[int, int] = 2, **switches: Any) -> Op:
-    """Adds an op of one's own, which then works in every dialect, in explain and in tables.
+def declare_op(
+    name: str,
+    *,
+    operands: int | tuple[int, int] = 2,
+    compute: Callable[..., Any] | None = None,
+    **switches: Any,
+) -> Op:
+    """Adds a custom op, which then works in every dialect, in explain and in tables.
 
-    `switches` are the fields of Op: computes, integers_become_float, result, lowest,
-    lowest_per_input, same_dtype, promotes, casts_to_output, safe_output, accumulates.
+    `compute` is its kernel: it takes the operands as arrays of the backend, cast as decided, and
+    returns an array. With it `cw.apply` runs the op. `switches` are the fields of Op: computes,
+    integers_become_float, result, lowest, lowest_per_input, same_dtype, promotes,
+    casts_to_output, safe_output, accumulates.
 
-    >>> declare_op("smooth_step", computes="float", integers_become_float=True).name
-    'smooth_step'
+    >>> import castwise as cw
+    >>> op = declare_op("scaled_sum", compute=lambda x, y: 2 * (x + y), computes="float")
+    >>> cw.apply("scaled_sum", cw.asarray([1.0], dtype="float32", dialect="torch"), 0.5)
+    Tensor([3.], dtype=float32, dialect=torch, backend=numpy)
 
     Raises UsageError for a taken name, an unknown switch, kind or dtype.
     """
-    if name in OPS:
+    if name in OPS or name in _CONVERSIONS:
         raise UsageError(f"{name!r} is an op of castwise; choose another name.")
     if not name.isidentifier():
         raise UsageError(f"{name!r} is not a name: write letters, digits and underscores.")
@@ -174,13 +237,13 @@ def declare_op(name: str, *, operands: int | tuple[int, int] = 2, **switches: An
             raise UsageError(f"an op has no switch {switch!r}.{did_you_mean(switch, known)}")
         if known[switch] == "bool" and not isinstance(value, bool):
             raise UsageError(f"{switch} is True or False, not {value!r}.")
-    row = Op(name, _spread(operands), family="declared", **switches)
+    row = Op(name, _spread(operands), family="declared", compute=compute, **switches)
     _check(row)
     _declared[name] = row
     return row
 
 
-_FIXED = ("name", "arity", "family", "symbol", "counts_dimensions")
+_FIXED = ("name", "arity", "family", "symbol", "counts_dimensions", "takes_alpha", "compute")
 
 
 def _spread(operands: object) -> tuple[int, int]:
@@ -206,5 +269,7 @@ def _check(row: Op) -> None:
     if row.result not in RESULTS and not find_dtype(row.result):
         hint = did_you_mean(str(row.result), RESULTS)
         raise UsageError(f"unknown result {row.result!r}: {', '.join(RESULTS)} or a dtype.{hint}")
+    if row.compute is not None and not callable(row.compute):
+        raise UsageError(f"compute is a function of arrays, not {row.compute!r}.")
     if row.is_condition_first and row.arity[0] < 2:
         raise UsageError("an op with a condition first has at least 2 operands.")

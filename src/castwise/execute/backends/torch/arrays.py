@@ -41,6 +41,7 @@ class Torch:
     name = "torch"
     speaks = "torch"
     namespace = standard
+    takes_alpha = True
     takes_exponents = True  # beside which its pow has kernels of their own
 
     def __init__(self) -> None:
@@ -182,6 +183,16 @@ class Torch:
         else:
             array.view(stand_in)[key] = values.view(stand_in)
         return array
+
+    def resize(self, array: Any, shape: tuple[int, ...]) -> Any:
+        """The array itself, with room for a shape.
+
+        Raises UsageError where it lies in memory that is not torch's.
+        """
+        try:
+            return array.resize_(shape)
+        except RuntimeError as error:
+            raise UsageError(f"out= cannot be resized to {shape}: {error}.") from None
 
     def _written_as(self, native: Any) -> Any:
         """The integers that stand for a dtype without a kernel that writes under a mask."""

@@ -1,0 +1,43 @@
+"""What a program converts on purpose: a cast to a named dtype, an array filled with a value."""
+
+from __future__ import annotations
+
+from castwise.engine.assigning import refusal_of
+from castwise.engine.casts import cast_to
+from castwise.engine.decision import Decision, Question
+from castwise.engine.plan import plan_of
+from castwise.engine.scalars import Say
+from castwise.errors import UsageError
+from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import Operand, Role
+
+
+def converted(question: Question, say: Say) -> Decision:
+    """The decision about `cast` or `fill`, in which nothing is promoted."""
+    array, other = question.operands
+    if array.dtype is None or array.role is Role.NUMPY_SCALAR:
+        raise UsageError(f"{question.op.name} takes an array first, not {array}.")
+    if question.op.name == "fill":
+        return _filled(question, array.dtype, other, say)
+    if other.dtype is None or other.shape is not None:
+        raise UsageError(f"cast takes a dtype, such as 'float32', not {other}.")
+    plan = plan_of(question.op, question.dialect, question.form)
+    target = plan.truncates.get(other.dtype, other.dtype)
+    if target not in plan.reach.bits:
+        raise UsageError(f"{question.dialect.name} has no dtype {target}.")
+    if say:
+        say(f"The cast to {target} is asked for.")
+        say(f"The result is {target}.")
+    return Decision(question, target, target, (None, None))
+
+
+def _filled(question: Question, held: DType, value: Operand, say: Say) -> Decision:
+    """An array keeps its dtype, and the value becomes what `x[...] = value` makes of it."""
+    refusal = refusal_of(value, held, question.dialect, is_filling=True)
+    if refusal:
+        raise refusal
+    plan = plan_of(question.op, question.dialect, question.form)
+    if say:
+        say(f"An array that is filled stays {held}.")
+        say(f"The result is {held}.")
+    return Decision(question, held, held, (None, cast_to(plan, value, held)))
