@@ -496,3 +496,19 @@ def test_gradients_on_cuda_have_their_inputs_dtype() -> None:
     cw.apply("sum", x * cw.asarray(torch.ones(2, device="cuda"), dialect="torch")).backward()
     assert x.grad is not None
     assert (x.grad.dtype.name, x.grad.array.device.type) == ("float16", "cuda")
+
+
+@pytest.mark.parametrize("op", ["mean", "logaddexp", "l1_loss", "mse_loss"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int32", "int64"])
+def test_integers_stay_integers_where_torch_has_floats_alone(op: str, dtype: str) -> None:
+    """Paddle's guide keeps the dtype of equal integers, as NumPy's functions let it."""
+    found = {}
+    for backend in ("numpy", "torch"):
+        x, y = (
+            cw.asarray(data, dtype=dtype, dialect="paddle:documented", backend=backend)
+            for data in ([1, 0, 3, 7], [7, 0, 5, 1])
+        )
+        result = cw.apply(op, x) if op == "mean" else cw.apply(op, x, y)
+        found[backend] = (result.dtype.name, result.tolist())
+    assert found["torch"] == found["numpy"]
+    assert found["torch"][0] == dtype

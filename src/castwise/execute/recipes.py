@@ -45,8 +45,17 @@ def atan2(xp: Any, y: Any, x: Any) -> Any:
     return -1j * xp.log((x + 1j * y) / xp.sqrt(x * x + y * y))
 
 
+def _floats(xp: Any, x: Any) -> Any:
+    """Integers as floats, of 64 bits where there are such; what is no integer as it is."""
+    if not xp.isdtype(x.dtype, ("bool", "integral")):
+        return x
+    floats = xp.__array_namespace_info__().dtypes(kind="real floating")
+    return xp.astype(x, floats.get("float64", xp.float32))
+
+
 def logaddexp(xp: Any, x: Any, y: Any) -> Any:
-    """The logarithm of the sum of exponentials of complex numbers."""
+    """The logarithm of the sum of exponentials, of complex numbers and of integers."""
+    x, y = _floats(xp, x), _floats(xp, y)
     is_first = xp.real(x) >= xp.real(y)
     high, low = xp.where(is_first, x, y), xp.where(is_first, y, x)
     return high + xp.log(1 + xp.exp(low - high))
@@ -87,11 +96,16 @@ def addcmul(xp: Any, x: Any, y: Any, z: Any) -> Any:
     return x + y * z
 
 
+def mean(xp: Any, x: Any, **options: Any) -> Any:
+    """The mean, of integers too."""
+    return xp.mean(_floats(xp, x), **options)
+
+
 def _reduced(xp: Any, losses: Any, reduction: str) -> Any:
     """A loss as its mean, its sum or as it is."""
     if reduction == "none":
         return losses
-    return xp.mean(losses) if reduction == "mean" else xp.sum(losses)
+    return mean(xp, losses) if reduction == "mean" else xp.sum(losses)
 
 
 def mse_loss(xp: Any, x: Any, y: Any, *, reduction: str = "mean") -> Any:
@@ -253,8 +267,8 @@ RECIPES: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
         div, fmod, float_power, fmax, fmin, copysign, atan2, logaddexp, heaviside, xlogy, dot,
-        clip_above, lerp, addcmul, mse_loss, l1_loss, huber_loss, poisson_nll_loss, relu,
-        threshold, rsqrt, sigmoid, gelu, gelu_tanh, erf, softmax, log_softmax, logsumexp, angle,
-        norm, median, lower_median, allclose,
+        clip_above, lerp, addcmul, mean, mse_loss, l1_loss, huber_loss, poisson_nll_loss,
+        relu, threshold, rsqrt, sigmoid, gelu, gelu_tanh, erf, softmax, log_softmax, logsumexp,
+        angle, norm, median, lower_median, allclose,
     )
 }  # fmt: skip

@@ -39,6 +39,7 @@ _NOT_IN_COMPLEX = frozenset({
     "floor_divide", "remainder", "fmod", "atan2", "hypot", "copysign", "nextafter", "heaviside",
     "xlogy", "floor", "ceil", "trunc", "threshold", "erf", "gelu", "log_softmax",
 })  # fmt: skip
+_NOT_IN_INTEGERS = frozenset({"logaddexp", "mean"})
 # Functions of 16-bit floats that on some device round more than once, or are missing.
 _ROUNDS_BETWEEN = frozenset({
     "floor_divide", "remainder", "fmod", "logaddexp", "xlogy", "rsqrt", "erf", "gelu", "prod",
@@ -86,7 +87,11 @@ def _is_lacking(op: str, dtype: DType) -> bool:
     """Whether torch's function of an op does not do in a dtype."""
     if dtype.kind == "float":
         return dtype.bits < 32 and op in _ROUNDS_BETWEEN
-    lacking = {"bool": _NOT_IN_BOOL, "complex": _NOT_IN_COMPLEX}.get(dtype.kind, ())
+    lacking = {
+        "bool": _NOT_IN_BOOL | _NOT_IN_INTEGERS,
+        "int": _NOT_IN_INTEGERS,
+        "complex": _NOT_IN_COMPLEX,
+    }[dtype.kind]
     return op in lacking
 
 
