@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from asking import result
 
 import castwise as cw
+from asking import result
 from castwise.engine.ask import answer, question_in
 
 MODES = ("jax", "jax:x64", "jax:strict", "jax:explicit-x64")

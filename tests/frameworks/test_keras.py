@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from asking import result
 
 import castwise as cw
+from asking import result
 
 
 def in_keras(expression: str) -> str:

@@ -1,11 +1,11 @@
-"""MegEngine as shipped, statement by statement; MEP 3, its draft, is tested with seed 004."""
+"""MegEngine as shipped, statement by statement; MEP 3, its draft, is in tests/documents."""
 
 from __future__ import annotations
 
 import pytest
-from asking import result
 
 import castwise as cw
+from asking import result
 
 
 def in_megengine(expression: str) -> str:

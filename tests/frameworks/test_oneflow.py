@@ -1,13 +1,13 @@
-"""OneFlow, statement by statement; its table and its lowest dtypes as seed 003 describes them."""
+"""OneFlow, statement by statement; what an article says of it is in tests/documents."""
 
 from __future__ import annotations
 
 import itertools
 
 import pytest
-from asking import result
 
 import castwise as cw
+from asking import result
 
 
 def in_oneflow(expression: str) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from asking import result
 
 import castwise as cw
+from asking import result
 
 SHORT = {
     "bf16": "bfloat16", "f16": "float16", "f32": "float32", "f64": "float64", "bool": "bool",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from asking import result
 from rfc431_tables import operand, read_table
 
 import castwise as cw
+from asking import result
 from castwise.vocab.dtypes import dtype
 
 MODES = ("tensorflow:all", "tensorflow:safe", "tensorflow:none")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from asking import run
 from rfc431_tables import SCALARS, operand, read_table
 
+from asking import run
 from castwise.vocab.dtypes import dtype
 
 # A dash in these tables is any error, a missing kernel among them, so the tests `run`.
