@@ -1,9 +1,10 @@
 """The article on type promotion in PyTorch and OneFlow, statement by statement.
 
 Not checked, for they say nothing about what a framework does: the invitation to guess, the links
-and the addresses of source files, the numbers of lines there, that the rules took two or three
-weeks, and the thanks. The three pictures are not part of the text; what they show (the graph and
-the table of the standard, PyTorch's matrix) is checked where the text tells what is to be seen.
+and the addresses of source files, the numbers of lines there, which file or function holds what,
+that the work took two or three weeks, and the thanks. The three pictures are not part of the
+text; what they show (the graph and the table of the standard, PyTorch's matrix) is checked where
+the text tells what is to be seen.
 """
 
 from __future__ import annotations
@@ -367,6 +368,14 @@ def test_one_common_dtype_is_found_in_all_inputs() -> None:
     for names in itertools.permutations(("uint8", "int8", "float16")):
         operands = ", ".join(f"{name}[3]" for name in names)
         assert result(f"concat({operands})", TORCH) == "float16"
+
+
+def test_numpy_has_such_an_iterator() -> None:
+    """ "Numpy里也有一个类似的容器`NpyIter`" (NumPy has a container like it)"""
+    for a, b in itertools.product(("uint8", "int8", "int32", "float32", "float64"), repeat=2):
+        arrays = [np.ones(3, a), np.ones(3, b)]
+        found = np.nditer(arrays, flags=["common_dtype", "buffered"]).dtypes
+        assert {dtype.name for dtype in found} == {result(f"{a}[3] + {b}[3]", "numpy")}
 
 
 def test_an_input_is_cast_where_its_dtype_is_not_the_common_one() -> None:
