@@ -386,7 +386,8 @@ def test_the_constant_has_the_wider_dtype_that_is_computed_in(way: Way, dialect:
 def test_the_dtype_is_computed_before_anything_runs(dialect: str) -> None:
     """ "compute the result dtype and device": from dtypes and dimensions, without values."""
     graph = cw.trace(operator.add, "int32[1]", "float16[1]", dialect=dialect)
-    assert "%1 = add(%0, b)         float16[1]" in str(graph)
+    added = str(graph).splitlines()[2]
+    assert added.split("#")[0].split() == ["%1", "=", "add(%0,", "b)", "float16[1]"]
 
 
 def test_operands_on_two_devices_are_refused(way: Way, dialect: str) -> None:
