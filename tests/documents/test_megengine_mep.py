@@ -413,13 +413,37 @@ def test_or_they_are_refused(question: str, expected: str) -> None:
         ("uint8[2] + 50000", "int32"),  # there is no uint16 in the list
         ("float16[2] + 1.5", "float16"),
         ("float16[2] + 1e5", "float32"),
-        ("int8[2] + 1.5", "float16"),
+        ("float16[2] + 1e300", "float32"),  # float16 or float32: it overflows
+        ("bfloat16[2] + 1.5", "bfloat16"),
+        # Also where the scalar's kind is higher than the tensor's.
         ("bool[2] + 1", "uint8"),
+        ("bool[2] + -1", "int8"),
+        ("bool[2] + 300", "int16"),
+        ("int8[2] + 1.5", "float16"),
+        ("int8[2] + 1e5", "float32"),
+        ("int32[2] + 1.5", "float16"),  # as beside a float16 tensor
+        # A 0-d tensor is no scalar: its dtype counts as it did.
+        ("int8[2] + int32[]", "int8"),
+        ("int8[] + 1", "int8"),
+        ("int8[] + 300", "int16"),
+        ("int32[] + 1", "int32"),
+        # The draft does not say what an int beyond int32 is; here, what holds it.
+        (f"int8[2] + {2**31}", "int64"),
+        (f"int8[2] + {2**64}", "!range"),
+        ("result_type(1)", "int32"),  # with nothing beside it
     ],
 )
 def test_a_scalars_value_may_count(question: str, expected: str) -> None:
     """ "如果考虑：int → uint8/int8/int16/int32, float→ float16/float32" (if values count)"""
     assert result(question, f"{MEP3}:scalars=by value") == expected
+
+
+def test_a_float_beyond_the_widest_is_told_to_overflow() -> None:
+    """ "float→ float16/float32": there is no third one for what is larger"""
+    told = cw.explain("float16[2] + 1e300", dialect=f"{MEP3}:scalars=by value")
+    assert "1e+300 is looked at by value: it is beyond float32, the widest" in told
+    assert "Python scalar -> float32 overflows beyond 3.40282e+38" in told
+    assert "1e+300 fits" not in told
 
 
 @pytest.mark.parametrize(
@@ -457,8 +481,11 @@ def test_a_scalar_ranks_below_a_tensor(way: Way) -> None:
         ("int8[2] + 1", "int32", "int8"),
         ("int8[2] + 1.5", "float32", "float32"),
         ("float16[2] + 1.5", "float32", "float16"),
-        ("int8[] + 1", "int32", "int32"),
-        ("int8[2] + int64[]", "int64", "int8"),
+        ("int8[] + 1", "int32", "int32"),  # two 0-d tensors
+        ("int8[] + 1.5", "float32", "float32"),
+        ("float16[] + 1.5", "float32", "float32"),
+        (f"int64[2] + {2**31}", "int64", "int64"),
+        ("int8[2] + int64[]", "int64", "int8"),  # with no tiers left, 0-d tensors count as all do
     ],
 )
 def test_or_all_of_them_become_tensors(question: str, as_tensors: str, as_zero_d: str) -> None:

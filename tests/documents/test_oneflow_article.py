@@ -208,6 +208,29 @@ def test_a_scalar_does_what_the_0d_array_of_it_does() -> None:
     made = {"True": "bool[]", "2": "int64[]", "2.0": "float32[]", "2j": "complex64[]"}
     for dtype, (scalar, zero_d) in itertools.product(cw.dialect("torch@2.1").dtypes, made.items()):
         assert result(f"{dtype}[3] + {scalar}", TORCH) == result(f"{dtype}[3] + {zero_d}", TORCH)
+    for dtype, scalar in itertools.product(cw.dialect(ONEFLOW).dtypes, ("2", "2.0")):
+        alike = f"{dtype}[3] + {made[scalar]}"
+        assert result(f"{dtype}[3] + {scalar}", ONEFLOW) == result(alike, ONEFLOW)
+
+
+@pytest.mark.parametrize(
+    ("question", "in_the_article", "in_version_0_9"),
+    [
+        ("int8[3] * float64[]", "float64", "int8"),
+        ("int8[3] * int64[]", "int8", "int8"),
+        ("int16[3] + int64[]", "int16", "int16"),
+        ("int16[3] + float32[]", "float32", "int16"),
+        ("int16[3] + 2", "int16", "int16"),
+        ("int16[3] + 2.0", "float32", "float32"),
+        ("float32[3] + float64[]", "float32", "float32"),
+    ],
+)
+def test_oneflow_came_to_ignore_a_0d_array(
+    question: str, in_the_article: str, in_version_0_9: str
+) -> None:
+    """The same sentence, in OneFlow as the article has it and in OneFlow 0.9."""
+    assert result(question, ONEFLOW) == in_the_article
+    assert result(question, "oneflow") == in_version_0_9
 
 
 def test_they_are_not_alike_in_every_dtype_nor_outside_pytorch() -> None:
@@ -258,11 +281,16 @@ def test_since_numpy_2_it_does_not() -> None:
     assert result(f"int32[3,3] + {2**31}", TORCH) == "int32"
 
 
-def test_the_author_prefers_0d_arrays_to_count_as_arrays() -> None:
+def test_the_author_prefers_0d_arrays_to_count_as_arrays(way: Way) -> None:
     """ "Scalar是单独一种行为，而Scalar Tensor和Tensor的行为一致" (0-d like n-d, scalars apart)"""
+    preferred = f"{ONEFLOW}:zero_d=as arrays"
     for a, b in itertools.product(("int8", "int32", "int64", "float32", "float64"), repeat=2):
-        assert result(f"{a}[3] * {b}[]", ONEFLOW) == result(f"{a}[3] * {b}[3]", ONEFLOW)
-    assert result("int8[3] * 1", ONEFLOW) == "int8"
+        assert result(f"{a}[3] * {b}[]", preferred) == result(f"{a}[3] * {b}[3]", preferred)
+    x = way.tensor(np.ones(3), "int8", dialect=preferred)
+    zero_d = way.tensor(np.array(2), "int64", dialect=preferred)
+    for other, expected in ((zero_d, "int64"), (2, "int8")):
+        found = way.run(operator.mul, x, other, dialect=preferred)
+        assert (found.dtype.name, found.tolist()) == (expected, [2] * 3)
 
 
 # 其他情况 (other cases)
@@ -496,18 +524,20 @@ def test_what_is_not_lower_is_left() -> None:
             assert result(f"reduced({dtype}[3])", dialect) == dtype
 
 
-def test_a_processor_promotes_or_raises_and_an_op_may_do_both() -> None:
-    """ "if内执行的是类型提升，而else内逻辑则是...第二条" (if: promotion; else: the lowest dtype)"""
-    cw.declare_op("promoting", promotes=True)
+def test_a_processor_promotes_or_raises() -> None:
+    """ "if内执行的是类型提升，而else内逻辑则是...第二条" (if: promotion; else: the lowest dtype)
+
+    In other dialects than the article's an op may do both.
+    """
+    cw.declare_op("promoting", promotes=True, lowest="int64")
     cw.declare_op("raising", promotes=False, lowest="int64")
-    cw.declare_op("doing_both", promotes=True, lowest="int32")
     inputs = ("int8[3]", "int16[3]")
-    found = cw.resolve("promoting", *inputs, dialect=ONEFLOW)
-    assert casts_of(found) == ["int8 -> int16", None]
-    found = cw.resolve("raising", *inputs, dialect=ONEFLOW)
-    assert casts_of(found) == ["int8 -> int64", "int16 -> int64"]
-    found = cw.resolve("doing_both", *inputs, dialect=ONEFLOW)
-    assert casts_of(found) == ["int8 -> int32", "int16 -> int32"]
+    both = ["int8 -> int64", "int16 -> int64"]
+    assert casts_of(cw.resolve("promoting", *inputs, dialect=ONEFLOW)) == ["int8 -> int16", None]
+    assert casts_of(cw.resolve("raising", *inputs, dialect=ONEFLOW)) == both
+    for dialect in ("oneflow", TORCH, "numpy", STANDARD):
+        for name in ("promoting", "raising"):
+            assert casts_of(cw.resolve(name, *inputs, dialect=dialect)) == both
 
 
 def test_the_sum_has_int64_as_its_lowest_dtype(way: Way) -> None:
@@ -530,7 +560,16 @@ def test_the_sum_of_any_integer_is_int64_here_and_not_in_version_0_9() -> None:
     for dtype in ("float32", "float64"):
         assert result(f"sum({dtype}[3])", "oneflow") == dtype
     assert result("sum(int16[3])", "oneflow") == "int16"
+    assert result("sum(uint64[3])", ONEFLOW) == "int64"
+    assert result("sum(uint64[3])", "oneflow") == "uint64"
     assert result("sum(int8[])", "oneflow") == "int8"
+    assert result("sum(bool[])", "oneflow") == "bool"
+
+
+def test_what_the_article_does_not_speak_of_is_as_in_version_0_9() -> None:
+    """Nor does any of its sentences: the table, and ops other than its two examples."""
+    for question in ("int8[3] + uint8[3]", "cumsum(int16[3])", "-int8[3]", "int8[3] / int8[3]"):
+        assert result(question, ONEFLOW) == result(question, "oneflow")
 
 
 # 总结 (summary)
