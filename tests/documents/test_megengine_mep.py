@@ -371,6 +371,8 @@ def test_what_shipped_is_something_else() -> None:
     assert result("bool[2] + int32[2]", "megengine") == "float32"
     assert result("float16[2] + int8[2]", "megengine") == "float32"
     assert result("int8[2] + uint8[2]", "megengine") == "!"
+    assert result("int8[2] + int32[]", "megengine") == "int32"
+    assert result("bool[2] + 1", "megengine") == "float32"
 
 
 # 待讨论的点 (points to discuss)
