@@ -463,11 +463,14 @@ def test_an_output_is_allocated_or_resized(way: Way, dialect: str) -> None:
     one, two = ones(way, "int", dialect), way.tensor([1.0, 2.0], "torch.half", dialect=dialect)
     allocated = add(way, one, two, dialect=dialect)
     assert (allocated.dtype.name, allocated.shape) == ("float16", (2,))
-    out = way.tensor(np.zeros(0), "torch.double", dialect=dialect)
-    found = way.run(
-        lambda a, b, o: cw.apply("torch.add", a, b, out=o), one, two, out, dialect=dialect
-    )
-    assert (found.dtype.name, found.tolist()) == ("float64", [2.0, 3.0])
+
+    def written(a: Any, b: Any, out: Any) -> Any:
+        return cw.apply("torch.add", a, b, out=out), out
+
+    for size in (0, 2):  # the first is resized
+        out = way.tensor(np.zeros(size), "torch.double", dialect=dialect)
+        for found in way.run(written, one, two, out, dialect=dialect):
+            assert (found.dtype.name, found.tolist()) == ("float64", [2.0, 3.0])
 
 
 def test_outputs_are_cast_and_checked_as_the_configuration_says(dialect: str) -> None:
