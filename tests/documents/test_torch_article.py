@@ -401,6 +401,17 @@ def test_operands_on_two_devices_are_refused(way: Way, dialect: str) -> None:
         elsewhere + cw.asarray(torch.ones(1), dialect=dialect)
 
 
+def test_an_op_of_ones_own_wants_one_device_unless_it_is_told_otherwise(dialect: str) -> None:
+    """ "config.check_all_same_device_" """
+    torch = pytest.importorskip("torch")
+    here, there = (cw.asarray(torch.ones(1, device=d), dialect=dialect) for d in ("cpu", "meta"))
+    cw.declare_op("one_device", compute=lambda a, b: a)
+    cw.declare_op("any_device", compute=lambda a, b: a, same_device=False)
+    with pytest.raises(cw.UsageError, match="move them to one device"):
+        cw.apply("one_device", here, there)
+    assert cw.apply("any_device", here, there).tolist() == [1.0]
+
+
 def test_a_static_dtype_is_the_result_whatever_the_inputs(way: Way, dialect: str) -> None:
     """ "op.target_dtype = config.static_dtype_.value();" """
     cw.declare_op("static_op", compute=lambda a, b: a < b, result="bool")
@@ -425,7 +436,8 @@ def test_inputs_of_one_dtype_have_it_as_their_common_dtype(dialect: str) -> None
 
 def test_without_any_switch_no_common_dtype_is_inferred(dialect: str) -> None:
     """ "Invalidates common_dtype_ if it could not be inferred" """
-    cw.declare_op("as_it_is", promotes=False, casts_to_output=False, safe_output=False)
+    switches = ("same_device", "promotes", "casts_to_output", "safe_output")
+    cw.declare_op("as_it_is", **dict.fromkeys(switches, False))
     decision = cw.resolve("as_it_is", "int32[1]", "float64[1]", out="float64", dialect=dialect)
     assert decision.casts == (None, None)
     assert decision.result.name == "float64"
