@@ -13,3 +13,9 @@ def way(request: pytest.FixtureRequest) -> Any:
     """A backend, eager or traced."""
     found: Way = request.param
     return found
+
+
+@pytest.fixture(autouse=True)
+def _forget_declared_ops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An op that a test declares is known to that test alone."""
+    monkeypatch.setattr("castwise.vocab.ops._declared", {})

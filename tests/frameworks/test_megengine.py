@@ -1,4 +1,4 @@
-"""MegEngine as shipped, statement by statement; MEP 3, its draft, is tested with seed 004."""
+"""MegEngine as shipped, statement by statement; MEP 3, its draft, is in tests/documents."""
 
 from __future__ import annotations
 

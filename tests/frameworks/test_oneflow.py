@@ -1,4 +1,4 @@
-"""OneFlow, statement by statement; its table and its lowest dtypes as seed 003 describes them."""
+"""OneFlow, statement by statement; what an article says of it is in tests/documents."""
 
 from __future__ import annotations
 
