@@ -44,6 +44,12 @@ class _Recording:
         """A node has no values."""
         return False
 
+    def constant_number(self, array: Any) -> Scalar | None:
+        """The number that a 0-d constant is; None of any other node."""
+        node = array.node
+        is_number = node.op == CONSTANT and node.shape == ()
+        return node.value if is_number else None
+
     def dtype_of(self, array: Any) -> DType:
         """The dtype of a node."""
         return array.node.dtype  # type: ignore[no-any-return]
@@ -114,9 +120,10 @@ def recording_under(dialect: Dialect) -> Backend:
 
 def rules_of_nodes(dialect: Dialect) -> Values:
     """What the nodes of a graph compute where arithmetic leaves a choice: as NumPy does, whatever
-    the dialect, whose own rules are nodes themselves; save that subnormals are its own."""
-    plain = dialect_named(DEFAULT).values
-    return replace(plain, subnormals=dialect.values.subnormals)
+    the dialect, whose own rules are nodes themselves; save that subnormals are its own, and the
+    powers of one exponent, whose value may be known only when the graph runs."""
+    plain, own = dialect_named(DEFAULT).values, dialect.values
+    return replace(plain, subnormals=own.subnormals, single_powers=own.single_powers)
 
 
 def _recorded(name: str, compute: DType, given: Sequence[Node], options: dict[str, Any]) -> Any:

@@ -146,7 +146,9 @@ def _flattened(returned: Any) -> tuple[tuple[Node, ...], Any]:
 def _node_of(part: Any) -> Node:
     if isinstance(part, Tensor):
         array = part._array
-        return array.node if isinstance(array, Traced) else constant(part.numpy())
+        if isinstance(array, Traced):
+            return array.node
+        return replace(constant(part.numpy()), is_weak=part.weak_type)
     if isinstance(part, (bool, int, float, complex)) or hasattr(part, "__array__"):
         return constant(part)
     raise UsageError(
