@@ -92,9 +92,10 @@ def _stamped(body: Any, opset: int) -> Any:
 def _written(graph: Graph, w: Writer) -> Writer:
     """All nodes of the graph in ONNX, each under the name it has in the graph's text."""
     names = node_names(graph)
-    for number, node in reversed(list(enumerate(graph.outputs))):
+    ends = _ends(graph)
+    for name, node in reversed(ends):
         if node.op not in (INPUT, CONSTANT):
-            names[node] = f"out{number}"
+            names[node] = name
     values: dict[Node, Value] = {}
     lacking: dict[str, None] = {}
     for node in graph.nodes:
@@ -104,10 +105,10 @@ def _written(graph: Graph, w: Writer) -> Writer:
             if all(source.dtype.name in ONNX_NAMES for source in node.inputs):  # else told before
                 lacking[_told(node, error)] = None
             values[node] = Value(w, names[node], node.dtype, node.shape)
-    for number, node in enumerate(graph.outputs):
-        if values[node].name != f"out{number}":  # an input, a constant, or given twice
+    for name, node in ends:
+        if values[node].name != name:  # an input, a constant, or given twice
             try:
-                _named(w, f"out{number}", node, w.one_op("Identity", values[node]))
+                _named(w, name, node, w.one_op("Identity", values[node]))
             except LackingError as error:
                 lacking[_told(node, error)] = None
     if lacking:
@@ -115,9 +116,20 @@ def _written(graph: Graph, w: Writer) -> Writer:
     return w
 
 
+def _starts(graph: Graph) -> list[Node]:
+    """The inputs of the model: those of the graph, then its state."""
+    return list(dict.fromkeys([*graph.inputs, *[state.before for state in graph.state]]))
+
+
+def _ends(graph: Graph) -> list[tuple[str, Node]]:
+    """The outputs of the model by name: those of the graph, then the state that is written."""
+    outputs = [(f"out{number}", node) for number, node in enumerate(graph.outputs)]
+    return outputs + [(f"{s.name}_out", s.after) for s in graph.state if s.is_written]
+
+
 def _check_names(graph: Graph) -> None:
-    taken = {f"out{number}" for number in range(len(graph.outputs))}
-    for node in graph.inputs:
+    taken = {name for name, _ in _ends(graph)}
+    for node in _starts(graph):
         if node.name in taken:
             raise UsageError(f"the parameter {node.name} has the name of an output: rename it.")
 
@@ -177,8 +189,8 @@ def _model(graph: Graph, w: Writer) -> Any:
     body = helper.make_graph(
         w.nodes,
         graph.name,
-        [info(node.name, node) for node in graph.inputs],
-        [info(f"out{number}", node) for number, node in enumerate(graph.outputs)],
+        [info(node.name, node) for node in _starts(graph)],
+        [info(name, node) for name, node in _ends(graph)],
         initializer=list(w.constants.values()),
         doc_string=f"under the promotion rules of {graph.dialect.name}",
     )

@@ -25,24 +25,51 @@ from castwise.graph.ir import (
     sequence_like,
     with_given,
 )
+from castwise.graph.live_state import live_tensors, put
 from castwise.graph.recording import rules_of_nodes
 from castwise.vocab.ops import op
 
 
 def run_graph(graph: Graph, arrays: Sequence[Any], backend: str | None = None) -> Any:
-    """What the graph computes from arrays, in the structure the function returned it in."""
+    """What the graph computes from arrays, in the structure the function returned it in.
+
+    Its state is written once all is computed.
+    """
     if len(arrays) != len(graph.inputs):
         raise UsageError(f"{graph.name} takes {len(graph.inputs)} arrays, not {len(arrays)}.")
-    given = [asarray(array, dialect=graph.dialect, backend=backend) for array in arrays]
-    holders = list(dict.fromkeys(tensor.backend for tensor in given))
-    if len(holders) > 1:
-        raise two_backends(*holders[:2])
+    given = dict(zip(graph.inputs, arrays, strict=True))
+    live = live_tensors(graph, given)
+    tensors = {
+        node: asarray(x, dialect=graph.dialect, backend=backend) for node, x in given.items()
+    }
+    tensors.update((s.before, t) for s, t in live.items() if s.before not in tensors)
+    holder = _common_holder(list(tensors.values()), backend)
     sizes: dict[str, int] = {}
-    for node, tensor in zip(graph.inputs, given, strict=True):
+    for node, tensor in tensors.items():
         _check_input(node, tensor, sizes)
-    holder = given[0]._kind.backend if given else asarray(0, backend=backend)._kind.backend
+    held = {node: tensor._array for node, tensor in tensors.items()}
+    for state in live:
+        if state.is_written:  # nothing that is computed shares what is written to afterwards
+            array = holder.make(held[state.before], None, copy=True, device=None)
+            held[state.before] = array
+    _compute(graph, held, holder, sizes)
+    outputs = [_tensor(held[node], node, holder, graph) for node in graph.outputs]
+    for state, tensor in live.items():
+        if state.is_written:
+            put(tensor, held[state.after], state.after)
+    return _structured(graph, outputs)
+
+
+def _common_holder(tensors: Sequence[Tensor], backend: str | None) -> Backend:
+    holders = {tensor.backend: tensor._kind.backend for tensor in tensors}
+    if len(holders) > 1:
+        raise two_backends(*list(holders)[:2])
+    return next(iter(holders.values()), None) or asarray(0, backend=backend)._kind.backend
+
+
+def _compute(graph: Graph, held: dict[Node, Any], holder: Backend, sizes: dict[str, int]) -> None:
+    """Adds the arrays of all nodes to those of the inputs."""
     rules = rules_of_nodes(graph.dialect)
-    held: dict[Node, Any] = {n: t._array for n, t in zip(graph.inputs, given, strict=True)}
     several: dict[tuple[object, ...], Any] = {}  # the results of calls that have several
     for node in graph.nodes:
         if node in held:
@@ -54,7 +81,6 @@ def run_graph(graph: Graph, arrays: Sequence[Any], backend: str | None = None) -
         if node.call not in several:
             several[node.call] = _computed(node, taken, holder, sizes, rules)
         held[node] = _ended(several[node.call][node.part], node, holder)
-    return _structured(graph, [_tensor(held[n], n, holder, graph) for n in graph.outputs])
 
 
 def arranged(graph: Graph, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
@@ -148,6 +174,8 @@ def _tensor(array: Any, node: Node, backend: Backend, graph: Graph) -> Tensor:
 
 def _structured(graph: Graph, outputs: list[Tensor]) -> Any:
     def filled(part: Any) -> Any:
+        if part is None:
+            return None
         if isinstance(part, Place):
             return outputs[part.number]
         if isinstance(part, dict):
