@@ -52,11 +52,17 @@ _lock = threading.Lock()
 _blocks = 0  # how many blocks watch, in all threads
 
 
+def watchers() -> tuple[Watcher, ...]:
+    """Whoever watches this thread or asyncio task."""
+    return _watchers.get()
+
+
 @contextmanager
-def watched_by(watcher: Watcher) -> Iterator[None]:
-    """Tells a watcher of every op of this thread or asyncio task within the block."""
+def watched_by(watcher: Watcher, *, alone: bool = False) -> Iterator[None]:
+    """Tells a watcher of every op of this thread or asyncio task within the block, and those
+    outside of it unless it is to watch alone."""
     global _fast, _blocks
-    token = _watchers.set((*_watchers.get(), watcher))
+    token = _watchers.set((watcher,) if alone else (*_watchers.get(), watcher))
     with _lock:
         _blocks += 1
         _fast = _NONE

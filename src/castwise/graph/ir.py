@@ -108,6 +108,15 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """One op as the program wrote it: what was decided, on operands of which shapes."""
+
+    decision: Decision
+    operands: tuple[Shape, ...]
+    result: Shape
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where an output stands in what the function returned."""
 
@@ -128,6 +137,7 @@ class Graph:
     outputs: tuple[Node, ...]
     structure: Any = None
     state: tuple[State, ...] = ()
+    calls: tuple[Call, ...] = ()  # what its program asks the dialect, in order
     # Of a simplified graph: the one it was made from, in which every op has its decision.
     traced: Graph | None = None
 

@@ -11,7 +11,7 @@ from castwise.execute.alike import LIKE
 from castwise.execute.plans import check_kernel
 from castwise.frameworks.catalog import to_dialect
 from castwise.frameworks.dialect import Dialect
-from castwise.graph.ir import CAST, CONSTANT, Graph, Node, rebuilt
+from castwise.graph.ir import CAST, CONSTANT, Call, Graph, Node, rebuilt
 from castwise.graph.results import has_own_dtype, result_dtype
 from castwise.graph.text import node_names
 from castwise.vocab.dtypes import DType, dtype
@@ -169,7 +169,20 @@ def preserve(graph: Graph, dialect: str | Dialect) -> Graph:
             inputs = (inputs[0], _spread(inputs[1], inputs[0]))
         return _kept(node, inputs, chosen)
 
-    return replace(rebuilt(graph, remade), dialect=chosen, traced=None)
+    kept = replace(rebuilt(graph, remade), dialect=chosen, traced=None)
+    return replace(kept, calls=_calls(kept))
+
+
+def _calls(graph: Graph) -> tuple[Call, ...]:
+    """What a graph asks its dialect, of which every op is part of the program."""
+    asked = {
+        node if node.part is None else node.call: Call(
+            node.decision, tuple([operand.shape for operand in node.operands]), node.shape
+        )
+        for node in graph.nodes
+        if node.decision
+    }
+    return tuple(asked.values())
 
 
 def _spread(exponent: Node, base: Node) -> Node:

@@ -8,6 +8,7 @@ from typing import Any
 
 from castwise.errors import UsageError
 from castwise.execute.alike import LIKE
+from castwise.execute.apply import watchers
 from castwise.execute.backend import Backend, two_backends
 from castwise.execute.casting import cast_under
 from castwise.execute.exceptional import obeying
@@ -21,6 +22,7 @@ from castwise.graph.ir import (
     Graph,
     Node,
     Place,
+    Shape,
     given_numbers,
     sequence_like,
     with_given,
@@ -33,7 +35,7 @@ from castwise.vocab.ops import op
 def run_graph(graph: Graph, arrays: Sequence[Any], backend: str | None = None) -> Any:
     """What the graph computes from arrays, in the structure the function returned it in.
 
-    Its state is written once all is computed.
+    Its state is written, and whoever watches is told, once all is computed.
     """
     if len(arrays) != len(graph.inputs):
         raise UsageError(f"{graph.name} takes {len(graph.inputs)} arrays, not {len(arrays)}.")
@@ -57,6 +59,7 @@ def run_graph(graph: Graph, arrays: Sequence[Any], backend: str | None = None) -
     for state, tensor in live.items():
         if state.is_written:
             put(tensor, held[state.after], state.after)
+    _tell(graph, sizes)
     return _structured(graph, outputs)
 
 
@@ -81,6 +84,22 @@ def _compute(graph: Graph, held: dict[Node, Any], holder: Backend, sizes: dict[s
         if node.call not in several:
             several[node.call] = _computed(node, taken, holder, sizes, rules)
         held[node] = _ended(several[node.call][node.part], node, holder)
+
+
+def _tell(graph: Graph, sizes: dict[str, int]) -> None:
+    """Tells whoever watches what they would have been told, had the function run op by op."""
+    told = watchers()
+    for call in graph.calls if told else ():
+        operands = [_Shaped(shape, sizes) for shape in call.operands]
+        for watcher in told:
+            watcher.note(call.decision, operands, _Shaped(call.result, sizes))
+
+
+class _Shaped:
+    """Stands for an array, of which only the shape is of interest."""
+
+    def __init__(self, shape: Shape, sizes: dict[str, int]) -> None:
+        self.shape = tuple([known_size(size, sizes) for size in shape])
 
 
 def arranged(graph: Graph, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:

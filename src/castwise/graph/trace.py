@@ -16,7 +16,7 @@ from castwise.execute.tracing import traced_by
 from castwise.execute.variable import Variable, stand_in
 from castwise.frameworks.catalog import to_dialect, use
 from castwise.frameworks.dialect import Dialect
-from castwise.graph.ir import CAST, INPUT, Graph, Node, Place, rebuilt, sequence_like
+from castwise.graph.ir import CAST, INPUT, Call, Graph, Node, Place, rebuilt, sequence_like
 from castwise.graph.names import Names
 from castwise.graph.recording import recording_under
 from castwise.graph.state import States
@@ -68,7 +68,7 @@ def _traced_once(
     made = [_input(name, spec, dialect, states) for name, spec in given]
     keywords = dict(zip(named_specs, made[len(specs) :], strict=True))
     watcher = _Decisions()
-    with use(dialect), watched_by(watcher), traced_by(states):
+    with use(dialect), watched_by(watcher, alone=True), traced_by(states):
         inputs = tuple([m._array.node for m in made if isinstance(m, Tensor)])
         returned = fn(*made[: len(specs)], **keywords)
         outputs, structure = _flattened(returned)
@@ -80,11 +80,14 @@ class _Decisions:
     """Remembers which decision made which nodes."""
 
     def __init__(self) -> None:
+        self._calls: list[Call] = []
         self._decided: dict[object, tuple[Decision, tuple[Node, ...]]] = {}
         self._implicit: set[Node] = set()
 
     def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
         """One op: all casts between its operands and its result are promotion's."""
+        shapes = [tuple(getattr(operand, "shape", ())) for operand in operands]
+        self._calls.append(Call(decision, tuple(shapes), tuple(result.shape)))
         if not isinstance(result, Traced):
             return
         given = tuple([o.node for o in operands if isinstance(o, Traced)])
@@ -109,7 +112,7 @@ class _Decisions:
             return replace(node, inputs=inputs, cast=cast, decision=decision, operands=operands,
                            is_weak=is_weak)  # fmt: skip
 
-        return rebuilt(graph, remade)
+        return replace(rebuilt(graph, remade), calls=tuple(self._calls))
 
 
 def _stays_weak(node: Node, inputs: tuple[Node, ...]) -> bool:
