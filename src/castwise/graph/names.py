@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
@@ -23,7 +24,8 @@ class Names:
         self._taken = {*taken, *_parameters(fn)}
 
     def __call__(self, tensor: Tensor) -> str:
-        found = next((name for name, thing in _reachable(self._fn) if thing is tensor), None)
+        named = (name for name, thing in _reachable(self._fn) if thing is tensor)
+        found = re.sub(r"\W", "_", next(named, ""))
         first = [found] if found else []
         others = (f"{found}_{n}" if found else f"state{n}" for n in itertools.count())
         name = next(n for n in itertools.chain(first, others) if n not in self._taken)
