@@ -60,6 +60,21 @@ def test_whether_the_power_of_a_half_is_a_square_root(backend: str) -> None:
         assert power("torch", half, "operator").tolist() == [np.inf, 2.0]
 
 
+@pytest.mark.parametrize("backend", ["numpy", "torch", "jax", "dask"])
+@pytest.mark.parametrize(("dialect", "is_root"), [("numpy", True), ("jax", False)])
+def test_whether_it_is_one_in_a_graph(backend: str, dialect: str, is_root: bool) -> None:
+    pytest.importorskip(backend)
+    base, half = np.array([-np.inf, 4.0], "float32"), np.array(0.5, "float32")
+    known = cw.trace(lambda x: x**0.5, base, dialect=dialect)
+    given = cw.trace(lambda x, y: x**y, base, half, dialect=dialect)
+    assert [node.op for node in known.nodes if node.inputs] == ["sqrt" if is_root else "pow"]
+    with np.errstate(invalid="ignore"):
+        for graph, arrays in ((known, [base]), (given, [base, half])):
+            for kept in (graph, graph.preserve("jax"), graph.preserve("numpy")):
+                found = kept(*arrays, backend=backend).numpy()
+                np.testing.assert_array_equal(found, [np.nan if is_root else np.inf, 2.0])
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_square_root_is_rounded_correctly_where_the_dialect_says_so(dtype: str) -> None:
     torch = pytest.importorskip("torch")

@@ -407,3 +407,22 @@ def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "reference evaluator: equal" in printed
     assert "onnxruntime: equal" in printed
+
+
+@pytest.mark.parametrize("axis", [None, 1])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_the_median_of_an_even_number_is_the_dialect_s(dtype: str, axis: int | None) -> None:
+    x = np.asarray([[3, 1, 2, -4], [0, 7, 6, 9]], dtype)
+    graph = cw.trace(lambda x: cw.apply("median", x, axis=axis), x, dialect="torch")
+    judged(graph, x)
+    assert graph(x).tolist() == (2 if axis is None else [1, 6])
+
+
+def test_gelu_is_the_dialect_s_approximation() -> None:
+    x = np.asarray([-3, -0.5, 0.25, 1.5], "float32")
+    graph = cw.trace(lambda x: cw.apply("gelu", x), x, dialect="jax")
+    model = graph.to_onnx()
+    for found in (by_reference(model, [x])[0], by_runtime(runtime_session(model), [x])[0]):
+        np.testing.assert_allclose(found, graph(x).numpy(), rtol=1e-5)
+    exact = cw.trace(lambda x: cw.apply("gelu", x), x, dialect="torch")
+    assert graph(x).tolist() != exact(x).tolist()

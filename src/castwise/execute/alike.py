@@ -11,6 +11,8 @@ _FUNCTIONS = {
     "log": "log1p log2 log10",
     "isnan": "signbit",
     "clamp": "clip_above",
+    "gelu": "gelu_tanh",
+    "median": "lower_median",
     "matmul": "tensordot vecdot",
     "mul": "linalg.cross linalg.outer",
     "div": "linalg.solve",

@@ -55,11 +55,17 @@ _lock = threading.Lock()
 _blocks = 0  # how many blocks watch, in all threads
 
 
+def watchers() -> tuple[Watcher, ...]:
+    """Whoever watches this thread or asyncio task."""
+    return _watchers.get()
+
+
 @contextmanager
-def watched_by(watcher: Watcher) -> Iterator[None]:
-    """Tells a watcher of every op of this thread or asyncio task within the block."""
+def watched_by(watcher: Watcher, *, alone: bool = False) -> Iterator[None]:
+    """Tells a watcher of every op of this thread or asyncio task within the block, and those
+    outside of it unless it is to watch alone."""
     global _fast, _blocks
-    token = _watchers.set((*_watchers.get(), watcher))
+    token = _watchers.set((watcher,) if alone else (*_watchers.get(), watcher))
     with _lock:
         _blocks += 1
         _fast = _NONE
@@ -92,7 +98,7 @@ def apply_op(
     return Tensor._of(array, plan.kind if is_known else plan.kind.shaped(array.shape))
 
 
-class Call(NamedTuple):
+class Arguments(NamedTuple):
     """What an op is called with: operands in their places, options for the backend."""
 
     operands: tuple[Any, ...]
@@ -107,11 +113,11 @@ class Call(NamedTuple):
 
 def arranged(
     name: str, operands: tuple[Any, ...], options: dict[str, Any], home: str = DEFAULT
-) -> Call:
+) -> Arguments:
     """The operands and options of a call, whether given by place or by name."""
     kinds = [o._kind for o in operands if isinstance(o, Tensor)]
     row = find_op(LIKE.get(name, name), common_dialect(kinds, home))
-    return Call(*row.arranged(operands, options))
+    return Arguments(*row.arranged(operands, options))
 
 
 def apply_several(

@@ -75,6 +75,17 @@ class TakesConstants(Protocol):
 
     takes_constants: bool
 
+    def constant_number(self, array: Any) -> Scalar | None:
+        """The number that a 0-d constant is; None of any other array."""
+
+
+def known_number(operand: Any, backend: Backend) -> float | None:
+    """A Python number or the value of a 0-d array; None where it is not there to be read."""
+    if not backend.owns(operand) or backend.is_concrete(operand):
+        return float(operand)
+    known = backend.constant_number(operand) if isinstance(backend, TakesConstants) else None
+    return None if known is None else float(known)  # type: ignore[arg-type]
+
 
 @functools.cache
 def backend_named(name: str) -> Backend:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 from castwise.errors import UsageError
+from castwise.execute import tracing
 from castwise.execute.apply import apply_op, arranged, planned, run
 from castwise.execute.backend import Backend, two_backends
 from castwise.execute.inplace import fills, update
@@ -76,6 +77,8 @@ def _into(
     out: Any, name: str, operands: tuple[Any, ...], form: str, home: str, options: dict[str, Any]
 ) -> Tensor:
     """The result in the tensor or array it was to be written into, as a tensor."""
+    if isinstance(out, Tensor):
+        tracing.writing(out, *operands)
     call = arranged(name, operands, options, home)
     kinds = [o._kind for o in (*call.operands, out) if isinstance(o, Tensor)]
     dialect = common_dialect(kinds, home)

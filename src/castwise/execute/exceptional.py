@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from castwise.errors import DivisionByZeroError, ScalarRangeError
-from castwise.execute.backend import Backend
+from castwise.execute.backend import Backend, known_number
 from castwise.execute.casting import cast_under, own_values
 from castwise.execute.flushing import FLUSHED, flushing
 from castwise.execute.functions import Function, function_for
@@ -169,13 +169,15 @@ def _is_power(function: Function, at: Place) -> Function:
 
 
 def _single_power(function: Function, at: Place) -> Function:
-    """The power of one half on a library that takes the square root: it is made an array."""
+    """The power of one half on a library that takes the square root: it is made an array, and so
+    is an exponent that may be one half."""
     if at.own.single_powers != "square root" or at.values.single_powers == "square root":
         return function
 
     def computed(x: Any, y: Any) -> Any:
         is_single = bool(getattr(x, "shape", ())) and not getattr(y, "shape", ())
-        return function(x, _made_array(at, x, y) if is_single and float(y) == 0.5 else y)
+        is_half = is_single and known_number(y, at.backend) in (0.5, None)
+        return function(x, _made_array(at, x, y) if is_half else y)
 
     return computed
 

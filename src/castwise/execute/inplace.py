@@ -7,6 +7,7 @@ from typing import Any
 
 from castwise.engine.plan import plan_of
 from castwise.errors import PromotionError, UsageError
+from castwise.execute import tracing
 from castwise.execute.apply import arranged, planned, run
 from castwise.execute.operands import is_operand
 from castwise.execute.plans import Plan
@@ -35,6 +36,7 @@ def updated(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
     Raises PromotionError where the dialect refuses, or would change what must keep its dtype;
     UsageError where the shape would change.
     """
+    tracing.writing(target, *others)
     call = arranged(name, (target, *others), options)
     plan = planned(name, call.operands, "operator", inplace=True, alpha=call.alpha)
     if target._keeps_dtype and plan.decision.result is not target.dtype:

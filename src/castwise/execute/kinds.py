@@ -49,6 +49,6 @@ _kinds: dict[tuple[object, ...], Kind] = {}
 def interned(kind: Kind) -> Kind:
     """The one kind with these parts."""
     key = (
-        kind.backend.name, kind.dtype, kind.is_zero_d, kind.is_weak, kind.dialect, kind.home
+        kind.backend, kind.dtype, kind.is_zero_d, kind.is_weak, kind.dialect, kind.home
     )  # fmt: skip
     return _kinds.setdefault(key, kind)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from castwise.engine.assigning import check_assignment
 from castwise.errors import UsageError
+from castwise.execute import tracing
 from castwise.execute.array_object import ArrayObject
 from castwise.execute.backend import (
     Backend,
@@ -83,6 +84,8 @@ class Tensor(ArrayObject, Gradients):
     def _of(cls, array: Any, kind: Kind) -> Tensor:
         tensor = object.__new__(Tensor)
         tensor._array, tensor._kind = array, kind
+        if tracing.running:
+            tracing.made(tensor)
         return tensor
 
     @property
@@ -211,6 +214,7 @@ class Tensor(ArrayObject, Gradients):
         return self
 
     def _assign(self, key: Any, value: Any, *, is_filling: bool = False) -> None:
+        tracing.writing(self, value, *(key if isinstance(key, tuple) else (key,)))
         kind = self._kind
         if value is None or isinstance(value, (list, tuple, str)):  # text is refused there
             value = asarray(value, dialect=kind.in_force)._array
@@ -279,8 +283,8 @@ def _element(value: Any, seen: Operand, kind: Kind) -> Any:
 def _not_assigned(value: Tensor, backend: str) -> UsageError:
     if isinstance(value._kind.backend, TakesConstants):
         return UsageError(
-            "a value of a graph is not assigned into an array from outside: begin with one of the "
-            "graph, such as castwise.array_api.zeros_like(x), or use where, concat or stack."
+            "a value of a graph is not assigned outside of the traced function, since it is known "
+            "only when the graph runs: return it, and assign what the graph gives."
         )
     return two_backends(backend, value.backend)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 from castwise.errors import UsageError
-from castwise.execute.backend import Backend
+from castwise.execute.backend import Backend, known_number
 from castwise.execute.casting import own_values
 from castwise.execute.functions import Function, function_for
 from castwise.vocab.dtypes import DType, dtype
@@ -187,13 +187,16 @@ _PRODUCTS = (2, 3, -2)
 
 def _power_or_root(backend: Backend, compute: DType) -> Function:
     """A power, of one half the square root: not every version of a library takes it by itself."""
-    power = function_for(backend, "pow", compute)
+    power, equal, choose = (function_for(backend, op, compute) for op in ("pow", "eq", "where"))
     is_exact = own_values(backend).square_root == "exact" or compute.bits < 32
     root = function_for(backend, "sqrt" if is_exact else "exact_sqrt", compute)
 
-    def computed(base: Any, number: Any) -> Any:
-        is_known = not backend.owns(number) or backend.is_concrete(number)
-        return root(base) if is_known and float(number) == 0.5 else power(base, number)
+    def computed(base: Any, exponent: Any) -> Any:
+        known = known_number(exponent, backend)
+        if known is not None:
+            return root(base) if known == 0.5 else power(base, exponent)
+        is_half = equal(exponent, backend.number(0.5, compute))
+        return choose(is_half, root(base), power(base, exponent))
 
     return computed
 

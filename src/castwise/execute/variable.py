@@ -8,16 +8,59 @@ from castwise.engine.ask import answer
 from castwise.engine.assigning import check_assignment
 from castwise.engine.decision import Question
 from castwise.errors import UsageError
+from castwise.execute import tracing
+from castwise.execute.backend import TakesConstants
 from castwise.execute.inplace import fills, would_change
+from castwise.execute.kinds import Kind
 from castwise.execute.operands import common_backend, common_dialect, described, raw
 from castwise.execute.tensor import Tensor, asarray
+from castwise.execute.tracing import Held
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.ops import op
 
 _RESULT_TYPE = op("result_type")
+_ARRAY, _KIND = Tensor.__dict__["_array"], Tensor.__dict__["_kind"]  # where a tensor has them
 
 
-class Variable(Tensor):
+class Stateful(Tensor):
+    """A tensor that is state of every graph it is traced in: what is read of it there, and written
+    to it, is the graph's; in other threads and tasks it is as it was."""
+
+    __slots__ = ()
+
+    @property
+    def _array(self) -> Any:
+        held = tracing.held(self)
+        return _ARRAY.__get__(self) if held is None else held.array
+
+    @_array.setter
+    def _array(self, array: Any) -> None:
+        held = tracing.held(self)
+        if held is None:
+            _ARRAY.__set__(self, array)
+        else:
+            held.array = array
+
+    @property
+    def _kind(self) -> Kind:
+        held = tracing.held(self)
+        return _KIND.__get__(self) if held is None else held.kind
+
+    @_kind.setter
+    def _kind(self, kind: Kind) -> None:
+        held = tracing.held(self)
+        if held is None:
+            _KIND.__set__(self, kind)
+        else:
+            held.kind = kind
+
+
+def outside(tensor: Tensor) -> Held:
+    """What a tensor has outside of any trace."""
+    return Held(_ARRAY.__get__(tensor), _KIND.__get__(tensor))
+
+
+class Variable(Stateful):
     """A tensor whose values may be assigned; its dtype and shape stay (RFC 431's constraint).
 
     >>> v = Variable([1.0, 2.0], dtype="float32", dialect="tensorflow:all")
@@ -37,13 +80,16 @@ class Variable(Tensor):
         backend: str | None = None,
     ) -> None:
         made = asarray(data, dtype=dtype, dialect=dialect, backend=backend, copy=True)
-        self._array, self._kind = made._array, made._kind
+        _ARRAY.__set__(self, made._array)
+        _KIND.__set__(self, made._kind)
+        tracing.made(self)
 
     def assign(self, value: Any) -> Variable:
         """Takes new values, which must promote to the variable's dtype.
 
         Raises PromotionError where they do not, UsageError where the shape does not fit.
         """
+        tracing.writing(self, value)
         dialect = common_dialect([t._kind for t in (self, value) if isinstance(t, Tensor)])
         seen = (
             described(self, dialect, sees_values=False),
@@ -57,8 +103,10 @@ class Variable(Tensor):
         if seen[1].is_scalar:
             array = backend.number(value, self.dtype)
         else:
-            array = backend.cast(raw(value, backend), self.dtype)
+            array = raw(value, backend)
             _check_shape(tuple(array.shape), self.shape)
+            if not isinstance(backend, TakesConstants):  # a graph writes down that cast itself
+                array = backend.cast(array, self.dtype)
         self._array = backend.write(self._array, ..., array)
         return self
 
@@ -77,6 +125,14 @@ class Variable(Tensor):
         """
         self.sub_(value)
         return self
+
+
+def stand_in(array: Any, kind: Kind) -> Variable:
+    """A variable of an array as it is."""
+    variable = object.__new__(Variable)
+    _ARRAY.__set__(variable, array)
+    _KIND.__set__(variable, kind)
+    return variable
 
 
 def _check_shape(given: tuple[int, ...], held: tuple[int, ...]) -> None:

@@ -10,9 +10,11 @@ from types import MethodType
 from typing import Any, TypeVar, cast
 
 from castwise.execute.tensor import Tensor, asarray
+from castwise.execute.variable import Variable
 from castwise.frameworks.catalog import to_dialect
 from castwise.frameworks.dialect import Dialect
 from castwise.graph.ir import Graph, Place, sequence_like
+from castwise.graph.live_state import is_as_traced
 from castwise.graph.run import run_graph
 from castwise.graph.simplify import simplify
 from castwise.graph.trace import trace
@@ -47,9 +49,9 @@ class Compiled:
         given = {name: _split(name, value, arrays) for name, value in bound.arguments.items()}
         tensors = list(arrays.values())
         dialect = self._dialect_of(tensors)
-        key = (dialect, *map(_static_key, given.items()), *map(_spec, tensors))
+        key = (dialect, *map(_static_key, given.items()), *map(_array_key, tensors))
         graph = self.graphs.get(key)
-        if graph is None:
+        if graph is None or not is_as_traced(graph):
             graph = self._traced(given, arrays, dialect)
             self._keep(key, graph)
         return run_graph(graph, tensors)
@@ -74,7 +76,11 @@ class Compiled:
             return self._fn(*bound.args, **bound.kwargs)
 
         called.__name__ = getattr(self._fn, "__name__", "compiled")
-        specs = {name: _spec(tensor) for name, tensor in arrays.items()}
+        called.__wrapped__ = self._fn  # type: ignore[attr-defined]  # where state has its names
+        specs = {
+            name: tensor if isinstance(tensor, Variable) else _spec(tensor)
+            for name, tensor in arrays.items()
+        }
         return simplify(trace(called, dialect=dialect, **specs)).graph
 
 
@@ -82,8 +88,9 @@ def compile(fn: F | None = None, *, dialect: str | Dialect | None = None) -> F:
     """Makes a function run as its simplified graph, traced once a signature.
 
     Arrays may be of any backend, and stand in lists, tuples and dicts; all other arguments are part
-    of the signature. What the function reads elsewhere, such as from `self`, is taken as it was
-    when a signature was new.
+    of the signature. Variables, and other tensors that the function writes to, are read and written
+    by each call; what else it reads elsewhere, such as from `self`, is taken as it was when a
+    signature was new.
 
     >>> @compile(dialect="torch")
     ... def scaled(x, factor):
@@ -101,7 +108,7 @@ def compile(fn: F | None = None, *, dialect: str | Dialect | None = None) -> F:
 def _split(name: str, value: Any, arrays: dict[str, Tensor]) -> Any:
     """An argument with its arrays taken out, each under a name of its own."""
     if isinstance(value, Tensor) or (hasattr(value, "dtype") and hasattr(value, "shape")):
-        arrays[name] = asarray(value)
+        arrays[name] = value if isinstance(value, Variable) else asarray(value)
         return Place(len(arrays) - 1)
     if isinstance(value, (list, tuple)):
         parts = [_split(f"{name}_{n}", part, arrays) for n, part in enumerate(value)]
@@ -144,6 +151,11 @@ class _Itself:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Itself) and other.thing is self.thing
+
+
+def _array_key(tensor: Tensor) -> object:
+    """What an array is in a signature."""
+    return (isinstance(tensor, Variable), _spec(tensor))
 
 
 def _spec(tensor: Tensor) -> Operand:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from castwise.drawing.shades import shade
 from castwise.graph.ir import CAST, Graph, Node
-from castwise.graph.labels import cast_colour, label_lines
-from castwise.graph.text import node_names
+from castwise.graph.labels import cast_colour, graph_labels
 
 
 def graph_dot(graph: Graph) -> str:
     """The graph in the DOT language."""
-    names = node_names(graph)
+    labels = graph_labels(graph)
     places = {node: f"n{n}" for n, node in enumerate(graph.nodes)}
     lines = [f'digraph "{graph.name}" {{', "  rankdir=TB;"]
     lines.append('  node [shape=box, style="rounded,filled", fontname="monospace"];')
     for node, place in places.items():
-        label = "\\n".join(line.replace('"', '\\"') for line in label_lines(node, names))
+        label = "\\n".join(line.replace('"', '\\"') for line in labels[node])
         lines.append(f'  {place} [label="{label}", {_look(node)}];')
     for node, place in places.items():
         lines += [f"  {places[source]} -> {place};" for source in node.inputs]

@@ -12,6 +12,7 @@ from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
 
 if TYPE_CHECKING:  # they read this module
+    from castwise.execute.tensor import Tensor
     from castwise.graph.redialect import Redialect
     from castwise.graph.simplify import Simplification
 
@@ -85,6 +86,36 @@ class Node:
         return f"<Node {self.name or self.op} {self.type}>"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """A tensor that a program reads or writes beside its arguments: its value before a run, an
+    input, and after it; the same node where it is only read."""
+
+    before: Node
+    after: Node
+    # Whose value it is; None: that of the argument which `before` stands for.
+    tensor: Tensor | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called in the text, and in ONNX."""
+        return self.before.name
+
+    @property
+    def is_written(self) -> bool:
+        """Whether a run gives it another value."""
+        return self.after is not self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One op as the program wrote it: what was decided, on operands of which shapes."""
+
+    decision: Decision
+    operands: tuple[Shape, ...]
+    result: Shape
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where an output stands in what the function returned."""
@@ -105,13 +136,16 @@ class Graph:
     inputs: tuple[Node, ...]
     outputs: tuple[Node, ...]
     structure: Any = None
+    state: tuple[State, ...] = ()
+    calls: tuple[Call, ...] = ()  # what its program asks the dialect, in order
     # Of a simplified graph: the one it was made from, in which every op has its decision.
     traced: Graph | None = None
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """All nodes the outputs need, and all inputs, each after what it needs."""
-        return tuple(in_order((*self.inputs, *self.outputs)))
+        """All nodes the outputs and the state need, and all inputs, each after what it needs."""
+        before, after = [s.before for s in self.state], [s.after for s in self.state]
+        return tuple(in_order((*self.inputs, *before, *self.outputs, *after)))
 
     @property
     def casts(self) -> tuple[Node, ...]:
@@ -171,7 +205,9 @@ class Graph:
     def __call__(self, *arrays: Any, backend: str | None = None, **named: Any) -> Any:
         """Runs the graph on arrays of any backend, in order or by name; returns Tensors.
 
-        Raises UsageError where an array is not what the input was traced with.
+        Its state is read from the tensors it belongs to, and written once all is computed.
+
+        Raises UsageError where an array, or a state, is not what the function was traced with.
         """
         from castwise.graph.run import arranged, run_graph  # it reads this module
 
@@ -241,4 +277,5 @@ def rebuilt(graph: Graph, remade: Callable[[Node, tuple[Node, ...]], Node]) -> G
         new[node] = made if made.operands == operands else replace(made, operands=operands)
     inputs = tuple([new[node] for node in graph.inputs])
     outputs = tuple([new[node] for node in graph.outputs])
-    return replace(graph, inputs=inputs, outputs=outputs)
+    state = tuple([State(new[s.before], new[s.after], s.tensor) for s in graph.state])
+    return replace(graph, inputs=inputs, outputs=outputs, state=state)

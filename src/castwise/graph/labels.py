@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from castwise.graph.ir import CAST, CONSTANT, INPUT, Node, with_given
-from castwise.graph.text import key_text
+from castwise.graph.ir import CAST, CONSTANT, INPUT, Graph, Node, with_given
+from castwise.graph.text import key_text, node_names
 
 # The worst hazard of a cast decides: fill and line, from values that change to memory alone.
 _LOSSY = ("#fecaca", "#dc2626")
@@ -31,8 +31,19 @@ def cast_colour(node: Node) -> tuple[str, str]:
     return next((colours for hazard, colours in _COLOURS.items() if hazard in hazards), _EXACT)
 
 
-def label_lines(node: Node, names: dict[Node, str]) -> list[str]:
-    """The lines in a node's box."""
+def graph_labels(graph: Graph) -> dict[Node, list[str]]:
+    """The lines in each node's box; state says so where it comes in and where it goes."""
+    names = node_names(graph)
+    labels = {node: _label_lines(node, names) for node in graph.nodes}
+    for state in graph.state:
+        labels[state.before][0] = f"state {state.name}"
+    for state in graph.state:
+        if state.is_written:
+            labels[state.after].append(f"{state.name} =")
+    return labels
+
+
+def _label_lines(node: Node, names: dict[Node, str]) -> list[str]:
     if node.op == INPUT:
         return [node.name, node.type]
     if node.op == CONSTANT:

@@ -10,10 +10,12 @@ from typing import Any
 import castwise
 from castwise.errors import UsageError
 from castwise.graph.ir import CAST, CONSTANT, INPUT, Graph, Node
+from castwise.graph.kernels import with_kernels_written_out
 from castwise.graph.onnx_dtypes import ONNX_NAMES, LackingError, element_type, onnx_package
 from castwise.graph.onnx_layouts import write_layout
 from castwise.graph.onnx_ops import write_op
 from castwise.graph.onnx_writer import Value, Writer
+from castwise.graph.recording import recording_under
 from castwise.graph.text import node_names
 
 OLDEST = 18  # the first opset in which reductions take their axes as an input, and with bits
@@ -29,6 +31,7 @@ def graph_to_onnx(
     onnx = onnx_package()
     chosen = current_opset() if opset is None else _checked_opset(opset)
     _check_names(graph)
+    graph = with_kernels_written_out(graph, recording_under(graph.dialect))
     model = _model(graph, _written(graph, Writer(chosen)))
     onnx.checker.check_model(model, full_check=True)
     if path is not None:
@@ -92,9 +95,10 @@ def _stamped(body: Any, opset: int) -> Any:
 def _written(graph: Graph, w: Writer) -> Writer:
     """All nodes of the graph in ONNX, each under the name it has in the graph's text."""
     names = node_names(graph)
-    for number, node in reversed(list(enumerate(graph.outputs))):
+    ends = _ends(graph)
+    for name, node in reversed(ends):
         if node.op not in (INPUT, CONSTANT):
-            names[node] = f"out{number}"
+            names[node] = name
     values: dict[Node, Value] = {}
     lacking: dict[str, None] = {}
     for node in graph.nodes:
@@ -104,10 +108,10 @@ def _written(graph: Graph, w: Writer) -> Writer:
             if all(source.dtype.name in ONNX_NAMES for source in node.inputs):  # else told before
                 lacking[_told(node, error)] = None
             values[node] = Value(w, names[node], node.dtype, node.shape)
-    for number, node in enumerate(graph.outputs):
-        if values[node].name != f"out{number}":  # an input, a constant, or given twice
+    for name, node in ends:
+        if values[node].name != name:  # an input, a constant, or given twice
             try:
-                _named(w, f"out{number}", node, w.one_op("Identity", values[node]))
+                _named(w, name, node, w.one_op("Identity", values[node]))
             except LackingError as error:
                 lacking[_told(node, error)] = None
     if lacking:
@@ -115,9 +119,20 @@ def _written(graph: Graph, w: Writer) -> Writer:
     return w
 
 
+def _starts(graph: Graph) -> list[Node]:
+    """The inputs of the model: those of the graph, then its state."""
+    return list(dict.fromkeys([*graph.inputs, *[state.before for state in graph.state]]))
+
+
+def _ends(graph: Graph) -> list[tuple[str, Node]]:
+    """The outputs of the model by name: those of the graph, then the state that is written."""
+    outputs = [(f"out{number}", node) for number, node in enumerate(graph.outputs)]
+    return outputs + [(f"{s.name}_out", s.after) for s in graph.state if s.is_written]
+
+
 def _check_names(graph: Graph) -> None:
-    taken = {f"out{number}" for number in range(len(graph.outputs))}
-    for node in graph.inputs:
+    taken = {name for name, _ in _ends(graph)}
+    for node in _starts(graph):
         if node.name in taken:
             raise UsageError(f"the parameter {node.name} has the name of an output: rename it.")
 
@@ -177,8 +192,8 @@ def _model(graph: Graph, w: Writer) -> Any:
     body = helper.make_graph(
         w.nodes,
         graph.name,
-        [info(node.name, node) for node in graph.inputs],
-        [info(f"out{number}", node) for number, node in enumerate(graph.outputs)],
+        [info(node.name, node) for node in _starts(graph)],
+        [info(name, node) for name, node in _ends(graph)],
         initializer=list(w.constants.values()),
         doc_string=f"under the promotion rules of {graph.dialect.name}",
     )

@@ -151,6 +151,7 @@ COMPOSED: dict[str, Written] = {
     "linalg.det": onnx_linalg.det, "linalg.vector_norm": onnx_linalg.vector_norm,
     "linalg.matrix_norm": onnx_linalg.matrix_norm,
     "norm": onnx_reductions.norm, "median": onnx_reductions.median, "allclose": _allclose,
+    "lower_median": onnx_reductions.lower_median,
 }  # fmt: skip
 # Of these nothing is rounded in between, so a dtype that ONNX computes in is left as it is.
 _EXACT = frozenset({"fmax", "fmin", "ne", "max", "min", "clamp", "trunc", "threshold", "copysign",

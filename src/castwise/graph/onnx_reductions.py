@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from castwise.errors import UsageError
@@ -87,6 +88,20 @@ def flattened(x: Value) -> Value:
 
 def median(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
     """The middle one, or the mean of the middle two."""
+    return _middle(x, axis, keepdims, _mean)
+
+
+def lower_median(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
+    """The middle one, or the lower of the middle two."""
+    return _middle(x, axis, keepdims, lambda low, high: low)
+
+
+def _mean(low: Value, high: Value) -> Value:
+    return where(equal(low, high), low, (low + high) / 2)
+
+
+def _middle(x: Value, axis: Any, keepdims: bool, between: Callable[[Value, Value], Value]) -> Value:
+    """The middle one, or what lies between the middle two; NaN where there is one."""
     values = flattened(x) if axis is None else x
     place = 0 if axis is None else shapes.places(axis, x.ndim)[0]
     w = x.writer
@@ -96,8 +111,9 @@ def median(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
     one = shapes.reduced(values.shape, place, True)
     low = w.add("Gather", ordered, (size - 1) / 2, shape=one, axis=place)
     high = w.add("Gather", ordered, size / 2, shape=one, axis=place)
-    middle = where(equal(low, high), low, (low + high) / 2)
-    found = where(xp.any(isnan(values), axis=place, keepdims=True), math.nan, middle)
+    found = between(low, high)
+    if x.dtype.kind == "float":
+        found = where(xp.any(isnan(values), axis=place, keepdims=True), math.nan, found)
     return reshape(found, shapes.reduced(x.shape, axis, keepdims))
 
 

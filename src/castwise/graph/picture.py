@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 from castwise.drawing.shades import FAINT, INK, shade
 from castwise.drawing.svg import svg_box, svg_document, svg_text, text_width
-from castwise.graph.ir import CAST, Graph, Node
-from castwise.graph.labels import LEGEND, cast_colour, label_lines
-from castwise.graph.text import node_names
+from castwise.graph.ir import CAST, CONSTANT, Graph, Node
+from castwise.graph.labels import LEGEND, cast_colour, graph_labels
 
 _MARGIN = 24
 _TOP = 60
@@ -63,14 +62,14 @@ def graph_svg(graph: Graph) -> str:
 
 def _boxes(graph: Graph) -> dict[Node, _Spot]:
     """Each node in a layer below all it needs, and constants just above their first use."""
-    names = node_names(graph)
+    labels = graph_labels(graph)
     boxes: dict[Node, _Spot] = {}
     for node in graph.nodes:
         above = [boxes[source].layer for source in node.inputs]
-        boxes[node] = _Spot(1 + max(above) if above else 0, label_lines(node, names))
+        boxes[node] = _Spot(1 + max(above) if above else 0, labels[node])
     for node in reversed(graph.nodes):
         users = [boxes[other].layer for other in graph.nodes if node in other.inputs]
-        if users and not node.inputs and node not in graph.inputs:
+        if users and node.op == CONSTANT:
             boxes[node].layer = min(users) - 1
     return boxes
 
@@ -151,7 +150,7 @@ def _drawn(node: Node, box: _Spot, graph: Graph) -> list[str]:
         look = f'stroke="{line}" stroke-width="2"'
     else:
         fill, look = shade(node.dtype), ""
-    if node in graph.outputs:
+    if node in graph.outputs or any(node is s.after and s.is_written for s in graph.state):
         look = f'stroke="{INK}" stroke-width="2"'
     parts = [svg_box(left, box.top, box.width, box.height, fill, look)]
     for n, text in enumerate(box.lines):

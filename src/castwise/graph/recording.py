@@ -18,6 +18,7 @@ from castwise.frameworks.value_rules import Values
 from castwise.graph import layouts, shapes
 from castwise.graph.indexing import indexed, split_key
 from castwise.graph.ir import CAST, CONSTANT, Given, Node
+from castwise.graph.kernels import kernel_node
 from castwise.graph.origins import user_origin
 from castwise.graph.results import results_of
 from castwise.graph.traced import Traced, constant, index_node, needs_value, unknown_size
@@ -43,6 +44,12 @@ class _Recording:
     def is_concrete(self, array: Any) -> bool:
         """A node has no values."""
         return False
+
+    def constant_number(self, array: Any) -> Scalar | None:
+        """The number that a 0-d constant is; None of any other node."""
+        node = array.node
+        is_number = node.op == CONSTANT and node.shape == ()
+        return node.value if is_number else None
 
     def dtype_of(self, array: Any) -> DType:
         """The dtype of a node."""
@@ -73,13 +80,20 @@ class _Recording:
 
     def function(self, op_name: str, dtype: DType) -> Callable[..., Any] | None:
         """What adds a node of the op, or one for each of several results."""
-        is_joining = op(LIKE.get(op_name, op_name)).family == "joining"
+        row = op(LIKE.get(op_name, op_name))
+        is_joining = row.family == "joining"
 
         def record(*operands: Any, **options: Any) -> Any:
             given = operands[0] if is_joining else operands
             return _recorded(op_name, dtype, [array.node for array in given], options)
 
-        return record
+        def record_declared(*operands: Any, **options: Any) -> Any:
+            nodes = [array.node for array in operands]
+            recorded = _recorded(op_name, dtype, nodes, options)
+            found = kernel_node(row, dtype, nodes, options, self)
+            return Traced(replace(recorded.node, shape=found.shape)) if found else recorded
+
+        return record_declared if row.compute else record
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """A new array with the values in it, which it casts to its dtype."""
@@ -114,9 +128,10 @@ def recording_under(dialect: Dialect) -> Backend:
 
 def rules_of_nodes(dialect: Dialect) -> Values:
     """What the nodes of a graph compute where arithmetic leaves a choice: as NumPy does, whatever
-    the dialect, whose own rules are nodes themselves; save that subnormals are its own."""
-    plain = dialect_named(DEFAULT).values
-    return replace(plain, subnormals=dialect.values.subnormals)
+    the dialect, whose own rules are nodes themselves; save that subnormals are its own, and the
+    powers of one exponent, whose value may be known only when the graph runs."""
+    plain, own = dialect_named(DEFAULT).values, dialect.values
+    return replace(plain, subnormals=own.subnormals, single_powers=own.single_powers)
 
 
 def _recorded(name: str, compute: DType, given: Sequence[Node], options: dict[str, Any]) -> Any:

@@ -11,10 +11,10 @@ from castwise.execute.alike import LIKE
 from castwise.execute.plans import check_kernel
 from castwise.frameworks.catalog import to_dialect
 from castwise.frameworks.dialect import Dialect
-from castwise.graph.ir import CAST, Graph, Node, rebuilt
+from castwise.graph.ir import CAST, CONSTANT, Call, Graph, Node, rebuilt
 from castwise.graph.results import has_own_dtype, result_dtype
 from castwise.graph.text import node_names
-from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, array_operand
 from castwise.vocab.ops import op
 
@@ -157,15 +157,43 @@ def preserve(graph: Graph, dialect: str | Dialect) -> Graph:
     Raises PromotionError where an op has no equal there.
     """
     chosen = to_dialect(dialect)
+    rules = [d.values.single_powers for d in (graph.dialect, chosen)]
+    takes_roots = rules[0] != rules[1] == "square root"
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
         if node.compute is None:
             is_weak = node.is_weak and chosen.has_weak_arrays
             return replace(node, inputs=inputs, cast=None, decision=None, operands=(),
                            is_weak=is_weak)  # fmt: skip
+        if takes_roots and node.op == "pow":
+            inputs = (inputs[0], _spread(inputs[1], inputs[0]))
         return _kept(node, inputs, chosen)
 
-    return replace(rebuilt(graph, remade), dialect=chosen, traced=None)
+    kept = replace(rebuilt(graph, remade), dialect=chosen, traced=None)
+    return replace(kept, calls=_calls(kept))
+
+
+def _calls(graph: Graph) -> tuple[Call, ...]:
+    """What a graph asks its dialect, of which every op is part of the program."""
+    asked = {
+        node if node.part is None else node.call: Call(
+            node.decision, tuple([operand.shape for operand in node.operands]), node.shape
+        )
+        for node in graph.nodes
+        if node.decision
+    }
+    return tuple(asked.values())
+
+
+def _spread(exponent: Node, base: Node) -> Node:
+    """An exponent that may be one half as an array, of which no dialect takes the square root; not
+    by a broadcast, which NumPy sees through."""
+    is_other = exponent.op == CONSTANT and exponent.value != 0.5
+    if exponent.shape or is_other or not base.shape:
+        return exponent
+    where = Node("eq", (base, base), dtype("bool"), base.shape, compute=base.dtype)
+    made = (where, exponent, exponent)
+    return Node("where", made, exponent.dtype, base.shape, compute=exponent.dtype)
 
 
 # Ops whose wider integer result, cut back, is that of the narrower integers: both wrap.

@@ -63,8 +63,10 @@ def _shape_of(row: Op, given: Sequence[Shape], options: Mapping[str, Any]) -> Sh
         if row.name == "stack":
             return shapes.stacked(given, options.get("axis", 0))
         return shapes.joined(given, options.get("axis", 0))
+    if row.name == "dot" and () in given:
+        return shapes.broadcast(given)
     if row.name in ("matmul", "dot"):
-        return shapes.multiplied(*given) if given[0] and given[1] else shapes.broadcast(given)
+        return shapes.multiplied(*given)
     if row.name in ("cumsum", "cumprod"):
         return shapes.accumulated(given[0], **options)
     if row.family == "reductions":

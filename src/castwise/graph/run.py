@@ -8,6 +8,7 @@ from typing import Any
 
 from castwise.errors import UsageError
 from castwise.execute.alike import LIKE
+from castwise.execute.apply import watchers
 from castwise.execute.backend import Backend, two_backends
 from castwise.execute.casting import cast_under
 from castwise.execute.exceptional import obeying
@@ -21,28 +22,57 @@ from castwise.graph.ir import (
     Graph,
     Node,
     Place,
+    Shape,
     given_numbers,
     sequence_like,
     with_given,
 )
+from castwise.graph.live_state import live_tensors, put
 from castwise.graph.recording import rules_of_nodes
 from castwise.vocab.ops import op
 
 
 def run_graph(graph: Graph, arrays: Sequence[Any], backend: str | None = None) -> Any:
-    """What the graph computes from arrays, in the structure the function returned it in."""
+    """What the graph computes from arrays, in the structure the function returned it in.
+
+    Its state is written, and whoever watches is told, once all is computed.
+    """
     if len(arrays) != len(graph.inputs):
         raise UsageError(f"{graph.name} takes {len(graph.inputs)} arrays, not {len(arrays)}.")
-    given = [asarray(array, dialect=graph.dialect, backend=backend) for array in arrays]
-    holders = list(dict.fromkeys(tensor.backend for tensor in given))
-    if len(holders) > 1:
-        raise two_backends(*holders[:2])
+    given = dict(zip(graph.inputs, arrays, strict=True))
+    live = live_tensors(graph, given)
+    tensors = {
+        node: asarray(x, dialect=graph.dialect, backend=backend) for node, x in given.items()
+    }
+    tensors.update((s.before, t) for s, t in live.items() if s.before not in tensors)
+    holder = _common_holder(list(tensors.values()), backend)
     sizes: dict[str, int] = {}
-    for node, tensor in zip(graph.inputs, given, strict=True):
+    for node, tensor in tensors.items():
         _check_input(node, tensor, sizes)
-    holder = given[0]._kind.backend if given else asarray(0, backend=backend)._kind.backend
+    held = {node: tensor._array for node, tensor in tensors.items()}
+    for state in live:
+        if state.is_written:  # nothing that is computed shares what is written to afterwards
+            array = holder.make(held[state.before], None, copy=True, device=None)
+            held[state.before] = array
+    _compute(graph, held, holder, sizes)
+    outputs = [_tensor(held[node], node, holder, graph) for node in graph.outputs]
+    for state, tensor in live.items():
+        if state.is_written:
+            put(tensor, held[state.after], state.after)
+    _tell(graph, sizes)
+    return _structured(graph, outputs)
+
+
+def _common_holder(tensors: Sequence[Tensor], backend: str | None) -> Backend:
+    holders = {tensor.backend: tensor._kind.backend for tensor in tensors}
+    if len(holders) > 1:
+        raise two_backends(*list(holders)[:2])
+    return next(iter(holders.values()), None) or asarray(0, backend=backend)._kind.backend
+
+
+def _compute(graph: Graph, held: dict[Node, Any], holder: Backend, sizes: dict[str, int]) -> None:
+    """Adds the arrays of all nodes to those of the inputs."""
     rules = rules_of_nodes(graph.dialect)
-    held: dict[Node, Any] = {n: t._array for n, t in zip(graph.inputs, given, strict=True)}
     several: dict[tuple[object, ...], Any] = {}  # the results of calls that have several
     for node in graph.nodes:
         if node in held:
@@ -54,7 +84,22 @@ def run_graph(graph: Graph, arrays: Sequence[Any], backend: str | None = None) -
         if node.call not in several:
             several[node.call] = _computed(node, taken, holder, sizes, rules)
         held[node] = _ended(several[node.call][node.part], node, holder)
-    return _structured(graph, [_tensor(held[n], n, holder, graph) for n in graph.outputs])
+
+
+def _tell(graph: Graph, sizes: dict[str, int]) -> None:
+    """Tells whoever watches what they would have been told, had the function run op by op."""
+    told = watchers()
+    for call in graph.calls if told else ():
+        operands = [_Shaped(shape, sizes) for shape in call.operands]
+        for watcher in told:
+            watcher.note(call.decision, operands, _Shaped(call.result, sizes))
+
+
+class _Shaped:
+    """Stands for an array, of which only the shape is of interest."""
+
+    def __init__(self, shape: Shape, sizes: dict[str, int]) -> None:
+        self.shape = tuple([known_size(size, sizes) for size in shape])
 
 
 def arranged(graph: Graph, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
@@ -100,11 +145,23 @@ def _computed(
         return _laid_out(node.op, operands, options, backend, sizes)
     row = op(LIKE.get(node.op, node.op))
     if row.compute:
-        return row.compute(*operands, **options)
+        return _checked(row.compute(*operands, **options), node, sizes)
     function = function_for(backend, node.op, node.compute)
     function = obeying(function, backend, node.op, node.compute, rules)
     is_joining = row.family == "joining"
     return function(operands, **options) if is_joining else function(*operands, **options)
+
+
+def _checked(found: Any, node: Node, sizes: dict[str, int]) -> Any:
+    """What a declared op's kernel computed, if it has the shape that the graph goes on from."""
+    expected = tuple([known_size(size, sizes) for size in node.shape])
+    if tuple(found.shape) != expected:
+        raise UsageError(
+            f"{node.origin}: the kernel of {node.op} gave the shape {tuple(found.shape)}, and the "
+            f"graph has {expected}, since it could not be traced: write it with the operators and "
+            "the namespace of its arrays, x.__array_namespace__()."
+        )
+    return found
 
 
 def _ended(result: Any, node: Node, backend: Backend) -> Any:
@@ -151,6 +208,8 @@ def _tensor(array: Any, node: Node, backend: Backend, graph: Graph) -> Tensor:
 
 def _structured(graph: Graph, outputs: list[Tensor]) -> Any:
     def filled(part: Any) -> Any:
+        if part is None:
+            return None
         if isinstance(part, Place):
             return outputs[part.number]
         if isinstance(part, dict):

@@ -156,8 +156,8 @@ def _pass(graph: Graph, applied: Counter[str]) -> Graph:
 
 
 def _uses(graph: Graph) -> Uses:
-    """How many nodes and outputs take each node."""
-    uses: Uses = Counter(graph.outputs)
+    """How many nodes, outputs and states take each node."""
+    uses: Uses = Counter([*graph.outputs, *[state.after for state in graph.state]])
     for node in graph.nodes:
         uses.update(node.inputs)
     return uses

@@ -14,11 +14,13 @@ def graph_text(graph: Graph, *, shows_origins: bool = True) -> str:
     names = node_names(graph)
     parameters = ", ".join(f"{node.name}: {node.type}" for node in graph.inputs)
     lines = [f"{graph.name}({parameters}) under {graph.dialect.name}"]
+    lines += [f"  state {state.name}: {state.before.type}" for state in graph.state]
     rows = [_row(node, names) for node in graph.nodes if not _is_inline(node)]
     widths = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         lines.append("  " + "  ".join([*cells, row[3] if shows_origins else ""]).rstrip())
+    lines += [f"  {state.name} = {names[state.after]}" for state in graph.state if state.is_written]
     returned = ", ".join(names[node] for node in graph.outputs)
     return "\n".join([*lines, f"  return {returned}".rstrip()])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,13 +12,16 @@ from castwise.errors import UsageError
 from castwise.execute.apply import watched_by
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor, held_dtype
+from castwise.execute.tracing import traced_by
+from castwise.execute.variable import Variable, stand_in
 from castwise.frameworks.catalog import to_dialect, use
 from castwise.frameworks.dialect import Dialect
-from castwise.graph.ir import CAST, INPUT, Graph, Node, Place, rebuilt, sequence_like
+from castwise.graph.ir import CAST, INPUT, Call, Graph, Node, Place, rebuilt, sequence_like
+from castwise.graph.names import Names
 from castwise.graph.recording import recording_under
+from castwise.graph.state import States
 from castwise.graph.traced import Traced, constant
 from castwise.vocab.live import describe
-from castwise.vocab.operands import Operand
 
 
 def trace(
@@ -43,26 +46,48 @@ def trace(
     Raises UsageError where the function needs a value, PromotionError where the dialect refuses.
     """
     chosen = to_dialect(dialect)
+    written: list[Tensor] = []  # tensors from outside that the function writes to
+    while True:
+        states = States(recording_under(chosen), Names(fn, [*named_specs]))
+        with states.holding(written):
+            graph = _traced_once(fn, specs, named_specs, chosen, states)
+        if not states.found:
+            return graph
+        written += states.found
+
+
+def _traced_once(
+    fn: Callable[..., Any],
+    specs: Sequence[Any],
+    named_specs: Mapping[str, Any],
+    dialect: Dialect,
+    states: States,
+) -> Graph:
+    """The graph of one run of the function."""
     given = [*zip(_parameter_names(fn, len(specs)), specs, strict=True), *named_specs.items()]
-    made = [_input(name, describe(spec), chosen) for name, spec in given]
-    inputs = tuple([m._array.node for m in made if isinstance(m, Tensor)])
+    made = [_input(name, spec, dialect, states) for name, spec in given]
     keywords = dict(zip(named_specs, made[len(specs) :], strict=True))
     watcher = _Decisions()
-    with use(chosen), watched_by(watcher):
+    with use(dialect), watched_by(watcher, alone=True), traced_by(states):
+        inputs = tuple([m._array.node for m in made if isinstance(m, Tensor)])
         returned = fn(*made[: len(specs)], **keywords)
-    outputs, structure = _flattened(returned)
-    return watcher.marked(Graph(_name(fn), chosen, inputs, outputs, structure))
+        outputs, structure = _flattened(returned)
+    graph = Graph(_name(fn), dialect, inputs, outputs, structure, states.result())
+    return watcher.marked(graph)
 
 
 class _Decisions:
     """Remembers which decision made which nodes."""
 
     def __init__(self) -> None:
+        self._calls: list[Call] = []
         self._decided: dict[object, tuple[Decision, tuple[Node, ...]]] = {}
         self._implicit: set[Node] = set()
 
     def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
         """One op: all casts between its operands and its result are promotion's."""
+        shapes = [tuple(getattr(operand, "shape", ())) for operand in operands]
+        self._calls.append(Call(decision, tuple(shapes), tuple(result.shape)))
         if not isinstance(result, Traced):
             return
         given = tuple([o.node for o in operands if isinstance(o, Traced)])
@@ -87,7 +112,7 @@ class _Decisions:
             return replace(node, inputs=inputs, cast=cast, decision=decision, operands=operands,
                            is_weak=is_weak)  # fmt: skip
 
-        return rebuilt(graph, remade)
+        return replace(rebuilt(graph, remade), calls=tuple(self._calls))
 
 
 def _stays_weak(node: Node, inputs: tuple[Node, ...]) -> bool:
@@ -101,15 +126,21 @@ def _call_or_node(node: Node) -> object:
     return node if node.part is None else node.call
 
 
-def _input(name: str, seen: Operand, dialect: Dialect) -> Any:
+def _input(name: str, spec: Any, dialect: Dialect, states: States) -> Any:
+    """What a parameter is given: a tensor, a variable where the spec is one, or a number."""
+    seen = describe(spec)
     if seen.dtype is None:
         return seen.value
     if seen.shape is None:
         raise UsageError(f"{name}: give the shape of {seen}, such as {seen.dtype}[n].")
     held = held_dtype(seen.dtype, dialect)
     node = Node(INPUT, (), held, seen.shape, name=name, is_weak=seen.is_weak)
-    kind = Kind(recording_under(dialect), held, not seen.shape, seen.is_weak, dialect)
-    return Tensor._of(Traced(node), interned(kind))
+    kind = interned(Kind(recording_under(dialect), held, not seen.shape, seen.is_weak, dialect))
+    if not isinstance(spec, Variable):
+        return Tensor._of(Traced(node), kind)
+    variable = stand_in(Traced(node), kind)
+    states.add_argument(variable, Traced(node))
+    return variable
 
 
 def _parameter_names(fn: Callable[..., Any], count: int) -> list[str]:
@@ -132,6 +163,8 @@ def _flattened(returned: Any) -> tuple[tuple[Node, ...], Any]:
     nodes: list[Node] = []
 
     def placed(part: Any) -> Any:
+        if part is None:
+            return None
         if isinstance(part, (tuple, list)):
             return sequence_like(part, [placed(inner) for inner in part])
         if isinstance(part, dict):
@@ -146,10 +179,12 @@ def _flattened(returned: Any) -> tuple[tuple[Node, ...], Any]:
 def _node_of(part: Any) -> Node:
     if isinstance(part, Tensor):
         array = part._array
-        return array.node if isinstance(array, Traced) else constant(part.numpy())
+        if isinstance(array, Traced):
+            return array.node
+        return replace(constant(part.numpy()), is_weak=part.weak_type)
     if isinstance(part, (bool, int, float, complex)) or hasattr(part, "__array__"):
         return constant(part)
     raise UsageError(
-        f"a traced function returns tensors, numbers, and lists, tuples and dicts of them, not a "
-        f"{type(part).__name__}."
+        "a traced function returns tensors, numbers, None, and lists, tuples and dicts of them, "
+        f"not a {type(part).__name__}."
     )

@@ -55,10 +55,10 @@ class Traced:
 
 
 def constant(data: Any) -> Node:
-    """A constant of an array, or of nested lists."""
+    """A constant of an array, or of nested lists, as they are now."""
     import numpy as np
 
-    array = np.asarray(data)
+    array = np.array(data)
     return Node(
         CONSTANT, (), to_dtype(array.dtype), tuple(array.shape), value=array, origin=user_origin()
     )
