@@ -29,6 +29,9 @@ _OPS = {
     "fmax fmin logaddexp maximum minimum huber_loss nextafter atan2 poisson_nll_loss l1_loss"
     " mse_loss": Rule(refuses_scalars=_ANY, because="it promotes tensors, and takes no scalar"),
     "nextafter": Rule(computes="float"),  # no other number has a next one
+    "floor_divide remainder": Rule(
+        refuses="complex", because="a complex number has no floor, and so no remainder"
+    ),
     # The Divide Rule: nothing smaller than a float. Listed for scalars, it holds for tensors too.
     "div": Rule(integers_become_float=True),
     # The Logic Rule.

@@ -155,10 +155,10 @@ def _computed(
 def _checked(found: Any, node: Node, sizes: dict[str, int]) -> Any:
     """What a declared op's kernel computed, if it has the shape that the graph goes on from."""
     expected = tuple([known_size(size, sizes) for size in node.shape])
-    if tuple(found.shape) != expected:
+    if tuple(getattr(found, "shape", ())) != expected:
         raise UsageError(
-            f"{node.origin}: the kernel of {node.op} gave the shape {tuple(found.shape)}, and the "
-            f"graph has {expected}, since it could not be traced: write it with the operators and "
+            f"{node.origin}: the kernel of {node.op} gave another shape than {expected}, which the "
+            "graph goes on from, since it could not be traced: write it with the operators and "
             "the namespace of its arrays, x.__array_namespace__()."
         )
     return found
