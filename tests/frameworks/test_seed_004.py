@@ -194,6 +194,13 @@ def test_complex_is_unknown_to_the_draft() -> None:
         ("uint8[2] + 50000", "uint8"),
         ("float16[2] + 1e39", "float16"),
         ("int8[] + 50000", "int8"),
+        # Beyond int32, the dtype of a Python int, too.
+        (f"int64[2] + {2**31}", "int64"),
+        (f"float32[2] + {2**31}", "float32"),
+        (f"int32[2] + {2**31}", "int32"),
+        (f"bool[2] + {2**64}", "int32"),
+        (f"int8[] + {-(2**31) - 1}", "int8"),
+        (f"result_type({2**31})", "int32"),
     ],
 )
 def test_the_open_points(question: str, expected: str) -> None:
