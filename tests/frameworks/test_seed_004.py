@@ -230,10 +230,52 @@ def test_without_promotion_to_64_bits_it_is_an_error(question: str, expected: st
         ("uint8[2] + 50000", "int32"),  # uint8, int8, int16 or int32: MegEngine has no uint16 here
         ("float16[2] + 1.5", "float16"),
         ("float16[2] + 1e5", "float32"),
+        ("float16[2] + 1e300", "float32"),  # float16 or float32: it overflows
+        ("bfloat16[2] + 1.5", "bfloat16"),
+        # Also where the scalar's kind is higher than the tensor's.
+        ("bool[2] + 1", "uint8"),
+        ("bool[2] + -1", "int8"),
+        ("bool[2] + 300", "int16"),
+        ("int8[2] + 1.5", "float16"),
+        ("int8[2] + 1e5", "float32"),
+        ("int32[2] + 1.5", "float16"),  # as beside a float16 tensor
+        # A 0-d tensor is no scalar: its dtype counts as it did.
+        ("int8[2] + int32[]", "int8"),
+        ("int8[] + 1", "int8"),
+        ("int8[] + 300", "int16"),
+        ("int32[] + 1", "int32"),
+        # MEP 3 does not say what an int beyond int32 is; here, what holds it.
+        (f"int8[2] + {2**31}", "int64"),
+        (f"int8[2] + {2**64}", "!range"),
+        ("result_type(1)", "int32"),  # with nothing beside it
     ],
 )
 def test_a_scalar_may_be_looked_at_by_value(question: str, expected: str) -> None:
     assert result(question, f"{MEP3}:scalars=by value") == expected
+
+
+def test_a_float_beyond_the_widest_is_told_to_overflow() -> None:
+    told = cw.explain("float16[2] + 1e300", dialect=f"{MEP3}:scalars=by value")
+    assert "1e+300 is looked at by value: it is beyond float32, the widest" in told
+    assert "Python scalar -> float32 overflows beyond 3.40282e+38" in told
+    assert "1e+300 fits" not in told
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("int8[2] + 1", "int8"),
+        ("int8[2] + 1.5", "float32"),
+        ("float16[2] + 1.5", "float16"),
+        ("int8[2] + int64[]", "int8"),
+        ("int8[] + 1", "int32"),  # two 0-d tensors
+        ("int8[] + 1.5", "float32"),
+        ("float16[] + 1.5", "float32"),
+        (f"int64[2] + {2**31}", "int64"),
+    ],
+)
+def test_a_scalar_may_be_turned_into_a_0d_tensor(question: str, expected: str) -> None:
+    assert result(question, f"{MEP3}:scalars=as 0-d tensors") == expected
 
 
 @pytest.mark.parametrize(
@@ -242,7 +284,8 @@ def test_a_scalar_may_be_looked_at_by_value(question: str, expected: str) -> Non
         ("int8[2] + 1", "int32"),
         ("int8[2] + 1.5", "float32"),
         ("float16[2] + 1.5", "float32"),
-        ("int8[2] + int64[]", "int64"),
+        ("int8[2] + int64[]", "int64"),  # with no tiers left, 0-d tensors count as all do
+        ("int8[] + 1", "int32"),
     ],
 )
 def test_a_scalar_may_be_turned_into_a_tensor(question: str, expected: str) -> None:

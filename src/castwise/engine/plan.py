@@ -60,7 +60,7 @@ class Plan:
     conversion: Limits | None
     makes_arrays: str
     zero_d_as_arrays: bool
-    scalars_as_zero_d: bool
+    numbers_as: str
     refuses_zero_d: bool
     meets: dict[frozenset[DType], DType]
     joins: str
@@ -161,7 +161,6 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
 # The fields of a rule that a plan has under the same name, by how they are read.
 _FLAGS = (
     "zero_d_as_arrays",
-    "scalars_as_zero_d",
     "refuses_zero_d",
     "makes_strong",
     "converted_is_strong",
@@ -170,6 +169,7 @@ _FLAGS = (
 _WORDS = {
     "because": "",
     "scalars": "as arrays",
+    "numbers_as": "numbers",
     "joins": "common dtype",
     "borrows": "",
     "makes_arrays": "",
