@@ -197,7 +197,57 @@ def test_oneflows_sum_has_int64_as_its_lowest_dtype(dtype: str, expected: str) -
     assert result(f"oneflow.sum({dtype}[3])", "oneflow") == expected
 
 
-@pytest.mark.parametrize("dialect", ["oneflow", "torch", "numpy", "array-api"])
+# The article's OneFlow, where it is not the one that was recorded.
+
+ARTICLE = "oneflow:article"
+
+
+@pytest.mark.parametrize(
+    ("question", "in_the_article", "recorded"),
+    [
+        # "Array with scalar behaves as array with 0-d array."
+        ("int8[3] * float64[]", "float64", "int8"),
+        ("int8[3] * int64[]", "int8", "int8"),
+        ("int16[3] + int64[]", "int16", "int16"),
+        ("int16[3] + float32[]", "float32", "int16"),
+        ("int16[3] + 2", "int16", "int16"),
+        ("int16[3] + 2.0", "float32", "float32"),
+        ("float32[3] + float64[]", "float32", "float32"),
+        # "Any integer dtype gives int64."
+        ("sum(int16[3])", "int64", "int16"),
+        ("sum(uint64[3])", "int64", "uint64"),
+        ("sum(int8[])", "int64", "int8"),
+        ("sum(bool[])", "int64", "bool"),
+        ("sum(int8[3])", "int64", "int64"),
+        ("sum(float32[3])", "float32", "float32"),
+        # Not spoken of: as recorded.
+        ("int8[3] + uint8[3]", "int16", "int16"),
+        ("cumsum(int16[3])", "int16", "int16"),
+        ("-int8[3]", "float32", "float32"),
+    ],
+)
+def test_oneflow_as_the_article_has_it(question: str, in_the_article: str, recorded: str) -> None:
+    assert result(question, ARTICLE) == in_the_article
+    assert result(question, "oneflow") == recorded
+
+
+def test_in_the_article_an_op_promotes_or_has_lowest_dtypes() -> None:
+    """Apply(): if promote_inputs_to_common_dtype_ ... else lowest dtypes."""
+    cw.declare_op("promoted", lowest="int64")
+    cw.declare_op("raised", lowest="int64", promotes=False)
+    for op, in_the_article in (("promoted", "int16"), ("raised", "int64")):
+        assert cw.resolve(op, "int8[3]", "int16[3]", dialect=ARTICLE).result.name == in_the_article
+        assert cw.resolve(op, "int8[3]", "int16[3]", dialect="oneflow").result.name == "int64"
+
+
+@pytest.mark.parametrize("zero_d", ["int64[]", "float64[]"])
+def test_the_author_would_have_0d_tensors_be_tensors(zero_d: str) -> None:
+    wished = f"{ARTICLE}:zero_d=as arrays"
+    assert result(f"int8[3] * {zero_d}", wished) == zero_d.removesuffix("[]")
+    assert result("int8[3] * 1", wished) == "int8"
+
+
+@pytest.mark.parametrize("dialect", [ARTICLE, "oneflow", "torch", "numpy", "array-api"])
 def test_add_inputs_with_a_lowest_dtype(dialect: str) -> None:
     """AddInputs({x}, /*lowest_dtype=*/DType::Int64())."""
     cw.declare_op("reduced", operands=1, lowest="int64")
@@ -205,7 +255,7 @@ def test_add_inputs_with_a_lowest_dtype(dialect: str) -> None:
         assert cw.resolve("reduced", f"{dtype}[3]", dialect=dialect).result.name == expected
 
 
-@pytest.mark.parametrize("dialect", ["oneflow", "torch", "numpy", "array-api"])
+@pytest.mark.parametrize("dialect", [ARTICLE, "oneflow", "torch", "numpy", "array-api"])
 def test_without_promotion_each_input_is_raised_to_its_own_lowest_dtype(dialect: str) -> None:
     cw.declare_op("raised", promotes=False, lowest_per_input=("int64", None))
     decision = cw.resolve("raised", "int32[3]", "float32[3]", dialect=dialect)

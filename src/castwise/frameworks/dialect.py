@@ -173,6 +173,7 @@ class Rule:
     reaches: str | None = None  # edges of its own, instead of the dialect's
     meets: str | None = None  # "uint64 + int8 -> float64": pairs that meet elsewhere than by edges
     promotes: bool | None = None  # False: each operand keeps its dtype
+    lowest_promoted: bool | None = None  # False: an op that promotes lets its lowest dtypes be
     joins: str | None = None  # one of JOINS
     composes: tuple[Composed, ...] | None = None  # the first that fits
     borrows: str | None = None  # the dialect that decides instead

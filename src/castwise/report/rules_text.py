@@ -251,6 +251,10 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     reaches=lambda value: f"has edges of its own: {_code(value)}",
     meets=lambda value: f"pairs that meet elsewhere: {_code(value)}",
     promotes=_yes_no("operands are cast to one dtype", "no operand is cast to another's dtype"),
+    lowest_promoted=_yes_no(
+        "lowest dtypes count where operands are promoted, too",
+        "lowest dtypes count only for ops that promote nothing",
+    ),
     joins=lambda value: f"joins by {value.removeprefix('by ')}: {JOINS[value]}",
     composes=_composed,
     borrows=lambda value: f"{value} decides",
