@@ -22,7 +22,7 @@ MIXED = Dialect(
     ops={
         "*": Rule(scalars="weak"),
         "mul div": Rule(scalars="kinds first"),
-        "div/function": Rule(scalars_as_zero_d=True),
+        "div/function": Rule(numbers_as="0-d arrays"),
         "maximum": Rule(reaches="int8 -> int32", floats_lift=True),
         "result_type": Rule(meets="int8 + float16 -> float64"),
         "lt": Rule(promotes=False),

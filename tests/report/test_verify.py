@@ -158,6 +158,7 @@ def test_a_dialect_without_recorder_is_an_error() -> None:
         ("tensorflow:none", "RFC 431", "tensorflow, tensorflow:np-all or tensorflow:np-safe"),
         ("paddle:documented", "the guide", "paddle"),
         ("megengine:mep3", "MEP 3", "megengine"),
+        ("oneflow:article", "the article", "oneflow"),
         ("torch@2.1", "the lookup table of c10", "torch, torch:default_float=float64,"),
         ("numpy:strict=True", "recorded from", "numpy or numpy@1"),
     ],

@@ -54,6 +54,7 @@ NO_LIFTING = dict.fromkeys(
     ("tensorflow", "tensorflow:np-all", "tensorflow:np-safe"),
     "an op that takes floats refuses integers",
 )
+NO_LOWEST = {"oneflow:article": "an op promotes, or has lowest dtypes"}
 NO_CHECK_OF_DTYPES = {"paddle:documented": "its guide does not say what an op computes in"}
 ONE_DTYPE = {
     "paddle:documented": "not among the APIs that promote",
@@ -170,6 +171,15 @@ def test_the_table_of_ops_cannot_be_changed() -> None:
 
 
 # Declared ops. Each switch must do something one can see, in every dialect.
+
+
+def lowest_of(
+    dialect: str, operands: tuple[str, str], name: str, refused_in: dict[str, str]
+) -> str:
+    """What operands raised to their lowest dtypes give: `name`, or what they give unraised."""
+    if dialect in NO_LOWEST:
+        return castwise.result_type(*operands, dialect=dialect).name
+    return "refused" if dialect in refused_in else held(dialect, name)
 
 
 def answered(*operands: Any, dialect: str, **parts: Any) -> castwise.Decision | PromotionError:
@@ -311,8 +321,7 @@ def test_lowest_lifts_every_operand(
     dialect: str, lowest: str, operands: tuple[str, str], name: str, refused_in: dict[str, str]
 ) -> None:
     declare_op("mine", lowest=lowest)
-    wanted = "refused" if dialect in refused_in else held(dialect, name)
-    assert result_of(*operands, dialect=dialect) == wanted
+    assert result_of(*operands, dialect=dialect) == lowest_of(dialect, operands, name, refused_in)
 
 
 @pytest.mark.parametrize(
@@ -335,16 +344,34 @@ def test_lowest_per_input(
     refused_in: dict[str, str],
 ) -> None:
     declare_op("mine", lowest_per_input=lowest)
-    wanted = "refused" if dialect in refused_in else held(dialect, name)
-    assert result_of(*operands, dialect=dialect) == wanted
+    assert result_of(*operands, dialect=dialect) == lowest_of(dialect, operands, name, refused_in)
 
 
 @pytest.mark.parametrize("dialect", having("int64"))
 def test_a_lowest_dtype_is_truncated_as_arrays_are(dialect: str) -> None:
     declare_op("mine", lowest_per_input=("int32", "int64"))
     is_mixed = held(dialect, "int64") != "int32"
-    wanted = "refused" if is_mixed and dialect in NO_RAISED_MIXES else held(dialect, "int64")
-    assert result_of("int8[3]", "int8[3]", dialect=dialect) == wanted
+    refused_in = NO_RAISED_MIXES if is_mixed else {}
+    operands = ("int8[3]", "int8[3]")
+    assert result_of(*operands, dialect=dialect) == lowest_of(
+        dialect, operands, "int64", refused_in
+    )
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_lowest_dtype_lifts_one_operand_and_where_nothing_is_promoted(dialect: str) -> None:
+    declare_op("mine", operands=1, lowest="int32")
+    assert result_of("int8[3]", dialect=dialect) == "int32"
+    declare_op("mine", lowest="int32", promotes=False)
+    assert result_of("int8[3]", "int8[3]", dialect=dialect) == "int32"
+
+
+@pytest.mark.parametrize("dialect", NO_LOWEST)
+def test_where_an_op_promotes_that_lowest_dtypes_do_not_count_is_told(dialect: str) -> None:
+    declare_op("mine", lowest="int32")
+    told = castwise.explain("mine", "int8[3]", "int16[3]", dialect=dialect)
+    assert "promotes its operands, so its lowest dtypes do not count" in told
+    assert told.endswith("The result is int16.")
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -458,6 +485,8 @@ def test_the_explanation_tells_what_the_switch_did(
 ) -> None:
     declare_op("mine", **switches)
     told = castwise.explain("mine", *operands, dialect=dialect)
+    if "lowest" in switches and dialect in NO_LOWEST:
+        word = "lowest dtypes do not count"
     assert (ONE_DTYPE.get(dialect, word) if "same_dtype" in switches else word) in told
 
 

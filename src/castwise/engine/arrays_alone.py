@@ -16,7 +16,7 @@ Say = Callable[[str], None] | None
 def arrays_alone(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     """What all operands reach together: the join of the arrays, or of the 0-d arrays where there
     are none; a Python number of a higher kind replaces it (OneFlow's TensorProcessor)."""
-    arrays = [o for o in operands if o.dtype and not (o.is_zero_d and not plan.zero_d_as_arrays)]
+    arrays = [o for o in operands if o.dtype and not o.is_zero_d]
     deciding = arrays or [o for o in operands if o.dtype]
     if not deciding:
         raise Refusal("at least one operand must be an array", "Make one an array.")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from castwise.engine.joining import own_dtype
+from castwise.engine.joining import is_allowed, own_dtype
 from castwise.engine.plan import Plan
+from castwise.engine.values import is_beyond
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, Role, Scalar
 
@@ -72,15 +73,18 @@ def _of_value(plan: Plan, operand: Operand, found: DType, beside_signed: bool, s
     elif signed and beside_signed:
         smallest, mask = signed, plan.reach.masks[signed]
     if say:
-        say(f"{operand} is looked at by value: it fits {smallest}.")
+        room = "it is beyond" if is_beyond(value, smallest) else "it fits"
+        say(f"{operand} is looked at by value: {room} {smallest}.")
     return mask
 
 
 def _is_joinable(plan: Plan, smallest: DType) -> bool:
     """Whether the dialect has the dtype and mixes it with Python's integers."""
-    own = plan.python["int"]
-    is_int = smallest.kind == "int" and smallest.bits < own.bits
-    return smallest in plan.reach.bits and (not is_int or plan.reach.reaches(smallest, own))
+    if smallest not in plan.reach.bits or smallest.kind != "int":
+        return smallest in plan.reach.bits
+    both = {smallest, plan.python["int"]}
+    common = plan.reach.common(plan.reach.masks[d] for d in both)
+    return common is not None and is_allowed(plan, common, both)
 
 
 def _next_wider(plan: Plan, found: DType, value: Scalar) -> DType:

@@ -11,6 +11,8 @@ from castwise.vocab.operands import Operand
 
 def counted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
     """The operands as the join takes them."""
+    if say and (plan.op.lowest or plan.op.lowest_per_input) and not plan.lowest:
+        say(f"{plan.op.name} promotes its operands, so its lowest dtypes do not count.")
     return _adapted(plan, raised(plan, _lifted(plan, operands, say)))
 
 

@@ -16,7 +16,7 @@ from castwise.engine.joining import (
     own_dtype,
 )
 from castwise.engine.plan import Plan
-from castwise.engine.scalars import POLICIES, Say
+from castwise.engine.scalars import Say, reached
 from castwise.engine.unequal_joins import (
     first_array,
     float_for_integers,
@@ -41,7 +41,7 @@ def joined(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType:
             say(f"{plan.op.name} computes in {chosen}: {JOINS[plan.joins]}.")
         if chosen:
             return chosen
-    common = _JOINS[plan.joins](plan, POLICIES[plan.scalars](plan, operands, say))
+    common = _JOINS[plan.joins](plan, reached(plan, operands, say))
     if common is None:
         raise _no_join(plan, operands)
     if say:
@@ -167,7 +167,8 @@ def _tell(
 ) -> None:
     """Says where operands of several dtypes meet; the tiers have said so already."""
     given = list(dict.fromkeys(o.dtype.name for o in operands if o.dtype))
-    if plan.scalars in ("tiers", "kinds first") or given == [common.name]:
+    is_told = plan.scalars in ("tiers", "kinds first") and plan.numbers_as != "values"
+    if is_told or given == [common.name]:
         return
     is_choosy = plan.joins == "first loop" and len(plan.computes) < len(plan.reach.order)
     among = f"Of the dtypes {plan.op.name} computes in, " if is_choosy else ""

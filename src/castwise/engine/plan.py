@@ -60,7 +60,7 @@ class Plan:
     conversion: Limits | None
     makes_arrays: str
     zero_d_as_arrays: bool
-    scalars_as_zero_d: bool
+    numbers_as: str
     refuses_zero_d: bool
     meets: dict[frozenset[DType], DType]
     joins: str
@@ -141,7 +141,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         mixes=None if rule.mixes is None else _pairs(rule.mixes, own),
         converts=converts,
         caps=dialect.mapping(dialect.caps),
-        lowest=_lowest(row, truncates),
+        lowest=_lowest(row, truncates) if _has_lowest(row, rule) else (),
         same_dtype=chosen("same_dtype"),
         compared=rule.compared or row.arity[1],
         floats_lift=dialect.mapping(dialect.lifts) if rule.floats_lift else {},
@@ -161,7 +161,6 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
 # The fields of a rule that a plan has under the same name, by how they are read.
 _FLAGS = (
     "zero_d_as_arrays",
-    "scalars_as_zero_d",
     "refuses_zero_d",
     "makes_strong",
     "converted_is_strong",
@@ -170,6 +169,7 @@ _FLAGS = (
 _WORDS = {
     "because": "",
     "scalars": "as arrays",
+    "numbers_as": "numbers",
     "joins": "common dtype",
     "borrows": "",
     "makes_arrays": "",
@@ -223,6 +223,12 @@ def _limits(conversion: Conversion) -> Limits:
         every_int_fits=dtype(conversion.every_int_fits) if conversion.every_int_fits else None,
         joins_too=conversion.joins_too,
     )
+
+
+def _has_lowest(row: Op, rule: Rule) -> bool:
+    """Whether the op's lowest dtypes count. One operand has nothing to be promoted with."""
+    promotes = row.promotes and row.arity[1] > 1
+    return rule.lowest_promoted is not False or not promotes
 
 
 def _lowest(row: Op, truncates: dict[DType, DType]) -> tuple[DType | None, ...]:

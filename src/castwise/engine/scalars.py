@@ -6,11 +6,14 @@ A policy answers masks (see reach.py): what the operands can reach, given their 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from castwise.engine.arrays_alone import arrays_alone
 from castwise.engine.by_category import by_category
+from castwise.engine.by_room import by_room
 from castwise.engine.by_value import by_value
 from castwise.engine.conversion import converted
+from castwise.engine.joining import own_dtype
 from castwise.engine.plan import Plan
 from castwise.engine.tiers import kinds_first, last_adapts, tiers
 from castwise.engine.weak import as_arrays, as_nodes, fits_arrays, weak, within_kind
@@ -20,7 +23,7 @@ from castwise.engine.zero_d import (
     zero_d_adapts_to_complex,
     zero_d_mixes,
 )
-from castwise.vocab.operands import Operand
+from castwise.vocab.operands import Operand, Role, array_operand
 
 Say = Callable[[str], None] | None
 
@@ -42,3 +45,24 @@ POLICIES: dict[str, Callable[[Plan, tuple[Operand, ...], Say], list[int]]] = {
     "0-d mixes": zero_d_mixes,
     "singles mix": singles_mix,
 }
+
+
+def reached(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+    """What the operands reach, by the dialect's policy and by what numbers and 0-d arrays count as
+    before it sees them."""
+    policy = POLICIES[plan.scalars]
+    seen = tuple([_seen(plan, operand) for operand in operands])
+    arrays = tuple([o for o in seen if not o.is_scalar])
+    if plan.numbers_as != "values" or not arrays:
+        return policy(plan, seen, say)
+    masks = policy(plan, arrays, say)
+    numbers = [o for o in seen if o.is_scalar]
+    return masks + by_room(plan, numbers, [plan.reach.lowest(mask) for mask in masks], say)
+
+
+def _seen(plan: Plan, operand: Operand) -> Operand:
+    """An operand as the policy sees it."""
+    if operand.is_scalar and plan.numbers_as == "0-d arrays":
+        operand = array_operand(own_dtype(plan, operand), ())
+    is_raised = plan.zero_d_as_arrays and operand.role is Role.ZERO_D
+    return replace(operand, role=Role.ARRAY, shape=None) if is_raised else operand

@@ -19,7 +19,7 @@ def tiers(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     kind (torch's ResultTypeState)."""
     groups: tuple[list[DType], list[DType], list[DType]] = ([], [], [])
     for operand in operands:
-        groups[_tier(plan, operand)].append(own_dtype(plan, operand))
+        groups[_tier(operand)].append(own_dtype(plan, operand))
     arrays, zero_d, scalars = _joined(plan, groups)
     common = _outranks(plan, arrays, _outranks(plan, zero_d, scalars))
     assert common is not None
@@ -35,10 +35,10 @@ def kinds_first(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
     groups: tuple[list[DType], list[DType], list[DType]] = ([], [], [])
     scalars = []
     for operand in operands:
-        if operand.is_scalar and not plan.scalars_as_zero_d:
+        if operand.is_scalar:
             scalars.append(operand)
         else:
-            groups[_tier(plan, operand)].append(own_dtype(plan, operand))
+            groups[_tier(operand)].append(own_dtype(plan, operand))
     common = _of_highest_kind(plan, groups)
     for scalar in scalars:
         if common is None or KINDS.index(scalar.kind) > common.rank:
@@ -76,10 +76,8 @@ def last_adapts(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
     return [plan.reach.masks[common]] * len(operands)
 
 
-def _tier(plan: Plan, operand: Operand) -> int:
-    if operand.is_scalar:
-        return 1 if plan.scalars_as_zero_d else 2
-    return 1 if operand.is_zero_d and not plan.zero_d_as_arrays else 0
+def _tier(operand: Operand) -> int:
+    return 2 if operand.is_scalar else int(operand.is_zero_d)
 
 
 def _outranks(plan: Plan, higher: DType | None, lower: DType | None) -> DType | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from castwise.engine.decision import Refusal
 from castwise.engine.joining import join, own_dtype
 from castwise.engine.plan import Plan
-from castwise.engine.scalars import POLICIES
+from castwise.engine.scalars import reached
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand
 
@@ -60,6 +60,6 @@ def one_dtype(plan: Plan, operands: tuple[Operand, ...]) -> DType:
 
 def common_dtype(plan: Plan, operands: tuple[Operand, ...]) -> DType:
     """The common dtype by the dialect's policy for scalars and 0-d arrays."""
-    common = plan.reach.common(POLICIES[plan.scalars](plan, operands, None))
+    common = plan.reach.common(reached(plan, operands, None))
     assert common is not None
     return common

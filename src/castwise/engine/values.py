@@ -65,7 +65,7 @@ def check_fit(plan: Plan, operands: tuple[Operand, ...], common: DType) -> None:
     if plan.out_of_range != "must fit":
         return
     for operand in operands:
-        if operand.is_scalar and _is_beyond(operand.value, common):
+        if operand.is_scalar and is_beyond(operand.value, common):
             raise _out_of_range(operand, common)
 
 
@@ -175,13 +175,13 @@ def is_unconvertible(value: Scalar | None, compute: DType) -> bool:
         return any(is_unconvertible(part, compute) for part in (value.real, value.imag))
     assert value is not None
     is_taken = compute.kind == "int" and not compute.is_signed and -compute.max <= value < 0
-    return not is_taken and _is_beyond(value, compute)
+    return not is_taken and is_beyond(value, compute)
 
 
-def _is_beyond(value: Scalar | None, dtype: DType) -> bool:
+def is_beyond(value: Scalar | None, dtype: DType) -> bool:
     """Whether a number lies outside the range of a dtype; inf and NaN are in that of any float."""
     if isinstance(value, complex):
-        return any(_is_beyond(part, dtype) for part in (value.real, value.imag))
+        return any(is_beyond(part, dtype) for part in (value.real, value.imag))
     if value is None or dtype.kind == "bool":
         return False
     if dtype.kind == "int":

@@ -90,6 +90,13 @@ SCALARS = {
     "singles mix": "any kinds mix with a 0-d array or a Python scalar, which count by their dtypes",
     "last adapts": "by tiers, but a Python number at the end takes the others' dtype",
 }
+# What Python numbers count as before the policy for scalars sees them.
+NUMBERS = {
+    "numbers": "Python numbers count as such",
+    "0-d arrays": "Python numbers count as 0-d arrays of their dtype",
+    "values": "Python numbers count by their value: they take the arrays' dtype where it has room"
+    " for them, else the smallest dtype of their kind that has",
+}
 # Which operands of an op may be Python scalars.
 PLACES = {"any": "everywhere", "last": "at the end only", "none": "nowhere"}
 # Casts that a varied dialect refuses, whatever its rules allow.
@@ -162,10 +169,11 @@ class Rule:
     makes_arrays: str | None = None  # "first" or "all": made arrays before they meet the others
     zero_d_as_arrays: bool | None = None
     refuses_zero_d: bool | None = None
-    scalars_as_zero_d: bool | None = None
+    numbers_as: str | None = None  # one of NUMBERS
     reaches: str | None = None  # edges of its own, instead of the dialect's
     meets: str | None = None  # "uint64 + int8 -> float64": pairs that meet elsewhere than by edges
     promotes: bool | None = None  # False: each operand keeps its dtype
+    lowest_promoted: bool | None = None  # False: an op that promotes lets its lowest dtypes be
     joins: str | None = None  # one of JOINS
     composes: tuple[Composed, ...] | None = None  # the first that fits
     borrows: str | None = None  # the dialect that decides instead
@@ -267,8 +275,8 @@ class Dialect:
     def vary(self, **changes: Any) -> Dialect:
         """The same dialect with variations or fields changed.
 
-        The variations are cap_float, default_float, scalars, promote_64, strict and safe; see
-        docs/variations.md. The fields are those of this record.
+        The variations are cap_float, default_float, scalars, zero_d, promote_64, strict and safe;
+        see docs/variations.md. The fields are those of this record.
 
         >>> from castwise.frameworks.catalog import dialect_named
         >>> dialect_named("numpy").vary(cap_float=32).name

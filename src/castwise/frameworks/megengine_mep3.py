@@ -31,7 +31,12 @@ MEP3 = Dialect(
     casts="category",
     values=VALUES,
     ops={
-        "*": Rule(scalars="tiers", numpy="as arrays", output="category"),
+        "*": Rule(
+            scalars="tiers",
+            out_of_range="wraps however large",  # a value is not looked at, even beyond int32
+            numpy="as arrays",
+            output="category",
+        ),
         "*/inplace": Rule(output="rebinds"),
     },
     prefixes=PREFIXES,

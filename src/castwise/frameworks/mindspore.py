@@ -75,8 +75,8 @@ _OPS = {
     # NumPy's own operators take a tensor for an array.
     "*/operator": Rule(numpy_left_decider="numpy@1", numpy_refuses="bfloat16"),
     # The primitives that promote by rank, as torch does: 0-d tensors and numbers give way.
-    "mul div concat": Rule(scalars="kinds first", scalars_as_zero_d=True, reaches=_EDGES),
-    "mul/operator div/operator": Rule(scalars_as_zero_d=False),
+    "mul div concat": Rule(scalars="kinds first", numbers_as="0-d arrays", reaches=_EDGES),
+    "mul/operator div/operator": Rule(numbers_as="numbers"),
     # a / tensor is tensor.reciprocal() * a.
     "div/operator": Rule(
         floats_lift=True, composes=(Composed("*(reciprocal(y), x)", roles="SCALAR"),)

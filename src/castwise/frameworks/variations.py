@@ -11,7 +11,13 @@ from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype
 
 Changes = dict[str, Any]
-_SCALARS = {"by value": "by value", "as tensors": "as arrays", "weak": "weak"}
+_SCALARS: dict[str, Changes] = {
+    "by value": {"numbers_as": "values"},
+    "by value within kind": {"scalars": "by value"},
+    "as 0-d tensors": {"numbers_as": "0-d arrays"},
+    "as tensors": {"scalars": "as arrays"},
+    "weak": {"scalars": "weak"},
+}
 
 
 def varied(dialect: Dialect, changes: Mapping[str, Any]) -> Dialect:
@@ -88,7 +94,18 @@ def _scalars(dialect: Dialect, policy: Any) -> Changes:
     """How Python scalars take part, in ops that have no rule of their own for them."""
     if policy not in _SCALARS:
         raise UsageError(f"scalars is {', '.join(map(repr, _SCALARS))}, not {policy!r}.")
-    general = replace(dialect.ops["*"], scalars=_SCALARS[policy])
+    ops = {
+        names: replace(rule, numbers_as=rule.numbers_as or "numbers") if rule.scalars else rule
+        for names, rule in dialect.ops.items()
+    }
+    return {"ops": {**ops, "*": replace(ops["*"], **_SCALARS[policy])}}
+
+
+def _zero_d(dialect: Dialect, standing: Any) -> Changes:
+    """0-d arrays as strong as any; Python scalars stay what they are."""
+    if standing != "as arrays":
+        raise UsageError(f"zero_d is 'as arrays', not {standing!r}.")
+    general = replace(dialect.ops["*"], zero_d_as_arrays=True)
     return {"ops": {**dialect.ops, "*": general}}
 
 
@@ -118,6 +135,7 @@ VARIATIONS: dict[str, Callable[[Dialect, Any], Changes]] = {
     "cap_float": _cap_float,
     "default_float": _default_float,
     "scalars": _scalars,
+    "zero_d": _zero_d,
     "promote_64": _promote_64,
     "strict": _strict,
     "safe": _safe,

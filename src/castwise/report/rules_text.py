@@ -9,6 +9,7 @@ from typing import Any
 from castwise.frameworks.dialect import (
     GUARDS,
     JOINS,
+    NUMBERS,
     NUMPY_ARRAYS,
     OUT_OF_RANGE,
     OUTPUTS,
@@ -245,13 +246,15 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
         " it meets the others"
     ),
     zero_d_as_arrays=_yes_no("0-d arrays count as arrays", "0-d arrays count for less"),
-    scalars_as_zero_d=_yes_no(
-        "Python numbers count as 0-d arrays", "Python numbers count for less than 0-d arrays"
-    ),
+    numbers_as=lambda value: NUMBERS[value],
     refuses_zero_d=_yes_no("refuses 0-d arrays", "takes 0-d arrays"),
     reaches=lambda value: f"has edges of its own: {_code(value)}",
     meets=lambda value: f"pairs that meet elsewhere: {_code(value)}",
     promotes=_yes_no("operands are cast to one dtype", "no operand is cast to another's dtype"),
+    lowest_promoted=_yes_no(
+        "lowest dtypes count where operands are promoted, too",
+        "lowest dtypes count only for ops that promote nothing",
+    ),
     joins=lambda value: f"joins by {value.removeprefix('by ')}: {JOINS[value]}",
     composes=_composed,
     borrows=lambda value: f"{value} decides",

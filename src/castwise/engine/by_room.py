@@ -1,0 +1,89 @@
+"""Python numbers that count by their value: where the arrays' dtype has no room, a dtype that has.
+
+Only the numbers are looked at: arrays and 0-d arrays come together as the dialect has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from castwise.engine.decision import Refusal
+from castwise.engine.joining import join
+from castwise.engine.plan import Plan
+from castwise.engine.values import is_beyond
+from castwise.vocab.dtypes import KINDS, DType, dtypes_of, strong_twin
+from castwise.vocab.operands import Operand, scalar_text
+
+Say = Callable[[str], None] | None
+
+# What a number may count as; of one width the unsigned first.
+_CANDIDATES = dtypes_of(
+    "uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 float32 float64 complex64 complex128"
+)
+
+
+def by_room(plan: Plan, numbers: list[Operand], entered: list[DType], say: Say) -> list[int]:
+    """What the numbers reach beside arrays that entered with these dtypes; one for which the
+    arrays' dtype has room reaches what they do, and is left out."""
+    common = join(plan, entered)
+    arrays = (strong_twin(common) or plan.python[common.kind]) if common.is_weak else common
+    masks = []
+    for number in numbers:
+        found = None if _takes(arrays, number) else _smallest(plan, number, common)
+        if found:
+            masks.append(plan.reach.masks[found])
+        if say:
+            say(f"{number} is looked at by value: {_told(number, arrays, found)}.")
+    return masks
+
+
+def _takes(arrays: DType, number: Operand) -> bool:
+    """Whether a number is of a lower kind than the arrays, or of theirs and within their range."""
+    if number.kind == arrays.kind:
+        return not is_beyond(number.value, arrays)
+    return KINDS.index(number.kind) < arrays.rank
+
+
+def _smallest(plan: Plan, number: Operand, common: DType) -> DType:
+    """The smallest dtype of the number's kind that holds it and joins with the arrays; a float
+    beyond the dtype of Python's floats counts as that, and overflows.
+
+    Raises Refusal for an int that no dtype holds.
+    """
+    own = plan.python[number.kind]
+    fitting = [
+        d
+        for d in _CANDIDATES
+        if d.kind == number.kind
+        and d in plan.reach.bits
+        and d not in plan.truncates
+        and (d.kind == "int" or d.bits <= own.bits)
+        and not is_beyond(number.value, d)
+    ]
+    if not fitting and number.kind == "int":
+        raise Refusal(
+            f"{scalar_text(number.value)} fits no integer dtype",
+            "Write it as a float.",
+            by_value=True,
+        )
+    met = {d: _met(plan, common, d) for d in fitting}
+    joining = [(d.bits, m.rank, m.bits, place, d) for place, (d, m) in enumerate(met.items()) if m]
+    return min(joining)[-1] if joining else next(iter(fitting), own)
+
+
+def _met(plan: Plan, common: DType, candidate: DType) -> DType | None:
+    """Where the arrays and a candidate meet, or None."""
+    try:
+        return join(plan, (common, candidate))
+    except Refusal:
+        return None
+
+
+def _told(number: Operand, arrays: DType, found: DType | None) -> str:
+    if found is None:
+        lower = f"it is of a lower kind than {arrays}, which it takes"
+        return f"{arrays} holds it" if number.kind == arrays.kind else lower
+    if is_beyond(number.value, found):
+        return f"it is beyond {found}, the widest a Python {number.kind} is here, and overflows"
+    why = f"{arrays} has no room for it" if number.kind == arrays.kind else "its kind is higher"
+    return f"{why}, and {found} is the smallest that holds it"

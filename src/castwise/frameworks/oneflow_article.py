@@ -1,0 +1,34 @@
+"""OneFlow as the article on its type promotion describes it; where that is silent, as recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from castwise.frameworks.dialect import Rule
+from castwise.frameworks.oneflow import ONEFLOW
+
+ARTICLE = ONEFLOW.vary(
+    mode="article",
+    version="",
+    about="OneFlow as the article on its TensorProcessor describes it: a 0-d tensor does what a"
+    " scalar does; sum has int64 as its lowest dtype.",
+    evidence="the article on type promotion in PyTorch and OneFlow (OneFlow's pull request 6380);"
+    " what it does not speak of, the table and the ops, is as in oneflow 0.9.0",
+    ops={
+        **ONEFLOW.ops,
+        "*": replace(
+            ONEFLOW.ops["*"],
+            scalars="tiers",  # of a scalar's family the array's dtype, of another they promote
+            lowest_promoted=False,  # Apply() does the one or the other
+        ),
+        # AddInputs({x}, /*lowest_dtype=*/DType::Int64()): "any integer", and 0-d ones too.
+        "sum": Rule(converts="int16 uint64 -> int64", composes=()),
+    },
+    surprises=(
+        "int8[3] * float64[]",
+        "int8[3] * int64[]",
+        "int16[3] + 2.0",
+        "sum(int8[])",
+        "sum(int16[3])",
+    ),
+)
