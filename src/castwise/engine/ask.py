@@ -49,8 +49,11 @@ def resolve(
 
     Raises PromotionError where the dialect refuses, UsageError where the question makes no sense.
     """
-    parts = {"form": form, "inplace": inplace, "out": out, "alpha": alpha, **named}
-    return answer(question_of(name, *operands, dialect=dialect, **parts))
+    if alpha is not None:
+        named["alpha"] = alpha
+    return answer(
+        question_of(name, *operands, dialect=dialect, form=form, inplace=inplace, out=out, **named)
+    )
 
 
 def question_of(

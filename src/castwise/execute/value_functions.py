@@ -101,27 +101,27 @@ class TakesAlpha(Protocol):
 
 
 def _scaled(op: str, backend: Backend, compute: DType) -> Function:
-    """x + alpha * y, rounded once: a wider dtype holds the product of floats up to float32, and
-    by a power of two it is exact in any."""
+    """x + alpha * y, as torch has it: float32 is rounded once, for which float64 holds the product;
+    smaller floats are rounded after each step."""
     if isinstance(backend, TakesAlpha) and compute.kind in ("float", "complex"):
         own = backend.function(op, compute)
         if own is not None:
             return own
-    wide = _FLOAT64 if compute is _FLOAT32 else _FLOAT32
-    can_widen = compute.kind == "float" and compute.bits <= 32 and wide in backend.dtypes
+    can_widen = compute is _FLOAT32 and _FLOAT64 in backend.dtypes
 
     def computed(x: Any, y: Any, *, alpha: Scalar) -> Any:
-        held = wide if can_widen and not _is_power_of_two(alpha) else compute
+        factor = backend.number(alpha, compute)
+        held = _FLOAT64 if can_widen and not _is_power_of_two(alpha) else compute
         if held is not compute:
-            x, y = backend.cast(x, held), backend.cast(y, held)
-        product = function_for(backend, "mul", held)(y, backend.number(alpha, held))
-        found = function_for(backend, op, held)(x, product)
+            x, y, factor = (backend.cast(operand, held) for operand in (x, y, factor))
+        found = function_for(backend, op, held)(x, function_for(backend, "mul", held)(y, factor))
         return found if held is compute else backend.cast(found, compute)
 
     return computed
 
 
 def _is_power_of_two(number: Scalar) -> bool:
+    """Whether a product with a number is exact, so that only the sum is rounded."""
     return not isinstance(number, complex) and abs(math.frexp(number)[0]) == 0.5
 
 

@@ -8,14 +8,17 @@ from typing import Any
 
 from castwise.engine.decision import Decision
 from castwise.execute.apply import watched_by
-from castwise.execute.backend import Backend
+from castwise.execute.backend import Backend, backend_named
+from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor
 from castwise.frameworks.catalog import DEFAULT, dialect_named
-from castwise.graph.ir import CAST, Graph, Node, rebuilt
+from castwise.graph.ir import CAST, Graph, Node, Shape, rebuilt
 from castwise.graph.traced import Traced
 from castwise.vocab.dtypes import DType
 from castwise.vocab.ops import Op, known_op
+
+_MOST_TRIED = 1024  # elements along an axis
 
 
 def kernel_node(
@@ -38,6 +41,32 @@ def kernel_node(
         return None
     array = found._array if isinstance(found, Tensor) else None
     return array.node if isinstance(array, Traced) else None
+
+
+def kernel_shape(
+    row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any], backend: Backend
+) -> Shape | None:
+    """The shape of what a kernel returns; None where that shows only when the graph runs."""
+    found = kernel_node(row, compute, given, options, backend)
+    return _tried_shape(row, compute, given, options) if found is None else found.shape
+
+
+def _tried_shape(
+    row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any]
+) -> Shape | None:
+    """The shape of what a kernel returns for arrays of ones, if they are known and small."""
+    sizes = [size for node in given for size in node.shape]
+    plain = backend_named(DEFAULT_BACKEND)
+    is_small = all(isinstance(size, int) and size < _MOST_TRIED for size in sizes)
+    if row.compute is None or compute not in plain.dtypes or not is_small:
+        return None
+    ones = plain.make([1], compute, copy=None, device=None)
+    try:
+        arrays = [plain.namespace.broadcast_to(ones, node.shape) for node in given]
+        found = row.compute(*arrays, **options)
+    except Exception:  # as above
+        return None
+    return tuple(getattr(found, "shape", ()))
 
 
 class _Nobody:

@@ -18,7 +18,7 @@ from castwise.frameworks.value_rules import Values
 from castwise.graph import layouts, shapes
 from castwise.graph.indexing import indexed, split_key
 from castwise.graph.ir import CAST, CONSTANT, Given, Node
-from castwise.graph.kernels import kernel_node
+from castwise.graph.kernels import kernel_shape
 from castwise.graph.origins import user_origin
 from castwise.graph.results import results_of
 from castwise.graph.traced import Traced, constant, index_node, needs_value, unknown_size
@@ -90,8 +90,8 @@ class _Recording:
         def record_declared(*operands: Any, **options: Any) -> Any:
             nodes = [array.node for array in operands]
             recorded = _recorded(op_name, dtype, nodes, options)
-            found = kernel_node(row, dtype, nodes, options, self)
-            return Traced(replace(recorded.node, shape=found.shape)) if found else recorded
+            shape = kernel_shape(row, dtype, nodes, options, self)
+            return recorded if shape is None else Traced(replace(recorded.node, shape=shape))
 
         return record_declared if row.compute else record
 

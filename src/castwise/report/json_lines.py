@@ -13,13 +13,12 @@ from castwise.engine.decision import Decision, Question, Refusal
 from castwise.errors import CastwiseError, UsageError, did_you_mean
 from castwise.report.as_json import decision_json, error_json
 from castwise.vocab.notation import parse_operand
-from castwise.vocab.operands import Scalar
 
 MAX_LINE = 1 << 20  # bytes; a longer line is refused, and never held in memory
 _LONGEST_KEPT = 256  # bytes; longer lines are rare and would make the cache large
 _MOST_KEPT = 1 << 15
 _CHUNK = 1 << 20
-_ARGUMENTS = frozenset({str, bool, int, float})
+_ARGUMENTS = frozenset({str, bool, int, float, type(None)})
 _NULL = type(None)
 # The fields of a line and their types, the last of which errors name; null counts as left out.
 _FIELDS: dict[str, tuple[type, ...]] = {
@@ -148,7 +147,7 @@ def _question(fields: dict[str, Any], dialect: str | None) -> Question:
     if name is None or args is None:
         raise UsageError("a question needs the fields 'op' and 'args'.")
     if not _ARGUMENTS.issuperset(map(type, args)):
-        raise UsageError("an argument is notation in a string, a number or a boolean.")
+        raise UsageError("an argument is notation in a string, a number, a boolean or null.")
     if spoken is None and dialect is None:
         raise UsageError("no dialect: give the field 'dialect', or --dialect for all lines.")
     return question_of(
@@ -158,18 +157,18 @@ def _question(fields: dict[str, Any], dialect: str | None) -> Question:
         form=fields.get("form"),
         inplace=fields.get("inplace") or False,
         out=fields.get("out"),
-        alpha=_scalar(fields.get("alpha")),
+        **_factor(fields.get("alpha")),
     )
 
 
-def _scalar(alpha: Any) -> Scalar | None:
-    """A number, also as a literal such as "1+2j", which JSON has no numbers for."""
+def _factor(alpha: Any) -> dict[str, Any]:
+    """alpha, if given: a number, or a literal such as "1+2j", which JSON cannot write."""
     if not isinstance(alpha, str):
-        return alpha  # type: ignore[no-any-return]
+        return {} if alpha is None else {"alpha": alpha}
     operand = parse_operand(alpha)
     if not operand.is_scalar:
         raise UsageError(f"alpha is a number, not {alpha[:64]!r}.")
-    return operand.value
+    return {"alpha": operand.value}
 
 
 def _decision_text(decision: Decision) -> str:
