@@ -1,4 +1,4 @@
-"""The inputs of an op cast as decided, for whoever brings a kernel of their own."""
+"""The inputs of an op cast as decided, for kernels that castwise does not call."""
 
 from __future__ import annotations
 
