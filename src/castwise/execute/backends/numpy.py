@@ -302,8 +302,9 @@ def _count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def _determined(function: Callable[..., Any], x: Any) -> Any:
     """What NumPy makes of a matrix; of complex ones it warns on ARM where nothing is wrong."""
-    told = {"divide": "ignore", "invalid": "ignore"} if x.dtype.kind == "c" else {}
-    with np.errstate(**told):
+    if x.dtype.kind != "c":
+        return function(x)
+    with np.errstate(divide="ignore", invalid="ignore"):
         return function(x)
 
 
