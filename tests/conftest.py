@@ -1,11 +1,28 @@
-"""Hypothesis profiles: random locally, the same examples every time in CI."""
+"""Hypothesis profiles: random locally, the same examples every time in CI; a limit of time."""
 
 from __future__ import annotations
 
+import faulthandler
 import os
+import sys
+from collections.abc import Generator
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("local", max_examples=200, deadline=None)
 settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+# Many times what the longest test takes: what hangs all the same ends its process, and is told.
+LIMIT = 1200
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """No test waits for ever, whatever for."""
+    faulthandler.dump_traceback_later(LIMIT, exit=True, file=sys.__stderr__)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()

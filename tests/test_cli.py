@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from castwise import __version__
 from castwise.cli import main
 from castwise.frameworks.catalog import dialects
 from castwise.report.two_processes import MANY
+from processes import started
 
 COMMANDS = (
     "explain", "resolve", "table", "lattice", "diff", "dialects", "verify", "audit", "port",
@@ -34,15 +36,9 @@ class Ran:
         self.out, self.err = capsys.readouterr()
 
 
-def start(*arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+def start(*arguments: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
     pipe = subprocess.PIPE
-    return subprocess.Popen(
-        [*CASTWISE, *arguments],
-        stdin=pipe,
-        stdout=pipe,
-        stderr=pipe,
-        env={**os.environ, **environment},
-    )
+    return started([*CASTWISE, *arguments], stdin=pipe, stdout=pipe, stderr=pipe)
 
 
 def on_a_terminal(*arguments: str, **environment: str) -> str:
@@ -51,7 +47,7 @@ def on_a_terminal(*arguments: str, **environment: str) -> str:
     near, far = pty.openpty()
     plain = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}
     environment = {**plain, "TERM": "xterm", **environment}
-    with subprocess.Popen([*CASTWISE, *arguments], stdout=far, env=environment):
+    with started([*CASTWISE, *arguments], stdout=far, env=environment):
         os.close(far)
         printed = b""
         try:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from processes import finished
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "castwise"
 FILES = sorted(SOURCE.rglob("*.py"))
+TESTS = [file for file in sorted((ROOT / "tests").rglob("*.py")) if file.stem != "processes"]
 FRAMEWORKS = [
     "torch", "numpy", "jax", "tensorflow", "paddle", "oneflow", "megengine", "keras", "mlx",
     "tinygrad", "mindspore", "dask", "cupy",
@@ -25,7 +27,7 @@ def place(file: Path) -> str:
 
 
 def run(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = finished([sys.executable, "-c", code], check=True)
     return done.stdout.strip()
 
 
@@ -36,9 +38,7 @@ def test_the_source_is_found() -> None:
 def test_imports_go_one_way() -> None:
     """The contracts of pyproject.toml, by import-linter itself."""
     lint = Path(sys.executable).with_name("lint-imports")
-    done = subprocess.run(
-        [lint, "--no-cache", "--no-logo"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = finished([lint, "--no-cache", "--no-logo"], cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"Contracts: [1-9]\d* kept, 0 broken", done.stdout)
 
@@ -193,3 +193,16 @@ def test_python_files_of_the_engine_import_the_standard_library_and_castwise_alo
             foreign |= {n.partition(".")[0] for n in names}
     reader = {"tomli"}  # the standard library's TOML reader, for Python 3.10
     assert foreign - sys.stdlib_module_names - {"castwise"} - reader == set()
+
+
+STARTS = re.compile(
+    r"subprocess\.(run|call|check_call|check_output|Popen)\(|os\.(system|spawn\w+|popen)\("
+)
+
+
+@pytest.mark.parametrize("file", TESTS, ids=lambda file: file.stem)
+def test_what_a_test_starts_has_a_time_limit(file: Path) -> None:
+    """tests/processes.py gives it one; what stands in a string is run by it."""
+    calls = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
+    unlimited = [node for node in calls if "timeout" not in [k.arg for k in node.keywords]]
+    assert [found for node in unlimited if STARTS.match(found := ast.unparse(node))] == []

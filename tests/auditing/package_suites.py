@@ -59,7 +59,9 @@ def run(suite: Suite, *before: str) -> Result:
         ]  # fmt: skip
         began = time.monotonic()
         environment = {**os.environ, **ENVIRONMENT}
-        subprocess.run(command, cwd=directory, env=environment, capture_output=True, check=False)
+        subprocess.run(
+            command, cwd=directory, env=environment, capture_output=True, check=False, timeout=3600
+        )
         seconds = time.monotonic() - began
         return Result(_outcomes(report), seconds)
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from castwise.auditing.observing import origins
 from castwise.auditing.running import saved
 from castwise.auditing.running.launch import Options
 from castwise.auditing.running.starting import environment
+from processes import finished
 
 
 class Outcome(NamedTuple):
@@ -72,15 +72,11 @@ def audited(
 def _run(
     arguments: Sequence[str | Path], variables: dict[str, str], cwd: Path, stdin: str
 ) -> Outcome:
-    done = subprocess.run(
+    done = finished(
         [sys.executable, *map(str, arguments)],
         cwd=cwd,
         env={**os.environ, "PYTHONHASHSEED": "0", **variables},
         input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
     )
     return Outcome(
         done.returncode, _ADDRESS.sub("0x", done.stdout), _ADDRESS.sub("0x", done.stderr)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
+from processes import finished
 
 
 def ones(dtype: str = "float32") -> Any:
@@ -207,7 +207,7 @@ def test_tasks_of_one_thread_are_told_apart() -> None:
 
 def test_where_nothing_is_observed_the_command_is_named() -> None:
     code = "import castwise as cw\nwith cw.audit(): pass"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = finished([sys.executable, "-c", code])
     assert "UsageError" in done.stderr
     assert "castwise audit script.py" in done.stderr
     assert "@cw.audited" in done.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from castwise.auditing.judging.audited import Audit, audit_of
 from castwise.auditing.running.launch import Options, run_audited
+from processes import finished
 
 
 def same_with_and_without(
@@ -19,7 +19,7 @@ def same_with_and_without(
     """The audit of a program that prints what it prints without it."""
     script = place / "program.py"
     script.write_text(textwrap.dedent(program))
-    plain = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    plain = finished([sys.executable, script], check=True)
     assert plain.stdout
     run = run_audited([str(script)], Options(is_deep=is_deep))
     assert capfd.readouterr().out == plain.stdout

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from running import audited, plainly, same_script, write
 
+from processes import finished, started
+
 BEGINNING = """
 import atexit, os, signal, sys, threading
 import numpy as np
@@ -104,21 +106,17 @@ finally:
 def test_a_signal_to_the_command(number: signal.Signals, tmp_path: Path) -> None:
     """Ctrl-C goes to the whole group, SIGTERM to the command alone: the program gets both."""
     script = write(tmp_path, script=WAITING)
-    process = subprocess.Popen(
-        audit_command("--json", tmp_path / "report.json", script),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "waiting\n"
-    time.sleep(0.3)  # the program prints before the command has its handlers in place
-    if number == signal.SIGINT:
-        os.killpg(process.pid, number)
-    else:
-        process.send_signal(number)
-    stdout, stderr = process.communicate(timeout=60)
+    command = audit_command("--json", tmp_path / "report.json", script)
+    pipe = subprocess.PIPE
+    with started(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waiting\n"
+        time.sleep(0.3)  # the program prints before the command has its handlers in place
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
+        stdout, stderr = process.communicate()
     assert process.returncode == 128 + number
     assert stdout == ("cleaned up\n" if number == signal.SIGINT else "")
     assert ("KeyboardInterrupt" in stderr) == (number == signal.SIGINT)
@@ -129,7 +127,7 @@ def test_the_command_ends_as_the_program_does(tmp_path: Path) -> None:
     script = write(tmp_path, script="import sys\nprint('out')\nsys.exit(int(sys.argv[1]))\n")
     for status in (0, 7):
         command = audit_command(script, str(status))
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = finished(command)
         assert (done.returncode, done.stdout) == (status, "out\n")
 
 
@@ -141,7 +139,7 @@ def test_a_python_that_cannot_be_reached_is_refused(flag: str, tmp_path: Path) -
         "from castwise.cli import main; sys.exit(main())"
     )
     command = [sys.executable, flag, "-c", code, repr(sys.path), "audit", str(script)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = finished(command)
     assert done.returncode == 2
     assert done.stdout == ""
     assert "Run castwise without -I, -E and -S." in " ".join(done.stderr.split())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-import subprocess
 import sys
 import threading
 import warnings
@@ -18,6 +17,7 @@ import pytest
 import castwise as cw
 from castwise.auditing.rewriting import rewrite
 from castwise.cli import main
+from processes import finished
 
 
 @cw.audited
@@ -268,7 +268,7 @@ def test_when_it_is_off_the_observers_are_the_ones_from_before() -> None:
 
 def test_where_nothing_is_instrumented_the_command_is_named() -> None:
     code = "import castwise as cw\nwith cw.enforce('torch'): pass"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = finished([sys.executable, "-c", code])
     assert "castwise audit --enforceable script.py" in done.stderr
 
 

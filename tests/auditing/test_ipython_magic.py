@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from processes import finished
 
 pytest.importorskip("IPython")
 
@@ -21,11 +22,8 @@ shell.run_cell("import numpy as np\\nx = np.ones(3, np.float32)")
 def ran(tmp_path: Path, *cells: str) -> str:
     """What a session prints: in a process of its own, for there is one shell a process."""
     code = BEGIN + "".join(f"shell.run_cell({cell!r})\n" for cell in cells)
-    done = subprocess.run(
+    done = finished(
         [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
         env={"PATH": "", "PYTHONPATH": ":".join(sys.path), "IPYTHONDIR": str(tmp_path),
              "HOME": str(tmp_path)},
     )  # fmt: skip

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from running import audited, plainly, same, write
 
 from castwise.auditing.running.saved import Data
+from processes import finished
 
 # A cast that every process makes once: float32 + float64.
 CAST = """
@@ -146,7 +146,7 @@ def other_pythons() -> list[str]:
     """Pythons of other versions, which have no castwise."""
     names = ("python2.7", "python3.7", "python3.9", "/usr/bin/python3")
     found = [path for name in names if (path := shutil.which(name))]
-    return [path for path in found if subprocess.run([path, "-c", ""], check=False).returncode == 0]
+    return [path for path in found if finished([path, "-c", ""]).returncode == 0]
 
 
 def test_a_python_without_castwise_runs_as_it_would(tmp_path: Path) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from processes import finished
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = """
@@ -45,9 +46,7 @@ class Ran:
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # castwise's may be installed too
         }
         command = [sys.executable, "-m", "pytest", "-p", "castwise.pytest_plugin", *arguments]
-        done = subprocess.run(
-            command, cwd=project, env=environment, capture_output=True, text=True, check=False
-        )
+        done = finished(command, cwd=project, env=environment)
         self.status, self.out = done.returncode, done.stdout
         self.err = done.stderr
 

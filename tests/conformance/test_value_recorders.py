@@ -25,6 +25,10 @@ from castwise.conformance.value_recorder import (
 RECORDED = Path(__file__).parents[2] / "conformance" / "values"
 
 
+def place(path: Path) -> str:
+    return path.relative_to(RECORDED).as_posix()
+
+
 def installed(framework: str, mode: str = "") -> ValueRecorder:
     try:
         return find_value_recorder(framework, mode)
@@ -128,9 +132,10 @@ def test_a_framework_without_recorded_values_is_refused() -> None:
         find_value_recorder("keras")
 
 
-@pytest.mark.parametrize("path", sorted(RECORDED.glob("*.tsv.gz")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(RECORDED.glob("*/*.tsv.gz")), ids=place)
 def test_recorded_values_are_what_is_computed_here(path: Path) -> None:
     first, recorded = read_cells(path)
+    assert first["machine"] == path.parent.name
     framework, _, mode = first["dialect"].partition(":")
     recorder = installed(framework.partition("@")[0], mode)
     if value_header(recorder) != first:

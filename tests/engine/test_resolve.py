@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import itertools
 import re
@@ -500,15 +499,19 @@ def questions() -> list[tuple[Any, ...]]:
     return asked
 
 
+Answer = tuple[tuple[Any, ...], Decision | Exception]
+Answers = list[Answer]
 PARTS: list[dict[str, Any]] = [{}, {"form": "function"}, {"inplace": True}, {"out": "float32"}]
 
 
-@functools.cache
-def all_answers(dialect: str) -> list[tuple[tuple[Any, ...], Decision | Exception]]:
-    return [(asked, answered(asked, dialect)) for asked in questions()]
+# With a module's scope pytest runs the tests of one dialect together, and then lets its answers go.
+@pytest.fixture(scope="module", params=DIALECTS)
+def all_answers(request: pytest.FixtureRequest) -> tuple[str, Answers]:
+    """A dialect, and every question with its answer there."""
+    return request.param, [(asked, answered(asked, request.param)) for asked in questions()]
 
 
-def crashes_in(found: Iterable[tuple[tuple[Any, ...], Decision | Exception]]) -> dict[Any, Any]:
+def crashes_in(found: Iterable[Answer]) -> dict[Any, Any]:
     """An example of each op and error that is not castwise's own."""
     return {
         (asked[0], type(answer).__name__): asked
@@ -517,9 +520,10 @@ def crashes_in(found: Iterable[tuple[tuple[Any, ...], Decision | Exception]]) ->
     }
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_question_gets_a_decision_or_an_error_of_castwise(dialect: str) -> None:
-    assert crashes_in(all_answers(dialect)) == {}
+def test_every_question_gets_a_decision_or_an_error_of_castwise(
+    all_answers: tuple[str, Answers],
+) -> None:
+    assert crashes_in(all_answers[1]) == {}
 
 
 @pytest.mark.parametrize("parts", PARTS[1:], ids=str)
@@ -534,10 +538,11 @@ def test_so_it_does_in_every_form_and_when_written_somewhere(
 ADVICE = re.compile(r"\b([Cc]ast|[Uu]se|[Mm]ake|[Gg]ive|[Ww]rite|[Tt]ake|[Cc]hoose|[Pp]ass)\b")
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_refusal_names_the_question_the_dialect_and_a_way_out(dialect: str) -> None:
+def test_every_refusal_names_the_question_the_dialect_and_a_way_out(
+    all_answers: tuple[str, Answers],
+) -> None:
     wrong = {}
-    found = all_answers(dialect)
+    dialect, found = all_answers
     refusals = [(asked, error) for asked, error in found if isinstance(error, cw.PromotionError)]
     assert refusals
     for asked, error in refusals:

@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,9 +27,14 @@ from castwise.execute import operators  # noqa: F401  (gives tensors their opera
 from castwise.execute.calling import apply
 from castwise.execute.inplace import updated
 from castwise.execute.tensor import Tensor, asarray
+from castwise.frameworks.catalog import dialect_named
+from castwise.frameworks.dialect import Dialect
+from castwise.frameworks.value_rules import WRAPS_ON
+from castwise.vocab.architecture import architecture
 
 held_in = functools.cache(read_held)  # most operands stand in many cells
 FOLDER = Path(__file__).parents[2] / "conformance" / "values"
+RECORDED_ON = ("x86_64", "aarch64")
 OPTIONS = {"threshold": {"threshold": 1, "value": 1}}  # what the recorders pass
 
 
@@ -40,7 +46,7 @@ class Difference(NamedTuple):
     op: str
     form: str
     operands: str
-    cells: int
+    cells: int  # on the processor at hand
     reason: str
 
     def names(self, dialect: str, backend: str) -> bool:
@@ -54,7 +60,20 @@ class Difference(NamedTuple):
 def listed_differences() -> list[Difference]:
     with (FOLDER / "differences.tsv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.reader(file, delimiter="\t") if not row[0].startswith("#")]
-    return [Difference(*row[:5], int(row[5]), row[6]) for row in rows]  # type: ignore[call-arg]
+    found = [(row, _cells_here(row[5])) for row in rows]
+    return [Difference(*row[:5], n, row[6]) for row, n in found if n is not None]  # type: ignore[call-arg]
+
+
+def _cells_here(text: str) -> int | None:
+    """How many cells a line is about on the processor at hand, None where it is not about it.
+
+    `5`, the same on all, or `x86_64=52 aarch64=13`.
+    """
+    if text.isdecimal():
+        return int(text)
+    counts = dict(part.split("=") for part in text.split())
+    assert counts.keys() <= set(RECORDED_ON), text
+    return int(counts[architecture()]) if architecture() in counts else None
 
 
 def dtypes_in(cell: Cell) -> set[str]:
@@ -68,8 +87,15 @@ def signature(cell: Cell) -> str:
 
 
 @functools.cache
-def recorded(dialect: str) -> list[Cell]:
-    return read_cells(FOLDER / f"{dialect.replace(':', '-')}.tsv.gz")[1]
+def recorded(dialect: str, machine: str) -> list[Cell]:
+    """What a framework computed on a kind of processor."""
+    return read_cells(FOLDER / machine / f"{dialect.replace(':', '-')}.tsv.gz")[1]
+
+
+def of_processor(name: str, machine: str) -> Dialect:
+    """A dialect that casts as a processor does, whichever one is at hand."""
+    found = dialect_named(name)
+    return replace(found, values=replace(found.values, float_to_int=WRAPS_ON[machine]))
 
 
 def without_subnormals(cell: Cell) -> Cell | None:
@@ -123,7 +149,7 @@ def disagrees(cell: Cell, dialect: str, backend: str) -> bool:
     return not agrees(cell.op, [*map(held_in, cell.operands)], held_in(cell.answer), answer)
 
 
-def computed(cell: Cell, dialect: str, backend: str) -> Held | str:
+def computed(cell: Cell, dialect: str | Dialect, backend: str) -> Held | str:
     """What a tensor computes, or the answer its error amounts to."""
     try:
         held = [held_in(notation) for notation in cell.operands]
@@ -163,7 +189,7 @@ def _filled(held: Held) -> Held:
     return Held(held.dtype, (_FILLED,), again[:_FILLED])
 
 
-def _tensor(held: Held, dialect: str, backend: str) -> Tensor:
+def _tensor(held: Held, dialect: str | Dialect, backend: str) -> Tensor:
     return asarray(numpy_array(held), dialect=dialect, backend=backend)
 
 

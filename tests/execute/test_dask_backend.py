@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 import castwise as cw
 from castwise.execute.backend import backend_named
 from castwise.vocab.ops import OPS, Op
+from processes import finished
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -251,7 +251,7 @@ def report(*arguments: str) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.json"
         command = [sys.executable, str(script), "--json", str(path), *arguments]
-        subprocess.run(command, check=True, capture_output=True)
+        finished(command, check=True)
         return json.loads(path.read_text())
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
+from processes import finished
 
 jax = pytest.importorskip("jax")
 jnp = pytest.importorskip("jax.numpy")
@@ -267,7 +267,7 @@ def test_the_first_array_teaches_jax_what_a_tensor_is() -> None:
         "import jax, jax.numpy as jnp\n"
         "print(jax.jit(lambda t: t + 1)(cw.asarray(jnp.ones(2, 'int8'), dialect='jax')).tolist())\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = finished([sys.executable, "-c", code])
     assert (done.stdout, done.returncode) == ("[2, 2]\n", 0), done.stderr
 
 

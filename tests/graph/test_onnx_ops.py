@@ -28,10 +28,13 @@ from castwise.graph.onnx_support import (
     one_op_graph,
     support,
 )
+from castwise.vocab.architecture import architecture
 from castwise.vocab.dtypes import DType
 
 pytest.importorskip("onnx", minversion="1.23")
 OPSETS = {"float6_e2m3fn": 28, "float6_e3m2fn": 28}  # the others: 26, the newest with a runtime
+# onnxruntime's kernel for ARM has 0.001 or -0.004 for the error function of zero.
+ON_PROCESSORS = {("erf", "float16")} if architecture() == "aarch64" else set()
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
@@ -82,7 +85,8 @@ def test_the_runtime_agrees_where_it_has_kernels(name: str) -> None:
         apart = difference(name, held, own_result(graph, arrays), found, arrays)
         if apart:
             differing[(name, held.name)] = apart
-    assert set(differing) == {key for key in RUNTIME_DIFFERS if key[0] == name}, differing
+    expected = {key for key in (*RUNTIME_DIFFERS, *ON_PROCESSORS) if key[0] == name}
+    assert set(differing) == expected, differing
 
 
 def test_what_is_not_written_says_so() -> None:

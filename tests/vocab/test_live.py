@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import subprocess
 import sys
 from typing import Any
 
@@ -18,6 +17,7 @@ from castwise.vocab.dtypes import DTYPES, dtype
 from castwise.vocab.live import describe, is_plain_array, spelled_dtype, to_dtype
 from castwise.vocab.notation import parse_operand
 from castwise.vocab.operands import Role
+from processes import finished
 
 SPELLINGS = {
     "torch.long": "int64", "torch.int": "int32", "torch.short": "int16", "torch.half": "float16",
@@ -311,5 +311,5 @@ def test_recognising_notation_and_spellings_imports_no_framework() -> None:
         "describe('torch.int8[3]'); to_dtype('np.intc'); describe(5);"
         "print([m for m in ('numpy', 'torch', 'jax', 'ml_dtypes', 'dask') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = finished([sys.executable, "-c", code], check=True)
     assert done.stdout.strip() == "[]"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, cast
@@ -18,6 +17,7 @@ from castwise.conformance.grid import Question, Scope
 from castwise.conformance.recorder import OUT_OF_RANGE, Cell, Header
 from castwise.conformance.value_grid import CAST, value_questions
 from castwise.conformance.value_notation import Held, read_held
+from castwise.vocab.architecture import architecture
 
 ZERO_DIVISION = "!zero"  # it raised, since an integer was divided by zero
 
@@ -75,7 +75,7 @@ def find_value_recorder(framework: str, mode: str = "") -> ValueRecorder:
 
 def value_header(recorder: ValueRecorder) -> Header:
     """The first line of the file: what was asked, and where; processors differ in casts."""
-    machine = {"machine": platform.machine()}
+    machine = {"machine": architecture()}
     return {
         "dialect": recorder.dialect, "framework": recorder.name, **recorder.versions(), **machine
     }  # fmt: skip

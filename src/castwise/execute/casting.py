@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 from castwise.execute.backend import Backend
 from castwise.execute.flushing import flusher, is_flushed
 from castwise.execute.functions import function_for
 from castwise.frameworks.catalog import dialect_named
-from castwise.frameworks.value_rules import Values
+from castwise.frameworks.value_rules import WRAPS_ON, Values
+from castwise.vocab.architecture import architecture
 from castwise.vocab.dtypes import DType, dtype
 
 _FLOAT32 = dtype("float32")
-_INT32, _INT64, _UINT64 = dtype("int32"), dtype("int64"), dtype("uint64")
+_INT32, _INT64 = dtype("int32"), dtype("int64")
+_UINT32, _UINT64 = dtype("uint32"), dtype("uint64")
 
 
 @runtime_checkable
@@ -53,10 +56,10 @@ def cast_under(
     rule = values.float_to_int
     if rule == own_values(backend).float_to_int:
         return backend.cast(array, target)
+    if rule == "wraps":
+        rule = WRAPS_ON.get(architecture(), WRAPS_ON["x86_64"])
     real = function_for(backend, "real", held)(array) if held.kind == "complex" else array
-    wide = _widened(backend, real)
-    is_saturating = rule == "saturates"
-    return _saturated(backend, wide, target) if is_saturating else _wrapped(backend, wide, target)
+    return _CONVERSIONS[rule](backend, _widened(backend, real), target)
 
 
 def _flushed_cast(backend: Backend, array: Any, held: DType, target: DType) -> Any:
@@ -103,7 +106,15 @@ def _saturated(backend: Backend, x: Any, target: DType) -> Any:
     return _chosen(backend, target, is_below, backend.number(int(target.min), target), capped)
 
 
-def _wrapped(backend: Backend, x: Any, target: DType) -> Any:
+def _wrapped_as_arm(backend: Backend, x: Any, target: DType) -> Any:
+    """Through the nearest number of int32 or int64, of wide unsigned dtypes through their own."""
+    held = backend.dtype_of(x)
+    is_direct = target.bits == 64 or (target is _UINT32 and held.bits == 32)
+    narrowed = _INT64 if held.bits == 64 else _INT32
+    return backend.cast(_saturated(backend, x, target if is_direct else narrowed), target)
+
+
+def _wrapped_as_x86_64(backend: Backend, x: Any, target: DType) -> Any:
     """Through int32 or int64, of which the least number stands for all beyond it."""
     is_wide = target.bits == 64 or (target.bits == 32 and not target.is_signed)
     middle = _INT64 if is_wide and _INT64 in backend.dtypes else _INT32
@@ -123,6 +134,13 @@ def _upper_half(backend: Backend, x: Any, found: Any) -> Any:
     is_high, is_beyond = (at_least(x, backend.number(2.0**n, held)) for n in (63, 64))
     high = backend.cast(_chosen(backend, held, is_beyond, backend.number(0, held), x), _UINT64)
     return _chosen(backend, _UINT64, is_high, high, found)
+
+
+_CONVERSIONS: dict[str, Callable[[Backend, Any, DType], Any]] = {
+    "saturates": _saturated,
+    "wraps as x86-64": _wrapped_as_x86_64,
+    "wraps as ARM": _wrapped_as_arm,
+}
 
 
 def _both(backend: Backend, one: Any, other: Any) -> Any:

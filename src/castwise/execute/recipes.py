@@ -163,6 +163,8 @@ def gelu_tanh(xp: Any, x: Any) -> Any:
 
 def erf(xp: Any, x: Any) -> Any:
     """The error function, within a few units of the last place of float64."""
+    if x.dtype != xp.float64:
+        return xp.astype(erf(xp, xp.astype(x, xp.float64)), x.dtype)
     away = xp.abs(x)
     near = xp.where(away < 2.5, away, xp.zeros_like(away))
     far = xp.where(away < 2.5, xp.full_like(away, 2.5), xp.minimum(away, xp.full_like(away, 7.0)))

@@ -67,8 +67,12 @@ SHIFTS = {
 }
 # Floats that an integer dtype has no room for, in a cast.
 FLOAT_TO_INT = {
-    "wraps": "as the processor converts: beyond int32 (int64 for 64 bits) it is the least number of"
-    " that, and the low bits of what this gives are kept; other processors give other numbers",
+    "wraps": "as the processor at hand converts, and as the loop does that the element falls to: on"
+    " x86-64 and on ARM mostly as the next two lines say",
+    "wraps as x86-64": "beyond int32 (int64 for 64 bits) it is the least number of that, and the"
+    " low bits of what this gives are kept",
+    "wraps as ARM": "the nearest int32 (int64 from float64), of which the low bits are kept; for 64"
+    " bits, and for uint32 from smaller floats, the nearest number; NaN is 0",
     "saturates": "the greatest or the least number; NaN is 0",
 }
 # Floats below the least normal one.
@@ -150,6 +154,9 @@ class Values:
     # The same of an array / a number or a 0-d array: the array times the other's reciprocal.
     reciprocal_second: str = ""
 
+
+# What "wraps" comes to where castwise converts instead of the processor.
+WRAPS_ON = {"x86_64": "wraps as x86-64", "aarch64": "wraps as ARM"}
 
 CHOICES: Mapping[str, Mapping[str, str]] = {
     "quotient_by_zero": QUOTIENT_BY_ZERO,

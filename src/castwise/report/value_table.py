@@ -32,6 +32,9 @@ _TITLES = {
 }
 
 
+_OWN = "dialects of one's own that ask for it"
+
+
 def value_tables(dialects: Iterable[Dialect]) -> str:
     """A table for each rule: what may happen, and where it does; then one of rules on ops."""
     told = _told_apart(dialects)
@@ -49,7 +52,7 @@ def _told_apart(dialects: Iterable[Dialect]) -> list[Dialect]:
 
 def _table(title: str, field: str, choices: Mapping[str, str], told: list[Dialect]) -> str:
     rows = [
-        (meaning, ", ".join(d.name for d in told if getattr(d.values, field) == choice))
+        (meaning, ", ".join(d.name for d in told if getattr(d.values, field) == choice) or _OWN)
         for choice, meaning in choices.items()
     ]
     lines = [f"| {title} | in |", "|---|---|", *(f"| {text} | {names} |" for text, names in rows)]

@@ -240,7 +240,9 @@ def _dtype_of(native: Any) -> DType:
 def _is_quiet(source: Any, target: Any) -> bool:
     """Whether a cast can neither overflow nor drop anything, so that NumPy has no warning."""
     is_to_wide = source.kind in "biu" and target.kind in "iuf" and target.name != "float16"
-    return is_to_wide or bool(np.can_cast(source, target, "safe"))
+    # NumPy's own "safe" takes the small floats and integers of ml_dtypes for all alike.
+    is_safe = np.can_cast(source, target, "safe")
+    return is_to_wide or bool(is_safe and to_dtype(target).keeps_range(to_dtype(source)))
 
 
 @functools.cache
@@ -298,6 +300,14 @@ def _count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))
 
 
+def _determined(function: Callable[..., Any], x: Any) -> Any:
+    """What NumPy makes of a matrix; of complex ones it warns on ARM where nothing is wrong."""
+    if x.dtype.kind != "c":
+        return function(x)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return function(x)
+
+
 @functools.cache
 def _functions() -> dict[str, Callable[..., Any]]:
     """Where NumPy has an op under another name than castwise and the standard."""
@@ -308,4 +318,6 @@ def _functions() -> dict[str, Callable[..., Any]]:
         "pow": np.power, "atan2": np.arctan2, "concat": np.concatenate, "norm": np.linalg.norm,
         "median": np.median, "angle": np.angle, "count_nonzero": _count_nonzero,
         "clamp": _clip,
+        "linalg.det": functools.partial(_determined, standard.linalg.det),
+        "linalg.slogdet": functools.partial(_determined, standard.linalg.slogdet),
     }  # fmt: skip

@@ -1,0 +1,50 @@
+"""Processes that tests start: each has a time limit, and the signals that end processes end it.
+
+A shell's `&` and nohup have signals ignored, and what a process ignores its children ignore too.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+LIMIT = 300  # seconds, many times what any of them takes
+
+
+def finished(command: Sequence[str | Path], **options: Any) -> subprocess.CompletedProcess[str]:
+    """A command that ran to its end, and what it printed."""
+    told = {"capture_output": True, "text": True, "check": False, "timeout": LIMIT, **options}
+    with _default_signals():
+        return subprocess.run(command, **told)  # type: ignore[call-overload,no-any-return]
+
+
+@contextmanager
+def started(command: Sequence[str | Path], **options: Any) -> Iterator[subprocess.Popen[Any]]:
+    """A command under way; at the limit it is killed, which ends every wait for it."""
+    with _default_signals():
+        process = subprocess.Popen(command, **options)
+    timer = threading.Timer(LIMIT, process.kill)
+    timer.start()
+    try:
+        with process:
+            yield process
+    finally:
+        timer.cancel()
+
+
+@contextmanager
+def _default_signals() -> Iterator[None]:
+    """A process that is started meanwhile begins with the signals' defaults: a handler, unlike
+    SIG_IGN, is not inherited."""
+    ending = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, signal.default_int_handler) for number in ending}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
