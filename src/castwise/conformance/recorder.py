@@ -9,6 +9,7 @@ import importlib.metadata
 import json
 import pkgutil
 import platform
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -158,9 +159,16 @@ def read_header(path: Path) -> Header:
 
 
 def read_cells(path: Path) -> tuple[Header, list[Cell]]:
-    """The header and the cells of a cell file."""
+    """The header and the cells of a cell file.
+
+    There are hundreds of thousands of cells, and few words in them: each is held once.
+    """
+    word, operands = sys.intern, functools.cache(lambda text: tuple(map(word, text.split(";"))))
     with gzip.open(path, "rt", encoding="utf-8") as file:
         first = json.loads(file.readline().removeprefix("# "))
         rows = (line.rstrip("\n").split("\t") for line in file)
-        recorded = [Cell(op, form, tuple(ops.split(";")), answer) for op, form, ops, answer in rows]
+        recorded = [
+            Cell(word(op), word(form), operands(ops), word(answer))
+            for op, form, ops, answer in rows
+        ]
     return first, recorded
