@@ -235,7 +235,8 @@ class Dialect:
     only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
     has_weak_arrays: bool = False
     # The dtype of a Python bool, int, float, complex on its own; a kind it leaves out is refused.
-    # That of a "wide int", one beyond the dtype of an int, is uint64 after int64 if not said.
+    # That of a "wide int", one beyond the dtype of an int, is uint64 after int64 if not said; that
+    # of a "wrapped float" or "wrapped complex" is what one is held in before anything promotes.
     python: Mapping[str, str]
     reads_ints: str = ""  # what Python ints that an int has no room for are made, the first to hold
     truncates: str = ""  # "int64 -> int32": what arrays of a dtype really are

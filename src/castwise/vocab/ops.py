@@ -28,7 +28,8 @@ FLOATING = "float complex"
 class Op:
     """What an op does to dtypes when no dialect says otherwise.
 
-    The switches are those of torch's TensorIteratorConfig and OneFlow's TensorProcessor.
+    The switches are those of torch's TensorIteratorConfig and OneFlow's TensorProcessor; what each
+    does stands in docs/how-it-works.md.
     """
 
     name: str
@@ -39,10 +40,11 @@ class Op:
     symbol: str | None = None
     lowest: str | None = None  # no operand enters below this dtype
     lowest_per_input: tuple[str | None, ...] = ()
-    same_dtype: bool = False  # unequal operand dtypes are refused
+    same_dtype: bool = False  # operands, Python numbers and out= of two dtypes are refused
+    same_device: bool = True  # where it runs, arrays of two devices are refused
     promotes: bool = True  # False: each operand keeps its dtype
     casts_to_output: bool = True  # False: out= must already have the result dtype
-    safe_output: bool = True  # False: the result is written to any dtype
+    safe_output: bool = True  # False: the result is cast to any dtype
     accumulates: bool = False  # small integers are summed in a wide one, as the dialect says
     is_condition_first: bool = False  # `where`: operand 0 chooses and takes no part
     counts_dimensions: bool = False  # a rule may tell vectors from matrices
@@ -157,7 +159,7 @@ def declare_op(name: str, *, operands: int | tuple[int, int] = 2, **switches: An
     """Adds an op of one's own, which then works in every dialect, in explain and in tables.
 
     `switches` are the fields of Op: computes, integers_become_float, result, lowest,
-    lowest_per_input, same_dtype, promotes, casts_to_output, safe_output, accumulates.
+    lowest_per_input, same_dtype, same_device, promotes, casts_to_output, safe_output, accumulates.
 
     >>> declare_op("smooth_step", computes="float", integers_become_float=True).name
     'smooth_step'
