@@ -86,9 +86,11 @@ def test_the_proposal_is_commutative() -> None:
 
 
 def test_a_python_bool_is_a_bool_tensor() -> None:
-    """The RFC is silent on it."""
+    """The RFC is silent on it, save that NONE takes Python scalars as SAFE does."""
     for mode, name in itertools.product(MODES, DTYPES):
-        assert result(f"{name}[3] + True", mode) == result(f"{name}[3] + bool[3]", mode)
+        as_tensor = "tensorflow:safe" if mode == "tensorflow:none" else mode
+        assert result(f"{name}[3] + True", mode) == result(f"{name}[3] + bool[3]", as_tensor)
+        assert result(f"True + {name}[3]", mode) == result(f"{name}[3] + True", mode)
 
 
 # Mode ALL.
@@ -246,7 +248,7 @@ def test_none_promotes_nothing_between_tensors() -> None:
 
 @pytest.mark.parametrize("scalar", ["1", "300", "1.5", "1e39", "1j", "True"])
 def test_none_takes_scalars_as_safe_does(scalar: str) -> None:
-    for name in DTYPES if scalar != "True" else ["bool"]:
+    for name in DTYPES:
         question = f"{name}[3] + {scalar}"
         assert result(question, "tensorflow:none") == result(question, "tensorflow:safe")
 
