@@ -544,7 +544,7 @@ def test_none_promotes_nothing_between_tensors() -> None:
 @pytest.mark.parametrize("scalar", ["1", "300", "1.5", "1e39", "1j", "True"])
 def test_none_takes_scalars_as_safe_does(scalar: str) -> None:
     """ "When the inputs include python scalars, it follows the same rule as mode `SAFE`." """
-    for name in DTYPES if scalar != "True" else ["bool"]:
+    for name in DTYPES:
         question = f"{name}[3] + {scalar}"
         assert result(question, NONE) == result(question, SAFE)
 
@@ -1077,9 +1077,12 @@ def test_comparisons_promote_as_add_and_return_bool(symbol: str) -> None:
         assert found == ("!" if is_refused else "bool"), (row, column)
 
 
-def test_a_python_bool_is_a_bool_tensor() -> None:
+def test_a_python_bool_is_a_bool_tensor_in_all_and_safe() -> None:
+    """NONE promotes no tensors, and takes Python scalars as SAFE does."""
     for mode, name in itertools.product(MODES, DTYPES):
-        assert result(f"{name}[3] + True", mode) == result(f"{name}[3] + bool[3]", mode)
+        as_tensor = SAFE if mode == NONE else mode
+        assert result(f"{name}[3] + True", mode) == result(f"{name}[3] + bool[3]", as_tensor)
+        assert result(f"True + {name}[3]", mode) == result(f"{name}[3] + True", mode)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -173,6 +173,16 @@ def test_the_table_of_ops_cannot_be_changed() -> None:
 # Declared ops. Each switch must do something one can see, in every dialect.
 
 
+def having_dtypes(dialect: str) -> set[str]:
+    return {own.name for own in castwise.dialect(dialect).dtypes}
+
+
+def rebinds(dialect: str) -> bool:
+    """Whether the dialect writes nothing, in one form at least."""
+    ops = castwise.dialect(dialect).ops
+    return any(ops[key].output == "rebinds" for key in ("*", "*/inplace", "*/out") if key in ops)
+
+
 def lowest_of(
     dialect: str, operands: tuple[str, str], name: str, refused_in: dict[str, str]
 ) -> str:
@@ -383,6 +393,55 @@ def test_same_dtype_refuses_mixed_arrays(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
+def test_same_dtype_counts_what_is_written_into(dialect: str) -> None:
+    declare_op("mine", same_dtype=True)
+    assert result_of("int8[3]", "int8[3]", dialect=dialect, out="int8") == "int8"
+    for out in ("int16", "bool"):
+        assert result_of("int8[3]", "int8[3]", dialect=dialect, out=out) == "refused"
+    # It is looked at before integers become floats and before a comparison gives bool.
+    declare_op("mine", same_dtype=True, result="bool")
+    assert result_of("int8[3]", "int8[3]", dialect=dialect, out="bool") == "refused"
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("number", [True, 1, 1.5])
+def test_same_dtype_counts_python_numbers(dialect: str, number: float) -> None:
+    """As what the dialect makes of them alone, or wraps them in."""
+    declare_op("mine", same_dtype=True)
+    kind = type(number).__name__
+    python = castwise.dialect(dialect).python
+    own = python.get(f"wrapped {kind}", python[kind])
+    for name in ("bool", "int8", "int32", "int64", "float16", "float32", "float64"):
+        if name in having_dtypes(dialect):
+            found = answered(f"{name}[3]", number, dialect=dialect)
+            is_one = held(dialect, name) == held(dialect, own)
+            assert isinstance(found, PromotionError) != is_one
+            if isinstance(found, PromotionError):
+                assert "of one dtype" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("operands", "name"),
+    [
+        (("int64[3]", 5), "int64"),
+        (("int32[3]", 5), "refused"),  # "Found dtype Long but expected Int"
+        (("float64[3]", 5.5), "float64"),
+        (("float32[3]", 5.5), "refused"),  # "Found dtype Double but expected Float"
+        (("complex64[3]", 2j), "refused"),
+        (("complex128[3]", 2j), "complex128"),
+        ((1, 1.5), "refused"),
+        (("int64[3]", "int64[]"), "int64"),
+        (("int64[3]", "int32[]"), "refused"),
+    ],
+)
+def test_same_dtype_is_torchs_check_all_same_dtype(operands: tuple[Any, ...], name: str) -> None:
+    """A number is wrapped as int64, float64 or complex128, before the default dtype counts."""
+    declare_op("mine", same_dtype=True)
+    assert result_of(*operands, dialect="torch") == name
+    assert result_of(*operands, dialect="torch:default_float=float64") == name
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_promotes_false_casts_no_operand(dialect: str) -> None:
     declare_op("mine", promotes=False)
     found = answered("int8[3]", "int16[3]", dialect=dialect)
@@ -408,6 +467,53 @@ def test_casts_to_output_false_demands_the_results_dtype(
         castwise.resolve("mine", "int16[3]", second, dialect=dialect, **parts)
     fitting = {"out": "int16"} if "out" in parts else parts
     assert result_of("int16[3]", "int16[3]", dialect=dialect, **fitting) == "int16"
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("is_safe", [True, False])
+def test_casts_to_output_false_holds_whatever_safe_output_says(dialect: str, is_safe: bool) -> None:
+    declare_op("mine", casts_to_output=False, safe_output=is_safe)
+    assert result_of("int16[3]", "int16[3]", dialect=dialect, out="int32") == "refused"
+    assert result_of("int16[3]", "int16[3]", dialect=dialect, out="int16") == "int16"
+
+
+MIX = ("int8[3]", "int16[3]")  # which the op promotes nothing of
+
+
+@pytest.mark.parametrize("dialect", [d for d in DIALECTS if d not in ONE_DTYPE])
+@pytest.mark.parametrize(
+    "switches", [{}, {"casts_to_output": False}, {"safe_output": False}], ids=str
+)
+def test_a_mix_that_nothing_promotes_is_cast_to_no_output(
+    dialect: str, switches: dict[str, Any]
+) -> None:
+    """torch asserts that there is a common dtype where one is cast or checked."""
+    declare_op("mine", promotes=False, **switches)
+    assert result_of(*MIX, dialect=dialect) == "int8"
+    is_rebinding = not switches and rebinds(dialect)
+    for parts in ({"out": "int16"}, {"out": "int8"}, {"inplace": True}):
+        found = answered(*MIX, dialect=dialect, **parts)
+        if is_rebinding:
+            continue
+        assert isinstance(found, PromotionError)
+        assert "of no one dtype" in str(found)
+    assert result_of("int8[3]", "int8[3]", dialect=dialect, out="int8") == "int8"
+
+
+@pytest.mark.parametrize("dialect", [d for d in DIALECTS if d not in ONE_DTYPE])
+@pytest.mark.parametrize("same_device", [True, False])
+def test_a_mix_that_nothing_promotes_or_casts_is_as_the_output_says(
+    dialect: str, same_device: bool
+) -> None:
+    """torch's early return; with check_all_same_device it goes on, and finds nothing to do."""
+    switches = {"promotes": False, "casts_to_output": False, "safe_output": False}
+    declare_op("mine", same_device=same_device, **switches)
+    for out in ("int8", "int32", "bool"):
+        found = castwise.resolve("mine", *MIX, dialect=dialect, out=out)
+        assert (found.result.name, found.casts, found.result_cast) == (out, (None, None), None)
+        told = castwise.explain("mine", *MIX, dialect=dialect, out=out)
+        assert f"Nothing is cast: what is written into says that it is {out}." in told
+    assert result_of(*MIX, dialect=dialect, inplace=True) == "int8"
 
 
 @pytest.mark.parametrize(
@@ -447,6 +553,7 @@ SWITCHES: list[dict[str, Any]] = [
     {"lowest": "int32"},
     {"lowest_per_input": (None, "int32")},
     {"same_dtype": True},
+    {"same_device": False},
     {"promotes": False},
     {"casts_to_output": False},
     {"safe_output": False},

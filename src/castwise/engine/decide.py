@@ -26,6 +26,7 @@ from castwise.engine.joins import is_strong_power, joined
 from castwise.engine.output import written_dtype
 from castwise.engine.plan import Plan, plan_of
 from castwise.engine.scalars import Say
+from castwise.engine.switches import check_same_dtype, is_unpromoted_mix
 from castwise.engine.values import check_fit, check_values
 from castwise.engine.weak import is_weakly_typed
 from castwise.errors import UsageError
@@ -55,7 +56,7 @@ def decide(question: Question, say: Say = None) -> Decision:
     compute, computed, is_weak, is_own = _dtypes(plan, question, entered, say)
     result = computed
     if question.inplace or question.out:
-        result = _written(plan, question, written[0], computed, say)
+        computed, result = _written(plan, question, written, computed, say)
         is_weak = is_weak if plan.output == "rebinds" else stays_weak
     targets = targets_of(plan, written, compute, is_own)
     casts = _casts(plan, given, targets)
@@ -80,17 +81,28 @@ def _casts(plan: Plan, given: tuple[Operand, ...], targets: list[DType]) -> tupl
     return (None, *casts) if plan.op.is_condition_first else tuple(casts)
 
 
-def _written(plan: Plan, question: Question, first: Operand, computed: DType, say: Say) -> DType:
-    """The dtype of what is written in place or into out=."""
+def _written(
+    plan: Plan, question: Question, operands: tuple[Operand, ...], computed: DType, say: Say
+) -> tuple[DType, DType]:
+    """The dtype of what the op gives, and of that once it is written in place or into out=."""
+    destination = _destination(plan, question, operands[0])
+    if is_unpromoted_mix(plan, operands):
+        if say:
+            say(f"Nothing is cast: what is written into says that it is {destination}.")
+        return destination, destination
+    if say:
+        say(f"The {computed} result is to be written into {destination}.")
+    return computed, written_dtype(plan, computed, destination)
+
+
+def _destination(plan: Plan, question: Question, first: Operand) -> DType:
+    """The dtype of what the result is written into."""
     if question.inplace and question.out:
         raise UsageError("in place and out= are two places for one result: choose one.")
     destination = question.out or first.dtype
     if destination is None:
         raise UsageError("a Python scalar cannot be changed in place.")
-    destination = plan.truncates.get(destination, destination)
-    if say:
-        say(f"The {computed} result is to be written into {destination}.")
-    return written_dtype(plan, computed, destination)
+    return plan.truncates.get(destination, destination)
 
 
 def _stays_weak(plan: Plan, destination: Operand) -> bool:
@@ -125,6 +137,7 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
     if plan.truncates:
         written = tuple([truncated(plan, o, say) for o in written])
     check_operands(plan, written)
+    check_same_dtype(plan, written, question.out)
     if plan.borrows:
         return _decided_elsewhere(plan.borrows, plan, question, written, say)
     compute, is_weak = _compute_dtype(plan, written, say)

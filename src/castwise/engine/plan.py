@@ -243,9 +243,9 @@ def _lowest(row: Op, truncates: dict[DType, DType]) -> tuple[DType | None, ...]:
 
 def _output(row: Op, of_dialect: str) -> str:
     """The output rule: the op's own switches first, then the dialect's."""
-    if not row.safe_output:
-        return "any"
-    return of_dialect if row.casts_to_output else "same dtype"
+    if not row.casts_to_output:  # then there is no cast that safe_output could allow
+        return "same dtype"
+    return of_dialect if row.safe_output else "any"
 
 
 def _no_kernel(dialect: Dialect, name: str) -> frozenset[DType]:

@@ -49,9 +49,9 @@ def within_kind(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
 
 def fits_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     """As weak, but a scalar may not change the arrays' dtype; only an int beside bool arrays does
-    (RFC 431's SAFE and NONE)."""
-    scalars = [o for o in operands if is_weakly_typed(o)]
-    strong = [own_dtype(plan, o) for o in operands if not is_weakly_typed(o)]
+    (RFC 431's SAFE and NONE). A Python bool is a scalar like the others, and fits any dtype."""
+    scalars = [o for o in operands if o.is_scalar or o.is_weak]
+    strong = [own_dtype(plan, o) for o in operands if not (o.is_scalar or o.is_weak)]
     if not scalars or not strong:
         return weak(plan, operands, say)
     common = join(plan, strong)

@@ -14,6 +14,7 @@ from castwise.engine.decision import Decision, Question
 from castwise.engine.plan import looks_at_values
 from castwise.errors import PromotionError
 from castwise.execute.alike import LIKE
+from castwise.execute.devices import check_devices
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.operands import (
     common_backend,
@@ -257,6 +258,7 @@ def _decided(name: str, question: Question) -> Decision:
 def run(plan: Plan, operands: Sequence[Any], options: dict[str, Any]) -> Any:
     """The raw result of a plan, with watchers told."""
     given = _given(plan, operands)
+    check_devices(plan.decision.question.op, given)
     array = plan.run(*given, **options)
     for watcher in _watchers.get():
         watcher.note(plan.decision, given, array)

@@ -28,6 +28,7 @@ _OF_DTYPES = [
     *("computes", "refuses", "refuses_arrays", "refuses_compute", "refuses_scalars"),
     *("keeps_width", "checks", "numpy_refuses"),
 ]
+_NUMBERS = (*KINDS, "wide int", "wrapped float", "wrapped complex")
 _MAPPINGS = [
     *("converts", "result_of", "mixes", "writes_also", "writes_never"),
     *("numpy_result", "numpy_reads", "numpy_sees"),
@@ -53,7 +54,7 @@ def _check_dtypes(dialect: Dialect) -> None:
     for text in (dialect.lifts, dialect.accumulates, dialect.truncates, dialect.caps):
         dialect.mapping(text)
     for kind, name in dialect.python.items():
-        _check_name(kind, (*KINDS, "wide int"), "a kind of Python number")
+        _check_name(kind, _NUMBERS, "a kind of Python number")
         if dtype(name) not in dialect.dtypes:
             raise UsageError(f"a Python {kind} is {name}, which is not in order.")
     dtypes_of(dialect.apart.replace("/", " "))

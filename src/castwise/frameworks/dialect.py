@@ -74,8 +74,8 @@ SCALARS = {
     "weak": "a Python number takes the arrays' dtype; one of a higher kind moves only the kind",
     "within kind": "a Python number takes the arrays' dtype; one of a higher kind is refused, save"
     " complex beside floats",
-    "fits arrays": "a Python number takes the arrays' dtype and may not change it, save an int"
-    " beside bool arrays",
+    "fits arrays": "a Python scalar, a bool too, takes the arrays' dtype and may not change it,"
+    " save an int beside bool arrays",
     "by value": "scalars and 0-d arrays count as the smallest dtype that holds their value",
     "as nodes": "weakly typed operands, Python numbers among them, stand on nodes of their own",
     "as arrays": "a Python number counts as an array of its own dtype",
@@ -235,7 +235,8 @@ class Dialect:
     only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
     has_weak_arrays: bool = False
     # The dtype of a Python bool, int, float, complex on its own; a kind it leaves out is refused.
-    # That of a "wide int", one beyond the dtype of an int, is uint64 after int64 if not said.
+    # That of a "wide int", one beyond the dtype of an int, is uint64 after int64 if not said; that
+    # of a "wrapped float" or "wrapped complex" is what one is held in before anything promotes.
     python: Mapping[str, str]
     reads_ints: str = ""  # what Python ints that an int has no room for are made, the first to hold
     truncates: str = ""  # "int64 -> int32": what arrays of a dtype really are

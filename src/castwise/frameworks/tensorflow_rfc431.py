@@ -99,6 +99,7 @@ NONE = SAFE.vary(
         "float32[3] + 1",
         "int32[3] + 1.5",
         "bool[3] + 1",
+        "int32[3] + True",
         "int8[3] / 1",
     ),
 )

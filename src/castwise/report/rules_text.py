@@ -98,10 +98,9 @@ def _output(dialect: Dialect, form: str) -> str:
 def _numbers(dialect: Dialect) -> str:
     """What Python's numbers are on their own."""
     own = dialect.python
-    told = [
-        f"a Python {kind} is {name}" if kind != "wide int" else f"one beyond {own['int']} is {name}"
-        for kind, name in own.items()
-    ]
+    told = [f"a Python {kind} is {own[kind]}" for kind in KINDS if kind in own]
+    if "wide int" in own:
+        told.insert(2, f"one beyond {own['int']} is {own['wide int']}")
     told += [f"a Python {kind} is refused" for kind in KINDS if kind not in own]
     return f"On its own, {', '.join(told)}"
 

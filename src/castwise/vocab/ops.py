@@ -30,7 +30,8 @@ FLOATING = "float complex"
 class Op:
     """What an op does to dtypes when no dialect says otherwise.
 
-    The switches are those of torch's TensorIteratorConfig and OneFlow's TensorProcessor.
+    The switches are those of torch's TensorIteratorConfig and OneFlow's TensorProcessor; what each
+    does stands in docs/how-it-works.md.
     """
 
     name: str
@@ -41,10 +42,11 @@ class Op:
     symbol: str | None = None
     lowest: str | None = None  # no operand enters below this dtype
     lowest_per_input: tuple[str | None, ...] = ()
-    same_dtype: bool = False  # unequal operand dtypes are refused
+    same_dtype: bool = False  # operands, Python numbers and out= of two dtypes are refused
+    same_device: bool = True  # where it runs, arrays of two devices are refused
     promotes: bool = True  # False: each operand keeps its dtype
     casts_to_output: bool = True  # False: out= must already have the result dtype
-    safe_output: bool = True  # False: the result is written to any dtype
+    safe_output: bool = True  # False: the result is cast to any dtype
     accumulates: bool = False  # small integers are summed in a wide one, as the dialect says
     is_condition_first: bool = False  # `where`: operand 0 chooses and takes no part
     counts_dimensions: bool = False  # a rule may tell vectors from matrices
@@ -217,8 +219,8 @@ def declare_op(
 
     `compute` is its kernel: it takes the operands as arrays of the backend, cast as decided, and
     returns an array. With it `cw.apply` runs the op. `switches` are the fields of Op: computes,
-    integers_become_float, result, lowest, lowest_per_input, same_dtype, promotes,
-    casts_to_output, safe_output, accumulates.
+    integers_become_float, result, lowest, lowest_per_input, same_dtype, same_device,
+    promotes, casts_to_output, safe_output, accumulates.
 
     >>> import castwise as cw
     >>> op = declare_op("scaled_sum", compute=lambda x, y: 2 * (x + y), computes="float")

@@ -1,0 +1,62 @@
+"""The switches of a declared op that look at all it is given: operands, numbers and outputs.
+
+They are those of torch's TensorIterator, in every dialect.
+"""
+
+from __future__ import annotations
+
+from castwise.engine.casts import unpromoted
+from castwise.engine.decision import Refusal
+from castwise.engine.joining import own_dtype
+from castwise.engine.plan import Plan
+from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import Operand
+
+
+def check_same_dtype(plan: Plan, operands: tuple[Operand, ...], out: DType | None) -> None:
+    """Raises Refusal where the op wants one dtype, and a Python number or out= has another.
+
+    A number counts as what it is wrapped in, before anything asks which dtype it should have.
+    """
+    if not plan.op.same_dtype:
+        return
+    dtypes = [_wrapped(plan, operand) for operand in operands]
+    # The first array says which one it is.
+    wanted = next((o.dtype for o in operands if o.dtype), dtypes[0])
+    what = f"{plan.op.name} needs operands and out= of one dtype"
+    for operand, found in zip(operands, dtypes, strict=True):
+        if found is not wanted:
+            fix = f"Make it an array of {wanted}."
+            raise Refusal(f"{what}: {operand} counts as {found} beside {wanted}", fix)
+    if out and plan.truncates.get(out, out) is not wanted:
+        raise Refusal(f"{what}: out is {out} beside {wanted}", f"Give it an out= of {wanted}.")
+
+
+def _wrapped(plan: Plan, operand: Operand) -> DType:
+    """The dtype an operand has before anything is promoted."""
+    held = plan.python.get(f"wrapped {operand.kind}") if operand.is_scalar else None
+    return held or own_dtype(plan, operand)
+
+
+def is_unpromoted_mix(plan: Plan, operands: tuple[Operand, ...]) -> bool:
+    """Whether an op that promotes nothing is to write what operands of two dtypes give: then
+    nothing is cast, and the destination says what the result is.
+
+    Raises Refusal where the op would cast that to the destination, or check the cast: it is of no
+    one dtype.
+    """
+    row = plan.op
+    if row.promotes or plan.output == "rebinds":
+        return False
+    dtypes = dict.fromkeys(unpromoted(plan, operands))
+    if len(dtypes) == 1:
+        return False
+    if row.casts_to_output or row.safe_output:
+        listed = " and ".join(d.name for d in dtypes)
+        raise Refusal(
+            f"{row.name} does not promote {listed}, so what it would cast to the output is of no"
+            " one dtype",
+            "Cast them to one dtype, or declare it with casts_to_output=False and"
+            " safe_output=False.",
+        )
+    return True
