@@ -114,9 +114,8 @@ class Decision:
 
         >>> import numpy as np
         >>> from castwise.engine.ask import resolve
-        >>> a = np.array([1, 2], dtype="int32")
-        >>> decision = resolve("add", a, 0.5, dialect="torch")
-        >>> decision.cast_inputs(a, 0.5)
+        >>> decision = resolve("add", "int32[n]", 0.5, dialect="torch")
+        >>> decision.cast_inputs(np.array([1, 2], dtype="int32"), 0.5)
         (array([1., 2.], dtype=float32), array(0.5, dtype=float32))
 
         Raises UsageError where they are not the operands that were decided about.

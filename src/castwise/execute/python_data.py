@@ -1,8 +1,10 @@
-"""Python numbers and nested lists of them: which dtype a dialect gives them, what is no number."""
+"""Python numbers and nested lists of them: the dtype a dialect gives them, what is no number, how
+they are printed."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -139,3 +141,12 @@ def _uneven(data: Any) -> tuple[int, int] | None:
             return lengths[0], other
         level = [p for part in level if isinstance(part, (list, tuple)) for p in part]
     return None
+
+
+def shown(values: Any, indent: int) -> str:
+    """The values as NumPy prints them, and the shape where that does not tell it."""
+    inner = repr(values).partition("(")[2].rpartition(")")[0]
+    text = re.split(r",\s+(?:shape|dtype)=", inner)[0] or str(values)
+    is_cut = "..." in text or (values.size == 0 and values.ndim != 1)
+    shape = f", shape={values.shape}" if is_cut else ""
+    return text.replace("\n" + " " * 6, "\n" + " " * (indent + 1)) + shape

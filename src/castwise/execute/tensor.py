@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.casting import cast_under, own_values
 from castwise.execute.gradients import Gradients
 from castwise.execute.kinds import Kind, interned
-from castwise.execute.python_data import beyond, default_dtype, unreadable
+from castwise.execute.python_data import beyond, default_dtype, shown, unreadable
 from castwise.frameworks.catalog import DEFAULT, to_dialect
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
@@ -138,7 +137,7 @@ class Tensor(ArrayObject, Gradients):
         if kind.dtype is None:  # what a library's tree has in an array's place
             return f"{name}({self._array!r})"
         is_shown = kind.backend.is_concrete(self._array)
-        values = _shown(self.numpy(), len(name)) if is_shown else f"shape={self.shape}"
+        values = shown(self.numpy(), len(name)) if is_shown else f"shape={self.shape}"
         weak = ", weak" if kind.is_weak else ""
         return (
             f"{name}({values}, dtype={kind.dtype}{weak}, dialect={kind.in_force.name}, "
@@ -311,15 +310,6 @@ def _plain_key(key: Any) -> Any:
     if isinstance(key, Tensor):
         return key._array
     return tuple([_plain_key(part) for part in key]) if isinstance(key, tuple) else key
-
-
-def _shown(values: Any, indent: int) -> str:
-    """The values as NumPy prints them, and the shape where that does not tell it."""
-    inner = repr(values).partition("(")[2].rpartition(")")[0]
-    text = re.split(r",\s+(?:shape|dtype)=", inner)[0] or str(values)
-    is_cut = "..." in text or (values.size == 0 and values.ndim != 1)
-    shape = f", shape={values.shape}" if is_cut else ""
-    return text.replace("\n" + " " * 6, "\n" + " " * (indent + 1)) + shape
 
 
 def held_dtype(dtype: DType, dialect: Dialect) -> DType:
