@@ -39,7 +39,7 @@ def graph_labels(graph: Graph) -> dict[Node, list[str]]:
         labels[state.before][0] = f"state {state.name}"
     for state in graph.state:
         if state.is_written:
-            labels[state.after].append(f"{state.name} =")
+            labels[state.after].append(f"written to {state.name}")
     return labels
 
 
