@@ -15,7 +15,7 @@ settings.register_profile("ci", max_examples=200, deadline=None, derandomize=Tru
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 # Many times what the longest test takes: what hangs all the same ends its process, and is told.
-LIMIT = 1200
+LIMIT = 1800
 
 
 @pytest.hookimpl(wrapper=True)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-LIMIT = 300  # seconds, many times what any of them takes
+LIMIT = 600  # seconds, several times what any of them takes on a busy machine
 
 
 def finished(command: Sequence[str | Path], **options: Any) -> subprocess.CompletedProcess[str]:
