@@ -36,7 +36,8 @@ def updated(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
     Raises PromotionError where the dialect refuses, or would change what must keep its dtype;
     UsageError where the shape would change.
     """
-    tracing.writing(target, *others)
+    if tracing.running:
+        tracing.writing(target, *others)
     plan = planned(name, (target, *others), "operator", inplace=True)
     if target._keeps_dtype and plan.decision.result is not target.dtype:
         raise would_change(str(plan.decision.question), target, plan.decision.result)

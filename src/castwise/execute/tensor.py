@@ -201,7 +201,8 @@ class Tensor(ArrayObject, Gradients):
         return wrapped(found._array[_plain_key(key)], found._kind)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        tracing.writing(self, value, *(key if isinstance(key, tuple) else (key,)))
+        if tracing.running:
+            tracing.writing(self, value, *(key if isinstance(key, tuple) else (key,)))
         kind = self._kind
         if value is None or isinstance(value, (list, tuple, str)):  # text is refused there
             value = asarray(value, dialect=kind.in_force)._array
