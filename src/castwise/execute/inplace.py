@@ -36,7 +36,8 @@ def updated(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
     Raises PromotionError where the dialect refuses, or would change what must keep its dtype;
     UsageError where the shape would change.
     """
-    tracing.writing(target, *others)
+    if tracing.running:
+        tracing.writing(target, *others)
     call = arranged(name, (target, *others), options)
     plan = planned(name, call.operands, "operator", inplace=True, alpha=call.alpha)
     if target._keeps_dtype and plan.decision.result is not target.dtype:

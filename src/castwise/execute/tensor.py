@@ -213,7 +213,8 @@ class Tensor(ArrayObject, Gradients):
         return self
 
     def _assign(self, key: Any, value: Any, *, is_filling: bool = False) -> None:
-        tracing.writing(self, value, *(key if isinstance(key, tuple) else (key,)))
+        if tracing.running:
+            tracing.writing(self, value, *(key if isinstance(key, tuple) else (key,)))
         kind = self._kind
         if value is None or isinstance(value, (list, tuple, str)):  # text is refused there
             value = asarray(value, dialect=kind.in_force)._array

@@ -58,7 +58,7 @@ def traced_by(trace: Trace) -> Iterator[None]:
 
 def held(tensor: Tensor) -> Held | None:
     """What a tensor has here; None outside of a trace."""
-    trace = _trace.get() if running else None
+    trace = _trace.get()
     return None if trace is None else trace.held(tensor)
 
 
@@ -71,6 +71,6 @@ def made(tensor: Tensor) -> None:
 
 def writing(tensor: Tensor, *values: Any) -> None:
     """Tells the trace of this thread or task, if there is one, that a tensor is written to."""
-    trace = _trace.get() if running else None
+    trace = _trace.get()
     if trace is not None:
         trace.writing(tensor, values)

@@ -12,7 +12,9 @@ from typing import Any
 
 from castwise.execute.tensor import Tensor
 
-_DEEPEST = 4  # how far down objects are searched: a list of layers with their weights
+# How far objects are searched: a list of layers with their weights is found, and no more than this
+# is looked at.
+_DEEPEST, _MOST = 4, 4096
 
 
 class Names:
@@ -20,12 +22,18 @@ class Names:
     it under, with its place in a list, or `state0` and so on."""
 
     def __init__(self, fn: Callable[..., Any], taken: Sequence[str]) -> None:
-        self._fn = fn
         self._taken = {*taken, *_parameters(fn)}
+        self._known: dict[int, str] = {}
+        self._search = _reachable(fn)  # goes on where the last search ended
+
+    def _found(self, tensor: Tensor) -> str:
+        while id(tensor) not in self._known:
+            name, thing = next(self._search, ("", tensor))
+            self._known.setdefault(id(thing), re.sub(r"\W", "_", name))
+        return self._known[id(tensor)]
 
     def __call__(self, tensor: Tensor) -> str:
-        named = (name for name, thing in _reachable(self._fn) if thing is tensor)
-        found = re.sub(r"\W", "_", next(named, ""))
+        found = self._found(tensor)
         first = [found] if found else []
         others = (f"{found}_{n}" if found else f"state{n}" for n in itertools.count())
         name = next(n for n in itertools.chain(first, others) if n not in self._taken)
@@ -48,15 +56,17 @@ def _reachable(fn: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
         yield from layer
         new = [(name, thing) for name, thing in layer if id(thing) not in met]
         met.update(id(thing) for _, thing in new)
-        layer = [part for name, thing in new for part in _inside(name, thing)]
+        parts = (part for name, thing in new for part in _inside(name, thing))
+        layer = list(itertools.islice(parts, _MOST))
 
 
 def _seen_by(fn: Any) -> Iterator[tuple[str, Any]]:
     """The object of a method, and what a function finds in its closure and among the globals."""
     yield "self", getattr(fn, "__self__", fn)
-    for layer in dict.fromkeys((inspect.unwrap(fn), fn)):
+    for is_unwrapped in (True, False):
         with contextlib.suppress(TypeError, ValueError):  # no function, or one that is half made
-            seen = inspect.getclosurevars(getattr(layer, "__func__", layer))
+            inner = inspect.unwrap(fn) if is_unwrapped else fn
+            seen = inspect.getclosurevars(getattr(inner, "__func__", inner))
             yield from seen.nonlocals.items()
             yield from seen.globals.items()
 
@@ -69,8 +79,9 @@ def _inside(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
         yield from ((str(key), part) for key, part in thing.items())
     elif isinstance(thing, (list, tuple)):
         yield from ((f"{name}_{n}", part) for n, part in enumerate(thing))
-    else:
-        yield from getattr(type(thing), "__dict__", {}).items()
-        yield from getattr(thing, "__dict__", {}).items()
+    elif hasattr(thing, "__dict__"):
+        yield from vars(thing).items()
+        if type(thing).__module__ != "builtins":
+            yield from vars(type(thing)).items()
         if callable(thing):
             yield from _seen_by(thing)
