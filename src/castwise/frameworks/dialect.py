@@ -74,8 +74,8 @@ SCALARS = {
     "weak": "a Python number takes the arrays' dtype; one of a higher kind moves only the kind",
     "within kind": "a Python number takes the arrays' dtype; one of a higher kind is refused, save"
     " complex beside floats",
-    "fits arrays": "a Python scalar, a bool too, takes the arrays' dtype and may not change it, save"
-    " an int beside bool arrays",
+    "fits arrays": "a Python scalar, a bool too, takes the arrays' dtype and may not change it,"
+    " save an int beside bool arrays",
     "by value": "scalars and 0-d arrays count as the smallest dtype that holds their value",
     "as nodes": "weakly typed operands, Python numbers among them, stand on nodes of their own",
     "as arrays": "a Python number counts as an array of its own dtype",
