@@ -454,7 +454,7 @@ def test_errors_are_the_python_errors_people_catch() -> None:
     ("dialect", "asked", "error", "message"),
     [
         ("array-api", ("add", "int32[3]", "float32[3]"), cw.PromotionError,
-         r"int32\[3\] \+ float32\[3\] is not defined in array-api: .*Cast one"),
+         r"int32\[3\] \+ float32\[3\] is not defined in array-api: .*Cast both: x.astype..float64"),
         ("torch", ("add", "uint16[3]", "int8[3]"), cw.PromotionError,
          r"is not defined in torch: .*uint16.*Cast both"),
         ("numpy", ("add", "uint8[3]", 300), cw.ScalarRangeError,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from castwise.engine.decision import Cast, Decision, Refusal, cast_text
-from castwise.vocab.dtypes import DType
+from castwise.engine.values import is_beyond
+from castwise.engine.way_out import way_out
 
 # The hazards that cost memory or a device, and leave every value as it was.
 HARMLESS = frozenset({"widens", "not-on-device"})
@@ -20,7 +21,7 @@ def check_guards(decision: Decision) -> None:
 def _no_implicit_cast(decision: Decision) -> None:
     for cast in _casts(decision):
         if cast.source is not None:
-            raise Refusal(f"the implicit cast {cast} is not allowed", _advice(cast.target))
+            raise Refusal(f"the implicit cast {cast} is not allowed", _advice(decision, cast))
 
 
 def _no_lossy_cast(decision: Decision) -> None:
@@ -28,7 +29,7 @@ def _no_lossy_cast(decision: Decision) -> None:
         if not HARMLESS.issuperset(cast.hazards):
             raise Refusal(
                 f"{cast_text(cast)}, and no implicit cast may change a value",
-                _advice(cast.target),
+                _advice(decision, cast),
                 by_value=cast.source is None,
             )
 
@@ -37,15 +38,30 @@ def _no_promotion_to_64_bits(decision: Decision) -> None:
     target = decision.compute
     is_wide = target.bits == (128 if target.kind == "complex" else 64)
     if is_wide and any(decision.casts) and not decision.question.op.accumulates:
-        raise Refusal(f"promotion to {target} is not allowed", _advice(target))
+        raise Refusal(f"promotion to {target} is not allowed", _way_out(decision))
 
 
 def _casts(decision: Decision) -> list[Cast]:
     return [cast for cast in (*decision.casts, decision.result_cast) if cast]
 
 
-def _advice(target: DType) -> str:
-    return f"If you mean it, cast: x.astype('{target}')."
+def _advice(decision: Decision, cast: Cast) -> str:
+    """What to do instead of a cast."""
+    if cast is decision.result_cast:
+        return f"Cast the result yourself, or write it into {cast.source}."
+    return _way_out(decision)
+
+
+def _way_out(decision: Decision) -> str:
+    """What to cast the arrays to: what the op computes in, where it holds them."""
+    question, compute = decision.question, decision.compute
+    operands = question.operands[question.op.is_condition_first :]
+    arrays = list(dict.fromkeys(o.dtype for o in operands if o.dtype))
+    numbers = [o.value for o in operands if o.is_scalar]
+    if all(compute.holds(d) for d in arrays) and not any(is_beyond(n, compute) for n in numbers):
+        return f"If you mean it, cast: x.astype('{compute}')."
+    roomy = [d for d in question.dialect.dtypes if not any(is_beyond(n, d) for n in numbers)]
+    return way_out(arrays, roomy, compute.rank)
 
 
 _GUARDS: dict[str, Callable[[Decision], None]] = {

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from castwise.engine.decision import Refusal
 from castwise.engine.plan import Plan
+from castwise.engine.way_out import way_out
 from castwise.vocab.dtypes import DType, dtype, strong_twin
 from castwise.vocab.operands import Operand, Role, scalar_text
 
@@ -67,27 +68,22 @@ def no_common_dtype(plan: Plan, dtypes: Iterable[DType]) -> Refusal:
     listed = " and ".join([", ".join(d.name for d in given[:-1]), given[-1].name])
     reason = plan.because or plan.dialect.refusal
     why = f"{listed} have no common dtype" + (f": {reason}" if reason else "")
-    return Refusal(why, _way_out(plan, [_strong(plan, node) for node in given]))
-
-
-def _strong(plan: Plan, node: DType) -> DType:
-    """The dtype a weak node stands for; any other is itself."""
-    return (strong_twin(node) or plan.python[node.kind]) if node.is_weak else node
+    return Refusal(why, _way_out(plan, given))
 
 
 def _way_out(plan: Plan, given: list[DType]) -> str:
-    """What to cast, the widest of the highest kind standing last: one to that, or all where it
-    cannot hold another of its kind and some dtype there holds them all."""
-    last = given[-1]
-    alike = [d for d in given if d.kind == last.kind]
-    holding = [
-        d
-        for d in plan.dialect.dtypes
-        if d.kind == last.kind and all(d.holds(other) for other in alike)
-    ]
-    if last in holding or not holding:
-        return f"Cast one: x.astype('{last}')."
-    return f"Cast {'both' if len(given) == 2 else 'all'}: x.astype('{holding[0]}')."
+    """What to cast, of arrays and weakly typed operands; these are of any width."""
+    computed = [d for d in plan.dialect.dtypes if d in plan.computes and d not in plan.refuses]
+    arrays = [d for d in given if not d.is_weak]
+    rank = max([d.rank for d in given])
+    if all(d.rank < rank for d in computed):
+        return not_computed(plan, given[-1]).fix
+    return way_out(arrays or [_strong(plan, d) for d in given], computed, rank)
+
+
+def _strong(plan: Plan, node: DType) -> DType:
+    """The dtype a weak node stands for."""
+    return strong_twin(node) or plan.python[node.kind]
 
 
 def not_computed(plan: Plan, found: DType) -> Refusal:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from castwise.engine.decision import Refusal
 from castwise.engine.joining import check_mix, complex_of, join, own_dtype
 from castwise.engine.plan import Plan
+from castwise.engine.values import is_beyond
+from castwise.engine.way_out import way_out
 from castwise.vocab.dtypes import KINDS, DType, weak_nodes_of
 from castwise.vocab.operands import Operand
 
@@ -60,12 +62,19 @@ def fits_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
     if adopted is not common and highest.kind != "int":
         raise Refusal(
             f"a Python {highest.kind} does not fit into {common}",
-            f"Cast the arrays: x.astype('{adopted}').",
+            _way_out(plan, common, scalars),
         )
     if say:
         for scalar in scalars:
             say(_adoption_text(scalar, common, adopted))
     return [plan.reach.masks[adopted]]
+
+
+def _way_out(plan: Plan, common: DType, scalars: list[Operand]) -> str:
+    """What to cast the arrays to, so that the scalars fit."""
+    rank = max([KINDS.index(o.kind) for o in scalars])
+    roomy = [d for d in plan.dialect.dtypes if not any(is_beyond(o.value, d) for o in scalars)]
+    return way_out([common], roomy, rank)
 
 
 def as_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
