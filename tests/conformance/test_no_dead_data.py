@@ -24,6 +24,13 @@ FILES = {
     if "=" not in (header := read_header(path))["dialect"]  # an option changes no rule
 }
 WORDS = ("because",)  # told to a person, decides nothing
+# Fields of which no cell speaks, and what does.
+UNRECORDED = {
+    "paddle": {
+        "takes_scalars": "3.3.1 was recorded when 'must be Tensor, but got int' was no answer; its"
+        " source says it of these functions, and 3.2.2, asked again, of all but two of them"
+    }
+}
 
 
 @functools.lru_cache(maxsize=1)  # a dialect is asked about in one test
@@ -85,6 +92,8 @@ def without_each_rule(dialect: Dialect) -> Iterator[tuple[str, Dialect, list[str
         if is_inherited(dialect, names, rule):
             continue
         ops = [word.partition("/")[0] for word in names.split()]
+        if UNRECORDED.get(dialect.name, {}).keys() >= set(given_fields(rule)):
+            continue
         for field in given_fields(rule):
             less = {**dialect.ops, names: replace(rule, **{field: None})}
             asked = [] if "*" in ops else ops

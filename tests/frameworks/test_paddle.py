@@ -227,3 +227,29 @@ def test_the_names_of_paddle_are_known() -> None:
     assert answers("paddle.subtract(float32[3], float64[3])") == "float64"
     assert answers("paddle.nn.functional.smooth_l1_loss(float32[3], float64[3])") == "float64"
     assert answers("floor_mod(float32[3], float64[3])") == "float64"
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("add(int32[3], 1)", "!"),  # "argument 'y' (position 1) must be Tensor, but got int"
+        ("add(1, int32[3])", "!"),
+        ("divide(float32[3], 1.5)", "!"),
+        ("not_equal(int32[3], 1)", "!"),
+        ("maximum(float32[3], 1.5)", "!"),
+        ("bitwise_and(int32[3], 1)", "!"),
+        ("atan2(float32[3], True)", "!"),
+        ("equal(int32[3], 1)", "bool"),
+        ("equal(1, int32[3])", "!"),
+        ("pow(int32[3], 1.5)", "int32"),
+        ("pow(1.5, int32[3])", "!"),
+        ("remainder(int32[3], 1.5)", "int32"),
+        ("floor_divide(int32[3], 1)", "int64"),
+        ("copysign(int32[3], 1.5)", "int32"),
+        ("where(bool[3], 1.5, float32[3])", "float32"),
+        ("int32[3] + 1", "int32"),  # operators take numbers
+        ("1 == int32[3]", "bool"),
+    ],
+)
+def test_most_functions_take_tensors_alone(expression: str, expected: str) -> None:
+    assert answers(expression) == expected

@@ -115,6 +115,17 @@ _OPS = {
     "div/operator remainder/operator pow/operator": Rule(scalars="0-d adapts to complex"),
     "floor_divide": Rule(scalars="singles mix"),
     "floor_divide/operator": Rule(scalars="0-d mixes"),
+    # Most functions want tensors: "argument 'y' (position 1) must be Tensor, but got int".
+    "add/function sub/function mul/function div/function ne/function lt/function le/function"
+    " gt/function ge/function logical_and/function logical_or/function logical_xor/function"
+    " bitwise_and/function bitwise_or/function bitwise_xor/function bitwise_left_shift/function"
+    " bitwise_right_shift/function maximum/function minimum/function fmax/function fmin/function"
+    " atan2/function nextafter/function logaddexp/function heaviside/function dot/function"
+    " matmul/function allclose/function mse_loss/function l1_loss/function huber_loss/function"
+    " poisson_nll_loss/function hypot": Rule(takes_scalars="none"),
+    "eq/function floor_divide/function remainder/function pow/function copysign/function": Rule(
+        takes_scalars="last"
+    ),
     "*/inplace": Rule(scalars="as arrays"),
     "div": Rule(computes="bool float complex"),
     "remainder": Rule(computes="bool int float complex"),
@@ -130,10 +141,7 @@ _OPS = {
     ),
     "nextafter": Rule(integers_become_float=False),
     "atan2": Rule(integers_become_float=False, converts="int32 int64 -> float64"),
-    "hypot": Rule(
-        refuses_scalars="bool int float complex",
-        composes=(Composed("sqrt(add(pow(x, 2), pow(y, 2)))"),),
-    ),
+    "hypot": Rule(composes=(Composed("sqrt(add(pow(x, 2), pow(y, 2)))"),)),
     "hypot/inplace": Rule(zero_d_as_arrays=True),
     "poisson_nll_loss": Rule(composes=(Composed("mean(sub(exp(x), mul(y, x)))"),)),
     # The rest of the binary ops do not promote: a kernel is looked for by one operand's dtype.

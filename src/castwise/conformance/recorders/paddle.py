@@ -99,11 +99,11 @@ class PaddleRecorder:
         return self._make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        # A function wants tensors; a few find that out late, with half of the answer computed.
         if form != "operator" and any(map(_is_numpys, operands)):
             return None
+        # It wants tensors, and finds that out late, with half of the answer computed.
         if op == "logaddexp" and not all(map(self._is_tensor, operands)):
-            return None
+            raise RefusalError
         if op == "pow" and _never_returns(*operands):
             return None
         try:

@@ -20,8 +20,13 @@ _REFUSAL = re.compile(
     "but got numpy|does not match the type of data|"
     "not supported when casting data type|Only supports to align data type|isn't consistent"
 )
-# A function that wants tensors says so of a NumPy scalar too.
+# A function that wants tensors says so of a NumPy scalar too; of a Python number it may find out
+# by asking it for its shape.
 _WANTS_TENSOR = re.compile("must be Tensor")
+_REFUSES_NUMBER = re.compile(
+    "must be Tensor, but got (bool|int|float|complex)\\b|"
+    "'(bool|int|float|complex)' object has no attribute '(shape|dtype)'"
+)
 
 
 class NoKernelError(Exception):
@@ -48,6 +53,8 @@ def classify(error: Exception) -> str | None:
     if isinstance(error, NoKernelError):
         return f"{NO_KERNEL}:{error.dtype}" if error.dtype else NO_KERNEL
     text = str(error)
+    if _REFUSES_NUMBER.search(text):
+        return REFUSED
     if isinstance(error, TypeError):
         return None if _SIGNATURE.search(text) else REFUSED
     return REFUSED if _REFUSAL.search(text) and not _WANTS_TENSOR.search(text) else None
