@@ -59,8 +59,13 @@ def _described_alone(operand: Any) -> Operand:
             return describe(operand)
     except UsageError:
         pass
-    raise UsageError(
-        f"an op takes tensors, numbers and arrays, not a {type(operand).__name__}: make a tensor "
+    raise no_operand(operand)
+
+
+def no_operand(thing: Any) -> UsageError:
+    """The error for what is no tensor, number or array."""
+    return UsageError(
+        f"an op takes tensors, numbers and arrays, not a {type(thing).__name__}: make a tensor "
         "of it, cw.asarray(x)."
     )
 

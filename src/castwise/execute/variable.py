@@ -12,7 +12,13 @@ from castwise.execute import tracing
 from castwise.execute.backend import TakesConstants
 from castwise.execute.inplace import fills, would_change
 from castwise.execute.kinds import Kind
-from castwise.execute.operands import common_backend, common_dialect, described, raw
+from castwise.execute.operands import (
+    common_backend,
+    common_dialect,
+    described,
+    no_operand,
+    raw,
+)
 from castwise.execute.tensor import Tensor, asarray
 from castwise.execute.tracing import Held
 from castwise.frameworks.dialect import Dialect
@@ -89,6 +95,8 @@ class Variable(Stateful):
 
         Raises PromotionError where they do not, UsageError where the shape does not fit.
         """
+        if value is None:
+            raise no_operand(value)
         tracing.writing(self, value)
         dialect = common_dialect([t._kind for t in (self, value) if isinstance(t, Tensor)])
         seen = (

@@ -29,6 +29,7 @@ _TITLES = {
     "halves": "round of a half",
     "crossed_bounds": "clamp between bounds of which the lower is the larger",
     "float_errors": "Floats that overflow or are undefined",
+    "out_shapes": "`out=` of another shape than the result",
 }
 
 
