@@ -116,6 +116,9 @@ def test_alpha_in_place_with_numbers_and_in_the_old_order(backend: str) -> None:
     assert cw.resolve("add", "int8[3]", 2, "int8[3]", dialect="torch").question.alpha == 2
     with pytest.raises(cw.PromotionError, match="alpha is a float and the result is int32"):
         cw.apply("add", x, y, alpha=1.5)
+    assert cw.apply("add", x, y, alpha=np.int8(3)).tolist() == [4, 8]
+    with pytest.raises(cw.UsageError, match="mul takes no alpha; add and sub do"):
+        cw.apply("mul", x, y, alpha=2)
     with pytest.raises(cw.UsageError, match="add takes 2 operands, not 3"):
         cw.apply("add", x, y, y)
 

@@ -75,9 +75,9 @@ def question_of(
     seen = [None if o is None else operand_of(o) for o in operands]
     given, others = row.arranged(seen, named)
     alpha = others.pop("alpha", None)
-    _check_named(row, alpha, others)
+    _check_named(row, others)
     target = None if out is None else to_dtype(out)
-    factor = None if alpha is None else _factor(alpha)
+    factor = None if alpha is None else factor_of(alpha)
     described = tuple(map(operand_of, given))
     return Question(row, described, chosen, form, bool(inplace), target, factor)
 
@@ -94,10 +94,8 @@ def operand_of(thing: Any) -> Operand:
     return array_operand(to_dtype(thing)) if is_dtype else describe(thing)
 
 
-def _check_named(row: Op, alpha: Any, others: dict[str, Any]) -> None:
+def _check_named(row: Op, others: dict[str, Any]) -> None:
     """Raises UsageError for what an op does not take by name."""
-    if alpha is not None and not row.takes_alpha:
-        raise UsageError(f"{row.name} takes no alpha; add and sub do.")
     known = (*row.operand_names, *row.parameters)
     for name in others:
         if name not in known:
@@ -105,7 +103,7 @@ def _check_named(row: Op, alpha: Any, others: dict[str, Any]) -> None:
             raise UsageError(f"{row.name} takes no {name[:40]}= where its dtype is asked.{hint}")
 
 
-def _factor(alpha: Any) -> Scalar:
+def factor_of(alpha: Any) -> Scalar:
     """The Python number an alpha is; a NumPy scalar is one too."""
     value = None if isinstance(alpha, (str, DType)) else _described(alpha).value
     if value is None:

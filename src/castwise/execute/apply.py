@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
-from castwise.engine.ask import answer, find_op
+from castwise.engine.ask import answer, factor_of, find_op
 from castwise.engine.decision import Decision, Question
 from castwise.engine.plan import looks_at_values
 from castwise.errors import PromotionError
@@ -118,7 +118,10 @@ def arranged(
     """The operands and options of a call, whether given by place or by name."""
     kinds = [o._kind for o in operands if isinstance(o, Tensor)]
     row = find_op(LIKE.get(name, name), common_dialect(kinds, home))
-    return Arguments(*row.arranged(operands, options))
+    given, others = row.arranged(operands, options)
+    if others.get("alpha") is not None:
+        others["alpha"] = factor_of(others["alpha"])
+    return Arguments(given, others)
 
 
 def apply_several(

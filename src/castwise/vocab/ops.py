@@ -67,9 +67,13 @@ class Op:
         >>> op("threshold").arranged(["int8[3]", 0, 1], {})
         (('int8[3]',), {'threshold': 0, 'value': 1})
 
-        Raises UsageError where something is given twice.
+        Raises UsageError where something is given twice, or a factor where there is none.
         """
         most, others = self.arity[1], dict(named)
+        if not named and len(given) <= most:
+            return tuple(given), others
+        if named.get("alpha") is not None and not self.takes_alpha:
+            raise UsageError(f"{self.name} takes no alpha; add and sub do.")
         operands, surplus = list(given[:most]), list(given[most:])
         names = self.parameters if all(map(_is_number, surplus)) else ()
         if self.takes_alpha and len(surplus) == 1 and _is_number(operands[1]):
