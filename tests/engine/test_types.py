@@ -231,13 +231,3 @@ def test_live_things_that_are_no_arrays_are_described_as_ever() -> None:
     assert cw.result_type(np.int8(3), 5).name == "int8"
     with pytest.raises(cw.UsageError, match="cannot describe a list"):
         cw.result_type([1], np.zeros(3))
-
-
-def test_a_live_dtype_counts_as_an_array_of_it() -> None:
-    """np.result_type(np.int8, 200), as RFC 431 quotes it."""
-    for made in (np.int8, np.dtype("int8")):
-        assert cw.result_type(made, 200, dialect="numpy@1").name == "int16"
-        assert cw.result_type(made, 100, dialect="numpy@1").name == "int8"
-        assert cw.resolve("add", made, "float32[3]", dialect="torch").result.name == "float32"
-    with pytest.raises(cw.UsageError, match="the type int has no one width"):
-        cw.result_type(int, "int8[3]")

@@ -499,17 +499,3 @@ def test_any_text_parses_or_is_a_usage_error(text: str) -> None:
         assert str(operand)
     for parse in (parse_expression, lambda t: question_in(t, "torch")):
         assert str(outcome(parse, text))
-
-
-@pytest.mark.parametrize(("text", "kind"), [("i*", "int"), ("f*", "float"), ("c*", "complex")])
-def test_rfc_431s_python_numbers_are_python_scalars(text: str, kind: str) -> None:
-    operand = parse_operand(text)
-    assert (operand.is_scalar, operand.kind) == (True, kind)
-    expression = parse_expression(f"int8[3] * {text}")
-    assert expression.operands[1] == operand
-    assert parse_expression(f"{text} + int8[3]").operands[0] == operand
-
-
-def test_none_is_an_undefined_operand() -> None:
-    assert str(parse_operand("None")) == "None"
-    assert parse_operand("None").role.value == "undefined operand"

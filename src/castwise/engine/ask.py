@@ -13,7 +13,7 @@ from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import describe, is_prefix, to_dtype
 from castwise.vocab.notation import parse_expression
-from castwise.vocab.operands import UNDEFINED, Operand, Scalar, array_operand
+from castwise.vocab.operands import UNDEFINED, Operand, Scalar
 from castwise.vocab.ops import Op, known_op, op, op_of_symbol
 
 CACHE_SIZE = 1 << 16
@@ -83,15 +83,10 @@ def question_of(
 
 
 def operand_of(thing: Any) -> Operand:
-    """What the engine is asked about: a live object, notation, a live dtype, which counts as an
-    array of it, or None for an undefined operand."""
+    """What the engine is asked about: a live object, notation, or None for an undefined operand."""
     if type(thing) is Operand:
         return thing
-    if thing is None:
-        return UNDEFINED
-    # np.int8, np.dtype("int8"), torch.int8, tf.int8: types, or objects of a type named so.
-    is_dtype = isinstance(thing, type) or type(thing).__name__.lower().endswith("type")
-    return array_operand(to_dtype(thing)) if is_dtype else describe(thing)
+    return UNDEFINED if thing is None else describe(thing)
 
 
 def _check_named(row: Op, others: dict[str, Any]) -> None:

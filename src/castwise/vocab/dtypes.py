@@ -226,27 +226,16 @@ def weak_nodes_of(dtype: DType) -> tuple[DType, ...]:
     return tuple([_WEAK[name] for name in (f"{dtype.name}*", f"{dtype.kind}*") if name in _WEAK])
 
 
-# Short forms that count bytes in NumPy's dtypes and in PyTorch's source, and what may be meant: by
-# bits, then by bytes. Of c8 NumPy counts all bytes, PyTorch those of one part.
-_BY_BYTES = {
-    "i1": "int1 int8", "i2": "int2 int16", "i4": "int4 int32", "u1": "uint1 uint8",
-    "u2": "uint2 uint16", "u4": "uint4 uint32", "f2": "float16", "f4": "float4_e2m1fn float32",
-    "f8": "float8_e4m3fn float8_e5m2 float64", "c2": "complex32", "c4": "complex64",
-    "c8": "complex64 complex128", "c16": "complex128",
-}  # fmt: skip
-
-
 def _short_forms() -> dict[str, str]:
     """i32, u8, f16, bf16, c64, b and the bare tail of a small float (e4m3fn)."""
-    short = {"b": "bool", "b1": "bool", "bool_": "bool", "bf": "bfloat16", "bf16": "bfloat16",
-             "bc32": "bcomplex32"}  # fmt: skip
+    short = {"b": "bool", "b1": "bool", "bool_": "bool", "bf16": "bfloat16", "bc32": "bcomplex32"}
     for row in DTYPES:
         letter = {"int": "i" if row.is_signed else "u", "float": "f", "complex": "c"}.get(row.kind)
         if "_" in row.name:
             short[row.name.partition("_")[2]] = row.name
         elif letter and not row.name.startswith("b"):
             short[f"{letter}{row.bits}"] = row.name
-    return {name: dtype for name, dtype in short.items() if name not in _BY_BYTES}
+    return short
 
 
 _SHORT = _short_forms()
@@ -267,12 +256,6 @@ def dtype(name: str) -> DType:
     Raises UsageError for an unknown name.
     """
     found = find_dtype(name)
-    if found is None and name in _BY_BYTES:
-        meant = _BY_BYTES[name].split()
-        how = "counts bytes" if len(meant) == 1 else "is read in more than one way"
-        raise UsageError(
-            f"{name!r} {how}: write {' or '.join(meant)}. Short forms count bits here: i8 is int8."
-        )
     if found is None:
         raise UsageError(f"unknown dtype {name[:64]!r}.{did_you_mean(name, [*_TYPES, *_SHORT])}")
     return found

@@ -25,13 +25,6 @@ _TORCH = {
     "short": "int16", "bit": "uint1", "chalf": "complex32", "cfloat": "complex64",
     "cdouble": "complex128",
 }  # fmt: skip
-# torch's ScalarTypes, by which its error messages name dtypes; nobody else writes these.
-_SCALAR_TYPES = {
-    "Bool": "bool", "Byte": "uint8", "Char": "int8", "Short": "int16", "Int": "int32",
-    "Long": "int64", "Half": "float16", "BFloat16": "bfloat16", "Float": "float32",
-    "Double": "float64", "ComplexHalf": "complex32", "ComplexFloat": "complex64",
-    "ComplexDouble": "complex128",
-}  # fmt: skip
 _NUMPY = {
     "bool_": "bool", "byte": "int8", "ubyte": "uint8", "short": "int16", "ushort": "uint16",
     "intc": "int32", "uintc": "uint32", "int_": "int64", "uint": "uint64", "long": "int64",
@@ -43,8 +36,7 @@ _DOUBLE_HALF = {"double": "float64", "half": "float16"}
 _OWN_NUMPY = {"pybfloat16": "bfloat16"}  # MegEngine's, a dtype of NumPy by type
 # The prefix a dtype is written with -> the names that prefix gives another meaning.
 _SPELLINGS: dict[str, dict[str, str]] = {
-    "": _SCALAR_TYPES,
-    "torch": {**_TORCH, **_SCALAR_TYPES},
+    "torch": _TORCH,
     "np": _NUMPY,
     "numpy": _NUMPY,
     "ml_dtypes": {},
@@ -93,8 +85,8 @@ def is_prefix(text: str) -> bool:
 def spelled_dtype(name: str) -> DType:
     """The dtype of a framework's own spelling.
 
-    >>> spelled_dtype("torch.long"), spelled_dtype("tf.bfloat16"), spelled_dtype("Byte")
-    (int64, bfloat16, uint8)
+    >>> spelled_dtype("torch.long"), spelled_dtype("tf.bfloat16")
+    (int64, bfloat16)
 
     Raises UsageError for an unknown prefix or name.
     """

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from castwise.errors import UsageError
-from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.live import spelled_dtype
 from castwise.vocab.operands import (
     UNDEFINED,
@@ -25,12 +25,7 @@ _ARRAY = (
     r"(?P<weak>\*(?=[=\[]))?"
     rf"(?:\((?P<scalar>{_LITERAL})\)|(?:=(?P<value>{_LITERAL}))?(?:\[(?P<dims>[^\[\]]*)\])?)"
 )
-# A Python int, float or complex of any value, as RFC 431 writes them.
-_PYTHON: dict[str, Scalar] = {"i*": 1, "f*": 1.0, "c*": 1j}
-_OPERAND = re.compile(
-    rf"(?P<python>[ifc]\*(?![\w*=\[]))|(?P<literal>{_LITERAL})|\((?P<braced>{_LITERAL})\)|{_ARRAY}",
-    re.ASCII,
-)
+_OPERAND = re.compile(rf"(?P<literal>{_LITERAL})|\((?P<braced>{_LITERAL})\)|{_ARRAY}", re.ASCII)
 _DIM = re.compile(r"\d{1,18}|[A-Za-z_]\w*", re.ASCII)
 _BINARY = re.compile(r"\s*(?:(==|!=|<=|>=|<(?!<)|>(?!>))|(\*\*|//|<<|>>|[-+*/%@&|^])(=?))\s*")
 _UNARY = re.compile(r"\s*([-+~])\s*(?=[A-Za-z_])")
@@ -120,8 +115,6 @@ def parse_scalar(text: str) -> Scalar:
 
 
 def _operand(match: re.Match[str]) -> Operand:
-    if match["python"]:
-        return scalar_operand(_PYTHON[match["python"]])
     literal = match["literal"] or match["braced"]
     if literal:
         return scalar_operand(parse_scalar(literal))
@@ -145,7 +138,7 @@ def _dtype(name: str) -> tuple[bool, DType]:
     """Whether the name is marked as NumPy's, and its dtype."""
     if name.startswith(("np.", "numpy.")):
         return True, spelled_dtype(name)
-    return False, spelled_dtype(name)
+    return False, spelled_dtype(name) if "." in name else dtype(name)
 
 
 def _shape(dims: str) -> tuple[int | str, ...]:
