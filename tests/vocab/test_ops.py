@@ -409,7 +409,8 @@ def test_same_dtype_counts_python_numbers(dialect: str, number: float) -> None:
     """As what the dialect makes of them alone, or wraps them in."""
     declare_op("mine", same_dtype=True)
     kind = type(number).__name__
-    python = castwise.dialect(dialect).python
+    spoken = castwise.dialect(dialect)
+    python = {**spoken.python, **(spoken.ops["*"].python or {})}
     own = python.get(f"wrapped {kind}", python[kind])
     for name in ("bool", "int8", "int32", "int64", "float16", "float32", "float64"):
         if name in having_dtypes(dialect):
