@@ -11,7 +11,7 @@ from castwise.errors import UsageError
 from castwise.frameworks.catalog import dialect_named, dialects, to_dialect
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
-from castwise.vocab.live import describe, is_prefix, to_dtype
+from castwise.vocab.live import describe, describe_or_dtype, is_prefix, to_dtype
 from castwise.vocab.notation import parse_expression
 from castwise.vocab.operands import Operand, Scalar
 from castwise.vocab.ops import Op, known_op, op, op_of_symbol
@@ -72,7 +72,7 @@ def question_of(
         raise UsageError(f"form is 'function' or 'operator', not {str(form)[:40]!r}.")
     if alpha is not None and row.name not in ("add", "sub"):
         raise UsageError(f"{row.name} takes no alpha; add and sub do.")
-    described = tuple([o if type(o) is Operand else describe(o) for o in operands])
+    described = tuple([o if type(o) is Operand else describe_or_dtype(o) for o in operands])
     target = None if out is None else to_dtype(out)
     factor = None if alpha is None else _factor(alpha)
     return Question(row, described, chosen, form, bool(inplace), target, factor)

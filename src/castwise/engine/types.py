@@ -13,7 +13,7 @@ from castwise.errors import PromotionError, UsageError
 from castwise.frameworks.catalog import chosen_dialect, to_dialect
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
-from castwise.vocab.live import describe, has_own_dtypes, is_plain_array, to_dtype
+from castwise.vocab.live import describe_or_dtype, has_own_dtypes, is_plain_array, to_dtype
 from castwise.vocab.operands import Operand, array_operand
 from castwise.vocab.ops import op
 
@@ -55,7 +55,7 @@ def result_type(
 def _asked(operands: tuple[Any, ...], chosen: str | Dialect | None) -> DType:
     """The answer by way of the engine; what two live arrays got is kept."""
     dialect = to_dialect(chosen)
-    described = tuple([describe(operand) for operand in operands])
+    described = tuple([describe_or_dtype(operand) for operand in operands])
     result = answer(Question(_RESULT_TYPE, described, dialect)).result
     if len(operands) == 2 and all(map(is_plain_array, operands)):
         a, b = operands
