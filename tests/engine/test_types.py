@@ -231,3 +231,36 @@ def test_live_things_that_are_no_arrays_are_described_as_ever() -> None:
     assert cw.result_type(np.int8(3), 5).name == "int8"
     with pytest.raises(cw.UsageError, match="cannot describe a list"):
         cw.result_type([1], np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("operands", "dialect", "name"),
+    [
+        # RFC 431 on NumPy's "safe casting".
+        ((np.int8, 200), "numpy@1", "int16"),
+        ((np.int8, 100), "numpy@1", "int8"),
+        ((np.dtype("int8"), 200), "numpy@1", "int16"),
+        ((np.dtype(">i4"), np.float32), "numpy", "float64"),
+        ((np.bool_, np.uint8), "torch", "uint8"),
+        ((ml_dtypes.bfloat16, 1.5), "torch", "bfloat16"),
+        ((cw.dtype("int8"), np.zeros(3, "uint8")), "numpy", "int16"),
+        ((bool, np.int8), "numpy", "int8"),
+    ],
+    ids=str,
+)
+def test_a_dtype_or_scalar_type_counts_as_an_array(
+    operands: tuple[Any, ...], dialect: str, name: str
+) -> None:
+    assert cw.result_type(*operands, dialect=dialect).name == name
+    assert cw.resolve("result_type", *operands, dialect=dialect).result.name == name
+
+
+@pytest.mark.parametrize(("kind", "reason"), [(float, "no one width"), (list, "cannot tell")])
+def test_a_type_that_is_no_dtype_is_a_usage_error(kind: type, reason: str) -> None:
+    with pytest.raises(cw.UsageError, match=reason):
+        cw.result_type(np.int8, kind)
+
+
+def test_a_dtype_is_no_operand_of_a_computation() -> None:
+    with pytest.raises(TypeError):
+        cw.asarray([1, 2]) + np.int8

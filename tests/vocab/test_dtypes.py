@@ -255,8 +255,8 @@ def test_holds_is_transitive() -> None:
 
 
 SHORT = {
-    **{f"i{n}": f"int{n}" for n in (1, 2, 4, 8, 16, 32, 64, 128)},
-    **{f"u{n}": f"uint{n}" for n in (1, 2, 4, 8, 16, 32, 64)},
+    **{f"i{n}": f"int{n}" for n in (8, 16, 32, 64, 128)},
+    **{f"u{n}": f"uint{n}" for n in (8, 16, 32, 64)},
     **{f"f{n}": f"float{n}" for n in (16, 32, 64)},
     **{f"c{n}": f"complex{n}" for n in (32, 64, 128)},
     **{name.partition("_")[2]: name for name in SMALL_FLOATS},
@@ -264,13 +264,55 @@ SHORT = {
     "bool_": "bool",
     "bf16": "bfloat16",
     "bc32": "bcomplex32",
+    # Of a table that counts bytes, what can be nothing else.
+    "b1": "bool",
+    "bf": "bfloat16",
+    "f2": "float16",
+    "c2": "complex32",
 }
+# In bits and in bytes, or in bytes a part and in all.
+TWO_READINGS = {
+    "i1": ("int1", "int8"), "i2": ("int2", "int16"), "i4": ("int4", "int32"),
+    "u1": ("uint1", "uint8"), "u2": ("uint2", "uint16"), "u4": ("uint4", "uint32"),
+    "f4": ("float4_e2m1fn", "float32"), "f8": ("float8_e4m3fn", "float64"),
+    "c4": ("complex64", "complex32"), "c8": ("complex128", "complex64"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("short", "name"), SHORT.items())
 def test_short_forms(short: str, name: str) -> None:
     assert dtype(short) is dtype(name)
     assert find_dtype(short) is dtype(name)
+
+
+@pytest.mark.parametrize(("short", "readings"), TWO_READINGS.items())
+def test_a_short_form_with_two_readings_is_refused_with_both(
+    short: str, readings: tuple[str, str]
+) -> None:
+    assert find_dtype(short) is None
+    with pytest.raises(UsageError, match=f"'{short}' has two readings: .*{readings[0]}.*") as error:
+        dtype(short)
+    assert readings[1] in str(error.value)
+    for name in readings:
+        assert dtype(name).name == name
+
+
+# The names of two tables, one of PyTorch's source and one of the Array API standard.
+IN_BYTES = {
+    "u1": "uint8", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "f2": "float16",
+    "f4": "float32", "f8": "float64", "c2": "complex32", "c4": "complex64", "c8": "complex128",
+    "b1": "bool", "bf": "bfloat16", "u2": "uint16", "u4": "uint32", "u8": "uint64",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("short", "meant"), IN_BYTES.items())
+def test_a_name_in_bytes_is_never_silently_another_dtype(short: str, meant: str) -> None:
+    """But for i8 and u8, which stand for 8 bits in more tables than for 64."""
+    found = find_dtype(short)
+    if short in ("i8", "u8"):
+        assert found is dtype(meant.replace("64", "8"))
+    else:
+        assert found is None or found is dtype(meant)
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,11 @@ SPELLINGS = {
     "cupy.float32": "float32", "cp.half": "float16", "keras.float32": "float32",
     "xp.float32": "float32", "array_api_strict.complex64": "complex64",
     "bf16": "bfloat16", "u8": "uint8", "float64": "float64",
+    # torch's ScalarType.
+    "Byte": "uint8", "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64",
+    "Half": "float16", "Float": "float32", "Double": "float64", "ComplexHalf": "complex32",
+    "ComplexFloat": "complex64", "ComplexDouble": "complex128", "Bool": "bool",
+    "BFloat16": "bfloat16", "UInt16": "uint16", "Float8_e4m3fn": "float8_e4m3fn",
 }  # fmt: skip
 
 
@@ -103,6 +108,10 @@ def test_a_dtype_is_itself() -> None:
         ("trch.int8", "unknown prefix 'trch'.*Did you mean 'torch'"),
         ("torch.nope", "unknown dtype 'nope'"),
         ("", "unknown dtype"),
+        ("i4", "two readings: int4, in bits, or int32, in bytes. Write its whole name"),
+        ("np.i4", "two readings"),
+        ("Undefined", "word for no dtype"),
+        ("short", "unknown dtype"),
         (int, "name a dtype"),
         (float, "name a dtype"),
         (complex, "name a dtype"),

@@ -499,3 +499,36 @@ def test_any_text_parses_or_is_a_usage_error(text: str) -> None:
         assert str(operand)
     for parse in (parse_expression, lambda t: question_in(t, "torch")):
         assert str(outcome(parse, text))
+
+
+@pytest.mark.parametrize(("text", "value"), [("i*", 1), ("f*", 1.0), ("c*", 1j)])
+def test_the_kind_of_a_python_number_alone(text: str, value: complex) -> None:
+    """As RFC 431 writes Python's numbers, whose values it leaves open."""
+    operand = parse_operand(text)
+    assert operand == parse_operand(str(value).strip("()"))
+    assert operand.role is Role.SCALAR
+    assert parse_expression(f"int8[3] + {text}").operands[1] == operand
+    assert parse_expression(f"{text} * int8[3]").operands[0] == operand
+    assert parse_expression(f"add(int8[3], {text})").operands[1] == operand
+
+
+@pytest.mark.parametrize("text", ["i**", "i*[3]", "i*2", "b*", "u*", "i *"])
+def test_what_only_looks_like_a_kind_is_no_operand(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_operand(text)
+
+
+@pytest.mark.parametrize(("text", "name"), [("Short[3]", "int16"), ("Double[]", "float64")])
+def test_torchs_scalar_types_are_dtypes(text: str, name: str) -> None:
+    assert str(parse_operand(text)) == text.replace(text.partition("[")[0], name)
+
+
+@pytest.mark.parametrize("text", ["i4[3]", "f8[]", "c8", "np.u1[3]"])
+def test_a_short_form_with_two_readings_is_no_operand(text: str) -> None:
+    with pytest.raises(UsageError, match="two readings"):
+        parse_operand(text)
+
+
+def test_none_is_an_undefined_operand() -> None:
+    assert str(parse_operand("None")) == "None"
+    assert parse_operand("None").role.value == "undefined operand"

@@ -11,7 +11,7 @@ from castwise.errors import UsageError, did_you_mean
 from castwise.frameworks.catalog import dialect_named, dialects, to_dialect
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
-from castwise.vocab.live import describe, is_prefix, to_dtype
+from castwise.vocab.live import describe, describe_or_dtype, is_prefix, to_dtype
 from castwise.vocab.notation import parse_expression
 from castwise.vocab.operands import UNDEFINED, Operand, Scalar
 from castwise.vocab.ops import Op, known_op, op, op_of_symbol
@@ -83,10 +83,11 @@ def question_of(
 
 
 def operand_of(thing: Any) -> Operand:
-    """What the engine is asked about: a live object, notation, or None for an undefined operand."""
+    """What the engine is asked about: a live object or dtype, notation, or None for an undefined
+    operand."""
     if type(thing) is Operand:
         return thing
-    return UNDEFINED if thing is None else describe(thing)
+    return UNDEFINED if thing is None else describe_or_dtype(thing)
 
 
 def _check_named(row: Op, others: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from castwise.graph.onnx_support import (
     lacking_dtypes,
     support,
 )
+from castwise.report.table_text import short_name
 from castwise.vocab.dtypes import DType, dtype
 
 _NOTICE = (
@@ -125,7 +126,7 @@ def _summary(found: dict[tuple[str, DType], Support]) -> str:
 
 def _table(found: dict[tuple[str, DType], Support]) -> str:
     dtypes = [dtype(name) for name in sorted(ONNX_NAMES, key=_order)]
-    lines = [f"| op | {' | '.join(map(_short, dtypes))} |", "|---" * (len(dtypes) + 1) + "|"]
+    lines = [f"| op | {' | '.join(map(short_name, dtypes))} |", "|---" * (len(dtypes) + 1) + "|"]
     for name in computing_ops():
         row = [_mark(found.get((name, held))) for held in dtypes]
         lines.append(f"| {name} | {' | '.join(row)} |")
@@ -135,14 +136,6 @@ def _table(found: dict[tuple[str, DType], Support]) -> str:
 def _order(name: str) -> tuple[int, bool, int, str]:
     held = dtype(name)
     return held.rank, not held.is_signed, held.bits, name
-
-
-def _short(held: DType) -> str:
-    """A dtype's name, short enough for the head of a column."""
-    if "_" in held.name:
-        return held.name.partition("_")[2]
-    letter = {"bfloat16": "bf", "bool": "bool"}.get(held.name, held.name[0])
-    return letter if letter == "bool" else f"{letter}{held.bits}"
 
 
 def _mark(cell: Support | None) -> str:

@@ -11,7 +11,7 @@ from castwise.engine.decision import Decision
 from castwise.report.colour import Paint, plain
 from castwise.report.outcome import Outcome
 from castwise.report.table import Table
-from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import DType, find_dtype
 from castwise.vocab.operands import Operand
 
 REFUSED = "-"
@@ -43,7 +43,8 @@ def short_name(dtype: DType) -> str:
     """
     stem, _, tail = dtype.name.partition("_")
     name, bits = re.fullmatch(r"([a-z]+)(\d*)", stem).groups()  # type: ignore[union-attr]
-    return tail or _SHORT_STEMS[name] + bits
+    short = tail or _SHORT_STEMS[name] + bits
+    return short if find_dtype(short) is dtype else dtype.name  # i4 would have two readings
 
 
 def label(operand: Operand) -> str:

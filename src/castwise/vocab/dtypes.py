@@ -226,16 +226,30 @@ def weak_nodes_of(dtype: DType) -> tuple[DType, ...]:
     return tuple([_WEAK[name] for name in (f"{dtype.name}*", f"{dtype.kind}*") if name in _WEAK])
 
 
+# Numbers in short forms are bits. Where others count bytes and castwise has both dtypes, a short
+# form would silently mean one of them; i8 and u8 alone are taken for what most tables print.
+_IN_BYTES = "in bits, or {}, in bytes"
+_TWO_READINGS = {
+    **{f"i{n}": f"int{n}, {_IN_BYTES.format(f'int{8 * n}')}" for n in (1, 2, 4)},
+    **{f"u{n}": f"uint{n}, {_IN_BYTES.format(f'uint{8 * n}')}" for n in (1, 2, 4)},
+    "f4": f"float4_e2m1fn, {_IN_BYTES.format('float32')}",
+    "f8": f"a float8 such as float8_e4m3fn, {_IN_BYTES.format('float64')}",
+    "c4": "complex64, with 4 bytes a part, or complex32, with 4 bytes in all",
+    "c8": "complex128, with 8 bytes a part, or complex64, with 8 bytes in all",
+}
+
+
 def _short_forms() -> dict[str, str]:
     """i32, u8, f16, bf16, c64, b and the bare tail of a small float (e4m3fn)."""
     short = {"b": "bool", "b1": "bool", "bool_": "bool", "bf16": "bfloat16", "bc32": "bcomplex32"}
+    short |= {"bf": "bfloat16", "f2": "float16", "c2": "complex32"}  # as a table in bytes has them
     for row in DTYPES:
         letter = {"int": "i" if row.is_signed else "u", "float": "f", "complex": "c"}.get(row.kind)
         if "_" in row.name:
             short[row.name.partition("_")[2]] = row.name
         elif letter and not row.name.startswith("b"):
             short[f"{letter}{row.bits}"] = row.name
-    return short
+    return {form: name for form, name in short.items() if form not in _TWO_READINGS}
 
 
 _SHORT = _short_forms()
@@ -253,9 +267,11 @@ def dtype(name: str) -> DType:
     >>> dtype("bf16")
     bfloat16
 
-    Raises UsageError for an unknown name.
+    Raises UsageError for an unknown name, and for one that may mean two dtypes.
     """
     found = find_dtype(name)
+    if name in _TWO_READINGS:
+        raise UsageError(f"{name!r} has two readings: {_TWO_READINGS[name]}. Write its whole name.")
     if found is None:
         raise UsageError(f"unknown dtype {name[:64]!r}.{did_you_mean(name, [*_TYPES, *_SHORT])}")
     return found

@@ -25,6 +25,16 @@ _TORCH = {
     "short": "int16", "bit": "uint1", "chalf": "complex32", "cfloat": "complex64",
     "cdouble": "complex128",
 }  # fmt: skip
+# torch's ScalarType, as its errors have it: "expected Float but found Short".
+_SCALAR_TYPES = {
+    "Byte": "uint8", "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64",
+    "UInt16": "uint16", "UInt32": "uint32", "UInt64": "uint64", "Half": "float16",
+    "Float": "float32", "Double": "float64", "ComplexHalf": "complex32",
+    "ComplexFloat": "complex64", "ComplexDouble": "complex128", "Bool": "bool",
+    "BFloat16": "bfloat16", "Float8_e5m2": "float8_e5m2", "Float8_e4m3fn": "float8_e4m3fn",
+    "Float8_e5m2fnuz": "float8_e5m2fnuz", "Float8_e4m3fnuz": "float8_e4m3fnuz",
+    "Float8_e8m0fnu": "float8_e8m0fnu",
+}  # fmt: skip
 _NUMPY = {
     "bool_": "bool", "byte": "int8", "ubyte": "uint8", "short": "int16", "ushort": "uint16",
     "intc": "int32", "uintc": "uint32", "int_": "int64", "uint": "uint64", "long": "int64",
@@ -85,15 +95,17 @@ def is_prefix(text: str) -> bool:
 def spelled_dtype(name: str) -> DType:
     """The dtype of a framework's own spelling.
 
-    >>> spelled_dtype("torch.long"), spelled_dtype("tf.bfloat16")
-    (int64, bfloat16)
+    >>> spelled_dtype("torch.long"), spelled_dtype("tf.bfloat16"), spelled_dtype("Short")
+    (int64, bfloat16, int16)
 
     Raises UsageError for an unknown prefix or name.
     """
     prefix, _, tail = name.rpartition(".")
     if prefix and prefix not in _SPELLINGS:
         raise UsageError(f"unknown prefix {prefix[:40]!r}.{did_you_mean(prefix, _SPELLINGS)}")
-    own = _SPELLINGS.get(prefix, {}).get(tail)
+    if name == "Undefined":
+        raise UsageError("Undefined is torch's word for no dtype: leave the operand out.")
+    own = _SPELLINGS[prefix].get(tail) if prefix else _SCALAR_TYPES.get(tail)
     return dtype(own or tail)
 
 
@@ -159,6 +171,17 @@ def describe(thing: Any) -> Operand:
         f"cannot describe {article} {kind.__name__}. Pass an array, a Python or NumPy scalar, "
         "or notation such as 'int32[3]'; make an array of a list first."
     )
+
+
+def describe_or_dtype(thing: Any) -> Operand:
+    """As describe, but a live dtype or a type of NumPy scalars counts as an array of its dtype, as
+    it does in NumPy's result_type(np.int8, 200).
+
+    Raises UsageError for anything else.
+    """
+    name = type(thing).__name__.lower()
+    is_dtype = isinstance(thing, type) or name.endswith(("dtype", "datatype"))
+    return array_operand(to_dtype(thing)) if is_dtype else describe(thing)
 
 
 def is_plain_array(thing: Any) -> bool:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from castwise.errors import UsageError
-from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.dtypes import DType
 from castwise.vocab.live import spelled_dtype
 from castwise.vocab.operands import (
     UNDEFINED,
@@ -25,7 +25,11 @@ _ARRAY = (
     r"(?P<weak>\*(?=[=\[]))?"
     rf"(?:\((?P<scalar>{_LITERAL})\)|(?:=(?P<value>{_LITERAL}))?(?:\[(?P<dims>[^\[\]]*)\])?)"
 )
-_OPERAND = re.compile(rf"(?P<literal>{_LITERAL})|\((?P<braced>{_LITERAL})\)|{_ARRAY}", re.ASCII)
+_KINDS = {"i*": 1, "f*": 1.0, "c*": 1j}  # Python's numbers, where only their kind counts
+_OPERAND = re.compile(
+    rf"(?P<literal>{_LITERAL})|\((?P<braced>{_LITERAL})\)|(?P<kind>[ifc]\*)(?![\w*=\[])|{_ARRAY}",
+    re.ASCII,
+)
 _DIM = re.compile(r"\d{1,18}|[A-Za-z_]\w*", re.ASCII)
 _BINARY = re.compile(r"\s*(?:(==|!=|<=|>=|<(?!<)|>(?!>))|(\*\*|//|<<|>>|[-+*/%@&|^])(=?))\s*")
 _UNARY = re.compile(r"\s*([-+~])\s*(?=[A-Za-z_])")
@@ -120,6 +124,8 @@ def _operand(match: re.Match[str]) -> Operand:
         return scalar_operand(parse_scalar(literal))
     if match[0] == "None":
         return UNDEFINED
+    if match["kind"]:
+        return scalar_operand(_KINDS[match["kind"]])
     is_numpy, found = _dtype(match["name"])
     if match["scalar"]:
         if not is_numpy:
@@ -138,7 +144,7 @@ def _dtype(name: str) -> tuple[bool, DType]:
     """Whether the name is marked as NumPy's, and its dtype."""
     if name.startswith(("np.", "numpy.")):
         return True, spelled_dtype(name)
-    return False, spelled_dtype(name) if "." in name else dtype(name)
+    return False, spelled_dtype(name)
 
 
 def _shape(dims: str) -> tuple[int | str, ...]:
