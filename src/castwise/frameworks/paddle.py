@@ -208,7 +208,7 @@ PADDLE = Dialect(
     prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",
     unrecorded="fmod float_power xlogy addcmul result_type",
     aliases=ALIASES,
-    one_sided="matmul",
+    one_sided="matmul eq",  # paddle.equal(x, 1) is answered, paddle.equal(1, x) is not
     surprises=(
         "int32[3] + int64[3]",
         "int32[3] + 1.5",
