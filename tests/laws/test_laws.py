@@ -141,9 +141,11 @@ def test_a_dialect_that_is_not_commutative_shows_where(dialect: str) -> None:
 )
 def test_a_one_sided_op_shows_where(dialect: str, op: str) -> None:
     assert op in COMMUTATIVE_OPS
+    operands = (*cw.dialect(dialect).dtypes, 1)
     assert any(
-        decided(dialect, op, a, b) is not decided(dialect, op, b, a)
-        for a, b in itertools.combinations(cw.dialect(dialect).dtypes, 2)
+        decided(dialect, op, a, b, form=form) is not decided(dialect, op, b, a, form=form)
+        for a, b in itertools.combinations(operands, 2)
+        for form in ("operator", "function")
     )
 
 
