@@ -5,10 +5,13 @@ from __future__ import annotations
 import faulthandler
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import settings
+
+from castwise.auditing.running import launch
+from processes import limited
 
 settings.register_profile("local", max_examples=200, deadline=None)
 settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True, database=None)
@@ -16,6 +19,14 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 # Many times what the longest test takes: what hangs all the same ends its process, and is told.
 LIMIT = 1800
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _audited_programs_have_a_limit() -> Iterator[None]:
+    """Whoever starts them: a test, the command line, or a trial of fixes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch, "_wait", limited(launch._wait))
+        yield
 
 
 @pytest.hookimpl(wrapper=True)

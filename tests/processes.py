@@ -1,4 +1,5 @@
 """Processes that tests start: each has a time limit, and the signals that end processes end it.
+Those of the tests themselves take little memory.
 
 A shell's `&` and nohup have signals ignored, and what a process ignores its children ignore too.
 """
@@ -7,12 +8,15 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
+COMPILED_KEPT = 40  # of so many calls; more take memory, fewer time
 LIMIT = 600  # seconds, several times what any of them takes on a busy machine
 
 
@@ -35,6 +39,32 @@ def started(command: Sequence[str | Path], **options: Any) -> Iterator[subproces
             yield process
     finally:
         timer.cancel()
+
+
+def compiled_let_go(things: Iterable[T]) -> Iterator[T]:
+    """The things one by one; now and then what JAX has compiled for them is let go. It keeps all,
+    some three megabytes for each op on arrays of new dtypes and shapes."""
+    for number, thing in enumerate(things, start=1):
+        yield thing
+        if number % COMPILED_KEPT == 0 and "jax" in sys.modules:
+            sys.modules["jax"].clear_caches()
+
+
+def limited(wait: Callable[..., Any]) -> Callable[..., Any]:
+    """What waits for an audited program, no longer than the limit."""
+
+    def waiting(*arguments: Any) -> Any:
+        *others, watch = arguments
+
+        def watching(seconds: float, directory: Path) -> None:
+            if seconds > LIMIT:
+                raise TimeoutError(f"the audited program was not done after {LIMIT} seconds")
+            if watch:
+                watch(seconds, directory)
+
+        return wait(*others, watching)
+
+    return waiting
 
 
 @contextmanager

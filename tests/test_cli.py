@@ -247,6 +247,22 @@ def test_verify(capsys: pytest.CaptureFixture[str]) -> None:
     assert made["drift"] == []
 
 
+def test_verify_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("numpy")
+    options = ("verify", "numpy", "--programs", "5", "--backend", "numpy")
+    ran = Ran(capsys, *options)
+    assert ran.status == ("Before pasting" in ran.out)
+    assert "5 programs of numpy from seed 0." in ran.out
+    made = json.loads(Ran(capsys, *options, "--seed", "3", "--json").out)
+    assert (made["seed"], made["programs"]) == (3, 5)
+    assert made["backends"]["numpy"]["steps"] > 0
+    wrong = Ran(capsys, "verify", "numpy", "--programs", "soon")
+    assert wrong.status == 2
+    assert "60s or 5m, or a count, 500" in wrong.err
+    assert "leave it away" in Ran(capsys, *options, "--op", "add").err
+    assert "add --programs 60s" in Ran(capsys, "verify", "numpy", "--seed", "3").err
+
+
 def test_a_missing_framework_is_wrong_usage(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from castwise.frameworks.implicit_promotion import ImplicitPromotion as ImplicitPromotion
     from castwise.graph.compile import compile as compile
     from castwise.graph.ir import Graph as Graph
+    from castwise.graph.loading import load_graph as load_graph
     from castwise.graph.trace import trace as trace
     from castwise.report.diff import diff as diff
     from castwise.report.table import table as table
@@ -93,6 +94,7 @@ _NAMES = {
     "explain": "engine.explain.explain",
     "Graph": "graph.ir.Graph",
     "compile": "graph.compile.compile",
+    "load_graph": "graph.loading.load_graph",
     "promote_types": "engine.types.promote_types",
     "resolve": "engine.ask.resolve",
     "result_type": "engine.types.result_type",

@@ -12,6 +12,7 @@ import click
 from castwise import __version__
 from castwise.cli_audit import audit
 from castwise.cli_port import port
+from castwise.cli_programs import Programs, program_options, verify_programs
 from castwise.errors import CastwiseError, UsageError, did_you_mean
 from castwise.report.colour import paint_for_stdout
 from castwise.report.printing import deliver, echo_json, terminal_width
@@ -131,9 +132,10 @@ def resolve(dialect: str | None) -> int:
     """Answer questions, a line of JSON each, from stdin.
 
     Each line of stdin is an object, answered by one line on stdout, in order. It has op and
-    args, and may have dialect, form ("operator" or "function"), inplace, out (a dtype) and
-    alpha. Blank lines are skipped. A line that makes no sense is answered with a UsageError, the
-    others go on; the exit status is then 1.
+    args, and may have dialect, form ("operator", "function" or "augmented", which is x += y),
+    inplace, out (a dtype), alpha and what else a call gives by name: dtype, casting, where,
+    initial, rounding_mode, value, delta. Blank lines are skipped. A line that makes no sense is
+    answered with a UsageError, the others go on; the exit status is then 1.
 
     \b
     Example:
@@ -153,7 +155,9 @@ def resolve(dialect: str | None) -> int:
 @cli.command()
 @click.argument("dialect")
 @click.option("--op", default="add", show_default=True, help="The op; any name the dialect has.")
-@click.option("--form", type=click.Choice(["operator", "function"]), help="How it is called.")
+@click.option(
+    "--form", type=click.Choice(["operator", "function", "augmented"]), help="How it is called."
+)
 @click.option(
     "--with",
     "columns",
@@ -232,8 +236,8 @@ def diff(
     """List where two dialects differ, grouped by reason.
 
     Asks about arrays and 0-d arrays of the dtypes both have, about Python scalars, and about
-    arithmetic in place. Without --op, ops that are recorded of only one are left out. The exit
-    status is 1 where they differ. All formats but text list every question.
+    arithmetic such as x += y. Without --op, ops that are recorded of only one are left out. The
+    exit status is 1 where they differ. All formats but text list every question.
 
     With --all, no dialects are named: it shows what share of the questions each pair of them
     answers differently, as a triangle of numbers, or as a heat map in svg and png.
@@ -320,18 +324,26 @@ def dialects(as_json: bool) -> int:
 @cli.command()
 @click.argument("dialect")
 @click.option("--op", "ops", multiple=True, help="Only this op; may be repeated.")
+@program_options
 @_json
-def verify(dialect: str, ops: tuple[str, ...], as_json: bool) -> int:
+def verify(dialect: str, ops: tuple[str, ...], programs: Programs | None, as_json: bool) -> int:
     """Compare a dialect with the framework installed here.
 
-    Asks the framework everything the dialect claims to know and lists the drift. The exit
-    status is 1 where an answer differs, 2 where the framework is not installed or none speaks
-    the dialect: one that comes from a document, or a variation.
+    Asks the framework everything the dialect claims to know and lists the drift. With
+    --programs, runs random programs in the framework and as tensors instead, and lists the
+    steps that differ in dtype, shape, values, refusals or aliasing. The exit status is 1 where
+    something differs that is not listed with a reason, 2 where the framework is not installed or
+    none speaks the dialect: one that comes from a document, or a variation.
 
     \b
-    Example:
+    Examples:
       castwise verify numpy --op add --op pow
+      castwise verify torch --programs 60s --backend numpy
     """
+    if programs is not None:
+        if ops:
+            raise UsageError("--op limits the questions; programs mix all ops: leave it away.")
+        return verify_programs(dialect, programs, as_json=as_json)
     from castwise.conformance.recorder import count
     from castwise.frameworks.catalog import dialect_named
     from castwise.report.progress import progress

@@ -14,6 +14,10 @@ class UsageError(CastwiseError, ValueError):
     """A question that makes no sense: an unknown name, a malformed operand, a wrong count."""
 
 
+class CallError(UsageError, TypeError):
+    """A library's own function that tensors do not take."""
+
+
 class PromotionError(CastwiseError, TypeError):
     """The dialect refuses the operation for these dtypes."""
 

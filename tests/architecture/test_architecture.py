@@ -116,7 +116,8 @@ def may_name_frameworks(file: Path) -> bool:
     return (
         name.startswith("frameworks/")
         or name == "vocab/live.py"
-        or name.startswith(("conformance/recorders/", "auditing/hooks/", "execute/backends/"))
+        or name.startswith(("conformance/recorders/", "conformance/programs/speakers/"))
+        or name.startswith(("auditing/hooks/", "execute/backends/"))
     )
 
 

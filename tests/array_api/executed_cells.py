@@ -13,7 +13,7 @@ import numpy as np
 
 import castwise as cw
 from castwise import array_api as xp
-from castwise.conformance.calls import INPLACE_OPERATORS, OPERATORS
+from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS
 from castwise.conformance.operand import Spec, read_operand
 from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED, Cell
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
@@ -23,7 +23,8 @@ from castwise.frameworks.dialect import Dialect
 
 NOT_COMPUTED = "not computed"
 _LACKING = re.compile(
-    "has nothing that computes|enough dimensions|zero-dimensional|to negative integer powers"
+    "has nothing that computes|enough dimensions|zero-dimensional|no matrix product"
+    "|to negative integer powers"
 )
 _JOINING = ("concat", "stack")
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -53,11 +54,8 @@ def function_of(cell: Cell) -> Callable[..., Any]:
     """What a person would call."""
     if cell.form == "operator":
         return OPERATORS[cell.op]
-    if cell.form == "inplace":
-        return INPLACE_OPERATORS[cell.op]
-    if cell.op == "where":
-        chosen = xp.ones(3, dtype=xp.bool)
-        return lambda x, y: xp.where(chosen, x, y)
+    if cell.form == "augmented":
+        return AUGMENTED_OPERATORS[cell.op]
     function = getattr(xp, STANDARD.get(cell.op, cell.op))
     if cell.op in _JOINING:
         return lambda *arrays: function(arrays)
@@ -74,9 +72,9 @@ def can_be_executed(cell: Cell) -> bool:
 def _is_call(cell: Cell, specs: list[Spec]) -> bool:
     if cell.form == "function":
         return hasattr(xp, STANDARD.get(cell.op, cell.op)) and cell.op != "can_cast"
-    if cell.form == "inplace":
+    if cell.form == "augmented":
         ranks = [len(spec.shape) for spec in specs]  # what is written into does not grow
-        return cell.op in INPLACE_OPERATORS and not specs[0].is_numpy and ranks[0] == max(ranks)
+        return cell.op in AUGMENTED_OPERATORS and not specs[0].is_numpy and ranks[0] == max(ranks)
     has_tensor = any(spec.dtype and not spec.is_numpy for spec in specs)
     # Python asks the tensor first, with the operands turned, since NumPy leaves it to the tensor.
     is_turned = cell.op in _COMPARISONS and specs[0].is_numpy

@@ -21,9 +21,10 @@ UNDER = {"jax": "jax"}
 LACKING = {
     "torch": {"unique_all"},
     "dask": {
-        "repeat by tensor", "take_along_axis", "linalg.cross", "linalg.det", "linalg.eigh",
-        "linalg.eigvalsh", "linalg.matrix_power", "linalg.matrix_rank", "linalg.pinv",
-        "linalg.slogdet", "linalg.svd", "linalg.svdvals", "from_dlpack",
+        "repeat by tensor", "take_along_axis", "linalg.cross", "linalg.det", "linalg.eig",
+        "linalg.eigh", "linalg.eigvals", "linalg.eigvalsh", "linalg.matrix_power",
+        "linalg.matrix_rank", "linalg.pinv", "linalg.slogdet", "linalg.svd", "linalg.svdvals",
+        "from_dlpack",
     },
 }  # fmt: skip
 
@@ -62,6 +63,16 @@ LAYOUT: dict[str, Callable[[Make], Any]] = {
     "unique_inverse": lambda a: xp.unique_inverse(a([3, 1, 1])),
     "nonzero": lambda a: xp.nonzero(a(V)),
     "searchsorted": lambda a: xp.searchsorted(a(V), a([2], dtype="int8")),
+    "searchsorted of a number": lambda a: xp.searchsorted(a(V), 2, side="right"),
+    "searchsorted of a 0-d tensor": lambda a: xp.searchsorted(a(V), a(2)),
+    "expand_dims by several": lambda a: xp.expand_dims(a(M), (0, -1)),
+    "permute_dims from the end": lambda a: xp.permute_dims(a([M]), (-1, 0, -2)),
+    "isin": lambda a: xp.isin(a(V), a([[2, 5]], dtype="int8")),
+    "isin of a number": lambda a: xp.isin(a(V), 2, invert=True),
+    "a number isin": lambda a: xp.isin(2, a(V)),
+    "isin of small floats": lambda a: xp.isin(
+        a([1, 2], dtype="float32"), a([2.0], dtype="float32")
+    ),
     "by mask": lambda a: a(V)[a(MASK)],
     "by tensor": lambda a: a(V)[a([0, 2])],
     "assigned by mask": lambda a: assigned(a(V), a(MASK), 9),
@@ -95,12 +106,13 @@ COMPUTING: dict[str, Callable[[Make], Any]] = {
     "linalg.solve": lambda a: xp.linalg.solve(a(M), a([1.0, 2.0])),
     "linalg.svd": lambda a: xp.linalg.svd(a(M)).S,
     "linalg.eigh": lambda a: xp.linalg.eigh(a(M)).eigenvalues,
+    "linalg.eig": lambda a: abs(xp.linalg.eig(a(M)).eigenvectors),
     "linalg.qr": lambda a: abs(xp.linalg.qr(a(M)).R),
     "linalg.matrix_power": lambda a: xp.linalg.matrix_power(a(M), 2),
     **{
         f"linalg.{name}": lambda a, name=name: getattr(xp.linalg, name)(a(M))
-        for name in ("cholesky", "det", "eigvalsh", "inv", "matrix_norm", "matrix_rank", "pinv",
-                     "slogdet", "svdvals", "vector_norm")
+        for name in ("cholesky", "det", "eigvals", "eigvalsh", "inv", "matrix_norm", "matrix_rank",
+                     "pinv", "slogdet", "svdvals", "vector_norm")
     },
     **{
         f"fft.{name}": lambda a, name=name: getattr(xp.fft, name)(a(M))
@@ -112,6 +124,10 @@ COMPUTING: dict[str, Callable[[Make], Any]] = {
         name: lambda a, name=name: getattr(xp, name)(*[a(M[0])] * OPS[name].arity[0])
         for name in beyond.__all__
     },
+    # Not every dialect takes a float exponent, nor an integer one.
+    "ldexp": lambda a: xp.ldexp(
+        a(M[0], dialect="torch"), a([1, 2], dtype="int32", dialect="torch")
+    ),
 }  # fmt: skip
 CASES = {**LAYOUT, **COMPUTING}
 

@@ -58,6 +58,28 @@ def test_dask(tmp_path: Path) -> None:
     assert audit.coverage.not_understood == {}
 
 
+def test_dask_binds_the_name_to_a_new_array(tmp_path: Path) -> None:
+    pytest.importorskip("dask.array")
+    program = """
+    import dask.array as da
+    x = da.ones(4, chunks=2, dtype="float32")
+    x += da.zeros(4, chunks=2)
+    """
+    assert found(audited(tmp_path, program)) == ["float32[4] + float64[4] -> float64"]
+
+
+def test_jax_binds_the_name_to_a_new_array(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    program = """
+    import jax.numpy as jnp
+    x = jnp.arange(3)
+    x += jnp.ones(3)
+    """
+    audit = audited(tmp_path, program)
+    assert found(audit) == ["int32[3] += float32[3] -> float32"]
+    assert all(f.operation.is_expected for f in audit.findings)
+
+
 def test_pandas(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     program = """

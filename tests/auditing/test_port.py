@@ -73,6 +73,22 @@ def test_nep_50_changes_dtypes_and_values(
     assert (change.kind, change.before, change.after) == (kind, before, after)
 
 
+def test_an_augmented_assignment_is_ported_as_one(tmp_path: Path) -> None:
+    program = """
+    import numpy as np
+    x, y = np.ones(3, np.int8), np.ones(3, np.int32)
+    x += y
+    total = 0
+    total += y
+    """
+    written = ported(program, tmp_path, "numpy", "tensorflow:all")
+    change = change_at(written, 4)
+    assert (change.before, change.after) == ("int8", "int32")
+    reason = "int arrays, in an augmented assignment: numpy keeps the dtype (int8)"
+    assert change.reason.startswith(reason)
+    assert not ported(program, tmp_path, "numpy", "torch").changes
+
+
 def test_what_does_not_change_is_counted_alone(nep_50: Port) -> None:
     assert len(nep_50.changes) == 4
     assert nep_50.same >= 4

@@ -165,8 +165,9 @@ def test_the_error_and_the_explanation_give_the_same_reason(
     reason = text.partition("Refused: ")[2].splitlines()[0]
     left, symbol, right = expression.split()
     name = {"+": "add", "-": "sub", "**": "pow", "+=": "add"}[symbol]
+    form = "augmented" if symbol == "+=" else "operator"
     with pytest.raises(cw.PromotionError) as refused:
-        cw.resolve(name, left, right, dialect=dialect, inplace=symbol == "+=")
+        cw.resolve(name, left, right, dialect=dialect, form=form)
     assert reason in str(refused.value)
 
 

@@ -350,7 +350,7 @@ def test_the_operator_is_the_default_form_where_there_is_one() -> None:
 
 @pytest.mark.parametrize("form", ["inplace", "out", "", "FUNCTION"])
 def test_another_form_is_a_usage_error(form: str) -> None:
-    with pytest.raises(cw.UsageError, match="form is 'function' or 'operator'"):
+    with pytest.raises(cw.UsageError, match="form is 'function', 'operator' or 'augmented'"):
         cw.resolve("add", "int8[3]", 5, dialect="torch", form=form)
 
 

@@ -115,3 +115,51 @@ def test_a_symbol_in_a_program_is_the_operator() -> None:
     assert in_mixed("sub(float16[3], float16[3])") == "float16"
     assert in_mixed("fmod(float16[3], float16[3])") == "!"
     assert in_mixed("fmod(int8[3], int8[3])") == "float32"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "expression", "result"),
+    [
+        ("numpy", "ldexp(float16[3], int64[3])", "float16"),
+        ("numpy", "ldexp(bfloat16[3], int64[3])", "float32"),
+        ("numpy", "ldexp(int16[3], int8[3])", "float32"),
+        ("torch", "ldexp(float16[3], int64[3])", "float16"),
+        ("torch", "ldexp(int64[3], float16[3])", "float16"),
+        ("jax", "ldexp(bfloat16[3], int32[3])", "bfloat16"),
+    ],
+)
+def test_an_exponent_of_two_stands_apart(dialect: str, expression: str, result: str) -> None:
+    assert answer(question_in(expression, cw.dialect(dialect))).result.name == result
+
+
+def test_an_exponent_of_two_is_not_cast() -> None:
+    decision = cw.resolve("ldexp", "int8[3]", "int64[3]", dialect="numpy")
+    assert [cast and cast.target.name for cast in decision.casts] == ["float16", None]
+
+
+@pytest.mark.parametrize("exponent", ["uint64[3]", "float32[3]", "1.5"])
+def test_an_exponent_of_two_is_an_integer(exponent: str) -> None:
+    with pytest.raises(cw.PromotionError):
+        cw.resolve("ldexp", "float32[3]", exponent, dialect="numpy")
+
+
+def test_an_exponent_of_two_fits_int32() -> None:
+    with pytest.raises(cw.ScalarRangeError, match="out of range for int32"):
+        cw.resolve("ldexp", "float32[3]", 2**31, dialect="numpy")
+
+
+def test_integers_are_not_divided_by_integers_in_addcdiv() -> None:
+    assert (
+        cw.resolve("addcdiv", "float32[3]", "int8[3]", 2.0, dialect="torch").result.name
+        == "float32"
+    )
+    with pytest.raises(cw.PromotionError, match="divides no integers by integers"):
+        cw.resolve("addcdiv", "float32[3]", "int8[3]", "int8[3]", dialect="torch")
+
+
+def test_a_dialect_s_own_name_of_an_op_comes_before_another_framework_s() -> None:
+    names = {d: cw.resolve("floor_div", "float32[3]", "float32[3]", dialect=d).question.op.name
+             for d in ("tensorflow", "mindspore", "megengine")}  # fmt: skip
+    assert names == {
+        "tensorflow": "floor_div", "mindspore": "floor_divide", "megengine": "floor_divide"
+    }  # fmt: skip

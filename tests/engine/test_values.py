@@ -284,3 +284,9 @@ def test_a_negative_int_may_be_refused_on_either_side_of_a_power(
 ) -> None:
     assert result("pow", base, exponent, dialect="numpy") == numpy
     assert result("pow", base, exponent, dialect="tinygrad") == tinygrad
+
+
+@pytest.mark.parametrize("dialect", ["oneflow", "mindspore", "paddle"])
+def test_an_int_that_is_let_in_beyond_the_dtype_is_told_to_wrap(dialect: str) -> None:
+    assert cw.resolve("add", "int8[3]", 300, dialect=dialect).hazards == ("wraps",)
+    assert cw.resolve("add", "int8[3]", 100, dialect=dialect).hazards == ()

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from castwise.conformance.calls import OPERATORS
+from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS
 from castwise.conformance.grid import JOINS, REDUCTIONS
 from castwise.conformance.recorder import OUT_OF_RANGE, Cell, read_cells
-from castwise.conformance.recorders.numpy_values import held_by_numpy, numpy_array
+from castwise.conformance.recorders.numpy_values import numpy_array, numpy_held
 from castwise.conformance.value_agreement import agrees
 from castwise.conformance.value_grid import CAST, LOSSES, PRODUCTS
 from castwise.conformance.value_notation import Held, read_held
@@ -25,7 +25,7 @@ from castwise.conformance.value_recorder import ZERO_DIVISION
 from castwise.errors import CastwiseError, ScalarRangeError
 from castwise.execute import operators  # noqa: F401  (gives tensors their operators)
 from castwise.execute.calling import apply
-from castwise.execute.inplace import updated
+from castwise.execute.inplace import update
 from castwise.execute.tensor import Tensor, asarray
 from castwise.frameworks.catalog import dialect_named
 from castwise.frameworks.dialect import Dialect
@@ -157,7 +157,7 @@ def computed(cell: Cell, dialect: str | Dialect, backend: str) -> Held | str:
         given = [_filled(h) if h.shape else h for h in held] if size else held
         operands = [_tensor(h, dialect, backend) if h.dtype else h.values[0] for h in given]
         result = _result(cell, operands)
-        values = held_by_numpy(result.numpy()[:size] if size else result.numpy()).values
+        values = numpy_held(result.numpy()[:size] if size else result.numpy()).values
         return Held(result.dtype.name, (size,) if size else result.shape, values)
     except ZeroDivisionError:
         return ZERO_DIVISION
@@ -199,6 +199,8 @@ def _result(cell: Cell, operands: list[Any]) -> Tensor:
         return operands[0].astype(cell.form.removeprefix("to="))  # type: ignore[no-any-return]
     if cell.form == "operator":
         return OPERATORS[cell.op](*operands)  # type: ignore[no-any-return]
+    if cell.form == "augmented":
+        return AUGMENTED_OPERATORS[cell.op](*operands)  # type: ignore[no-any-return]
     if cell.form == "inplace":
-        return updated(cell.op, *operands, **options)
+        return update(cell.op, *operands, **options)
     return apply(cell.op, *operands, **options)

@@ -153,7 +153,7 @@ NOT_COMPUTED = {
     (op, "complex64") for op in ("logaddexp", "atan2", "hypot", "floor_divide", "remainder", "gelu")
 }
 # What an integer divided by zero gives is each library's own.
-DIVIDES = ("floor_divide", "remainder", "fmod", "reciprocal")
+DIVIDES = ("floor_divide", "floor_div", "truncate_div", "remainder", "fmod", "reciprocal")
 # Ops a dialect refuses for all of PAIRS.
 NOWHERE: dict[str, tuple[str, ...]] = {}
 
@@ -201,6 +201,27 @@ def test_indexing_gives_views_of_the_same_kind(backend: Backend) -> None:
     assert t[:, 1:].dtype is t.dtype
     assert t[..., None].shape == (2, 3, 1)
     assert t[0].dialect.name == "torch"
+
+
+@pytest.mark.parametrize(("dialect", "seen"), [("torch", 9), ("paddle", 9), ("numpy", 1)])
+def test_one_element_is_a_view_where_the_framework_has_views(
+    backend: Backend, dialect: str, seen: int
+) -> None:
+    if backend.name not in ("numpy", "torch", "cupy"):
+        pytest.skip(f"arrays of {backend.name} are not written into")
+    t = tensor([1, 2, 3], "int16", backend, dialect)
+    one, whole = t[0], t[1:]
+    t[0], t[1] = 9, 8
+    assert (one.item(), whole.tolist()) == (seen, [8, 3])
+    single = t[2][()]
+    t[2] = 7
+    assert single.item() == (7 if seen == 9 else 3)
+
+
+def test_an_array_is_read_before_it_is_assigned_to_a_part_of_itself(backend: Backend) -> None:
+    t = tensor([1, 2, 3, 4], "int16", backend, "numpy")
+    t[1:] = t[:3]
+    assert t.tolist() == [1, 1, 2, 3]
 
 
 def test_values_are_written_in_place(backend: Backend) -> None:
@@ -292,6 +313,19 @@ def test_products_of_all_shapes(backend: Backend, shapes: tuple[tuple[int, ...],
             )
             assert (got.shape, got.dtype) == (expected.shape, expected.dtype), (op, dtype)
             np.testing.assert_array_equal(got.numpy(), expected.numpy(), f"{op} {dtype}")
+
+
+@pytest.mark.parametrize("dialect", ["numpy", "torch", "tensorflow", "array-api"])
+@pytest.mark.parametrize("shapes", [((), ()), ((), (3,)), ((2, 3), ())], ids=str)
+def test_no_product_of_matrices_without_dimensions(
+    backend: Backend, shapes: tuple[tuple[int, ...], ...], dialect: str
+) -> None:
+    x, y = (tensor(filled(shape, "float32"), None, backend, dialect) for shape in shapes)
+    with pytest.raises(cw.UsageError, match="each operand needs a dimension") as eager:
+        x @ y
+    with pytest.raises(cw.UsageError, match="each operand needs a dimension") as traced:
+        cw.trace(lambda x, y: x @ y, x, y, dialect=dialect)
+    assert str(traced.value) == str(eager.value)
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (0,), (2, 3), (2, 0), (2, 3, 4)], ids=str)

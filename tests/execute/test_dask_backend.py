@@ -289,12 +289,124 @@ def sending(graph: Any, keys: Any, **options: Any) -> Any:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_results_of_every_dtype_come_back_from_a_worker() -> None:
     """Also those whose dtype NumPy does not read back, which Dask alone fails to send."""
+    pytest.importorskip("distributed")
     for dtype in backend_named("dask").dtypes:
         x = cw.asarray(da.zeros(6, dtype="int8", chunks=2) == 0).astype("float32").astype(dtype)
         with dask.config.set(scheduler=sending):
             for t in (x, x[0]):
                 assert t.numpy().dtype == x.array.dtype, dtype
                 assert t.numpy().tolist() == cw.asarray(t.array.compute(scheduler="sync")).tolist()
+
+
+CLUSTER = """
+import dask, dask.array as da
+from distributed import Client, LocalCluster
+import castwise as cw
+
+def shown():
+    for name in ("float8_e5m2", "complex32", "bcomplex32", "bfloat16"):
+        x = cw.asarray(da.ones((6, 6), dtype="int8", chunks=(2, 6))).astype(name)
+        twice = x.array.rechunk((6, 2)).rechunk((1, 3))  # the second is of what was sent before
+        print(name, cw.asarray(twice).tolist() == [[1] * 6] * 6, dask.compute(x[0])[0].tolist())
+        made = cw.asarray(da.ones(4, dtype=x.array.dtype, chunks=2))  # by Dask's tasks alone
+        print(made.tolist(), cw.apply("softmax", x.astype("bfloat16"), axis=0).tolist()[0][0])
+
+if __name__ == "__main__":
+    with (
+        dask.config.set({"optimization.fuse.active": False}),
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster),
+    ):
+        shown()
+"""
+
+
+def test_chunks_of_every_dtype_go_from_worker_to_worker(tmp_path: Path) -> None:
+    """Dask alone sends float8_e5m2 and the small complex dtypes for ever, in vain."""
+    pytest.importorskip("distributed")
+    (tmp_path / "script.py").write_text(CLUSTER, encoding="utf-8")
+    done = finished([sys.executable, tmp_path / "script.py"], timeout=120)
+    expected = []
+    for name in ("float8_e5m2", "complex32", "bcomplex32", "bfloat16"):
+        one = "(1+0j)" if "complex" in name else "1.0"
+        expected.append(f"{name} True [{', '.join([one] * 6)}]")
+        expected.append(f"[{', '.join([one] * 4)}] 0.1669921875")
+    assert done.stdout.splitlines() == expected, done.stderr
+
+
+def test_tensors_are_collections_of_dask() -> None:
+    lazy = chunked(numbers("bfloat16", (6, 8)), (4, 3))
+    here = cw.asarray([1, 2], dialect="torch")
+    assert dask.is_dask_collection(lazy)
+    assert not dask.is_dask_collection(here)
+    computed, nested = dask.compute(lazy * 2.0, {"sum": [cw.apply("sum", lazy), here]})
+    assert (computed.backend, computed.dtype, computed.dialect) == (
+        "numpy",
+        lazy.dtype,
+        lazy.dialect,
+    )
+    assert computed.tolist() == (lazy * 2.0).tolist()
+    assert nested["sum"][0].item() == cw.apply("sum", lazy).item()
+    assert nested["sum"][1] is here
+    (persisted,) = dask.persist(lazy * 2.0)
+    assert persisted._kind is lazy._kind
+    assert tasks(persisted) == 2 * 3  # the chunks alone
+    assert persisted.tolist() == computed.tolist()
+    assert dask.delayed(lambda t: t.backend)(lazy).compute() == "numpy"
+
+
+def test_tensors_that_differ_have_different_names() -> None:
+    made = [
+        cw.asarray([1, 2], dtype=dtype, dialect=dialect, backend=backend)
+        for dtype in ("float8_e5m2", "float8_e4m3")
+        for dialect in (None, "torch", cw.dialect("torch").vary(about="Mine."))
+        for backend in ("numpy", "dask")
+    ]
+    assert len({dask.base.tokenize(t) for t in made}) == len(made)
+    assert all(dask.base.tokenize(t) == dask.base.tokenize(t.under(t._kind.dialect)) for t in made)
+
+
+KEYS: list[Any] = [
+    None, (None, slice(1, None)), (slice(1, None), None), (..., None, 1), (0, None), (None, [0, 2]),
+    True, False, np.True_, np.asarray(False), cw.asarray(True), cw.asarray(da.asarray(False)),
+    cw.asarray(da.asarray(True)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+@pytest.mark.parametrize("shape", [(3,), (3, 3), ()], ids=repr)
+def test_new_axes_and_masks_without_dimensions_index_as_in_numpy(key: Any, shape: Any) -> None:
+    plain = key.numpy() if isinstance(key, cw.Tensor) else key
+    values = numbers("float32", shape)
+    try:
+        expected = values[plain]
+    except IndexError:
+        pytest.skip("no index of this shape")
+    x = chunked(values, 2)
+    assert x[key].tolist() == expected.tolist()
+    fitting = expected.shape if expected.size else (1, *shape)
+    for written in (7, np.full(fitting, 5, "float32"), np.full((1,) * expected.ndim, 3)):
+        target = values.copy()
+        target[plain] = written
+        y = chunked(values, 2)
+        y[key] = written if isinstance(written, int) else cw.asarray(
+            da.from_array(written.astype("float32")), dialect="torch"
+        )  # fmt: skip
+        assert y.tolist() == target.tolist()
+
+
+def test_what_does_not_fit_a_mask_without_dimensions_is_refused() -> None:
+    x = chunked(numbers("float32", (1, 3)), 2, "numpy")
+    with pytest.raises(ValueError, match="do not fill"):
+        x[cw.asarray(da.asarray(True))] = cw.asarray(da.ones((2, 3), dtype="float32"))
+    with pytest.raises(cw.UsageError, match=r"stands alone .* x\[mask\]"):
+        x[True, 0]
+
+
+@pytest.mark.parametrize("op", ["softmax", "log_softmax"])
+def test_softmax_of_no_dimensions(op: str) -> None:
+    x = cw.asarray(da.asarray(np.float32(3)), dialect="torch")
+    assert cw.apply(op, x).item() == cw.apply(op, x.numpy()).item()
 
 
 def test_the_example_in_the_documentation_runs() -> None:

@@ -121,7 +121,11 @@ def test_a_kernel_is_written_out_in_onnx(mine: str) -> None:
     assert [node.op_type for node in model.graph.node] == ["Cast", "Mul", "Add"]
     given = {"a": np.array([1, 2], "int32"), "b": np.array([0.5, 2], "float32")}
     assert ReferenceEvaluator(model).run(None, given)[0].tolist() == [1.5, 5.0]
-    cw.declare_op("foreign", compute=np.hypot, computes="float")
+
+    def distance(x, y):  # which asks for numbers, and a graph has none
+        return np.array([abs(float(a) - float(b)) for a, b in zip(x, y, strict=True)], "float32")
+
+    cw.declare_op("foreign", compute=distance, computes="float")
     opaque = cw.trace(lambda a: cw.apply("foreign", a, a), "float32[2]", dialect="torch")
     assert opaque(np.array([3, 3], "float32")).dtype.name == "float32"
     with pytest.raises(cw.UsageError, match="foreign"):
@@ -137,8 +141,8 @@ def test_a_name_may_be_declared_again(mine: str) -> None:
 
 
 def test_a_kernel_named_like_a_librarys_function_is_the_one_that_runs(backend: str) -> None:
-    cw.declare_op("cbrt", operands=1, compute=lambda x: x * 0 + 42, computes="float")
-    assert cw.apply("cbrt", tensor([8.0], "float32", backend)).tolist() == [42.0]
+    cw.declare_op("sinc", operands=1, compute=lambda x: x * 0 + 42, computes="float")
+    assert cw.apply("sinc", tensor([8.0], "float32", backend)).tolist() == [42.0]
 
 
 def test_an_op_without_a_kernel_says_how_to_give_it_one() -> None:

@@ -210,3 +210,46 @@ def test_the_gradient_of_a_0d_tensor_beside_small_floats_is_torch_s_own(
         assert tensor.grad is not None
         assert tensor.grad.dtype is tensor.dtype
         assert tensor.grad.tolist() == expected.grad.tolist()
+
+
+# float8 and complex32 have no kernel of torch's that writes under a mask.
+WRITTEN = ("float8_e4m3fn", "float8_e5m2", "bfloat16", "float16", "float32", "complex32")
+KEYS = {"slice": slice(0, 2), "mask": [True, True, False], "places": [0, 1]}
+
+
+def _real(tensor: cw.Tensor) -> cw.Tensor:
+    is_complex = tensor.dtype.kind == "complex"
+    return cw.apply("real", tensor.astype("complex64")) if is_complex else tensor.astype("float32")
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+@pytest.mark.parametrize("dtype", WRITTEN)
+def test_what_is_written_over_gets_no_gradient_and_what_is_written_does(
+    dtype: str, key: Any
+) -> None:
+    x, v = leaf([1, 2, 4], dtype), leaf([3, 5], dtype)
+    written = x.astype(dtype)
+    written[torch.tensor(key) if isinstance(key, list) else key] = v
+    assert written.tolist() == [3, 5, 4]
+    cw.apply("sum", _real(written)).backward()
+    assert (gradient(x).tolist(), gradient(v).tolist()) == ([0, 0, 1], [1, 1])
+
+
+@pytest.mark.parametrize("dtype", WRITTEN)
+def test_a_number_written_over_an_element_stops_its_gradient(dtype: str) -> None:
+    x = leaf([1, 2], dtype)
+    written = x.astype(dtype)
+    written[0] = 5
+    cw.apply("sum", _real(written)).backward()
+    assert gradient(x).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("dtype", WRITTEN)
+def test_a_leaf_is_not_written_to(dtype: str) -> None:
+    x = leaf([1, 2], dtype)
+    with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+        x[0] = 5
+    assert x.tolist() == [1, 2]
+    with torch.no_grad():
+        x[0] = 5
+    assert x.tolist() == [5, 2]

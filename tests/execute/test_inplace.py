@@ -12,11 +12,13 @@ import pytest
 from recorded_operands import NUMPY, live_operand
 
 import castwise as cw
-from castwise.conformance.calls import INPLACE_OPERATORS
+from castwise.conformance.calls import AUGMENTED_OPERATORS
 from castwise.conformance.differences import difference_at
 from castwise.conformance.recorder import NO_KERNEL, REFUSED, Cell, read_cells
-from castwise.execute.inplace import METHODS, updated
+from castwise.engine.forms import rebinds
+from castwise.execute.inplace import METHODS, update
 from castwise.frameworks.catalog import dialect_named
+from castwise.report.verify import question_for
 
 CELLS = sorted((Path(__file__).parents[2] / "conformance" / "cells").glob("*.tsv.gz"))
 # Cells that a framework answers and NumPy, on which they are executed here, cannot compute: ops of
@@ -32,7 +34,10 @@ def executed(cell: Cell, dialect: cw.Dialect) -> str:
     """What comes of a cell, in the words of the cells."""
     try:
         target, *others = [live_operand(text, dialect) for text in cell.operands]
-        result = updated(cell.op, target, *others)
+        if cell.form == "augmented":
+            result = AUGMENTED_OPERATORS[cell.op](target, *others)
+        else:
+            result = update(cell.op, target, *others)
     except cw.PromotionError:
         return REFUSED
     except ZeroDivisionError:  # a number that wraps to zero, which says nothing of dtypes
@@ -65,14 +70,22 @@ def is_not_computed(op: str, dtype: str) -> bool:
     return (op, cw.dtype(dtype).kind) in NOT_COMPUTED
 
 
+def is_of_tensor(cell: Cell) -> bool:
+    """Whether a tensor stands before `+=`; products of vectors have no room in one."""
+    first = cell.operands[0]
+    return first.endswith("]") and not first.startswith("np.") and cell.op != "matmul"
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("path", CELLS, ids=lambda path: path.name.removesuffix(".tsv.gz"))
 def test_every_recorded_cell_is_carried_out(path: Path) -> None:
     header, cells = read_cells(path)
     dialect = dialect_named(header["dialect"])
     wrong = []
-    for cell in cells:
-        if cell.form != "inplace":
+    for number, cell in enumerate(cells):
+        is_asked = cell.form == "inplace" or (cell.form == "augmented" and is_of_tensor(cell))
+        # Where the name is bound anew it is the operator that runs, which others test.
+        if not is_asked or (number % 20 and rebinds(question_for(cell, dialect))):
             continue
         found = executed(cell, dialect)
         is_listed = difference_at(dialect.name, cell.op, cell.form, cell.operands)
@@ -85,7 +98,7 @@ def tensor(values: Any, dtype: str, dialect: str = "torch") -> cw.Tensor:
     return cw.asarray(np.asarray(values), dtype=dtype, dialect=dialect)
 
 
-@pytest.mark.parametrize("op", INPLACE_OPERATORS)
+@pytest.mark.parametrize("op", [op for op in AUGMENTED_OPERATORS if op != "matmul"])
 def test_the_operator_and_the_method_do_the_same(op: str) -> None:
     is_bits = op.startswith("bitwise")
     by_operator, by_method = (
@@ -94,7 +107,7 @@ def test_the_operator_and_the_method_do_the_same(op: str) -> None:
     other = tensor([1, 2, 3], "int8")
     expected = cw.apply(op, by_operator, other, form="operator").tolist()
     kept = by_operator
-    kept = INPLACE_OPERATORS[op](kept, other)
+    kept = AUGMENTED_OPERATORS[op](kept, other)
     assert kept is by_operator
     assert getattr(by_method, f"{op}_")(other) is by_method
     assert by_operator.tolist() == by_method.tolist() == expected
@@ -150,15 +163,64 @@ def test_what_is_refused_changes_nothing(dialect: str, dtype: str, other: Any) -
     assert (t.tolist(), t.dtype.name) == ([1, 2, 3], dtype)
 
 
-@pytest.mark.parametrize("dialect", ["mlx", "megengine", "paddle"])
-def test_where_the_dtype_changes_the_name_takes_a_new_tensor(dialect: str) -> None:
-    dtype, other = ("float16", "float32") if dialect == "paddle" else ("int32", "float32")
-    t = tensor([1, 2, 3], dtype, dialect)
+@pytest.mark.parametrize("dialect", ["jax", "keras", "mindspore", "paddle"])
+def test_where_the_name_is_bound_anew_the_old_tensor_is_as_it_was(dialect: str) -> None:
+    t = tensor([1, 2, 3], "int32", dialect)
     alias, view = t, t[:1]
-    t += tensor([0.5, 0.5, 0.5], other, dialect)
+    t += 0.5
     assert (t.tolist(), t.dtype.name) == ([1.5, 2.5, 3.5], "float32")
-    assert (alias.tolist(), alias.dtype.name) == ([1, 2, 3], dtype)
-    assert view.tolist() == [1]
+    t += 1  # of the same dtype, and bound anew all the same
+    assert (alias.tolist(), alias.dtype.name, view.tolist()) == ([1, 2, 3], "int32", [1])
+
+
+def test_division_in_tensorflow_gives_a_new_tensor() -> None:
+    t = tensor([1, 2, 3], "int32", "tensorflow")
+    t /= 2
+    assert (t.tolist(), t.dtype.name) == ([0.5, 1, 1.5], "float64")
+
+
+def test_in_paddle_a_number_is_added_by_the_operator_and_not_by_the_method() -> None:
+    t = alias = tensor([1, 2, 3], "float32", "paddle")
+    t += 1
+    assert (t.tolist(), alias.tolist()) == ([2, 3, 4], [1, 2, 3])
+    with pytest.raises(cw.PromotionError):
+        alias.add_(1)
+
+
+@pytest.mark.parametrize("dialect", ["mlx", "megengine"])
+def test_where_an_array_becomes_the_result_all_its_names_see_it(dialect: str) -> None:
+    t = alias = tensor([1, 2, 3], "int32", dialect)
+    t += tensor([0.5, 0.5, 0.5], "float32", dialect)
+    assert t is alias
+    assert (t.tolist(), t.dtype.name) == ([1.5, 2.5, 3.5], "float32")
+
+
+def test_in_torch_a_numpy_array_makes_a_new_tensor() -> None:
+    t = alias = tensor([1, 2, 3], "int32", "torch")
+    t += np.asarray([0.5, 0.5, 0.5], "float32")
+    assert (t.tolist(), t.dtype.name) == ([1.5, 2.5, 3.5], "float64")
+    assert alias.tolist() == [1, 2, 3]
+
+
+def test_the_form_is_applied_by_name() -> None:
+    t = tensor([1, 2, 3], "int32", "numpy")
+    assert cw.apply("add", t, 1, form="augmented") is t
+    new = cw.apply("add", tensor([1, 2], "int32", "jax"), 0.5, form="augmented")
+    assert new.tolist() == [1.5, 2.5]
+    assert cw.apply("add", 1, t, form="augmented").tolist() == [3, 4, 5]
+    for options in ({"inplace": True}, {"out": t}, {"alpha": 2}):
+        with pytest.raises(cw.UsageError, match="takes no"):
+            cw.apply("add", t, 1, form="augmented", **options)
+    with pytest.raises(cw.UsageError, match="needs a tensor first"):
+        cw.apply("add", np.ones(2), 1, form="augmented")
+
+
+@pytest.mark.parametrize("dialect", ["jax", "tensorflow", "paddle", "mlx", "numpy"])
+def test_a_variable_is_written_to_and_keeps_its_dtype(dialect: str) -> None:
+    v = alias = cw.Variable([1.0, 2.0], dtype="float32", dialect=dialect)
+    v += cw.asarray([1.0, 1.0], dtype="float32", dialect=dialect)
+    assert v is alias
+    assert (v.tolist(), v.dtype.name) == ([2, 3], "float32")
 
 
 def test_so_does_a_method_with_the_tensor_itself() -> None:
@@ -169,10 +231,14 @@ def test_so_does_a_method_with_the_tensor_itself() -> None:
     assert (view.tolist(), view.dtype.name) == ([1], "float16")
 
 
-def test_a_name_that_takes_a_new_tensor_may_change_its_shape() -> None:
-    t = tensor(1, "int32", "mlx")
-    t += tensor([1, 2], "int32", "mlx")
+@pytest.mark.parametrize("dialect", ["mlx", "jax", "tensorflow", "paddle", "mindspore"])
+def test_what_is_not_written_into_may_change_its_shape(dialect: str) -> None:
+    t = tensor(1, "int32", dialect)
+    t += tensor([1, 2], "int32", dialect)
     assert t.tolist() == [2, 3]
+
+
+def test_what_is_written_into_keeps_its_shape() -> None:
     written = tensor(1, "int32", "torch")
     with pytest.raises(cw.UsageError, match="add in place gives the shape"):
         written += tensor([1, 2], "int32", "torch")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 import re
 import sys
 from pathlib import Path
@@ -291,3 +292,13 @@ def test_the_examples_of_the_page_on_backends() -> None:
 
 def _leaves(tree: Any) -> list[cw.Tensor]:
     return list(jax.tree.leaves(tree, is_leaf=lambda x: isinstance(x, cw.Tensor)))
+
+
+@pytest.mark.parametrize("op", [operator.pow, operator.floordiv, operator.mod, operator.truediv])
+@pytest.mark.parametrize("dtype", ["int8", "int32", "float32"])
+def test_vmap_of_numbers_with_a_rule_of_their_own_is_jax_s(op: Any, dtype: str) -> None:
+    x, y = jnp.array([7, -7, 0, 3, 5], dtype), jnp.array([2, -3, 0, -1, 0], dtype)
+    found = jax.vmap(op)(cw.asarray(x, dialect="jax"), cw.asarray(y, dialect="jax"))
+    expected = jax.vmap(op)(x, y)
+    assert found.array.dtype == expected.dtype
+    np.testing.assert_array_equal(found.numpy(), np.asarray(expected))

@@ -65,7 +65,7 @@ def test_numpy_scalars_in_a_list_lose_nothing():
         ((n for n in range(2)), "make a list of it"),
         ([[1, 2], [3]], "lengths 2 and 1 side by side"),
         ([1, [2]], "lengths 0 and 1 side by side"),
-        (np.array(["a"]), "no dtype for <U1: cast the array"),
+        (np.array(["a"]), "<U1' is out of scope: it holds text"),
     ],
 )
 def test_what_is_no_array_of_numbers(data, told, backend):

@@ -153,6 +153,24 @@ def test_an_array_of_another_backend_is_refused() -> None:
     assert (t + cw.asarray(torch.ones(3), backend="numpy")).dtype.name == "float32"
 
 
+def test_the_sign_of_an_infinite_complex_number_is_numpys() -> None:
+    values = np.array([complex(np.inf, 0), complex(0, -np.inf), 3 + 4j, 0j])
+    found = cw.apply("sign", cw.asarray(values, dialect="numpy"))
+    assert found.tolist() == np.sign(values).tolist()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+def test_logsumexp_and_poisson_nll_loss_of_complex_numbers_are_torchs(backend: str) -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.tensor([[1 + 2j, 3 - 1j], [0.5j, -2]], dtype=torch.complex128)
+    t = cw.asarray(x.numpy(), dialect="torch", backend=backend)
+    sums = cw.apply("logsumexp", t, axis=-1)
+    assert (sums.dtype.name, sums.shape) == ("complex128", (2,))
+    assert sums.tolist() == pytest.approx(torch.logsumexp(x, dim=-1).tolist())
+    loss = torch.nn.functional.poisson_nll_loss(x, x)
+    assert cw.apply("poisson_nll_loss", t, t).item() == pytest.approx(loss.item())
+
+
 # Making, indexing, conversions.
 
 

@@ -11,12 +11,7 @@ import pytest
 import castwise as cw
 from castwise.frameworks.catalog import to_dialect
 from castwise.frameworks.checks import check
-from castwise.frameworks.dialect import (
-    Dialect,
-    Rule,
-    parse_edges,
-    rule_for,
-)
+from castwise.frameworks.dialect import Dialect, Rule, parse_edges, rule_for
 from castwise.vocab.dtypes import dtype, dtypes_of
 from castwise.vocab.ops import op
 

@@ -1,4 +1,4 @@
-"""JAX, statement by statement: the lattice, its weak nodes, and its four modes."""
+"""JAX, statement by statement: the lattice, its weak nodes, and its five modes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import castwise as cw
 from asking import result
 from castwise.engine.ask import answer, question_in
 
-MODES = ("jax", "jax:x64", "jax:strict", "jax:explicit-x64")
+MODES = ("jax", "jax:x64", "jax:strict", "jax:strict-x32", "jax:explicit-x64")
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_explicit_x64_keeps_what_was_asked_for(expression: str, expected: str) -
         ("float32[3] + 1j", "!"),
         ("bool[3] + 1", "!"),
         ("int8[3] + True", "!"),
-        ("int8[3] += True", "int8"),  # `x.at[...].add(True)` takes it as an int8
+        ("add_(int8[3], True)", "int8"),  # `x.at[...].add(True)` takes it as an int8
         ("float32[3] + np.float64(1)", "!"),
         ("int32[3] / int32[3]", "float32"),
         ("float32[3] ** int8[]", "float32"),
@@ -155,9 +155,9 @@ def test_narrow_dtypes_join_only_what_lies_below_them(expression: str, expected:
         ("uint8[3] + -1", "uint8", "uint8"),
         ("float32[3] + 2147483648", "!range", "float32"),
         ("uint32[3] + 2147483648", "!range", "uint32"),
-        ("uint32[3] += 2147483648", "uint32", "uint32"),
+        ("add_(uint32[3], 2147483648)", "uint32", "uint32"),
         ("uint64[3] + 9223372036854775808", "!range", "!range"),
-        ("uint64[3] += 9223372036854775808", "!range", "uint64"),
+        ("add_(uint64[3], 9223372036854775808)", "!range", "uint64"),
         ("result_type(int8[3], 18446744073709551616)", "int8", "int8"),
         ("float16[3] + 70000.0", "float16", "float16"),
     ],
@@ -238,13 +238,13 @@ def test_ops_with_rules_of_their_own(expression: str, x32: str, x64: str) -> Non
 @pytest.mark.parametrize(
     ("expression", "expected"),
     [
-        ("int8[3] += 1.5", "int8"),
-        ("float16[3] *= float64[3]", "float16"),
-        ("bool[3] += bool[3]", "!"),
-        ("bool[3] += int8[3]", "bool"),
-        ("int4[3] += float32[3]", "!"),
-        ("int8[3] /= 2", "float32"),
-        ("float16[3] /= float32[3]", "float16"),
+        ("add_(int8[3], 1.5)", "int8"),
+        ("mul_(float16[3], float64[3])", "float16"),
+        ("add_(bool[3], bool[3])", "!"),
+        ("add_(bool[3], int8[3])", "bool"),
+        ("add_(int4[3], float32[3])", "!"),
+        ("div_(int8[3], 2)", "float32"),
+        ("div_(float16[3], float32[3])", "float16"),
     ],
 )
 def test_in_place_is_an_update_of_x_at(expression: str, expected: str) -> None:
@@ -252,7 +252,7 @@ def test_in_place_is_an_update_of_x_at(expression: str, expected: str) -> None:
 
 
 def test_what_is_written_into_stays_weak() -> None:
-    decision = answer(question_in("int32*[3] += float32[3]", "jax"))
+    decision = answer(question_in("add_(int32*[3], float32[3])", "jax"))
     assert (decision.result.name, decision.is_weak) == ("int32", True)
 
 
@@ -274,3 +274,38 @@ def test_a_truncation_is_told() -> None:
 @pytest.mark.parametrize("name", ["jnp.arctan2", "jax.numpy.arctan2", "arctan2"])
 def test_names_of_functions(name: str) -> None:
     assert cw.resolve(name, "int8[3]", 1.5, dialect="jax").result.name == "float32"
+
+
+@pytest.mark.parametrize("mode", ["", ":x64", ":explicit-x64"])
+def test_promote_types_truncates_no_dtypes(mode: str) -> None:
+    assert str(cw.promote_types("int32", "int64", dialect=f"jax{mode}")) == "int64"
+    assert str(cw.promote_types("uint64", "int8", dialect=f"jax{mode}")) == "float64"
+
+
+def test_arrays_and_result_type_are_truncated() -> None:
+    assert str(cw.result_type("int32", "int64", dialect="jax")) == "int32"
+    asked = cw.resolve("promote_types", "int32[3]", "int64[3]", dialect="jax")
+    assert str(asked.result) == "int32"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "expression", "expected"),
+    [
+        ("jax:x64", "int32*[3] + int32*[3]", "int32"),
+        ("jax:strict", "int32*[3] + int32*[3]", "int64"),
+        ("jax:strict", "float32*[3] + 1.5", "float64"),
+        ("jax:strict", "float32*[3] ** int64*[3]", "float32"),
+        ("jax:strict", "abs(int32*[3])", "int32"),
+        ("jax:strict-x32", "int32*[3] + int32*[3]", "int32"),
+        ("jax:strict-x32", "int64[3] + 1", "int32"),
+    ],
+)
+def test_weak_arrays_that_meet_under_strict_promotion(
+    dialect: str, expression: str, expected: str
+) -> None:
+    assert str(answer(question_in(expression, dialect)).result) == expected
+
+
+def test_heaviside_is_strong_where_its_first_operand_has_dimensions() -> None:
+    assert not cw.resolve("heaviside", "bool[3]", 0.5, dialect="jax").is_weak
+    assert cw.resolve("heaviside", 0.5, "bool[3]", dialect="jax").is_weak

@@ -160,8 +160,8 @@ def test_the_shipped_table_of_joins(mode: str) -> None:
         ("np.float32[3] + int8[3]", "float32", "float32"),
         ("int8[3] < np.float32[3]", "bool", "bool"),
         # A variable keeps its dtype.
-        ("float16[3] += int64[3]", "float16", "!"),
-        ("int8[3] += 1.5", "!", "!"),
+        ("add_(float16[3], int64[3])", "float16", "!"),
+        ("add_(int8[3], 1.5)", "!", "!"),
         ("bool[3] * float32[3]", "bool", "bool"),
         ("2.5 * bool[3]", "bool", "bool"),
         ("clamp(int8[3], 1, 2.5)", "float64", "!"),

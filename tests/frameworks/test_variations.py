@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import castwise as cw
+from castwise.frameworks.dialect import Rule
 
 
 def result(expression: str, dialect: cw.Dialect) -> str:
@@ -225,6 +231,101 @@ def test_a_mistake_in_a_file_is_told(written: Any, before: str, after: str, reas
     with pytest.raises(cw.UsageError, match=reason) as error:
         cw.load_dialect(path)
     assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('base = "{path}"', r"its base leads back to .*mine\.toml: begin from a dialect there is"),
+        ("base = 1", "base names a dialect: write base = 'numpy'"),
+        ("surprises = " + "[" * 5000 + "]" * 5000, "nested too deeply"),
+        ("x = " + "{a = " * 3000 + "1" + "}" * 3000, "nested too deeply"),
+        ("[" + ".".join("a" * 5000) + "]", "nested too deeply"),
+        ("surprises = [[[]]]", "an entry of surprises is a list: write text in quotes"),
+        ("folds = " + "9" * 5000, "a number in it has more than 64 bits"),
+        ("[vary]\ncap_float = 0x" + "f" * 5000, "a number in it has more than 64 bits"),
+        ('[ops."*"]\nscalars = 5', r"ops\.'\*'\.scalars is 5: write text in quotes"),
+        ("[ops.add]\nneeds_rank = true", r"needs_rank is true: write a whole number"),
+        ("[ops.add]\ncomposes = [{}]", "has no program, which it needs"),
+        ("[ops.add]\nborrows = 'nmpy'", "borrows: unknown dialect 'nmpy'. Did you mean 'numpy'"),
+        ("ops = 1", "ops is 1: write a table"),
+        ("vary = ['safe']", r"vary is a table of variations: write \[vary\]"),
+        ("[vary]\nscalars = ['weak']", "scalars is 'by value'.* not "),
+        ("associativity_witness = ['int8']", "is a list of 3, not of 1"),
+        ("assigns = 'always'", "'always' is not a rule of assignment"),
+        ("mode = 1", "mode is 1: write text in quotes"),
+        ('version = "1\\n2"', r"version is '1\\n2': write it on one line"),
+        ('refusal = "\\u001b[2J"', r"refusal has the control character '\\x1b'"),
+        ("[values]\ncorrection = 1.0", r"\[values\]\.correction is 1\.0: write a whole number"),
+        ("x\0 = 1", "is not TOML"),
+    ],
+    ids=lambda text: text[:30],
+)
+def test_what_makes_no_sense_in_a_file_is_told(written: Any, text: str, reason: str) -> None:
+    path = written("")
+    base = "" if text.startswith("base") else 'base = "numpy"\n'
+    written(f'name = "mine"\n{base}{text.replace("{path}", str(path))}')
+    with pytest.raises(cw.UsageError, match=reason) as error:
+        cw.load_dialect(path)
+    assert str(path) in str(error.value)
+    assert len(str(error.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("1", "name is 1: write text in quotes"), ('""', "its name is empty"),
+     ("['a']", "name is a list"), ('"a\\u0007"', r"name has the control character '\\x07'")],
+)  # fmt: skip
+def test_a_name_that_is_none_is_told(written: Any, name: str, reason: str) -> None:
+    with pytest.raises(cw.UsageError, match=reason):
+        cw.load_dialect(written(f"name = {name}\nbase = 'numpy'"))
+
+
+def test_files_that_begin_from_one_another_are_told(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.toml", tmp_path / "other.toml"
+    one.write_text(f"name = 'one'\nbase = '{other}'", encoding="utf-8")
+    other.write_text(f"name = 'other'\nbase = '{one}'", encoding="utf-8")
+    with pytest.raises(cw.UsageError, match="its base leads back to"):
+        cw.load_dialect(one)
+    other.write_text("name = 'other'\nbase = 'numpy'", encoding="utf-8")
+    assert cw.load_dialect(one).name == "one"
+
+
+FIELDS = st.sampled_from([f.name for f in fields(cw.Dialect)] + ["name", "base", "vary", "x"])
+RULES = st.sampled_from([f.name for f in fields(Rule)] + ["x"])
+PLAIN = st.one_of(
+    st.booleans(), st.integers(), st.floats(), st.text(max_size=8),
+    st.sampled_from(["int8", "int8 -> int16", "weak", "numpy", "common dtype", "add(x, y)"]),
+)  # fmt: skip
+ANY = st.recursive(
+    PLAIN, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(FIELDS, inner, max_size=2)
+)
+
+
+def toml(value: Any) -> str:
+    """A value as TOML writes it."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(k)} = {toml(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    if isinstance(value, float):
+        return repr(value)
+    return json.dumps(value)
+
+
+@given(
+    st.dictionaries(FIELDS, ANY, max_size=3),
+    st.dictionaries(st.sampled_from(["*", "add", "sum/out", "x"]),
+                    st.dictionaries(RULES, ANY, max_size=2), max_size=2),
+)  # fmt: skip
+def test_whatever_a_file_says_it_is_loaded_or_told(
+    tmp_path_factory: Any, given: dict[str, Any], ops: dict[str, Any]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.toml"
+    said = {"name": "mine", "base": "numpy", "ops": ops, **given}
+    path.write_text("\n".join(f"{key} = {toml(v)}" for key, v in said.items()), encoding="utf-8")
+    with contextlib.suppress(cw.UsageError):
+        assert isinstance(cw.load_dialect(path), cw.Dialect)
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:

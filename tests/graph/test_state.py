@@ -195,6 +195,20 @@ def test_a_tensor_that_is_written_to_is_state_from_the_beginning(write: Any, bac
     assert [state.name for state in graph.state] == ["t"]
 
 
+def test_a_name_that_is_bound_anew_makes_no_state() -> None:
+    t = cw.asarray([1, 2], dtype="int32", dialect="jax")
+
+    def step(x: Any) -> Any:
+        mine = t
+        mine += x
+        return mine
+
+    graph = cw.trace(step, cw.asarray([0.5, 0.5], dtype="float32", dialect="jax"), dialect="jax")
+    assert graph.state == ()
+    assert graph(cw.asarray([0.5, 1.5], dtype="float32", dialect="jax")).tolist() == [1.5, 3.5]
+    assert t.tolist() == [1, 2]
+
+
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 def test_writing_a_number_alone_writes_nothing_while_tracing(write: Any) -> None:
     t = tensor()

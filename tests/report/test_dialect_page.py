@@ -11,7 +11,8 @@ import pytest
 from castwise.engine.ask import question_in
 from castwise.engine.scalars import POLICIES
 from castwise.frameworks.catalog import dialect_named, dialects
-from castwise.frameworks.dialect import SCALARS, Composed, Dialect, Rule
+from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.policies import SCALARS
 from castwise.report.dialect_page import dialect_page, index_page, page_name
 from castwise.report.explanation import explained
 from castwise.report.rules_text import general_rules, op_rules, phrases
@@ -39,7 +40,7 @@ def test_a_page_has_its_parts(dialect: Dialect) -> None:
         "## Array with array",
         "## Array with Python scalar",
         "## Laws",
-        "## In place",
+        "## Augmented assignment",
         "## Surprises",
     ):
         assert f"\n\n{part}\n\n" in page

@@ -46,10 +46,10 @@ def test_a_dialect_does_not_differ_from_itself() -> None:
     )
 
 
-def answer(dialect: str, op: str, *operands: object, inplace: bool = False) -> str:
+def answer(dialect: str, op: str, *operands: object, form: str = "operator") -> str:
     """The result, or "refused"."""
     try:
-        return resolve(op, *operands, dialect=dialect, inplace=inplace).result.name
+        return resolve(op, *operands, dialect=dialect, form=form).result.name
     except PromotionError:
         return "refused"
 
@@ -61,10 +61,10 @@ def questions(found: Diff) -> list[str]:
 def test_every_difference_is_one(add: Diff) -> None:
     assert len(questions(add)) == len(set(questions(add))) == add.count
     for group in add.groups:
-        for (_, left, right, inplace), first, second in group.differences:
+        for (_, left, right, is_augmented), first, second in group.differences:
+            form = "augmented" if is_augmented else "operator"
             answers = [
-                answer(dialect, "add", left, right, inplace=inplace)
-                for dialect in ("numpy", "torch")
+                answer(dialect, "add", left, right, form=form) for dialect in ("numpy", "torch")
             ]
             assert answers == [first.told, second.told]
             assert first.told != second.told
@@ -75,8 +75,8 @@ def test_no_difference_is_left_out(add: Diff) -> None:
     dtypes = [d.name for d in add.first.dtypes if d in add.second.dtypes]
     for a in [f"{name}[3]" for name in dtypes]:
         for b in [f"{name}[]" for name in dtypes] + ["True", "1", "1.5", "1j"]:
-            for written, is_inplace in ((f"{a} + {b}", False), (f"{a} += {b}", True)):
-                answers = {answer(d, "add", a, b, inplace=is_inplace) for d in ("numpy", "torch")}
+            for written, form in ((f"{a} + {b}", "operator"), (f"{a} += {b}", "augmented")):
+                answers = {answer(d, "add", a, b, form=form) for d in ("numpy", "torch")}
                 assert (written in found) == (len(answers) == 2)
 
 
@@ -95,7 +95,7 @@ def test_as_much_is_asked_as_is_counted(add: Diff) -> None:
         ("sub", "torch has no such op for bool"),
         ("sum", "int arrays: numpy widens to uint64, torch widens to int64"),
         ("sum", "int arrays: numpy keeps the dtype, torch turns to int64"),
-        ("add", "numpy does not write the result in place, int arrays"),
+        ("add", "numpy does not write the result into x, int arrays"),
         ("heaviside", "torch refuses int with float arrays"),
     ],
 )
@@ -131,10 +131,10 @@ def test_in_place_is_told_where_it_matters() -> None:
     )
     found = diff("numpy", rebinding, op="add")
     assert {group.section for group in found.groups} == {
-        "In place",
+        "`x += y`",
         "numpy refuses, numpy:rebinds answers",
     }
-    reasons = [group.reason for group in found.sections["In place"]]
+    reasons = [group.reason for group in found.sections["`x += y`"]]
     assert "int arrays: numpy keeps the dtype, numpy:rebinds takes the result's dtype" in reasons
 
 

@@ -102,6 +102,15 @@ def test_null_is_a_field_left_out() -> None:
     assert "no dialect" in ask(op="add", args=["int32[3]", 1], dialect=None)["error"]["message"]
 
 
+def test_an_augmented_assignment_is_told_from_the_method() -> None:
+    question: dict[str, Any] = {"op": "add", "args": ["int32[3]", 0.5]}
+    assert ask("jax", **question, form="augmented")["result"] == "float32"
+    assert ask("jax", **question, inplace=True)["result"] == "int32"
+    assert ask("torch", **question, form="augmented")["error"]["type"] == "PromotionError"
+    both = ask("jax", **question, form="augmented", inplace=True)
+    assert both["error"]["type"] == "UsageError"
+
+
 def test_inplace_out_and_alpha_are_passed_on() -> None:
     assert ask("torch", op="add", args=["int32[3]", 1.5], inplace=True)["error"]
     assert ask("torch", op="add", args=["int32[3]", 1], out="float64")["result"] == "float64"

@@ -54,10 +54,12 @@ def cell(op: str, form: str, *operands: str, answer: str = "") -> Cell:
     [
         (cell("add", "operator", "int32[3]", "5.5"), "torch", "float32"),
         (cell("add", "inplace", "int32[3]", "5.5"), "torch", "!"),
+        (cell("add", "augmented", "int32[3]", "5.5"), "torch", "!"),
+        (cell("add", "augmented", "int32[3]", "5.5"), "jax", "float32*"),
         (cell("add", "out=float64", "int32[3]", "int32[3]"), "torch", "float64"),
         (cell("add", "alpha=1.5", "int32[3]", "int32[3]"), "torch", "!"),
         (cell("add", "function", "int8[3]", "300"), "numpy", "!range"),
-        (cell("where", "function", "int8[3]", "float32[3]"), "numpy", "float32"),
+        (cell("where", "function", "bool[3]", "int8[3]", "float32[3]"), "numpy", "float32"),
         (cell("can_cast", "function", "int64[3]", "uint8[3]"), "torch", "bool"),
         (cell("can_cast", "function", "float32[3]", "int32[3]"), "torch", "!"),
         (cell("add", "function", "uint16[3]", "uint16[3]"), "torch", "no-kernel:uint16"),

@@ -115,18 +115,18 @@ def test_a_dtype_is_itself() -> None:
         (int, "name a dtype"),
         (float, "name a dtype"),
         (complex, "name a dtype"),
-        (str, "cannot tell the dtype"),
+        (str, "out of scope"),
         (None, "cannot tell the dtype"),
         (5, "cannot tell the dtype"),
         ([1, 2], "cannot tell the dtype"),
         (np.array([1, 2]), "cannot tell the dtype"),
-        (np.longdouble, "cannot tell the dtype"),
-        (np.dtype("U1"), "cannot tell the dtype"),
-        (np.dtype("U8"), "cannot tell the dtype"),
-        (np.dtype("S1"), "cannot tell the dtype"),
-        (np.dtype("M8[s]"), "cannot tell the dtype"),
-        (np.dtype(object), "cannot tell the dtype"),
-        (np.dtype([("a", "i4")]), "cannot tell the dtype"),
+        (np.longdouble, "out of scope"),
+        (np.dtype("U1"), "out of scope"),
+        (np.dtype("U8"), "out of scope"),
+        (np.dtype("S1"), "out of scope"),
+        (np.dtype("M8[s]"), "out of scope"),
+        (np.dtype(object), "out of scope"),
+        (np.dtype([("a", "i4")]), "out of scope"),
         (np.number, "cannot tell the dtype"),
     ],
     ids=lambda v: str(v)[:20],
@@ -182,7 +182,6 @@ def test_nan_is_described() -> None:
         (np.array(3, ml_dtypes.int4), "np.int4=3[]"),
         (np.array(1.5, ml_dtypes.float8_e5m2), "np.float8_e5m2=1.5[]"),
         (np.zeros(3, ml_dtypes.float4_e2m1fn), "np.float4_e2m1fn[3]"),
-        (np.ma.masked_array([1.0, 2.0]), "np.float64[2]"),
         (np.int8(7), "np.int8(7)"),
         (np.bool_(True), "np.bool(True)"),
         (np.float64(1.5), "np.float64(1.5)"),  # a Python float too, by inheritance
@@ -218,7 +217,7 @@ def test_every_dtype_numpy_can_hold_is_described_in_each_role(name: str) -> None
     ids=lambda a: f"{type(a).__name__}-{a.dtype}",
 )  # fmt: skip
 def test_numpy_objects_of_no_number_dtype_are_refused(array: Any) -> None:
-    with pytest.raises(UsageError, match="cannot"):
+    with pytest.raises(UsageError, match="out of scope"):
         describe(array)
 
 

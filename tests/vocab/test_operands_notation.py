@@ -402,16 +402,16 @@ def test_an_operator_stands_between_any_two_operands(left: str, right: str, symb
 
 
 @pytest.mark.parametrize(("symbol", "op"), BINARY.items())
-def test_an_augmented_operator_is_in_place_and_a_comparison_has_none(symbol: str, op: str) -> None:
+def test_an_augmented_operator_is_a_form_and_a_comparison_has_none(symbol: str, op: str) -> None:
     text = f"int32[3] {symbol}= 5"
     if symbol in ("<", ">"):  # those are <= and >=
-        assert not parse_expression(text).inplace
+        assert not parse_expression(text).is_augmented
     elif symbol in COMPARISONS:
         with pytest.raises(UsageError):
             parse_expression(text)
     else:
         question = question_in(text, "numpy")
-        assert (question.op.name, question.inplace) == (op, True)
+        assert (question.op.name, question.form, question.inplace) == (op, "augmented", False)
 
 
 @pytest.mark.parametrize(
@@ -438,7 +438,7 @@ def test_a_unary_operator(symbol: str, op: str, operand: str) -> None:
 )
 def test_a_call_names_its_op_and_operands(text: str, op: str, args: list[str]) -> None:
     parsed = parse_expression(text)
-    assert (parsed.op, parsed.symbol, parsed.inplace) == (op, None, False)
+    assert (parsed.op, parsed.symbol, parsed.is_augmented) == (op, None, False)
     assert parsed.operands == tuple(parse_operand(arg) for arg in args)
 
 

@@ -1,4 +1,4 @@
-"""The Python Array API standard, 2024.12, as a namespace of castwise tensors.
+"""The Python Array API standard, 2025.12, as a namespace of castwise tensors.
 
 Its dialect is the standard's own; under `cw.use` and with `asarray(..., dialect=...)` the same
 functions follow another. What it has beyond the standard is in `beyond`.

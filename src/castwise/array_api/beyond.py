@@ -8,10 +8,11 @@ from castwise.array_api.calls import Axes, Operand, op
 from castwise.execute.tensor import Tensor
 
 __all__ = [
-    "addcmul", "allclose", "angle", "dot", "erf", "float_power", "fmax", "fmin", "fmod", "gelu",
-    "heaviside", "huber_loss", "l1_loss", "lerp", "log_softmax", "logsumexp", "median",
-    "mse_loss", "norm", "poisson_nll_loss", "relu", "rsqrt", "sigmoid", "softmax", "threshold",
-    "xlogy",
+    "addcdiv", "addcmul", "allclose", "angle", "cbrt", "clamp_max", "clamp_min", "degrees",
+    "div_no_nan", "dot", "erf", "exp2", "float_power", "floor_div", "fmax", "fmin", "fmod", "gelu",
+    "heaviside", "huber_loss", "isclose", "l1_loss", "ldexp", "lerp", "log_softmax", "logaddexp2",
+    "logsumexp", "median", "mse_loss", "multiply_no_nan", "norm", "poisson_nll_loss", "radians",
+    "real_div", "relu", "rsqrt", "rsub", "sigmoid", "softmax", "threshold", "truncate_div", "xlogy",
 ]  # fmt: skip
 
 Reduction: TypeAlias = Literal["mean", "sum", "none"]
@@ -42,6 +43,36 @@ def heaviside(x1: Operand, x2: Operand, /) -> Tensor:
     return op("heaviside", x1, x2)
 
 
+def logaddexp2(x1: Operand, x2: Operand, /) -> Tensor:
+    """The logarithm to base 2 of the sum of powers of 2."""
+    return op("logaddexp2", x1, x2)
+
+
+def ldexp(x1: Operand, x2: Operand, /) -> Tensor:
+    """The first operand times 2 to the power of the second."""
+    return op("ldexp", x1, x2)
+
+
+def exp2(x: Tensor, /) -> Tensor:
+    """2 to the power of each element."""
+    return op("exp2", x)
+
+
+def cbrt(x: Tensor, /) -> Tensor:
+    """The cube root of each element."""
+    return op("cbrt", x)
+
+
+def degrees(x: Tensor, /) -> Tensor:
+    """Each angle, given in radians, in degrees."""
+    return op("degrees", x)
+
+
+def radians(x: Tensor, /) -> Tensor:
+    """Each angle, given in degrees, in radians."""
+    return op("radians", x)
+
+
 def xlogy(x1: Operand, x2: Operand, /) -> Tensor:
     """The first operand times the logarithm of the second; 0 where the first is."""
     return op("xlogy", x1, x2)
@@ -60,6 +91,51 @@ def lerp(start: Operand, end: Operand, weight: Operand, /) -> Tensor:
 def addcmul(x1: Operand, x2: Operand, x3: Operand, /) -> Tensor:
     """The first operand plus the product of the others."""
     return op("addcmul", x1, x2, x3)
+
+
+def addcdiv(x1: Operand, x2: Operand, x3: Operand, /) -> Tensor:
+    """The first operand plus the quotient of the others."""
+    return op("addcdiv", x1, x2, x3)
+
+
+def rsub(x1: Operand, x2: Operand, /) -> Tensor:
+    """The second operand less the first."""
+    return op("rsub", x1, x2)
+
+
+def clamp_min(x1: Operand, x2: Operand, /) -> Tensor:
+    """Each element, no smaller than the bound."""
+    return op("clamp_min", x1, x2)
+
+
+def clamp_max(x1: Operand, x2: Operand, /) -> Tensor:
+    """Each element, no larger than the bound."""
+    return op("clamp_max", x1, x2)
+
+
+def real_div(x1: Operand, x2: Operand, /) -> Tensor:
+    """The quotient of two operands, in their own dtype."""
+    return op("real_div", x1, x2)
+
+
+def floor_div(x1: Operand, x2: Operand, /) -> Tensor:
+    """The quotient of two operands, rounded down."""
+    return op("floor_div", x1, x2)
+
+
+def truncate_div(x1: Operand, x2: Operand, /) -> Tensor:
+    """The quotient of two operands without its fraction."""
+    return op("truncate_div", x1, x2)
+
+
+def div_no_nan(x1: Operand, x2: Operand, /) -> Tensor:
+    """The quotient of two operands, and 0 where the divisor is."""
+    return op("div_no_nan", x1, x2)
+
+
+def multiply_no_nan(x1: Operand, x2: Operand, /) -> Tensor:
+    """The product of two operands, and 0 where the second is, whatever the first."""
+    return op("multiply_no_nan", x1, x2)
 
 
 def mse_loss(x1: Operand, x2: Operand, /, *, reduction: Reduction = "mean") -> Tensor:
@@ -144,6 +220,19 @@ def median(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> 
 def logsumexp(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """The logarithm of the sum of exponentials."""
     return op("logsumexp", x, axis=axis, keepdims=keepdims)
+
+
+def isclose(
+    x1: Operand,
+    x2: Operand,
+    /,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 1e-8,
+    equal_nan: bool = False,
+) -> Tensor:
+    """Whether each element is within the tolerance of the other."""
+    return op("isclose", x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
 def allclose(

@@ -9,8 +9,9 @@ from castwise.errors import UsageError
 from castwise.execute.apply import apply_op, apply_several
 from castwise.execute.backend import two_backends
 from castwise.execute.functions import function_for
+from castwise.execute.kinds import held_dtype
 from castwise.execute.steps import quieted
-from castwise.execute.tensor import Tensor, beside, held_dtype, wrapped
+from castwise.execute.tensor import Tensor, beside, wrapped
 from castwise.frameworks.catalog import STANDARD
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
@@ -78,6 +79,12 @@ def tensor(x: Any, name: str) -> Tensor:
     raise UsageError(
         f"{name} takes a tensor, not a {type(x).__name__}: make one, castwise.array_api.asarray(x)."
     )
+
+
+def alone(number: Number, x: Tensor) -> Tensor:
+    """A Python number as a 0-d tensor beside another, of its dtype and where it is held."""
+    array = x._kind.backend.make(number, x.dtype, copy=None, device=x.device)
+    return wrapped(array, x._kind)
 
 
 def as_index(array: Any, x: Tensor) -> Tensor:

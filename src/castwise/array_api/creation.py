@@ -7,11 +7,12 @@ from typing import Any, Literal, TypeAlias
 from castwise.array_api.calls import Number, called, laid_out, tensor, together
 from castwise.errors import UsageError
 from castwise.execute import tensor as tensors
+from castwise.execute import tracing
 from castwise.execute.backend import backend_named, backend_of
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
-from castwise.execute.kinds import Kind, interned
+from castwise.execute.kinds import Kind, held_dtype, interned
 from castwise.execute.python_data import default_dtype
-from castwise.execute.tensor import Tensor, held_dtype, wrapped
+from castwise.execute.tensor import Tensor, wrapped
 from castwise.frameworks.catalog import STANDARD, to_dialect
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
@@ -129,7 +130,7 @@ def arange(
 ) -> Tensor:
     """Numbers at equal steps from start up to stop, which is left out."""
     first, last = (0, start) if stop is None else (start, stop)
-    kind = _kind(dtype, [first, last, step], dialect, backend)
+    kind = _kind(dtype, [0 if _is_open(n) else n for n in (first, last, step)], dialect, backend)
     return _new("arange", kind, first, last, step, device=device)
 
 
@@ -182,13 +183,13 @@ def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
     return laid_out("triu", x, k=k)
 
 
-def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> list[Tensor]:
+def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]:
     """A grid of coordinates: each vector along its own dimension, repeated along the others."""
     if not arrays:
-        return []
+        return ()
     arrays = together(*arrays)
     found = called("meshgrid", *arrays, indexing=indexing)
-    return [wrapped(array, x._kind) for array, x in zip(found, arrays, strict=True)]
+    return tuple([wrapped(array, x._kind) for array, x in zip(found, arrays, strict=True)])
 
 
 def from_dlpack(
@@ -225,7 +226,14 @@ def _kind(dtype: DTypeLike, numbers: Any, dialect: Spoken, backend: str | None) 
     return kind.with_(dtype=held_dtype(wanted or _UNKNOWN, spoken))
 
 
+def _is_open(size: Any) -> bool:
+    """Whether a size, or one in a shape, is one that a graph knows when it runs: it has a name."""
+    return isinstance(size, str) or (isinstance(size, tuple) and any(map(_is_open, size)))
+
+
 def _new(name: str, kind: Kind, *arguments: Any, **options: Any) -> Tensor:
+    if _is_open(arguments):
+        kind = kind.with_(backend=tracing.backend_here() or kind.backend)
     backend = kind.backend
     function = getattr(backend.namespace, name)
     return wrapped(function(*arguments, dtype=backend.native(kind.dtype), **options), kind)

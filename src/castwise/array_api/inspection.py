@@ -8,7 +8,7 @@ from castwise.array_api.data_type_functions import isdtype
 from castwise.array_api.data_types import STANDARD_DTYPES
 from castwise.execute.backend import Backend, backend_named
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
-from castwise.execute.tensor import held_dtype
+from castwise.execute.kinds import held_dtype
 from castwise.frameworks.catalog import STANDARD, chosen_here, dialect_named
 from castwise.vocab.dtypes import DType
 from castwise.vocab.dtypes import dtype as dtype_named
@@ -30,9 +30,9 @@ class Info:
         """Where a new array is held."""
         return _backend().namespace.__array_namespace_info__().default_device()
 
-    def devices(self) -> list[Any]:
+    def devices(self) -> tuple[Any, ...]:
         """Where arrays can be held."""
-        return list(_backend().namespace.__array_namespace_info__().devices())
+        return tuple(_backend().namespace.__array_namespace_info__().devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
         """The dtypes of new arrays that name none: the dialect's for Python numbers."""

@@ -10,10 +10,17 @@ from castwise.execute.tensor import Tensor
 from castwise.vocab.dtypes import DType
 
 __all__ = [
-    "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm",
-    "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve",
-    "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
+    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul",
+    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr",
+    "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
+
+
+class Eig(NamedTuple):
+    """The eigenvalues of matrices and their eigenvectors, complex also where all are real."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
 
 
 class Eigh(NamedTuple):
@@ -63,6 +70,16 @@ def det(x: Tensor, /) -> Tensor:
 def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     """The elements on a diagonal of matrices."""
     return laid_out("linalg.diagonal", x, offset=offset)
+
+
+def eig(x: Tensor, /) -> Eig:
+    """The eigenvalues and eigenvectors of matrices."""
+    return Eig(*several("linalg.eig", x))
+
+
+def eigvals(x: Tensor, /) -> Tensor:
+    """The eigenvalues of matrices."""
+    return one("linalg.eigvals", x)
 
 
 def eigh(x: Tensor, /) -> Eigh:

@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from castwise.array_api.calls import Axes, called, laid_out, op, tensor, together
 from castwise.errors import UsageError
 from castwise.execute.tensor import Tensor, wrapped
 
 __all__ = [
-    "broadcast_arrays", "broadcast_to", "concat", "expand_dims", "flip", "moveaxis",
-    "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip",
+    "moveaxis", "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
 ]  # fmt: skip
 
 
-def broadcast_arrays(*arrays: Tensor) -> list[Tensor]:
+def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
     """The arrays in their common shape; each keeps its dtype."""
     if not arrays:
-        return []
+        return ()
     arrays = together(*arrays)
     found = called("broadcast_arrays", *arrays)
-    return [wrapped(array, x._kind) for array, x in zip(found, arrays, strict=True)]
+    return tuple([wrapped(array, x._kind) for array, x in zip(found, arrays, strict=True)])
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that arrays of some shapes have in common.
+
+    Raises ValueError where they have none.
+    """
+    found = []
+    for sizes in zip_longest(*[shape[::-1] for shape in shapes], fillvalue=1):
+        longer = {size for size in sizes if size != 1}
+        if len(longer) > 1:
+            raise ValueError(
+                f"the shapes {', '.join(map(str, shapes))} do not fit together: sizes of a "
+                "dimension must be equal, or 1."
+            )
+        found.append(longer.pop() if longer else 1)
+    return tuple(found[::-1])
 
 
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
@@ -47,9 +65,19 @@ def _check(arrays: Sequence[Tensor], name: str) -> None:
         raise UsageError(f"{name} takes at least one tensor.")
 
 
-def expand_dims(x: Tensor, /, axis: int) -> Tensor:
-    """The array with one more dimension of length 1."""
-    return laid_out("expand_dims", x, axis=axis)
+def expand_dims(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
+    """The array with more dimensions of length 1, where they stand in the result."""
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    ndim = tensor(x, "expand_dims").ndim + len(axes)
+    places = sorted({place % ndim for place in axes if -ndim <= place < ndim})
+    if len(places) != len(axes):
+        raise IndexError(
+            f"expand_dims to {ndim} dimensions takes different axes from {-ndim} to {ndim - 1}, "
+            f"not {axis}."
+        )
+    for place in places:
+        x = laid_out("expand_dims", x, axis=place)
+    return x
 
 
 def flip(x: Tensor, /, *, axis: Axes = None) -> Tensor:
@@ -66,7 +94,8 @@ def moveaxis(
 
 def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
     """The array with its dimensions in another order."""
-    return laid_out("permute_dims", x, axes)
+    ndim = tensor(x, "permute_dims").ndim
+    return laid_out("permute_dims", x, tuple([n + ndim if n < 0 else n for n in axes]))
 
 
 def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> Tensor:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from castwise.array_api.calls import Axes, Operand, as_index, called, op, tensor, together
+from castwise.array_api.calls import Axes, Operand, alone, as_index, called, op, tensor, together
 from castwise.array_api.data_type_functions import result_type
+from castwise.array_api.manipulation import reshape
 from castwise.execute.tensor import Tensor
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
@@ -33,18 +34,22 @@ def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
 
 def searchsorted(
     x1: Tensor,
-    x2: Tensor,
+    x2: Tensor | int | float,
     /,
     *,
     side: Literal["left", "right"] = "left",
     sorter: Tensor | None = None,
 ) -> Tensor:
     """Where elements of x2 would stand in x1, which is sorted or has a sorter."""
-    x1, x2 = together(tensor(x1, "searchsorted"), tensor(x2, "searchsorted"))
-    joined = result_type(x1, x2)
-    first, second = x1.astype(joined, copy=False), x2.astype(joined, copy=False)
+    if isinstance(x2, Tensor):
+        x1, x2 = together(tensor(x1, "searchsorted"), x2)
+    joined = result_type(tensor(x1, "searchsorted"), x2)
+    first = x1.astype(joined, copy=False)
+    second = x2.astype(joined, copy=False) if isinstance(x2, Tensor) else alone(x2, first)
     order = None if sorter is None else sorter._array
-    return as_index(called("searchsorted", first, second, side=side, sorter=order), x1)
+    sought = second if second.ndim else reshape(second, (1,))  # which every backend searches for
+    found = as_index(called("searchsorted", first, sought, side=side, sorter=order), x1)
+    return found if second.ndim else reshape(found, ())
 
 
 def where(condition: Tensor, x1: Operand, x2: Operand, /) -> Tensor:

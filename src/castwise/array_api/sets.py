@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from castwise.array_api.calls import as_index, called, laid_out
+from castwise.array_api.calls import Operand, as_index, called, laid_out, one
 from castwise.execute.tensor import Tensor, wrapped
 
-__all__ = ["unique_all", "unique_counts", "unique_inverse", "unique_values"]
+__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
 
 class UniqueAll(NamedTuple):
@@ -31,6 +31,11 @@ class UniqueInverse(NamedTuple):
 
     values: Tensor
     inverse_indices: Tensor
+
+
+def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Tensor:
+    """Whether each element of x1 is equal to one of x2, or to none where that is inverted."""
+    return one("isin", x1, x2, invert=invert)
 
 
 def unique_all(x: Tensor, /) -> UniqueAll:

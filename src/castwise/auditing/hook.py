@@ -52,6 +52,7 @@ class Hook:
     mode: Callable[[Callable[..., Any]], Any] | None = None
     dispatch: str = ""
     files: str = ""  # those of `makes` whose dtype is that of a file
+    rebinds: bool = False  # `x += y` is `x = x + y` of its arrays, whatever its dialect says
     is_guest: bool = False  # its arrays take part in operations of other frameworks
     makes_without_dtype: str = ""  # those of `makes` that take no dtype=
     takes_dtype_first: str = ""  # calls whose first argument is a dtype

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from castwise.conformance.grid import OPS, Question
+from castwise.conformance.grid import FORMS, OPS, Question, is_of_form
 from castwise.conformance.recorder import (
     Cell,
     Header,
@@ -16,6 +16,7 @@ from castwise.conformance.recorder import (
     find_recorder,
     frameworks,
     header,
+    read_cells,
     write_cells,
 )
 from castwise.conformance.value_grid import OPS as VALUE_OPS
@@ -34,31 +35,59 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--op", action="append", choices=sorted({*OPS, *VALUE_OPS}), metavar="OP",
         help="only this op; may be repeated",
     )  # fmt: skip
+    parser.add_argument("--form", choices=FORMS, help="only this form, such as augmented")
+    parser.add_argument(
+        "--add", action="store_true",
+        help="keep what the file has about other ops and forms; the versions must be the same",
+    )  # fmt: skip
     parser.add_argument("--values", action="store_true", help="what it computes, not only dtypes")
     parser.add_argument("-o", "--output", type=Path, required=True)
     chosen = parser.parse_args(arguments)
 
     record = _record_values if chosen.values else _record_dtypes
     try:
-        first, recorded, total = record(chosen.framework, chosen.mode, chosen.op)
+        first, recorded, total = record(chosen.framework, chosen.mode, chosen.op, chosen.form)
+        asked = len(recorded)
+        if chosen.add:
+            recorded = added(chosen.output, first, recorded, chosen.op, chosen.form)
     except (ImportError, ValueError) as error:
         parser.error(str(error))
     write_cells(chosen.output, first, recorded)
-    sys.stderr.write(f"{chosen.output}: {len(recorded)} cells of {total} questions\n")
+    sys.stderr.write(f"{chosen.output}: {asked} cells of {total} questions\n")
 
 
 Recorded = tuple[Header, list[Cell], int]
 
 
-def _record_dtypes(framework: str, mode: str, ops: list[str] | None) -> Recorded:
+def _record_dtypes(framework: str, mode: str, ops: list[str] | None, form: str | None) -> Recorded:
     """The header, the cells and how many questions were asked."""
     recorder = find_recorder(framework, mode)
+    recorder.scope = recorder.scope.limited_to(form)
     total = count(recorder, ops)
     return header(recorder), list(cells(recorder, ops, _progress(total))), total
 
 
-def _record_values(framework: str, mode: str, ops: list[str] | None) -> Recorded:
+def added(
+    path: Path, first: Header, recorded: list[Cell], ops: list[str] | None, form: str | None
+) -> list[Cell]:
+    """What a file has about other ops and forms, with what was recorded now.
+
+    Raises ValueError where the file was recorded from other versions.
+    """
+    before, kept = read_cells(path)
+    if before != first:
+        raise ValueError(f"{path} was recorded from {before}, and this is {first}: record it anew.")
+
+    def is_asked(cell: Cell) -> bool:
+        return (ops is None or cell.op in ops) and is_of_form(cell.form, form)
+
+    return [*(cell for cell in kept if not is_asked(cell)), *recorded]
+
+
+def _record_values(framework: str, mode: str, ops: list[str] | None, form: str | None) -> Recorded:
     """The same of values."""
+    if form is not None:
+        raise ValueError("--form limits what is asked about dtypes; values are recorded by --op.")
     recorder = find_value_recorder(framework, mode)
     total = sum(1 for _ in value_questions(recorder.scope.forms, recorder.dtypes, ops))
     return value_header(recorder), list(value_cells(recorder, ops, _progress(total))), total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 OPERATORS: dict[str, Callable[..., Any]] = {
@@ -31,8 +31,8 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "positive": operator.pos,
 }
 
-# `a @= b` is left out: of two vectors it has no array of the right shape to write to.
-INPLACE_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+# `a += b` and the others. Where an array has no such method Python takes `a + b`.
+AUGMENTED_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.iadd,
     "sub": operator.isub,
     "mul": operator.imul,
@@ -40,12 +40,26 @@ INPLACE_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "floor_divide": operator.ifloordiv,
     "remainder": operator.imod,
     "pow": operator.ipow,
+    "matmul": operator.imatmul,
     "bitwise_and": operator.iand,
     "bitwise_or": operator.ior,
     "bitwise_xor": operator.ixor,
     "bitwise_left_shift": operator.ilshift,
     "bitwise_right_shift": operator.irshift,
 }
+
+
+def assigned(op: str, operands: Sequence[Any], copy: Callable[[Any], Any]) -> Any:
+    """What the name stands for after `a += b`. An array `a` is copied first, NumPy's by its own
+    method and others by `copy`, since more is asked about it."""
+    import numpy as np
+
+    first, second = operands
+    if isinstance(first, np.ndarray):
+        first = first.copy()
+    elif not isinstance(first, (int, float, complex, np.generic)):
+        first = copy(first)
+    return AUGMENTED_OPERATORS[op](first, second)
 
 
 class RefusalError(TypeError):
@@ -70,4 +84,4 @@ def of_dtypes(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def of_sequence(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of a sequence of arrays, called with the arrays."""
-    return lambda *arrays: function(arrays)
+    return lambda *arrays, **named: function(arrays, **named)

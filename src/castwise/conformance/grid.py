@@ -21,7 +21,8 @@ from castwise.conformance.values import (
 UNARY = words(
     "abs neg positive exp log sqrt rsqrt sin tanh sigmoid relu erf gelu square sign floor ceil "
     "round trunc reciprocal isnan isinf isfinite real imag angle conj softmax log_softmax "
-    "threshold logical_not bitwise_not"
+    "threshold logical_not bitwise_not cos tan asin acos atan sinh cosh asinh acosh atanh log2 "
+    "log10 log1p exp2 expm1 cbrt degrees radians signbit"
 )
 REDUCTIONS = words(
     "sum prod mean cumsum cumprod any all max min argmax argmin std var median norm logsumexp "
@@ -31,14 +32,19 @@ BINARY = words(
     "add sub mul div floor_divide remainder fmod pow float_power eq ne lt le gt ge logical_and "
     "logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_left_shift "
     "bitwise_right_shift maximum minimum fmax fmin atan2 hypot logaddexp copysign nextafter "
-    "heaviside xlogy dot where result_type"
+    "logaddexp2 ldexp heaviside xlogy dot clamp_min clamp_max rsub real_div "
+    "floor_div truncate_div div_no_nan multiply_no_nan result_type"
 )
 # These take arrays alone, so that a scalar would only test their argument parsing.
-ARRAYS_ONLY = words("matmul mse_loss l1_loss huber_loss poisson_nll_loss allclose")
+ARRAYS_ONLY = words("matmul mse_loss l1_loss huber_loss poisson_nll_loss allclose isclose")
 DTYPES_ONLY = words("promote_types can_cast")
-TERNARY = words("clamp lerp addcmul")
+SELECTIONS = words("where")  # a condition first
+TERNARY = words("clamp lerp addcmul addcdiv")
 JOINS = words("concat stack")
-OPS = (*BINARY, *ARRAYS_ONLY, *DTYPES_ONLY, *TERNARY, *JOINS, *UNARY, *REDUCTIONS)
+OPS = (
+    *(*BINARY, *ARRAYS_ONLY, *DTYPES_ONLY, *SELECTIONS),
+    *(*TERNARY, *JOINS, *UNARY, *REDUCTIONS),
+)
 
 # One op of each family of rules: where a value decides, it decides alike within a family.
 BY_VALUE = words("add floor_divide pow bitwise_and div atan2 lt maximum where result_type")
@@ -49,6 +55,10 @@ OUT_OPS = words(
     "argmin std"
 )
 
+# What a call may be given by name; in a form they stand as "casting=unsafe,dtype=float32".
+NAMED = ("out", "alpha", "dtype", "casting", "where", "initial", "rounding_mode", "value", "delta")
+FORMS = ("function", "operator", "augmented", "inplace", *NAMED)
+
 PLAIN = ("True", "1", "1.5", "1+1j")  # one Python scalar of each kind
 LITERALS = (
     *PLAIN,
@@ -58,7 +68,18 @@ LITERALS = (
         "18446744073709551616 -9223372036854775809 70000.0 1e39 1e-50 inf nan 1e39j"
     ),
 )
+CHOSEN_FROM = (("int8[3]", "int8[3]"), ("int8[3]", "float32[]"), ("1", "1.5"))
 ALPHAS = ("True", "1", "2", "-1", "300", "1.5", "1e39", "1+1j")
+CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+# Numbers a reduction may start from: of each kind, and beyond some dtype each.
+INITIALS = words(
+    "True 1 -1 300 1.5 1e39 1+1j 9223372036854775808 18446744073709551616 np.int64(1) "
+    "np.float64(1.5) np.complex64(1)"
+)
+MASKS = words("bool[3] bool[] uint8[3] int64[3] float32[3] True 1 0.5")  # what where= may be
+ROUNDING_MODES = ("trunc", "floor")
+# Of these, dtype= and casting= are asked with operands of two dtypes and with numbers.
+_MIXED = words("add div lt")
 
 # Enough to meet every kind and both sides of each width rule, where all triples are too many.
 SAMPLE = words("bool uint8 int8 int64 uint16 float16 bfloat16 float32 float64 complex64")
@@ -70,7 +91,7 @@ class Question(NamedTuple):
     """One call to make: the op, the form it is called in and its operands in notation."""
 
     op: str
-    form: str  # function, operator, inplace, out=DTYPE or alpha=VALUE
+    form: str  # one of FORMS, what is given by name as out=DTYPE, alpha=VALUE
     operands: Operands
 
 
@@ -85,18 +106,49 @@ class Scope(NamedTuple):
     foreign: Operands = ()  # another framework's operands: NumPy's inside torch
     by_value: bool = False  # also 0-d arrays and typed scalars of chosen values
     has_matrices: bool = False  # matmul also of matrices, as vectors follow rules of their own
+    has_bare_dtypes: bool = False  # promote_types also of dtypes, where no array has them all
     is_left_out: Callable[[Question], bool] | None = None  # a call that would end the process
 
+    def limited_to(self, form: str | None) -> Scope:
+        """The same with one form alone; None stands for all."""
+        forms = {op: tuple(f for f in has if is_of_form(f, form)) for op, has in self.forms.items()}
+        return self._replace(forms=forms)
 
-def existing_forms(*, function: bool, operator: bool, inplace: bool) -> tuple[str, ...]:
-    """The forms of an op that a framework has, by name."""
-    exists = {"function": function, "operator": operator, "inplace": inplace}
+
+def is_of_form(asked: str, form: str | None) -> bool:
+    """Whether a question's form, such as out=float32, is a form such as out."""
+    return form is None or asked.partition("=")[0] == form
+
+
+def existing_forms(
+    *, function: bool, operator: bool, augmented: bool, inplace: bool = False
+) -> tuple[str, ...]:
+    """The forms of an op that a framework has, by name: `a += b` is augmented, a method that writes
+    into its array is in place."""
+    exists = {
+        "function": function, "operator": operator, "augmented": augmented, "inplace": inplace,
+    }  # fmt: skip
     return tuple(form for form in exists if exists[form])
 
 
 def out_forms(dtypes: Iterable[str]) -> Operands:
     """The forms in which an op writes to an array it is given."""
     return tuple(f"out={dtype}" for dtype in dtypes)
+
+
+def named_forms(name: str, values: Iterable[str]) -> Operands:
+    """The forms in which an op is given something by name, such as dtype=."""
+    return tuple(f"{name}={value}" for value in values)
+
+
+def given_by_name(form: str) -> dict[str, str]:
+    """What a form gives by name.
+
+    >>> given_by_name("casting=unsafe,dtype=float32"), given_by_name("operator")
+    ({'casting': 'unsafe', 'dtype': 'float32'}, {})
+    """
+    pairs = [part.partition("=") for part in form.split(",")]
+    return {name: value for name, equals, value in pairs if equals}
 
 
 def questions(scope: Scope, ops: Iterable[str] | None = None) -> Iterator[Question]:
@@ -122,21 +174,24 @@ def zero_d(dtypes: Iterable[str]) -> Operands:
 def _operands(scope: Scope, op: str, form: str) -> Iterable[Operands]:
     dtypes = (*scope.dtypes, *(f"{dtype}*" for dtype in scope.weak))
     arrays = (*nd(dtypes), *zero_d(dtypes))
-    if form.startswith("out="):
-        return _with_out(scope, op)
-    if form.startswith("alpha="):
-        return product(nd(scope.dtypes), (*nd(scope.dtypes), *PLAIN))
+    if "=" in form:
+        return _with_named(scope, op, form, arrays)
     if op in UNARY or op in REDUCTIONS:
         return product(arrays)
     if op in ARRAYS_ONLY:
-        matrices = tuple(f"{d}[3,3]" for d in dtypes if scope.has_matrices and op == "matmul")
+        # `a @= b` of two vectors has no array of the right shape to write to.
+        is_of_matrices = op == "matmul" and (scope.has_matrices or form == "augmented")
+        matrices = tuple(f"{d}[3,3]" for d in dtypes if is_of_matrices)
         return (*product(arrays, arrays), *product(matrices, matrices))
     if op in DTYPES_ONLY:
-        return product(nd(scope.dtypes), repeat=2)
+        bare = scope.dtypes if scope.has_bare_dtypes else ()
+        return (*product(nd(scope.dtypes), repeat=2), *product(bare, repeat=2))
     if op in JOINS:
         return _joins(scope)
     if op in TERNARY:
         return _ternary(scope)
+    if op in SELECTIONS:
+        return _selections(scope, op, form, arrays)
     return _binary(scope, op, form, arrays)
 
 
@@ -145,7 +200,9 @@ def _binary(scope: Scope, op: str, form: str, arrays: Operands) -> Iterator[Oper
     if op == "pow":
         others += EXPONENTS
     yield from product(arrays, (*arrays, *others))
-    if form != "inplace":
+    if form == "augmented" and op == "add":  # who decides there, decides for the others too
+        yield from product((*PLAIN, *scope.scalars, *scope.foreign), arrays)
+    if form not in ("augmented", "inplace"):
         yield from product(others, arrays)
         yield from product(scope.scalars, (*scope.scalars, *others))
         yield from product(scope.literals, scope.scalars)
@@ -159,13 +216,20 @@ def _binary(scope: Scope, op: str, form: str, arrays: Operands) -> Iterator[Oper
         yield from product((*nd(some), *zero_d(some), *PLAIN, "300"), repeat=3)
 
 
+def _selections(scope: Scope, op: str, form: str, arrays: Operands) -> Iterator[Operands]:
+    """All pairs that a bool array chooses from; then every other condition, with a few pairs."""
+    yield from (("bool[3]", *pair) for pair in _binary(scope, op, form, arrays))
+    conditions = (*arrays, *PLAIN, *scope.scalars, *scope.foreign)
+    yield from ((condition, *pair) for condition in conditions for pair in CHOSEN_FROM)
+
+
 def _by_value(scope: Scope, op: str, form: str) -> Iterator[Operands]:
     """Chosen values against every dtype; two 0-d operands once, where no value should count."""
     if op == "pow" and form == "operator":  # `**` takes short cuts at some exponents
         bases = (*nd(scope.dtypes), *zero_d(scope.dtypes), *scope.scalars)
         for dtype in scope.dtypes:
             yield from product(bases, operands_holding(dtype, EXPONENTS))
-    if (op, form) == ("add", "inplace") or (op in BY_VALUE and form == "function"):
+    if (op, form) == ("add", "augmented") or (op in BY_VALUE and form == "function"):
         valued = (*chosen_operands(scope.dtypes), *chosen_literals())
         partners = nd(scope.dtypes)
         if op == "add":
@@ -173,6 +237,27 @@ def _by_value(scope: Scope, op: str, form: str) -> Iterator[Operands]:
         yield from product(partners, valued)
         if form == "function":
             yield from product(valued, partners)
+
+
+def _with_named(scope: Scope, op: str, form: str, arrays: Operands) -> Iterable[Operands]:
+    """Operands beside what is given by name, so few that it alone is in question."""
+    every, name = nd(scope.dtypes), form.partition("=")[0]
+    if name == "out":
+        return _with_out(scope, op)
+    if name == "alpha":
+        return product(every, (*every, *PLAIN))
+    if name == "rounding_mode":
+        return (*product(arrays, (*arrays, *PLAIN)), *product(PLAIN, arrays))
+    if op in UNARY or op in REDUCTIONS:
+        return product(arrays if name == "dtype" else every)
+    some = nd(dtype for dtype in SAMPLE if dtype in scope.dtypes)
+    if op in SELECTIONS:
+        return (("bool[3]", a, a) for a in every)
+    if op in TERNARY:
+        return (*((a, a, a) for a in every), *((a, b, b) for a, b in product(some, repeat=2)))
+    if op in _MIXED and form in named_forms(name, scope.dtypes + CASTINGS):  # not both of them
+        return product(every, (*every, *PLAIN))
+    return (*((a, a) for a in every), *(product(some, PLAIN) if op in _MIXED else ()))
 
 
 def _with_out(scope: Scope, op: str) -> Iterator[Operands]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 Scalar = bool | int | float | complex
 
 _ARRAY = re.compile(r"(np\.)?(\w+?)(\*)?(?:=(.+))?\[(3(?:,3)?)?\]")
+_DTYPE = re.compile(r"bool|[a-z]+\d\w*")
 _NUMPY_SCALAR = re.compile(r"np\.(\w+)\((.+)\)")
 
 
@@ -24,6 +25,7 @@ class Spec(NamedTuple):
     is_numpy: bool = False
     is_scalar: bool = False
     is_weak: bool = False
+    is_array: bool = True  # False: a dtype by itself
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -34,8 +36,8 @@ def words(text: str) -> tuple[str, ...]:
 def read_operand(notation: str) -> Spec:
     """The operand a piece of notation names; an array that shows no value holds ones.
 
-    >>> read_operand("np.int64=300[]")
-    Spec(dtype='int64', shape=(), value=300, is_numpy=True, is_scalar=False, is_weak=False)
+    >>> read_operand("np.int64=300[]")[:4]
+    ('int64', (), 300, True)
     """
     array = _ARRAY.fullmatch(notation)
     if array:
@@ -43,6 +45,8 @@ def read_operand(notation: str) -> Spec:
         shape = tuple(int(length) for length in size.split(",")) if size else ()
         held = read_literal(value or "1")
         return Spec(dtype, shape, held, is_numpy=bool(prefix), is_weak=bool(weak))
+    if _DTYPE.fullmatch(notation):
+        return Spec(notation, (), 1, is_array=False)
     scalar = _NUMPY_SCALAR.fullmatch(notation)
     if scalar:
         return Spec(scalar[1], (), read_literal(scalar[2]), is_numpy=True, is_scalar=True)

@@ -7,8 +7,10 @@ no standard rounds, and floats that are added or multiplied in an order that is 
 from __future__ import annotations
 
 import cmath
+import functools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from castwise.conformance.operand import Scalar, words
 from castwise.conformance.value_notation import Held
@@ -26,12 +28,16 @@ _ACCUMULATED = {"float16": "float32", "bfloat16": "float32"}
 
 # Units in the last place of the result, of floats.
 _ULPS = {
-    **dict.fromkeys(words("pow float_power"), 1),
+    **dict.fromkeys(words("pow float_power degrees radians"), 1),
     **dict.fromkeys(words("exp log sin tanh rsqrt atan2 hypot xlogy sigmoid angle"), 2),
-    **dict.fromkeys(words("erf logaddexp logsumexp softmax log_softmax"), 4),
+    **dict.fromkeys(words("exp2 expm1 log2 log10 log1p cos tan asin acos atan sinh cosh"), 2),
+    **dict.fromkeys(words("asinh acosh atanh cbrt"), 2),
+    **dict.fromkeys(words("erf logaddexp logaddexp2 logsumexp softmax log_softmax"), 4),
 }
 # The same of complex numbers, whose parts are sums of products.
 _COMPLEX_ULPS = 4
+# A sum in these cancels: they are off by as many units of the operands, too.
+_CANCELLING = words("gelu logaddexp2")
 _COMPLEX_POWER_ULPS = 32  # exp(y * log(x)), of which the error grows with y * log(x)
 _SUMS = words("sum cumsum mean dot matmul mse_loss l1_loss huber_loss poisson_nll_loss")
 _PRODUCTS = words("prod cumprod")
@@ -44,12 +50,21 @@ def agrees(op: str, operands: Sequence[Held], expected: Held, computed: Held) ->
     if (expected.dtype, expected.shape) != (computed.dtype, computed.shape):
         return False
     slack = _slack(op, operands, expected)
-    if op == "gelu":  # 1 + erf(x) cancels: as many units of the operand
-        units = [4 * _unit(x, str(expected.dtype)) for x in map(_size, operands[0].values)]
+    if op in _CANCELLING and expected.dtype in (*_FORMATS, *_PARTS):
+        units = [4 * _unit(size, str(expected.dtype)) for size in _sizes(operands, expected)]
         trios = zip(expected.values, computed.values, units, strict=True)
-        return all(_is_near(a, b, expected.dtype, (0, unit)) for a, b, unit in trios)
+        return all(_is_near(a, b, expected.dtype, (slack[0], unit)) for a, b, unit in trios)
     pairs = zip(expected.values, computed.values, strict=True)
     return all(_is_near(a, b, expected.dtype, slack) for a, b in pairs)
+
+
+def _sizes(operands: Sequence[Held], expected: Held) -> list[float]:
+    """The largest size beside each value of a result, with which the operands are broadcast."""
+    import numpy as np
+
+    sizes: list[Any] = [np.reshape([_size(value) for value in o.values], o.shape) for o in operands]
+    largest = functools.reduce(np.maximum, sizes)
+    return [float(size) for size in np.broadcast_to(largest, expected.shape).ravel()]
 
 
 def _slack(op: str, operands: Sequence[Held], expected: Held) -> tuple[float, float]:

@@ -27,8 +27,8 @@ from castwise.conformance.value_operands import (
 BINARY = words(
     "add sub mul div floor_divide remainder fmod pow float_power eq ne lt le gt ge logical_and "
     "logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_left_shift "
-    "bitwise_right_shift maximum minimum fmax fmin atan2 hypot logaddexp copysign nextafter "
-    "heaviside xlogy"
+    "bitwise_right_shift maximum minimum fmax fmin atan2 hypot logaddexp logaddexp2 copysign "
+    "nextafter ldexp heaviside xlogy isclose"
 )
 LOSSES = words("mse_loss l1_loss huber_loss poisson_nll_loss")
 PRODUCTS = words("dot matmul")
@@ -62,8 +62,10 @@ def value_questions(
     forms: Mapping[str, Collection[str]], dtypes: Collection[str], ops: Iterable[str] | None = None
 ) -> Iterator[Question]:
     """Every question on values to a framework that has these forms of each op and these dtypes."""
+    # Where there are methods, `a += b` computes as they do, or as the operator.
+    has_methods = any("inplace" in exists for exists in forms.values())
     for op in OPS if ops is None else ops:
-        for form in ("function", "operator", "inplace"):
+        for form in ("function", "operator", "inplace" if has_methods else "augmented"):
             if form in forms.get(op, ()):
                 yield from _of(op, form, dtypes)
         if op == CAST:
@@ -137,6 +139,12 @@ def _binary(op: str, first: str, second: str) -> Iterator[Operands]:
         if op in _DIVISIONS or low:
             yield _both(first, second, paired(left, wild))
         return
+    if op == "ldexp":
+        second = second if second in INTEGERS else "int32"
+        far = [x for x in (0, 1, -1, 7, -7, 100, -100, 200, -200, 2000, -2000)
+               if limits_of(second)[0] <= x <= limits_of(second)[1]]  # fmt: skip
+        yield _both(first, second, paired(left, far))
+        return
     if op in _SHIFTS and second in INTEGERS:
         width = bits_of(second)
         counts = (0, 1, width // 2, width - 1, width, width + 1, 2 * width - 1)
@@ -173,7 +181,7 @@ def _beside_scalars(op: str, form: str, dtype: str) -> Iterator[Operands]:
         return
     yield from ((array, other) for other in others)
     yield from ((zero_d, other) for other in others)
-    if form != "inplace":
+    if form not in ("augmented", "inplace"):
         yield from ((other, array) for other in others)
         yield from ((other, zero_d) for other in numbers)
 

@@ -37,9 +37,21 @@ def check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
                 f"{plan.op.name} goes along an axis, and a 0-d array has none",
                 "Give it a dimension.",
             )
+    _check_end(plan, operands)
     if plan.same_dtype and len({o.dtype for o in _compared(plan, operands)}) > 1:
         why = plan.because or f"{plan.op.name} needs operands of one dtype"
         raise Refusal(why, "Cast one to the other.")
+
+
+def _check_end(plan: Plan, operands: tuple[Operand, ...]) -> None:
+    """Raises Refusal for what may not stand at the end."""
+    last = operands[-1].dtype or plan.python[operands[-1].kind]
+    if last in plan.refuses_last:
+        raise Refusal(f"{plan.op.name} takes no {last} at the end", "Cast it to int32.")
+    together = operands[len(operands) - plan.one_inexact_of_last :]
+    if together and all([o.kind in ("bool", "int") for o in together]):
+        why = plan.because or f"{plan.op.name} takes no integers alone at the end"
+        raise Refusal(why, "Make one a float.")
 
 
 def check_known(plan: Plan, operand: Operand) -> None:

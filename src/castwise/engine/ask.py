@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from castwise.engine.decide import decide
-from castwise.engine.decision import Decision, Question, Refusal
+from castwise.engine.decision import NOTHING, Decision, Named, Question, Refusal
 from castwise.errors import UsageError, did_you_mean
 from castwise.frameworks.catalog import dialect_named, dialects, to_dialect
 from castwise.frameworks.dialect import Dialect
@@ -17,6 +18,7 @@ from castwise.vocab.operands import UNDEFINED, Operand, Scalar
 from castwise.vocab.ops import Op, known_op, op, op_of_symbol
 
 CACHE_SIZE = 1 << 16
+_FORMS = ("function", "operator", "augmented")  # in place and out= are asked by their names
 _answers: dict[object, Decision | Refused] = {}
 
 
@@ -41,11 +43,19 @@ def resolve(
 
     Operands are notation, live arrays of any framework, Python numbers or Operands; None is an
     undefined one, which takes no part. Some have names: min and max of clamp. `form` is
-    "operator" or "function", which some frameworks answer differently; the operator by default
-    where there is one. `out` is the dtype of out=, `alpha` the factor of add and sub.
+    "operator", "function" or "augmented" (`x += y`), which some frameworks answer differently; the
+    operator by default where there is one. `inplace` asks about the method, such as x.add_(y), and
+    where a framework has none about what it has: `x += y`. `out` is the dtype of out=, `alpha` the
+    factor of add and sub. What else a call gives by name counts as it does in the framework: dtype,
+    casting, where, initial, rounding_mode, value, delta; where its op does not take it, it is
+    refused.
 
     >>> resolve("add", "int32[3]", 5.5, dialect="torch").result
     float32
+    >>> resolve("add", "int32[3]", 5.5, dialect="jax", form="augmented").result
+    float32
+    >>> resolve("sum", "int8[3]", dtype="int8", dialect="torch").result
+    int8
 
     Raises PromotionError where the dialect refuses, UsageError where the question makes no sense.
     """
@@ -70,16 +80,62 @@ def question_of(
     row = find_op(name, chosen)
     if form is None:
         form = "operator" if row.symbol else "function"
-    elif form not in ("function", "operator"):
-        raise UsageError(f"form is 'function' or 'operator', not {str(form)[:40]!r}.")
+    elif form not in _FORMS:
+        raise UsageError(
+            f"form is 'function', 'operator' or 'augmented', not {str(form)[:40]!r}. In place and"
+            " out= have names of their own: inplace=True, out='float32'."
+        )
     seen = [None if o is None else operand_of(o) for o in operands]
     given, others = row.arranged(seen, named)
     alpha = others.pop("alpha", None)
+    if form == "augmented":
+        check_augmented(row, len(given), {"inplace": inplace, "out": out, "alpha": alpha})
+    by_name = named_of(row, others)
     _check_named(row, others)
     target = None if out is None else to_dtype(out)
     factor = None if alpha is None else factor_of(alpha)
     described = tuple(map(operand_of, given))
-    return Question(row, described, chosen, form, bool(inplace), target, factor)
+    return Question(row, described, chosen, form, bool(inplace), target, factor, by_name)
+
+
+def named_of(row: Op, given: dict[str, Any]) -> Named:
+    """What a call gives by name and the dtypes depend on, taken out of all that it gives."""
+    readers = {name: read for name, read in _READERS.items() if name in (*_OF_ANY_OP, *row.takes)}
+    if row.family == "conversion" or readers.keys().isdisjoint(given):
+        return NOTHING
+    taken = {name: given.pop(name) for name in readers if name in given}
+    found = {name: readers[name](name, thing) for name, thing in taken.items() if thing is not None}
+    return Named(**found) if found else NOTHING
+
+
+def _dtype(name: str, thing: Any) -> DType:
+    return to_dtype(thing)
+
+
+def _word(name: str, thing: Any) -> str:
+    if not isinstance(thing, str):
+        raise UsageError(f"{name} is a word, not a {type(thing).__name__}.")
+    return thing
+
+
+def _operand(name: str, thing: Any) -> Operand:
+    return operand_of(thing)
+
+
+def _number(name: str, thing: Any) -> Scalar:
+    return factor_of(thing, name)
+
+
+_OF_ANY_OP = ("dtype", "casting", "where", "initial")
+_READERS: dict[str, Callable[[str, Any], Any]] = {
+    "dtype": _dtype,
+    "casting": _word,
+    "where": _operand,
+    "initial": _operand,
+    "rounding_mode": _word,
+    "value": _number,
+    "delta": _number,
+}
 
 
 def operand_of(thing: Any) -> Operand:
@@ -88,6 +144,18 @@ def operand_of(thing: Any) -> Operand:
     if type(thing) is Operand:
         return thing
     return UNDEFINED if thing is None else describe_or_dtype(thing)
+
+
+def check_augmented(row: Op, count: int, others: Mapping[str, Any]) -> None:
+    """Raises UsageError where `x += y` is asked of an op without it, of more or fewer operands, or
+    together with what an operator does not take."""
+    if not row.augments:
+        raise UsageError(f"{row.name} has no operator to stand before =: ask with inplace=True.")
+    if count != 2:
+        raise UsageError(f"x {row.symbol}= y has two operands, not {count}.")
+    for name, value in others.items():
+        if value is not None and value is not False:
+            raise UsageError(f"x {row.symbol}= y takes no {name}=: leave it out, or the form.")
 
 
 def _check_named(row: Op, others: dict[str, Any]) -> None:
@@ -99,29 +167,41 @@ def _check_named(row: Op, others: dict[str, Any]) -> None:
             raise UsageError(f"{row.name} takes no {name[:40]}= where its dtype is asked.{hint}")
 
 
-def factor_of(alpha: Any) -> Scalar:
-    """The Python number an alpha is; a NumPy scalar is one too."""
-    value = None if isinstance(alpha, (str, DType)) else _described(alpha).value
+def factor_of(alpha: Any, name: str = "alpha") -> Scalar:
+    """The Python number an alpha, or another of that sort, is; a NumPy scalar is one too."""
+    value = None if isinstance(alpha, (str, DType)) else _described(alpha, name).value
     if value is None:
-        raise UsageError(f"alpha is a number, not {str(alpha)[:40]!r}.")
+        raise UsageError(f"{name} is a number, not {str(alpha)[:40]!r}.")
     return value
 
 
-def _described(alpha: Any) -> Operand:
+def _described(alpha: Any, name: str) -> Operand:
     try:
         return describe(alpha)
     except UsageError:
-        raise UsageError(f"alpha is a number, not a {type(alpha).__name__}.") from None
+        raise UsageError(f"{name} is a number, not a {type(alpha).__name__}.") from None
 
 
 def question_in(text: str, dialect: str | Dialect | None = None) -> Question:
-    """The question a call or an operator expression asks, such as "int32[3] + 5.5"."""
+    """The question a call or an operator expression asks, such as "int32[3] + 5.5".
+
+    A name that ends in _ is a method that writes in place: "add_(int32[3], 5)".
+    """
     chosen = to_dialect(dialect)
     parsed = parse_expression(text)
     if parsed.symbol:
         row = op_of_symbol(parsed.symbol, len(parsed.operands))
-        return Question(row, parsed.operands, chosen, "operator", parsed.inplace)
-    return question_of(parsed.op or "", *parsed.operands, dialect=chosen, form="function")
+        form = "augmented" if parsed.is_augmented else "operator"
+        return Question(row, parsed.operands, chosen, form)
+    name = parsed.op or ""
+    is_method = name.endswith("_") and not known_op(name)
+    return question_of(
+        name.removesuffix("_") if is_method else name,
+        *parsed.operands,
+        dialect=chosen,
+        form="function",
+        inplace=is_method,
+    )
 
 
 def answer(question: Question) -> Decision:
@@ -150,7 +230,7 @@ def _decide(question: Question) -> Decision | Refused:
 
 
 def find_op(name: str, dialect: Dialect) -> Op:
-    """The op of a name: castwise's own, a framework's with its prefix, or the dialect's without.
+    """The op of a name: the dialect's, castwise's own, or a framework's with its prefix.
 
     >>> find_op("np.arctan2", dialect_named("torch")).name
     'atan2'
@@ -159,7 +239,7 @@ def find_op(name: str, dialect: Dialect) -> Op:
     """
     if not isinstance(name, str):
         raise UsageError(f"an op is named by a string, not a {type(name).__name__}.")
-    row = known_op(name)
+    row = known_op(_aliases(dialect).get(name, name))
     if row:
         return row
     prefix, _, tail = name.rpartition(".")

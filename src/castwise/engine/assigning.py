@@ -10,7 +10,8 @@ from castwise.engine.output import can_become
 from castwise.engine.plan import reach_of
 from castwise.engine.values import is_unconvertible
 from castwise.errors import PromotionError, ScalarRangeError
-from castwise.frameworks.dialect import OUTPUTS, Dialect
+from castwise.frameworks.dialect import Dialect
+from castwise.frameworks.policies import OUTPUTS
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Scalar
 
@@ -18,11 +19,17 @@ _INT64, _UINT64 = dtype("int64"), dtype("uint64")
 
 
 def check_assignment(
-    value: Operand, target: DType, dialect: Dialect, *, is_filling: bool = False
+    value: Operand,
+    target: DType,
+    dialect: Dialect,
+    *,
+    is_filling: bool = False,
+    by_places: bool = False,
 ) -> None:
     """Raises PromotionError where the dialect does not cast the value to the array's dtype,
-    ScalarRangeError where it has no room for a number."""
-    refusal = refusal_of(value, target, dialect, is_filling=is_filling)
+    ScalarRangeError where it has no room for a number; `by_places`: an array in the index names
+    the elements one by one."""
+    refusal = refusal_of(value, target, dialect, is_filling=is_filling, by_places=by_places)
     if refusal:
         kind = ScalarRangeError if refusal.by_value else PromotionError
         what = f"{target}[...] = {value} is not defined in {dialect.name}"
@@ -30,10 +37,15 @@ def check_assignment(
 
 
 def refusal_of(
-    value: Operand, target: DType, dialect: Dialect, *, is_filling: bool = False
+    value: Operand,
+    target: DType,
+    dialect: Dialect,
+    *,
+    is_filling: bool = False,
+    by_places: bool = False,
 ) -> Refusal | None:
     """Why the dialect does not assign a value to elements of a dtype, or fill an array with it."""
-    why = _objection(value, target, dialect)
+    why = _objection(value, target, dialect, by_places)
     if why:
         cast = f"Cast the value: x.astype('{target}')."
         return Refusal(why, f"Write a number of {target}." if value.is_scalar else cast)
@@ -47,7 +59,18 @@ def refusal_of(
     )
 
 
-def _objection(value: Operand, target: DType, dialect: Dialect) -> str:
+def dtype_of_whole(value: Operand, held: DType, dialect: Dialect) -> DType:
+    """The dtype an array has after x[...] = value: its own, or that of the value."""
+    if dialect.assigns_whole != "takes the value's dtype":
+        return held
+    if value.dtype is not None:
+        return value.dtype
+    is_higher = KINDS.index(value.kind) > held.rank
+    is_real_part = value.kind == "float" and held.kind == "complex"
+    return dtype(dialect.python[value.kind]) if is_higher or is_real_part else held
+
+
+def _objection(value: Operand, target: DType, dialect: Dialect, by_places: bool) -> str:
     if value.dtype is None and value.kind == "complex" and target.kind in ("int", "float"):
         return "a complex number has no place among real ones"
     if value.dtype is None:
@@ -56,6 +79,9 @@ def _objection(value: Operand, target: DType, dialect: Dialect) -> str:
     if not can_become(reach_of(dialect), dialect.assigns, value.dtype, target):
         return OUTPUTS[dialect.assigns]
     cast = cast_between(value.dtype, target)
+    is_number = value.is_scalar  # of NumPy's, which counts as one of Python's
+    if cast and by_places and not is_number and dialect.assigns_by_places == "same dtype":
+        return "what an array in the index writes at its places must have the dtype of these"
     if cast and "no implicit cast" in dialect.guards:
         return f"the implicit cast {cast} is not allowed"
     if cast and "no lossy cast" in dialect.guards and not HARMLESS.issuperset(cast.hazards):

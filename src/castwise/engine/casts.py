@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from castwise.engine.composed import composition
 from castwise.engine.counted import raised
 from castwise.engine.decision import Cast, Refusal, cast_between
 from castwise.engine.joining import is_integer_power, own_dtype
@@ -20,7 +21,8 @@ def targets_of(
     if not plan.promotes and is_own:
         return [plan.converts.get(own, own) for own in unpromoted(plan, operands)]
     targets = [compute] * len(operands)
-    if is_integer_power(plan, operands):  # the exponent takes no part
+    is_apart = plan.joins == "exponent apart" and composition(plan, operands) is None
+    if is_apart or is_integer_power(plan, operands):  # the exponent takes no part
         targets[-1] = operands[-1].dtype or compute
     return targets
 

@@ -18,7 +18,8 @@ def counted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operan
 
 def truncated(plan: Plan, operand: Operand, say: Say) -> Operand:
     """An operand as the array it really is."""
-    target = plan.truncates.get(operand.dtype) if operand.dtype else None
+    is_kept = plan.keeps_dtypes and operand.shape is None
+    target = plan.truncates.get(operand.dtype) if operand.dtype and not is_kept else None
     if say and target:
         say(f"There are no {operand.dtype} arrays here: it is truncated to {target}.")
     return replace(operand, dtype=target, value=None) if target else operand

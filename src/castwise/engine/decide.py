@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from castwise.engine import numpy_operands
 from castwise.engine.accepts import check_accepted, check_count, check_known, check_operands
 from castwise.engine.casts import cast_to, check_width, targets_of, unpromoted
 from castwise.engine.composed import Computed, composed_dtypes, composition
+from castwise.engine.condition import check_condition
 from castwise.engine.conversion import check_conversion, check_joins, own_arrays
 from castwise.engine.converted import converted
 from castwise.engine.counted import counted, truncated
 from castwise.engine.decision import (
+    NOTHING,
     Cast,
     Decision,
     Question,
@@ -20,9 +23,11 @@ from castwise.engine.decision import (
     cast_text,
     step_text,
 )
+from castwise.engine.forms import TAKE_RESULT, form_of, is_numpy_writing, is_written, rebinds
 from castwise.engine.guards import check_guards
 from castwise.engine.joining import is_integer_power, not_computed
 from castwise.engine.joins import is_strong_power, joined
+from castwise.engine.named import cast_first, check_named, computed_in, loop_giving, plan_for
 from castwise.engine.output import written_dtype
 from castwise.engine.plan import Plan, plan_of
 from castwise.engine.scalars import Say
@@ -32,7 +37,7 @@ from castwise.engine.weak import is_weakly_typed
 from castwise.errors import UsageError
 from castwise.frameworks.catalog import dialect_named
 from castwise.vocab.dtypes import DType, dtype, strong_twin
-from castwise.vocab.operands import UNDEFINED, Operand
+from castwise.vocab.operands import UNDEFINED, Operand, Role
 
 
 def decide(question: Question, say: Say = None) -> Decision:
@@ -42,27 +47,33 @@ def decide(question: Question, say: Say = None) -> Decision:
     """
     row = question.op
     check_count(question)
-    form = "inplace" if question.inplace else "out" if question.out else question.form
-    plan = plan_of(row, question.dialect, form)
+    form = form_of(question)
+    named = question.named
+    plan = (
+        plan_of(row, question.dialect, form) if named is NOTHING else plan_for(question, form, say)
+    )
     given = question.operands[1:] if row.is_condition_first else question.operands
     if row.family == "conversion":
         return converted(question, say)
+    of_condition = (
+        check_condition(plan, question.operands[0], say) if row.is_condition_first else None
+    )
     if say:
         for operand in given:
             say(f"{operand} is {_role_text(operand)}.")
     written = tuple([o for o in given if o is not UNDEFINED])
-    stays_weak = question.inplace and _stays_weak(plan, written[0])
+    is_in_place = is_written(question)
+    stays_weak = is_in_place and _stays_weak(plan, written[0])
     entered = (replace(written[0], is_weak=False), *written[1:]) if stays_weak else written
     compute, computed, is_weak, is_own = _dtypes(plan, question, entered, say)
     result = computed
-    if question.inplace or question.out:
+    if is_in_place or question.out:
         computed, result = _written(plan, question, written, computed, say)
-        is_weak = is_weak if plan.output == "rebinds" else stays_weak
+        is_weak = is_weak if plan.output in TAKE_RESULT else stays_weak
     targets = targets_of(plan, written, compute, is_own)
     casts = _casts(plan, given, targets)
     result_cast = None if result is computed else cast_between(computed, result)
-    is_lacking = compute in plan.no_kernel or compute not in plan.computes
-    notes = (_no_kernel_note(plan, compute),) if is_lacking and is_own else ()
+    notes = _notes(plan, question, compute if is_own else None, of_condition)
     decision = Decision(question, result, compute, casts, result_cast, is_weak, notes)
     if say:
         for cast in filter(None, (*casts, result_cast)):
@@ -70,8 +81,25 @@ def decide(question: Question, say: Say = None) -> Decision:
     if question.dialect.guards:
         check_guards(decision)
     if say:
-        say(f"The result is {'a weak ' if is_weak else ''}{result}.")
+        _say_result(decision, say)
     return decision
+
+
+def _notes(
+    plan: Plan, question: Question, own_compute: DType | None, of_condition: str | None
+) -> tuple[str, ...]:
+    """What there is no kernel for: the dtype its own rules compute in, or a condition's."""
+    is_asked = own_compute is question.named.dtype and plan.takes_dtype == "computes"
+    is_lacking = own_compute in plan.no_kernel or not (is_asked or own_compute in plan.computes)
+    of_compute = _no_kernel_note(plan, own_compute) if own_compute and is_lacking else None
+    return tuple(filter(None, (of_compute, of_condition)))
+
+
+def _say_result(decision: Decision, say: Callable[[str], None]) -> None:
+    symbol = decision.question.op.symbol
+    if rebinds(decision.question):
+        say(f"`x {symbol}= y` is `x = x {symbol} y`: the name is bound to a new array.")
+    say(f"The result is {'a weak ' if decision.is_weak else ''}{decision.result}.")
 
 
 def _casts(plan: Plan, given: tuple[Operand, ...], targets: list[DType]) -> tuple[Cast | None, ...]:
@@ -90,7 +118,9 @@ def _written(
         if say:
             say(f"Nothing is cast: what is written into says that it is {destination}.")
         return destination, destination
-    if say:
+    if say and plan.output == "becomes":
+        say(f"The array itself becomes the {computed} result.")
+    elif say and not rebinds(question):
         say(f"The {computed} result is to be written into {destination}.")
     return computed, written_dtype(plan, computed, destination)
 
@@ -107,7 +137,7 @@ def _destination(plan: Plan, question: Question, first: Operand) -> DType:
 
 def _stays_weak(plan: Plan, destination: Operand) -> bool:
     """Whether what is written into counts as strong meanwhile, and stays as weak as it was."""
-    if not destination.is_weak or plan.output == "rebinds" or plan.makes_strong:
+    if not destination.is_weak or plan.output in TAKE_RESULT or plan.makes_strong:
         return False
     check_known(plan, destination)
     return True
@@ -121,6 +151,7 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
         is_mixed = False
     if plan.makes_arrays:
         written = own_arrays(plan, written, say)
+    written = cast_first(plan, written, question.named, say)
     composed = composition(plan, written) if plan.composes else None
     if composed:
         for operand in written:
@@ -140,10 +171,33 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
     check_same_dtype(plan, written, question.out)
     if plan.borrows:
         return _decided_elsewhere(plan.borrows, plan, question, written, say)
-    compute, is_weak = _compute_dtype(plan, written, say)
+    return _own_dtypes(plan, question, written, say)
+
+
+def _own_dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: Say) -> Computed:
+    """The dtypes that the dialect's own rules for an op decide on."""
+    named = question.named
+    if named.dtype and plan.takes_dtype == "result":
+        compute, is_weak = loop_giving(plan, written, named.dtype, say), False
+    else:
+        compute, is_weak = _compute_dtype(plan, written, say)
+    if named.dtype and plan.takes_dtype == "computes":
+        compute, is_weak = computed_in(named.dtype, say), False
     check_values(plan, written, compute, question)
-    result = _result_dtype(plan, written, compute, say)
-    return Computed(compute, result, is_weak and result.kind != "bool" and not plan.makes_strong)
+    if named is not NOTHING:
+        check_named(plan, written, named, compute)
+    is_result = named.dtype is compute and plan.takes_dtype == "computes"
+    result = compute if is_result else _result_dtype(plan, written, compute, say)
+    return Computed(
+        compute, result, is_weak and result.kind != "bool" and not _makes_strong(plan, written)
+    )
+
+
+def _makes_strong(plan: Plan, operands: tuple[Operand, ...]) -> bool:
+    """Whether the result is strong, weak as its operands may be."""
+    looked_at = operands[:1] if plan.arrays_make_strong == "first" else operands
+    has_array = any([o.role.native is Role.ARRAY for o in looked_at])
+    return plan.makes_strong or (plan.arrays_make_strong != "" and has_array)
 
 
 def _decided_elsewhere(
@@ -158,7 +212,9 @@ def _decided_elsewhere(
             )
     other = dialect_named(name)
     written = numpy_operands.as_seen(plan, written)
-    decision = decide(replace(question, dialect=other, inplace=False, operands=written))
+    is_operator = question.form == "augmented" and not is_numpy_writing(question)
+    form = "operator" if is_operator else question.form
+    decision = decide(replace(question, dialect=other, form=form, inplace=False, operands=written))
     if say:
         say(f"Here {other.name} decides: {step_text(decision)}.")
     result = plan.numpy_result.get(decision.result, decision.result)
@@ -204,7 +260,8 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say
         result = compute.part
     elif plan.result == "first":
         first = operands[0].dtype or compute
-        result = first if plan.output == "rebinds" else written_dtype(plan, compute, first)
+        is_free = plan.output in TAKE_RESULT
+        result = first if is_free else written_dtype(plan, compute, first)
     else:
         named = dtype(plan.dialect.index if plan.result == "index" else plan.result)
         result = plan.truncates.get(named, named)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from castwise.errors import PromotionError, ScalarRangeError
@@ -38,6 +38,43 @@ class Cast:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """What a call is given by name beside its operands, as far as the dtypes depend on it."""
+
+    dtype: DType | None = None
+    casting: str | None = None
+    where: Operand | None = None
+    initial: Operand | None = None
+    rounding_mode: str | None = None
+    value: Scalar | None = None
+    delta: Scalar | None = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What of it is given, by name."""
+        return {name: found for name in _NAMES if (found := getattr(self, name)) is not None}
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """All of it that an answer can depend on; True and 1 are not the same number."""
+        return tuple(
+            [
+                (
+                    name,
+                    (found.key, found.value)
+                    if isinstance(found, Operand)
+                    else (type(found), found),
+                )
+                for name, found in self.given.items()
+            ]
+        )
+
+
+_NAMES = tuple([field.name for field in fields(Named)])
+NOTHING = Named()
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One question: an op applied to operands, in a dialect and a form."""
 
@@ -48,6 +85,7 @@ class Question:
     inplace: bool = False
     out: DType | None = None
     alpha: Scalar | None = None
+    named: Named = NOTHING
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -56,17 +94,27 @@ class Question:
         alpha = (type(self.alpha), self.alpha)  # True and 1 are equal, and not the same alpha
         if self.op.counts_dimensions:
             operands = (*operands, *[min(operand.rank, 2) for operand in self.operands])
-        return self.op, self.dialect, self.form, self.inplace, self.out, alpha, operands
+        if self.op.family == "questions":  # a dtype by itself may count for more than an array
+            operands = (*operands, *[operand.shape is None for operand in self.operands])
+        named = () if self.named is NOTHING else self.named.key
+        return self.op, self.dialect, self.form, self.inplace, self.out, alpha, operands, named
+
+    @property
+    def is_assignment(self) -> bool:
+        """Whether it is about `x += y` or in place, so that x is both an operand and the target."""
+        return self.inplace or self.form == "augmented"
 
     def __str__(self) -> str:
         words = [str(operand) for operand in self.operands]
-        symbol = self.op.symbol if self.form == "operator" else None
-        if symbol and len(words) == 1:
+        symbol = None if self.form == "function" or self.inplace else self.op.symbol
+        named = [f"out={self.out}"] if self.out else []
+        named += [f"alpha={self.alpha}"] if self.alpha is not None else []
+        named += [f"{name}={found}" for name, found in self.named.given.items()]
+        if symbol and len(words) == 1 and not named:
             return f"{symbol}{words[0]}"
-        if symbol and not self.out and self.alpha is None:
-            return f"{words[0]} {symbol}{'=' if self.inplace else ''} {words[1]}"
-        words += [f"out={self.out}"] if self.out else []
-        words += [f"alpha={self.alpha}"] if self.alpha is not None else []
+        if symbol and not named:
+            return f"{words[0]} {symbol}{'=' if self.form == 'augmented' else ''} {words[1]}"
+        words += named
         return f"{self.op.name}{'_' if self.inplace else ''}({', '.join(words)})"
 
 

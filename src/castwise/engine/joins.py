@@ -24,8 +24,9 @@ from castwise.engine.unequal_joins import (
     keeps_first,
     one_dtype,
 )
+from castwise.engine.values import check_exponent
 from castwise.engine.weak import fits_kind, is_weakly_typed
-from castwise.frameworks.dialect import JOINS
+from castwise.frameworks.policies import JOINS
 from castwise.vocab.dtypes import DType, weak_node
 from castwise.vocab.operands import Operand, Role
 
@@ -78,6 +79,20 @@ _JOINS: dict[str, Callable[[Plan, list[int]], DType | None]] = {
 }
 
 
+def _exponent_apart(plan: Plan, operands: tuple[Operand, ...]) -> DType:
+    """The first loop of the first operand, where the last is an integer."""
+    first, exponent = operands
+    if exponent.kind not in ("bool", "int"):
+        raise Refusal(f"{exponent} is no integer exponent", "Cast it to int32.")
+    check_exponent(plan, exponent)
+    # Where values count, they do so beside an array alone.
+    company = operands if plan.scalars == "by value" else (first,)
+    found = _first_loop(plan, reached(plan, company, None)[:1])
+    if found is None:
+        raise not_computed(plan, own_dtype(plan, first))
+    return found
+
+
 def _highest_kind(plan: Plan, operands: tuple[Operand, ...]) -> DType:
     """The first of the op's own dtypes whose kind is as high as the operands' highest."""
     rank = max(own_dtype(plan, o).rank for o in operands)
@@ -121,10 +136,12 @@ def _first_or_default_float(plan: Plan, operands: tuple[Operand, ...]) -> DType:
 
 
 def _integer_power(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:
-    """The base's dtype where the exponent is one integer, whose own dtype then is forgotten."""
-    if not is_integer_power(plan, operands):
+    """The base's dtype where the exponent is one integer, whose own dtype then is forgotten, or
+    where weak integers are the exponents of a weak float."""
+    base, exponent = operands[0], operands[-1]
+    is_of_weak_float = base.is_weak and exponent.is_weak and _is_float_to_int(base, exponent)
+    if not is_of_weak_float and not is_integer_power(plan, operands):
         return None
-    base = operands[0]
     own = base.dtype or plan.python[base.kind]
     return weak_node(own.name) if is_weakly_typed(base) else own
 
@@ -135,11 +152,16 @@ def is_strong_power(plan: Plan, operands: tuple[Operand, ...], common: DType) ->
     if plan.joins != "integer power" or is_integer_power(plan, operands):
         return False
     base, exponent = operands[0], operands[-1]
-    is_of_floats = base.kind in ("float", "complex") and exponent.kind == "int"
+    is_of_floats = _is_float_to_int(base, exponent)
     return common.kind == "int" or (is_of_floats and not is_weakly_typed(exponent))
 
 
+def _is_float_to_int(base: Operand, exponent: Operand) -> bool:
+    return base.kind in ("float", "complex") and exponent.kind == "int"
+
+
 _OF_OPERANDS: dict[str, Callable[[Plan, tuple[Operand, ...]], DType | None]] = {
+    "exponent apart": _exponent_apart,
     "highest kind": _highest_kind,
     "first operand": _first_operand,
     "onto first": _onto_first,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from castwise.engine.decision import Refusal
 from castwise.engine.plan import Plan
 from castwise.engine.reach import Reach
-from castwise.frameworks.dialect import OUTPUTS
+from castwise.frameworks.policies import OUTPUTS
 from castwise.vocab.dtypes import DType
 
 
@@ -21,7 +21,7 @@ def written_dtype(plan: Plan, result: DType, destination: DType) -> DType:
             f"the {result} result is not written into {destination} ({OUTPUTS[plan.output]})",
             f"Cast the result yourself, or write it into {result}.",
         )
-    return result if plan.output == "rebinds" else destination
+    return result if plan.output in ("rebinds", "becomes") else destination
 
 
 def can_write(plan: Plan, result: DType, destination: DType) -> bool:
@@ -57,6 +57,14 @@ def _reaches(reach: Reach, result: DType, destination: DType) -> bool:
     return reach.reaches(result, destination)
 
 
+def _reaches_within_kind(reach: Reach, result: DType, destination: DType) -> bool:
+    return result.kind == destination.kind and reach.reaches(result, destination)
+
+
+def _no_complex_to_real(reach: Reach, result: DType, destination: DType) -> bool:
+    return result.kind != "complex" or destination.kind == "complex"
+
+
 def _never(reach: Reach, result: DType, destination: DType) -> bool:
     return False
 
@@ -70,6 +78,9 @@ _RULES: dict[str, Callable[[Reach, DType, DType], bool]] = {
     "same kind": _same_kind,
     "same dtype": _never,
     "safe": _reaches,
+    "safe within kind": _reaches_within_kind,
+    "no complex to real": _no_complex_to_real,
     "any": _always,
     "rebinds": _always,
+    "becomes": _always,
 }

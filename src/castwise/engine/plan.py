@@ -9,6 +9,7 @@ from typing import Any
 from castwise.engine.reach import Reach
 from castwise.frameworks.dialect import (
     Composed,
+    Condition,
     Conversion,
     Dialect,
     Rule,
@@ -29,6 +30,16 @@ class Limits:
     joins_too: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """A Condition with its dtypes looked up."""
+
+    arrays: frozenset[DType]
+    numbers: frozenset[str]
+    numpy: frozenset[DType]
+    is_refusing: bool  # other arrays are refused; where they are not, they have no kernel
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """An op as a dialect performs it, ready to decide with. The fields are those of Op and Rule."""
@@ -47,10 +58,13 @@ class Plan:
     refuses: frozenset[DType]
     refuses_arrays: frozenset[DType]
     refuses_compute: frozenset[DType]
+    refuses_last: frozenset[DType]
+    one_inexact_of_last: int
     refuses_scalars: frozenset[DType]
     refuses_numbers: frozenset[str]
     takes_scalars: str
     last_is_scalar: bool
+    conditions: Conditions
     needs_rank: int
     because: str
     scalars: str
@@ -83,7 +97,9 @@ class Plan:
     compared: int
     floats_lift: dict[DType, DType]
     truncates: dict[DType, DType]
+    keeps_dtypes: bool
     makes_strong: bool
+    arrays_make_strong: str
     converted_is_strong: bool
     promotes: bool
     out_of_range: str
@@ -92,9 +108,20 @@ class Plan:
     negative_exponent: str
     result: str
     result_of: dict[DType, DType]
+    rebinds: str
     output: str
     writes_also: frozenset[tuple[DType, DType]]
     writes_never: frozenset[tuple[DType, DType]]
+    takes_dtype: str
+    casting: str
+    takes_casting: bool
+    typed_castings: frozenset[str]
+    finds_foreign: bool
+    takes_where: str
+    takes_initial: str
+    rounded_as: dict[str, str]
+    takes_value: frozenset[str]
+    takes_delta: frozenset[str]
 
 
 @functools.lru_cache(maxsize=256)
@@ -128,12 +155,13 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         computes=computes,
         loops=reach.mask(computes | frozenset(converts)),
         is_refusing=rule.otherwise != "no kernel",
-        no_kernel=_no_kernel(dialect, row.name),
+        no_kernel=_no_kernel(dialect, row.name, form),
         beside={
             dtype(array): {kind: dtype(name) for kind, name in counts.items()}
             for array, counts in (rule.beside or {}).items()
         },
         conversion=_limits(rule.conversion) if rule.conversion else None,
+        conditions=_conditions(rule.condition or Condition()),
         meets=_meets(rule.meets or ""),
         composes=rule.composes or (),
         refuses_numbers=frozenset((rule.refuses_numbers or "").split()),
@@ -153,6 +181,10 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         output=_output(row, rule.output or "any"),
         writes_also=_pairs(rule.writes_also, own),
         writes_never=_pairs(rule.writes_never, own),
+        rounded_as=_ops(rule.rounded_as or ""),
+        typed_castings=frozenset((rule.typed_castings or "").split()),
+        takes_value=frozenset((rule.takes_value or "").split()),
+        takes_delta=frozenset((rule.takes_delta or "").split()),
         **_plain(rule, dialect),
         **_numpy_fields(rule, dialect),
     )
@@ -162,9 +194,12 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
 _FLAGS = (
     "zero_d_as_arrays",
     "refuses_zero_d",
+    "keeps_dtypes",
     "makes_strong",
     "converted_is_strong",
     "last_is_scalar",
+    "takes_casting",
+    "finds_foreign",
 )
 _WORDS = {
     "because": "",
@@ -176,9 +211,23 @@ _WORDS = {
     "out_of_range": "wraps",
     "negative_exponent": "",
     "takes_scalars": "any",
+    "rebinds": "",
+    "arrays_make_strong": "",
     "needs_rank": 0,
+    "one_inexact_of_last": 0,
+    "takes_dtype": "",
+    "casting": "any",
+    "takes_where": "",
+    "takes_initial": "",
 }  # and what they are where no rule gives them
-_OF_DTYPES = ("refuses", "refuses_arrays", "refuses_compute", "refuses_scalars", "keeps_width")
+_OF_DTYPES = (
+    "refuses",
+    "refuses_arrays",
+    "refuses_compute",
+    "refuses_last",
+    "refuses_scalars",
+    "keeps_width",
+)
 _MAPPINGS = ("result_of",)
 
 
@@ -225,6 +274,16 @@ def _limits(conversion: Conversion) -> Limits:
     )
 
 
+@functools.lru_cache(maxsize=256)
+def _conditions(condition: Condition) -> Conditions:
+    return Conditions(
+        arrays=frozenset(dtypes_of(condition.arrays)),
+        numbers=frozenset(condition.numbers.split()),
+        numpy=frozenset(dtypes_of(condition.numpy)),
+        is_refusing=condition.otherwise == "refused",
+    )
+
+
 def _has_lowest(row: Op, rule: Rule) -> bool:
     """Whether the op's lowest dtypes count. One operand has nothing to be promoted with."""
     promotes = row.promotes and row.arity[1] > 1
@@ -248,9 +307,11 @@ def _output(row: Op, of_dialect: str) -> str:
     return of_dialect if row.safe_output else "any"
 
 
-def _no_kernel(dialect: Dialect, name: str) -> frozenset[DType]:
+def _no_kernel(dialect: Dialect, name: str, form: str) -> frozenset[DType]:
     """The dtypes an op promotes to and then cannot compute on the CPU."""
-    listed = [dtypes for names, dtypes in dialect.no_kernel.items() if name in names.split()]
+    wanted = {name, *[f"{name}/{word}" for word in form.split()]}
+    lists = dialect.no_kernel.items()
+    listed = [dtypes for names, dtypes in lists if not wanted.isdisjoint(names.split())]
     return frozenset(dtypes_of(" ".join(listed)))
 
 
@@ -261,6 +322,12 @@ def _kinds(text: str) -> dict[DType, str]:
         names, _, kind = entry.partition("->")
         kinds.update(dict.fromkeys(dtypes_of(names), kind.strip()))
     return kinds
+
+
+def _ops(text: str) -> dict[str, str]:
+    """The text "trunc -> remainder; floor -> floor_divide" as a mapping."""
+    entries = [entry.partition("->") for entry in filter(None, text.split(";"))]
+    return {word.strip(): name.strip() for word, _, name in entries}
 
 
 def _meets(text: str) -> dict[frozenset[DType], DType]:
@@ -279,8 +346,16 @@ def _pairs(text: str | None, own: tuple[DType, ...]) -> frozenset[tuple[DType, D
 
 
 @functools.lru_cache(maxsize=4096)
+def keeps_exponent(dialect: Dialect, row: Op, form: str) -> bool:
+    """Whether the last operand of an op is an integer that stays one."""
+    return rule_for(dialect, row, form).joins == "exponent apart"
+
+
+@functools.lru_cache(maxsize=4096)
 def looks_at_values(dialect: Dialect, row: Op, form: str) -> bool:
     """Whether a rule about an op may look at the value of a 0-d array."""
+    if form == "augmented" and looks_at_values(dialect, row, "rebinding"):
+        return True
     rule = rule_for(dialect, row, form)
     by_exponent = any(composed.exponents for composed in rule.composes or ())
     by_value = rule.scalars == "by value" or rule.joins == "integer power"

@@ -46,7 +46,7 @@ def is_unpromoted_mix(plan: Plan, operands: tuple[Operand, ...]) -> bool:
     one dtype.
     """
     row = plan.op
-    if row.promotes or plan.output == "rebinds":
+    if row.promotes or plan.output in ("rebinds", "becomes"):
         return False
     dtypes = dict.fromkeys(unpromoted(plan, operands))
     if len(dtypes) == 1:

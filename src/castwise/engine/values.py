@@ -14,6 +14,7 @@ from castwise.vocab.operands import Operand, Scalar, scalar_text
 _HIGHEST = {
     "raises beyond int64": 2**63,
     "raises beyond 64 bits": 2**64,
+    "compares within 64 bits": 2**64,
     "wraps within 64 bits": 2**64,
 }
 _BY_DEFAULT_INT = (
@@ -26,6 +27,8 @@ _WRAPPING = (
     "wraps",
     "wraps however large",
     "wraps within 64 bits",
+    "raises beyond int64",
+    "raises beyond 64 bits",
     "raises beside integers",
     *_BY_DEFAULT_INT,
 )
@@ -44,6 +47,12 @@ def check_values(
         _check_power(plan, operands)
     if question.alpha is not None:
         _check_alpha(question.alpha, compute)
+
+
+def check_exponent(plan: Plan, exponent: Operand) -> None:
+    """Raises Refusal where a number does not fit what the dialect takes for an exponent."""
+    if plan.exponent_fits and exponent.is_scalar and is_beyond(exponent.value, plan.exponent_fits):
+        raise _out_of_range(exponent, plan.exponent_fits)
 
 
 def _check_power(plan: Plan, operands: tuple[Operand, ...]) -> None:
@@ -75,6 +84,12 @@ def _out_of_range(scalar: Operand, dtype: DType) -> Refusal:
         f"Use a value from {dtype.min} to {dtype.max}, or cast the array.",
         by_value=True,
     )
+
+
+def out_of_range(number: str, dtype: DType) -> Refusal:
+    """The refusal of a number given by name, which a dtype does not hold."""
+    fix = f"Use a value from {dtype.min} to {dtype.max}."
+    return Refusal(f"{number} is out of range for {dtype}", fix, by_value=True)
 
 
 def is_out_of_range(operand: Operand, compute: DType) -> bool:
@@ -117,7 +132,8 @@ def _is_out(
     if how == "checked":
         also = plan.exponent_fits if compute.kind == "int" else None
         return any(is_unconvertible(scalar.value, d) for d in (compute, also) if d)
-    if how in _HIGHEST and (compute.kind == "int" or compute in plan.beside or how[0] == "r"):
+    is_looked_at = compute.kind == "int" or compute in plan.beside or not how.startswith("wraps")
+    if how in _HIGHEST and is_looked_at:
         value = scalar.value
         return isinstance(value, int) and not -(2**63) <= value < _HIGHEST[how]
     if (
@@ -198,8 +214,4 @@ def _check_alpha(alpha: Scalar, compute: DType) -> None:
             f"alpha is a {kind} and the result is {compute}", "Give alpha the kind of the result."
         )
     if is_unconvertible(alpha, compute):
-        raise Refusal(
-            f"alpha {scalar_text(alpha)} is out of range for {compute}",
-            f"Use a value from {compute.min} to {compute.max}.",
-            by_value=True,
-        )
+        raise out_of_range(f"alpha {scalar_text(alpha)}", compute)

@@ -90,7 +90,8 @@ def as_nodes(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     counts = next((plan.beside[o.dtype] for o in operands if o.dtype in plan.beside), {})
     nodes = [_node(plan, o, counts) for o in operands]
     # Where all are weak, the node of a whole kind would forget their widths.
-    if all(node.is_weak for node in nodes) and any(node.bits == 0 for node in nodes):
+    keeps_width = plan.dialect.keeps_weak_width or len(nodes) == 1
+    if keeps_width and all(n.is_weak for n in nodes) and any(n.bits == 0 for n in nodes):
         dtypes = [o.dtype or plan.python[o.kind] for o in operands]
         nodes = dtypes if plan.reach.common(plan.reach.masks[d] for d in dtypes) else nodes
     if say:

@@ -1,3 +1,3 @@
 """Tensors that run under any dialect's rules: the engine decides, a backend computes."""
 
-from castwise.execute import inplace, operators  # noqa: F401 -- they give Tensor its operators
+from castwise.execute import inplace, library_calls, operators  # noqa: F401 -- Tensor's

@@ -6,10 +6,7 @@ A dotted name is a function of one of the standard's extensions.
 from __future__ import annotations
 
 _FUNCTIONS = {
-    "sin": "cos tan asin acos atan sinh cosh asinh acosh atanh",
-    "exp": "expm1",
-    "log": "log1p log2 log10",
-    "isnan": "signbit",
+    "eq": "isin",
     "clamp": "clip_above",
     "gelu": "gelu_tanh",
     "median": "lower_median",
@@ -18,8 +15,9 @@ _FUNCTIONS = {
     "div": "linalg.solve",
     "norm": "linalg.matrix_norm linalg.vector_norm",
     "sqrt": """
-        linalg.cholesky linalg.det linalg.eigh linalg.eigvalsh linalg.inv linalg.matrix_power
-        linalg.matrix_rank linalg.pinv linalg.qr linalg.slogdet linalg.svd linalg.svdvals
+        linalg.cholesky linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.inv
+        linalg.matrix_power linalg.matrix_rank linalg.pinv linalg.qr linalg.slogdet linalg.svd
+        linalg.svdvals
         fft.fft fft.ifft fft.fftn fft.ifftn fft.rfft fft.irfft fft.rfftn fft.irfftn
         fft.hfft fft.ihfft
     """,

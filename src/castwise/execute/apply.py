@@ -9,10 +9,10 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
-from castwise.engine.ask import answer, factor_of, find_op
-from castwise.engine.decision import Decision, Question
+from castwise.engine.ask import answer, factor_of, find_op, named_of
+from castwise.engine.decision import NOTHING, Decision, Named, Question
 from castwise.engine.plan import looks_at_values
-from castwise.errors import PromotionError
+from castwise.errors import PromotionError, UsageError
 from castwise.execute.alike import LIKE
 from castwise.execute.devices import check_devices
 from castwise.execute.kinds import Kind, interned
@@ -91,7 +91,7 @@ def apply_op(
         if known is not None:
             return Tensor._of(known.run(first._array, second._array), known.kind)
     call = arranged(name, operands, options, home)
-    plan = planned(name, call.operands, form, home=home, alpha=call.alpha)
+    plan = planned(name, call.operands, form, home=home, alpha=call.alpha, named=call.named)
     array = run(plan, call.operands, call.options)
     if key:
         _remember_pair(key, plan)
@@ -104,6 +104,7 @@ class Arguments(NamedTuple):
 
     operands: tuple[Any, ...]
     options: dict[str, Any]
+    named: Named = NOTHING  # what the decision depends on
 
     @property
     def alpha(self) -> Scalar | None:
@@ -121,7 +122,18 @@ def arranged(
     given, others = row.arranged(operands, options)
     if others.get("alpha") is not None:
         others["alpha"] = factor_of(others["alpha"])
-    return Arguments(given, others)
+    left = {key: raw_option(others[key]) for key in _COMPUTED_WITH if others.get(key) is not None}
+    named = named_of(row, others)
+    return Arguments(given, {**others, **left} if named is not NOTHING else others, named)
+
+
+# What the decision looks at and the backend computes with.
+_COMPUTED_WITH = ("where", "initial", "value", "delta")
+
+
+def raw_option(option: Any) -> Any:
+    """An option as the backend takes it."""
+    return option._array if isinstance(option, Tensor) else option
 
 
 def apply_several(
@@ -194,16 +206,20 @@ def _remember_pair(key: tuple[object, ...], plan: Plan) -> None:
     """Keeps the plan of two tensors, unless another may be needed for other values."""
     question = plan.decision.question
     if plan.is_elementwise and not looks_at_values(question.dialect, question.op, question.form):
-        _by_kinds[key] = plan
+        _remember(key, plan)
 
 
 def _remember_number(key: tuple[object, ...], plan: Plan, place: int, number: Any) -> None:
     """Keeps the plan of a tensor beside a number, with the number as the backend takes it."""
     beside = plan.beside(place, number) if number == number else None  # NaN is never found again
     if beside is not None:
-        if len(_by_kinds) >= _MOST_PLANS:
-            _by_kinds.clear()
-        _by_kinds[key] = beside
+        _remember(key, beside)
+
+
+def _remember(key: tuple[object, ...], known: Plan | BesideNumber) -> None:
+    if len(_by_kinds) >= _MOST_PLANS:
+        _by_kinds.clear()
+    _by_kinds[key] = known
 
 
 def planned(
@@ -214,18 +230,14 @@ def planned(
     inplace: bool = False,
     out: DType | None = None,
     alpha: Scalar | None = None,
+    named: Named = NOTHING,
     home: str = DEFAULT,
 ) -> Plan:
     """How an op is computed on operands like these."""
     kinds = [o._kind for o in operands if isinstance(o, Tensor)]
-    dialect = common_dialect(kinds, home)
-    row = find_op(LIKE.get(name, name), dialect)
-    sees_values = looks_at_values(dialect, row, form)
-    seen = tuple([described(o, dialect, sees_values=sees_values) for o in operands])
-    if row.counts_dimensions:
-        seen = tuple([replace(d, shape=o.shape) if isinstance(o, Tensor) else d
-                      for o, d in zip(operands, seen, strict=True)])  # fmt: skip
-    question = Question(row, seen, dialect, form, inplace, out, alpha)
+    question = asked(
+        name, operands, form, inplace=inplace, out=out, alpha=alpha, named=named, home=home
+    )
     key = (name, question.key, home, *kinds)
     plan = _plans.get(key)
     if plan is None:
@@ -236,12 +248,39 @@ def planned(
     return plan
 
 
+def asked(
+    name: str,
+    operands: tuple[Any, ...],
+    form: str,
+    *,
+    inplace: bool = False,
+    out: DType | None = None,
+    alpha: Scalar | None = None,
+    named: Named = NOTHING,
+    home: str = DEFAULT,
+) -> Question:
+    """The question an op on operands like these asks."""
+    dialect = common_dialect([o._kind for o in operands if isinstance(o, Tensor)], home)
+    row = find_op(LIKE.get(name, name), dialect)
+    sees_values = looks_at_values(dialect, row, form)
+    seen = tuple([described(o, dialect, sees_values=sees_values) for o in operands])
+    if row.counts_dimensions:
+        seen = tuple([replace(d, shape=o.shape) if isinstance(o, Tensor) else d
+                      for o, d in zip(operands, seen, strict=True)])  # fmt: skip
+    return Question(row, seen, dialect, form, inplace, out, alpha, named)
+
+
 def _made(
     name: str, question: Question, kinds: list[Kind], operands: tuple[Any, ...], home: str
 ) -> Plan:
     backend = common_backend(operands)
     decision = _decided(name, question)
-    is_zero_d = all(o.is_scalar or o.rank == 0 for o in question.operands)
+    have_no_dimensions = [o.is_scalar or o.rank == 0 for o in question.operands]
+    if name == "matmul" and any(have_no_dimensions):  # backends differ in what they make of it
+        raise UsageError(
+            f"{question} is no matrix product: each operand needs a dimension. Multiply with *."
+        )
+    is_zero_d = all(have_no_dimensions)
     own = next((kind.dialect for kind in kinds if kind.dialect), None)
     home = common_home(kinds, home)
     kind = interned(Kind(backend, decision.result, is_zero_d, decision.is_weak, own, home))

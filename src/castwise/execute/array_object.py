@@ -12,7 +12,9 @@ from castwise.execute.kinds import Kind
 if TYPE_CHECKING:
     from castwise.execute.tensor import Tensor
 
-VERSION = "2024.12"
+VERSION = "2025.12"
+# Those before it, too: what was written for them finds all their functions.
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
 
 
 class ArrayObject:
@@ -33,9 +35,16 @@ class ArrayObject:
         __rfloordiv__ = __mod__ = __rmod__ = __floordiv__
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
-        """The functions of the standard on tensors."""
-        if api_version not in (None, VERSION):
-            raise UsageError(f"the standard is followed in its version {VERSION} alone.")
+        """The functions of the standard on tensors; one namespace for all its versions.
+
+        Raises UsageError for a version there is not.
+        """
+        if api_version is not None and api_version not in VERSIONS:
+            raise UsageError(
+                f"the standard is followed in its versions up to {VERSION}, not in "
+                f"{str(api_version)[:40]!r}: leave api_version out, or name one of "
+                f"{', '.join(VERSIONS)}."
+            )
         # By name, since the namespace is built on tensors.
         return importlib.import_module("castwise.array_api")
 
@@ -121,6 +130,16 @@ class ArrayObject:
     def __rdivmod__(self, other: Any) -> Any:
         quotient = self.__rfloordiv__(other)
         return quotient if quotient is NotImplemented else (quotient, self.__rmod__(other))
+
+    def __round__(self, ndigits: int | None = None) -> Tensor:
+        raise TypeError(
+            "round(x) is one of Python's numbers: write cw.apply('round', x), or round(x.item())."
+        )
+
+    def __trunc__(self) -> Tensor:
+        raise TypeError(
+            "math.trunc(x) is one of Python's numbers: write cw.apply('trunc', x), or int(x)."
+        )
 
     def __format__(self, spec: str) -> str:
         if spec and self._array.shape:

@@ -62,6 +62,9 @@ class Backend(Protocol):
     def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
         """What computes an op on arrays of this dtype, rounding once; None where nothing does."""
 
+    def read(self, array: Any, key: Any) -> Any:
+        """The elements of an array at an index."""
+
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """Writes values of the array's dtype into it and returns it, or a new array with them."""
 

@@ -6,11 +6,13 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
+from castwise.engine.ask import check_augmented, find_op
+from castwise.engine.forms import rebinds
 from castwise.errors import UsageError
 from castwise.execute import tracing
-from castwise.execute.apply import apply_op, arranged, planned, run
+from castwise.execute.apply import apply_op, arranged, asked, planned, run
 from castwise.execute.backend import Backend, two_backends
-from castwise.execute.inplace import fills, update
+from castwise.execute.inplace import assigned, fills, update
 from castwise.execute.operands import common_dialect
 from castwise.execute.plans import Plan
 from castwise.execute.tensor import Tensor, asarray
@@ -29,8 +31,10 @@ def apply(
     """The result of an op under the operands' dialect.
 
     With `inplace` it is written into the first operand, with `out` into that tensor or array; both
-    as the dialect's framework does it. `alpha` is a factor for the second operand of add and sub;
-    other `options` go to the backend (axis, ...). `home` names the dialect where neither the
+    as the dialect's framework does it. The form "augmented" is `x += y`, which writes into the
+    first operand or gives a new tensor. `alpha` is a factor for the second operand of add and sub;
+    dtype, casting, rounding_mode and the like count as they do in `resolve`; other `options` go to
+    the backend (axis, ...). `home` names the dialect where neither the
     operands nor `cw.use` do.
 
     >>> apply("fmax", asarray([1, 2]), 1.5)
@@ -47,6 +51,8 @@ def apply(
         if out is not None:
             raise UsageError(f"{name} takes no out=.")
         return convert(*arranged(name, operands, options, home).operands, inplace=inplace)
+    if form == "augmented":
+        return _augmented(name, operands, home, inplace=inplace, out=out, **options)
     if inplace:
         if out is not None:
             raise UsageError("in place and out= are two places for one result: choose one.")
@@ -57,6 +63,18 @@ def apply(
     if out is not None:
         return _into(out, name, operands, form, home, options)
     return apply_op(name, *operands, form=form, home=home, **options)
+
+
+def _augmented(name: str, operands: tuple[Any, ...], home: str, **given: Any) -> Tensor:
+    """The result of `x += y`: in x, or as a new tensor."""
+    kinds = [o._kind for o in operands if isinstance(o, Tensor)]
+    check_augmented(find_op(name, common_dialect(kinds, home)), len(operands), given)
+    target, other = operands
+    if isinstance(target, Tensor):
+        return assigned(name, target, other)
+    if not rebinds(asked(name, operands, "augmented", home=home)):
+        raise UsageError(f"{name} in place needs a tensor first: make one, cw.asarray(x).")
+    return apply_op(name, target, other, form="augmented", home=home)
 
 
 def _cast(x: Any, dtype: object, *, inplace: bool) -> Tensor:
@@ -83,7 +101,9 @@ def _into(
     kinds = [o._kind for o in (*call.operands, out) if isinstance(o, Tensor)]
     dialect = common_dialect(kinds, home)
     target = out if isinstance(out, Tensor) else asarray(out, dialect=dialect)
-    plan = planned(name, call.operands, form, out=target.dtype, alpha=call.alpha, home=home)
+    plan = planned(
+        name, call.operands, form, out=target.dtype, alpha=call.alpha, named=call.named, home=home
+    )
     if plan.backend is not target._kind.backend:
         raise two_backends(plan.backend.name, target.backend)
     if plan.decision.result is not target.dtype:

@@ -8,50 +8,23 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from castwise.errors import DivisionByZeroError, ScalarRangeError
-from castwise.execute.backend import Backend, known_number
-from castwise.execute.casting import cast_under, own_values
+from castwise.execute.backend import Backend
+from castwise.execute.casting import cast_under
 from castwise.execute.flushing import FLUSHED, flushing
 from castwise.execute.functions import Function, function_for
+from castwise.execute.place import Place
+from castwise.execute.shape_rules import (
+    full_exponents,
+    is_cumulation,
+    is_median,
+    is_part_or_self,
+    made_array,
+)
 from castwise.frameworks.value_rules import Values
 from castwise.vocab.dtypes import DType, dtype
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a function computes: on which backend, in which dtype, under which rules."""
-
-    backend: Backend
-    op: str
-    compute: DType
-    values: Values
-
-    @property
-    def own(self) -> Values:
-        """The rules the backend has by itself."""
-        return own_values(self.backend)
-
-    def differs(self, *fields: str) -> bool:
-        """Whether the dialect and the backend disagree about one of these rules."""
-        return any(getattr(self.values, f) != getattr(self.own, f) for f in fields)
-
-    def number(self, value: int | float) -> Any:
-        return self.backend.number(value, self.compute)
-
-    def do(self, op: str, *arrays: Any) -> Any:
-        """Another op in the same dtype."""
-        return function_for(self.backend, op, self.compute)(*arrays)
-
-    def choose(self, condition: Any, x: Any, y: Any) -> Any:
-        """x where the condition holds, y elsewhere."""
-        return function_for(self.backend, "where", self.compute)(condition, x, y)
-
-    def has_any(self, condition: Any) -> bool:
-        """Whether a condition holds somewhere, of values that are there to be read."""
-        return self.backend.is_concrete(condition) and bool(condition.any())
 
 
 def obeying(
@@ -81,6 +54,14 @@ def _is_quotient(function: Function, at: Place) -> Function:
     rule = at.values.quotient_by_zero
     is_own = not at.differs("quotient_by_zero", "division") and rule != "raises"
     return function if is_own else _by_zero(function, at, rule)
+
+
+def _is_truncated(function: Function, at: Place) -> Function:
+    """A quotient without its fraction: how floats are rounded, and what integers do by zero."""
+    if at.compute.kind == "int":
+        return _by_zero(function, at, at.values.quotient_by_zero)
+    is_rounded = at.compute.kind == "float" and at.values.float_quotient == "rounded"
+    return functools.partial(_truncated, at) if is_rounded else function
 
 
 def _is_remainder(function: Function, at: Place) -> Function:
@@ -147,7 +128,7 @@ def _is_division(function: Function, at: Place) -> Function:
 
     def computed(x: Any, y: Any) -> Any:
         is_single = bool(getattr(x, "shape", ())) and not getattr(y, "shape", ())
-        return function(x, _made_array(at, x, y) if is_single else y)
+        return function(x, made_array(at, x, y) if is_single else y)
 
     return computed
 
@@ -169,22 +150,10 @@ def _is_power(function: Function, at: Place) -> Function:
 
 
 def _single_power(function: Function, at: Place) -> Function:
-    """The power of one half on a library that takes the square root: it is made an array, and so
-    is an exponent that may be one half."""
+    """The power of one half on a library that takes the square root of what is broadcast."""
     if at.own.single_powers != "square root" or at.values.single_powers == "square root":
         return function
-
-    def computed(x: Any, y: Any) -> Any:
-        is_single = bool(getattr(x, "shape", ())) and not getattr(y, "shape", ())
-        is_half = is_single and known_number(y, at.backend) in (0.5, None)
-        return function(x, _made_array(at, x, y) if is_half else y)
-
-    return computed
-
-
-def _made_array(at: Place, x: Any, y: Any) -> Any:
-    """A number or 0-d array as an array of the shape of another."""
-    return at.choose(at.do("eq", x, x), y, y)
+    return full_exponents(function, at)
 
 
 def _float_power(at: Place, x: Any, y: Any) -> Any:
@@ -322,6 +291,8 @@ Rules = tuple[Callable[[Function, Place], Function], ...]
 _RULES: dict[str, Rules] = {
     "div": (_is_division,),
     "floor_divide": (_is_quotient,),
+    "floor_div": (_is_quotient,),
+    "truncate_div": (_is_truncated,),
     "remainder": (_is_remainder,),
     "fmod": (_is_remainder,),
     "pow": (_is_power,),
@@ -333,4 +304,7 @@ _RULES: dict[str, Rules] = {
     "sign": (_is_sign,),
     "sqrt": (_is_root,),
     "round": (_is_rounding,),
+    **dict.fromkeys(("cumsum", "cumprod"), (is_cumulation,)),
+    **dict.fromkeys(("median", "lower_median"), (is_median,)),
+    **dict.fromkeys(("positive", "real", "imag", "conj"), (is_part_or_self,)),
 }

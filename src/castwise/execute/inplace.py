@@ -1,14 +1,14 @@
-"""In place: the dtype is kept, changed or refused as the dialect's framework does."""
+"""`x += y` and in place: the dtype is kept, changed or refused as the dialect's framework does."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from castwise.engine.plan import plan_of
+from castwise.engine.forms import rebinds, takes_result
 from castwise.errors import PromotionError, UsageError
 from castwise.execute import tracing
-from castwise.execute.apply import arranged, planned, run
+from castwise.execute.apply import apply_op, arranged, asked, planned, run
 from castwise.execute.operands import is_operand
 from castwise.execute.plans import Plan
 from castwise.execute.tensor import Tensor
@@ -30,8 +30,8 @@ METHODS = (
 )  # fmt: skip
 
 
-def updated(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
-    """The target with the result written into it, or a new tensor where the dialect rebinds.
+def update(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
+    """The target itself, with the result of an op in it: `target.add_(other)`.
 
     Raises PromotionError where the dialect refuses, or would change what must keep its dtype;
     UsageError where the shape would change.
@@ -39,28 +39,49 @@ def updated(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
     if tracing.running:
         tracing.writing(target, *others)
     call = arranged(name, (target, *others), options)
-    plan = planned(name, call.operands, "operator", inplace=True, alpha=call.alpha)
-    if target._keeps_dtype and plan.decision.result is not target.dtype:
-        raise would_change(str(plan.decision.question), target, plan.decision.result)
-    values = run(plan, call.operands, call.options)
+    plan = planned(
+        name, call.operands, "operator", inplace=True, alpha=call.alpha, named=call.named
+    )
+    return _stored(plan, target, call.operands, call.options)
+
+
+def assigned(name: str, target: Tensor, other: Any) -> Tensor:
+    """What the name stands for after `target += other`: a new tensor where the dialect binds the
+    name to one, else the target itself with the result in it. A variable is always written to.
+
+    Raises what `update` raises.
+    """
+    if target._keeps_dtype:
+        return update(name, target, other)
+    operands = (target, other)
+    if rebinds(asked(name, operands, "augmented")):
+        return apply_op(name, *operands, form="augmented")
+    if tracing.running:
+        tracing.writing(target, other)
+    return _stored(planned(name, operands, "augmented"), target, operands, {})
+
+
+def _stored(
+    plan: Plan, target: Tensor, operands: tuple[Any, ...], options: dict[str, Any]
+) -> Tensor:
+    """The target with what a plan computes: in its array, or instead of that where the dialect
+    lets it take another dtype or shape."""
+    question, result = plan.decision.question, plan.decision.result
+    if target._keeps_dtype and result is not target.dtype:
+        raise would_change(str(question), target, result)
+    values = run(plan, operands, options)
     is_fitting = tuple(values.shape) == target.shape
-    if not is_fitting and (target._keeps_dtype or not _rebinds(plan)):
+    if not is_fitting and (target._keeps_dtype or not takes_result(question)):
         raise UsageError(
-            f"{name} in place gives the shape {tuple(values.shape)}, the tensor has "
+            f"{question.op.name} in place gives the shape {tuple(values.shape)}, the tensor has "
             f"{target.shape}: use the op out of place, or reshape."
         )
-    if not is_fitting or plan.decision.result is not target.dtype:
-        return Tensor._of(values, plan.kind.shaped(values.shape))
+    if not is_fitting or result is not target.dtype:
+        target._array, target._kind = values, plan.kind.shaped(values.shape)
+        return target
     target._array = plan.backend.write(target._array, ..., values)
     if plan.kind.is_weak is not target._kind.is_weak:
         target._kind = target._kind.with_(is_weak=plan.kind.is_weak)
-    return target
-
-
-def update(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
-    """The target itself, with the result of an op in it."""
-    new = updated(name, target, *others, **options)
-    target._array, target._kind = new._array, new._kind
     return target
 
 
@@ -79,15 +100,9 @@ def would_change(what: str, target: Tensor, joined: object) -> PromotionError:
     )
 
 
-def _rebinds(plan: Plan) -> bool:
-    """Whether `a += b` gives the name another tensor, in the dialect, rather than writing."""
-    question = plan.decision.question
-    return plan_of(question.op, question.dialect, "inplace").output == "rebinds"
-
-
 def _operator(op: str) -> Callable[[Tensor, Any], Any]:
     def operator(self: Tensor, other: Any) -> Any:
-        return updated(op, self, other) if is_operand(other) else NotImplemented
+        return assigned(op, self, other) if is_operand(other) else NotImplemented
 
     return operator
 
@@ -102,7 +117,7 @@ def _method(op: str) -> Callable[..., Tensor]:
 
 
 def install() -> None:
-    """Gives Tensor its in-place operators and methods."""
+    """Gives Tensor its augmented operators and its methods that write."""
     for name, op in OPERATORS.items():
         setattr(Tensor, f"__i{name}__", _operator(op))
     for op in METHODS:

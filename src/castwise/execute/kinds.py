@@ -43,12 +43,21 @@ class Kind:
         return interned(replace(self, **changes))
 
 
+_MOST_KINDS = 1 << 14
 _kinds: dict[tuple[object, ...], Kind] = {}
 
 
 def interned(kind: Kind) -> Kind:
-    """The one kind with these parts."""
+    """The one kind with these parts. Where very many were made, as under ever new dialects, they
+    begin anew: what is kept by a kind is then looked for once more."""
+    if len(_kinds) >= _MOST_KINDS:
+        _kinds.clear()
     key = (
         kind.backend, kind.dtype, kind.is_zero_d, kind.is_weak, kind.dialect, kind.home
     )  # fmt: skip
     return _kinds.setdefault(key, kind)
+
+
+def held_dtype(dtype: DType, dialect: Dialect) -> DType:
+    """What an array of a dtype really is in a dialect, which may cut it to fewer bits."""
+    return dialect.mapping(dialect.truncates).get(dtype, dtype)

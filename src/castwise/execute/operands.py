@@ -20,16 +20,20 @@ from castwise.execute.tensor import Tensor, made_constant
 from castwise.frameworks.catalog import DEFAULT, chosen_here, dialect_named
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
-from castwise.vocab.live import describe
+from castwise.vocab.live import check_dense, describe
 from castwise.vocab.operands import UNDEFINED, Operand, array_operand
 
 _NUMBERS = (bool, int, float, complex)
 
 
 def is_operand(thing: Any) -> bool:
-    """Whether an op can take something: a tensor, a number or an array."""
+    """Whether an op can take something: a tensor, a number or an array.
+
+    Raises UsageError for a masked, sparse, quantised or nested array.
+    """
     if isinstance(thing, (Tensor, *_NUMBERS)):
         return True
+    check_dense(thing)
     try:
         return not isinstance(thing, str) and describe(thing) is not None
     except UsageError:
@@ -54,6 +58,7 @@ def described(operand: Any, dialect: Dialect, *, sees_values: bool) -> Operand:
 
 def _described_alone(operand: Any) -> Operand:
     """A number or array as the engine sees it; text is none, though the engine reads notation."""
+    check_dense(operand)
     try:
         if not isinstance(operand, str):
             return describe(operand)

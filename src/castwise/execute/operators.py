@@ -28,6 +28,15 @@ def _unary(op: str) -> Callable[[Tensor], Any]:
     return operator
 
 
+def _power(operator: Callable[[Tensor, Any], Any]) -> Callable[..., Any]:
+    def power(self: Tensor, other: Any, modulo: Any = None) -> Any:
+        if modulo is not None:
+            raise TypeError("pow(x, y, z) is for Python's ints: write x**y % z.")
+        return operator(self, other)
+
+    return power
+
+
 class _Applied:
     """Stands where a tensor has no method: the error names the way to the op.
 
@@ -51,6 +60,7 @@ def install() -> None:
             setattr(Tensor, row, _Applied(row))
     for name, op in {**OPERATORS, **{name: name for name in _COMPARISONS}}.items():
         setattr(Tensor, f"__{name}__", operator_of(op))
+    Tensor.__pow__ = _power(operator_of("pow"))
     for name, op in OPERATORS.items():
         setattr(Tensor, f"__r{name}__", _reflected(op))
     for name, op in _UNARY.items():

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from castwise.engine.decision import Decision
+from castwise.engine.forms import as_computed
 from castwise.errors import PromotionError
 from castwise.execute.backend import Backend
 from castwise.execute.kinds import Kind
@@ -39,7 +41,8 @@ class Plan:
         for needed in (decision.compute, decision.result):
             backend.native(needed)  # or it raises
         self.decision, self.kind, self.backend = decision, kind, backend
-        self._steps = under_rules(steps_of(decision, computes), decision)
+        computed = replace(decision, question=as_computed(decision.question))
+        self._steps = under_rules(steps_of(decision, computes), computed)
         self.is_elementwise = self._steps.is_elementwise
         self.entering = tuple([entry and entry.dtype for entry in self._steps.entries])
         self._function = self._steps.quieted(self._steps.function(backend), backend)

@@ -12,6 +12,7 @@ from castwise.errors import PromotionError, ScalarRangeError, UsageError
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype, dtypes_of
 from castwise.vocab.live import to_dtype
+from castwise.vocab.out_of_scope import out_of_scope
 
 _KINDS = (bool, int, float, complex)  # a bool is an int, so it comes first
 _LEAST, _BEYOND = -(1 << 63), 1 << 64  # what int64 or uint64 holds
@@ -81,7 +82,7 @@ def beyond(data: Any, wanted: DType | None) -> ScalarRangeError:
 def unreadable(data: Any, wanted: DType | None) -> UsageError | None:
     """The error for data that no array can be made of, if it is the data that is at fault."""
     if hasattr(data, "dtype"):
-        return None if _has_dtype(data) else UsageError(
+        return None if _has_dtype(data) else out_of_scope(str(data.dtype)) or UsageError(
             f"castwise has no dtype for {data.dtype}: cast the array to one it has, such as "
             "x.astype('float64')."
         )  # fmt: skip

@@ -9,6 +9,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from castwise.errors import UsageError
+from castwise.execute.error_function import erf
+
 
 def div(xp: Any, x: Any, y: Any) -> Any:
     """The quotient of integers rounded to zero, where a framework divides integers as C does."""
@@ -61,6 +64,45 @@ def logaddexp(xp: Any, x: Any, y: Any) -> Any:
     return high + xp.log(1 + xp.exp(low - high))
 
 
+def logaddexp2(xp: Any, x: Any, y: Any) -> Any:
+    """The same to base 2."""
+    return logaddexp(xp, _floats(xp, x) * math.log(2), _floats(xp, y) * math.log(2)) / math.log(2)
+
+
+def exp2(xp: Any, x: Any) -> Any:
+    """2 to the power of each element, of complex numbers."""
+    return xp.exp(x * math.log(2))
+
+
+def cbrt(xp: Any, x: Any) -> Any:
+    """The cube root, by a power that one step of Newton's brings to the last place."""
+    size = xp.abs(x)
+    is_plain = (size > 0) & xp.isfinite(size)
+    root = xp.where(is_plain, size, xp.ones_like(size)) ** (1 / 3)
+    root = root - (root - xp.where(is_plain, size, root * root * root) / (root * root)) / 3
+    return xp.where(is_plain, xp.where(x < 0, -root, root), x)
+
+
+def degrees(xp: Any, x: Any) -> Any:
+    return x * (180 / math.pi)
+
+
+def radians(xp: Any, x: Any) -> Any:
+    return x * (math.pi / 180)
+
+
+def ldexp(xp: Any, x: Any, y: Any) -> Any:
+    """x * 2**y; of integers y in three steps, none of which overflows before the product does."""
+    if not xp.isdtype(y.dtype, ("bool", "integral")):
+        return x * 2.0**y
+    far = 2100 if x.dtype == xp.float64 else 300
+    exponent = xp.clip(xp.astype(y, xp.float64), -far, far)
+    third = xp.floor(exponent / 3)
+    for part in (third, third, exponent - 2 * third):
+        x = x * xp.astype(2.0**part, x.dtype)
+    return x
+
+
 def heaviside(xp: Any, x: Any, y: Any) -> Any:
     """0 below zero, 1 above, y at zero."""
     one, zero = xp.ones_like(x), xp.zeros_like(x)
@@ -92,8 +134,54 @@ def lerp(xp: Any, start: Any, end: Any, weight: Any) -> Any:
     return xp.where(xp.abs(weight) < 0.5, near, end - (end - start) * (1 - weight))
 
 
-def addcmul(xp: Any, x: Any, y: Any, z: Any) -> Any:
-    return x + y * z
+def addcmul(xp: Any, x: Any, y: Any, z: Any, *, value: complex = 1) -> Any:
+    """The product added, with a factor that is converted to the arrays' dtype."""
+    is_integer = xp.isdtype(x.dtype, ("bool", "integral"))
+    factor = int(value.real) if is_integer else value
+    return x + (y if factor == 1 else y * factor) * z
+
+
+def addcdiv(xp: Any, x: Any, y: Any, z: Any) -> Any:
+    return x + y / z
+
+
+def rsub(xp: Any, x: Any, y: Any) -> Any:
+    """The second operand less the first."""
+    return xp.subtract(y, x)
+
+
+def clamp_min(xp: Any, x: Any, low: Any) -> Any:
+    return xp.maximum(x, low)
+
+
+def clamp_max(xp: Any, x: Any, high: Any) -> Any:
+    return xp.minimum(x, high)
+
+
+def real_div(xp: Any, x: Any, y: Any) -> Any:
+    return xp.divide(x, y)
+
+
+def floor_div(xp: Any, x: Any, y: Any) -> Any:
+    return xp.floor_divide(x, y)
+
+
+def truncate_div(xp: Any, x: Any, y: Any) -> Any:
+    """The quotient without its fraction."""
+    return div(xp, x, y) if xp.isdtype(x.dtype, "integral") else xp.trunc(x / y)
+
+
+def div_no_nan(xp: Any, x: Any, y: Any) -> Any:
+    """The quotient, and 0 where the divisor is."""
+    is_zero = y == 0
+    quotient = x / xp.where(is_zero, xp.ones_like(y), y)
+    return xp.where(is_zero, xp.zeros_like(quotient), quotient)
+
+
+def multiply_no_nan(xp: Any, x: Any, y: Any) -> Any:
+    """The product, and 0 where the second operand is, whatever the first."""
+    product = x * y
+    return xp.where(y == 0, xp.zeros_like(product), product)
 
 
 def mean(xp: Any, x: Any, **options: Any) -> Any:
@@ -161,34 +249,6 @@ def gelu_tanh(xp: Any, x: Any) -> Any:
     return 0.5 * x * (1 + xp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
-def erf(xp: Any, x: Any) -> Any:
-    """The error function, within a few units of the last place of float64."""
-    if x.dtype != xp.float64:
-        return xp.astype(erf(xp, xp.astype(x, xp.float64)), x.dtype)
-    away = xp.abs(x)
-    near = xp.where(away < 2.5, away, xp.zeros_like(away))
-    far = xp.where(away < 2.5, xp.full_like(away, 2.5), xp.minimum(away, xp.full_like(away, 7.0)))
-    found = xp.where(away < 2.5, _erf_series(near), 1 - _erfc_fraction(xp, far))
-    return xp.where(x < 0, -found, xp.where(xp.isnan(x), x, found))
-
-
-def _erf_series(x: Any) -> Any:
-    """2 / sqrt(pi) * the sum of x**(2n+1) 2**n exp(-x**2) / (1 * 3 * ... * (2n+1))."""
-    square = x * x
-    total = x * 0
-    for n in range(60, 0, -1):
-        total = (1 + total) * (2 * square / (2 * n + 1))
-    return (2 / math.sqrt(math.pi)) * x * (1 + total) * math.e ** (-square)
-
-
-def _erfc_fraction(xp: Any, x: Any) -> Any:
-    """The continued fraction of erfc, which converges quickly from 2 on."""
-    tail = x
-    for n in range(60, 0, -1):
-        tail = x + (n / 2) / tail
-    return xp.exp(-x * x) / (math.sqrt(math.pi) * tail)
-
-
 def _highest(xp: Any, x: Any, axis: Any) -> Any:
     """The largest one along an axis that stays; zero where there is none."""
     return xp.sum(x, axis=axis, keepdims=True) if 0 in x.shape else xp.max(
@@ -209,7 +269,8 @@ def log_softmax(xp: Any, x: Any, *, axis: int = -1) -> Any:
 
 def logsumexp(xp: Any, x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
     """The logarithm of the sum of exponentials, without an overflow."""
-    highest = _highest(xp, x, axis)
+    real = xp.real(x) if xp.isdtype(x.dtype, "complex floating") else x
+    highest = _highest(xp, real, axis)
     highest = xp.where(xp.isfinite(highest), highest, xp.zeros_like(highest))
     total = xp.log(xp.sum(xp.exp(x - highest), axis=axis, keepdims=keepdims))
     return total + (highest if keepdims else xp.max(highest, axis=axis))
@@ -257,20 +318,58 @@ def _middle(
     )  # fmt: skip
 
 
-def allclose(
+def isclose(
     xp: Any, x: Any, y: Any, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Any:
-    """Whether all elements are within the tolerance of one another."""
+    """Whether each element is within the tolerance of the other."""
     is_near = (x == y) | (xp.isfinite(y) & (xp.abs(x - y) <= atol + rtol * xp.abs(y)))
-    return xp.all(is_near | ((x != x) & (y != y)) if equal_nan else is_near)
+    return is_near | ((x != x) & (y != y)) if equal_nan else is_near
+
+
+def allclose(xp: Any, x: Any, y: Any, **tolerance: Any) -> Any:
+    """Whether all elements are within the tolerance of one another."""
+    return xp.all(isclose(xp, x, y, **tolerance))
+
+
+def isin(xp: Any, x: Any, y: Any, *, invert: bool = False) -> Any:
+    return xp.isin(x, y, invert=invert)
+
+
+def eig(xp: Any, x: Any) -> Any:
+    """Eigenvalues and eigenvectors, complex also where the backend gives real ones."""
+    return tuple([_as_complex(xp, part) for part in _of_linalg(xp, "eig")(x)])
+
+
+def eigvals(xp: Any, x: Any) -> Any:
+    """Eigenvalues, complex also where the backend gives real ones."""
+    return _as_complex(xp, _of_linalg(xp, "eigvals")(x))
+
+
+def _of_linalg(xp: Any, name: str) -> Any:
+    found = getattr(xp.linalg, name, None)
+    if found is None:
+        raise UsageError(f"this backend has no linalg.{name}: move the values to one that has.")
+    return found
+
+
+def _as_complex(xp: Any, x: Any) -> Any:
+    if xp.isdtype(x.dtype, "complex floating"):
+        return x
+    return xp.astype(x, xp.complex128 if x.dtype == xp.float64 else xp.complex64)
 
 
 RECIPES: dict[str, Callable[..., Any]] = {
+    "linalg.eig": eig,
+    "linalg.eigvals": eigvals,
+} | {
     f.__name__: f
     for f in (
-        div, fmod, float_power, fmax, fmin, copysign, atan2, logaddexp, heaviside, xlogy, dot,
-        clip_above, lerp, addcmul, mean, mse_loss, l1_loss, huber_loss, poisson_nll_loss,
-        relu, threshold, rsqrt, sigmoid, gelu, gelu_tanh, erf, softmax, log_softmax, logsumexp,
-        angle, norm, median, lower_median, allclose,
+        div, fmod, float_power, fmax, fmin, copysign, atan2, logaddexp, logaddexp2, exp2,
+        cbrt, degrees, radians, ldexp, heaviside, xlogy, dot,
+        clip_above, lerp, addcmul, addcdiv, rsub, clamp_min, clamp_max, real_div,
+        floor_div, truncate_div, div_no_nan, multiply_no_nan, mean, mse_loss, l1_loss,
+        huber_loss, poisson_nll_loss, relu, threshold, rsqrt, sigmoid, gelu, gelu_tanh, erf,
+        softmax, log_softmax, logsumexp, angle, norm, median, lower_median, isclose, allclose,
+        isin,
     )
 }  # fmt: skip

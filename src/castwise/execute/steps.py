@@ -12,16 +12,19 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from castwise.engine.decision import Decision
+from castwise.engine.plan import keeps_exponent
 from castwise.execute.backend import Backend, TakesConstants
 from castwise.execute.casting import cast_under, is_plain_cast
 from castwise.execute.exceptional import obeying
-from castwise.execute.functions import Function
+from castwise.execute.functions import Function, function_for
 from castwise.execute.value_functions import function_named
 from castwise.frameworks.value_rules import Values
-from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import UNDEFINED
 
 Take = Callable[[Any], Any]
+_BOOL = dtype("bool")
+_EXPONENT = dtype("int32")
 # Families whose results have not the shape of their operands, broadcast.
 _NOT_ELEMENTWISE = frozenset({"reductions", "products", "joining", "losses", "declared"})
 
@@ -33,6 +36,7 @@ class Entry(NamedTuple):
     source: DType | None = None
     within: DType | None = None  # a number beyond this dtype enters as the nearest of `dtype`
     through: tuple[DType, ...] = ()  # what it is cast to before, one after another
+    is_condition: bool = False  # it enters as bool: true is what is not zero
 
     @property
     def is_number(self) -> bool:
@@ -136,10 +140,20 @@ def steps_of(decision: Decision, computes: str) -> Steps:
 
 def _entry(decision: Decision, place: int) -> Entry | None:
     operand, cast = decision.question.operands[place], decision.casts[place]
+    if place == 0 and decision.question.op.is_condition_first:
+        is_taken = operand.dtype is _BOOL
+        return None if is_taken else Entry(_BOOL, operand.dtype, is_condition=True)
     if operand.is_scalar:
-        return Entry(cast.target if cast else decision.compute)
+        return Entry(cast.target if cast else _number_dtype(decision, place))
     goal = cast.target if cast else _truncated(decision, operand.dtype)
     return Entry(goal, operand.dtype) if goal else None
+
+
+def _number_dtype(decision: Decision, place: int) -> DType:
+    """What a Python number enters as, where no cast says so."""
+    asked = decision.question
+    is_exponent = place > 0 and keeps_exponent(asked.dialect, asked.op, asked.form)
+    return _EXPONENT if is_exponent else decision.compute
 
 
 def _truncated(decision: Decision, held: DType | None) -> DType | None:
@@ -152,6 +166,8 @@ def _truncated(decision: Decision, held: DType | None) -> DType | None:
 
 def _take(entry: Entry, backend: Backend, values: Values | None) -> Take:
     target, within = entry.dtype, entry.within
+    if entry.is_condition:
+        return _take_condition(entry.source, backend)
     if entry.through:
         return _take_through(entry, backend, values)
     if within is not None:
@@ -176,6 +192,14 @@ def _casting_by_pair(backend: Backend) -> CastsByPair | None:
 def running_whole(backend: Backend) -> RunsWhole | None:
     """The backend itself, if it carries out all the steps of an op at once."""
     return backend if isinstance(backend, RunsWhole) else None
+
+
+def _take_condition(source: DType | None, backend: Backend) -> Take:
+    """A take by comparison with zero: a cast to bool may look at the real part alone."""
+    if source is None:
+        return lambda value: backend.number(bool(value), _BOOL)
+    is_unequal = function_for(backend, "ne", source)
+    return lambda array: is_unequal(array, backend.number(0, source))
 
 
 def _take_through(entry: Entry, backend: Backend, values: Values | None) -> Take:

@@ -6,27 +6,28 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from castwise.engine.assigning import check_assignment
+from castwise.engine.assigning import check_assignment, dtype_of_whole
 from castwise.errors import UsageError
 from castwise.execute import tracing
 from castwise.execute.array_object import ArrayObject
+from castwise.execute.assigned import fitted, is_read_first, is_whole, not_assigned, spreads
 from castwise.execute.backend import (
     Backend,
     TakesConstants,
     backend_named,
     backend_of,
-    two_backends,
 )
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.casting import cast_under, own_values
 from castwise.execute.gradients import Gradients
-from castwise.execute.kinds import Kind, interned
+from castwise.execute.kinds import Kind, held_dtype, interned
+from castwise.execute.picked import picked
 from castwise.execute.python_data import beyond, default_dtype, shown, unreadable
 from castwise.frameworks.catalog import DEFAULT, to_dialect
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.dtypes import dtype as dtype_named
-from castwise.vocab.live import describe, to_dtype
+from castwise.vocab.live import check_dense, describe, to_dtype
 from castwise.vocab.operands import Operand
 
 _BOOL, _FLOAT32, _FLOAT64 = map(dtype_named, ("bool", "float32", "float64"))
@@ -43,7 +44,6 @@ class Tensor(ArrayObject, Gradients):
     __slots__ = ("__weakref__", "_array", "_kind")
     _array: Any
     _kind: Kind
-    __array_ufunc__ = None  # NumPy leaves operators to the tensor
     __hash__ = None  # type: ignore[assignment]
     _keeps_dtype = False  # whatever is written into it
 
@@ -73,6 +73,11 @@ class Tensor(ArrayObject, Gradients):
         heaviside_ = xlogy_ = clamp_ = lerp_ = addcmul_ = abs_ = neg_ = positive_ = _inplace
         square_ = conj_ = sign_ = floor_ = ceil_ = round_ = trunc_ = relu_ = threshold_ = _inplace
         exp_ = log_ = sqrt_ = rsqrt_ = sin_ = tanh_ = sigmoid_ = reciprocal_ = erf_ = _inplace
+        exp2_ = expm1_ = log2_ = log10_ = log1p_ = cos_ = tan_ = asin_ = acos_ = atan_ = _inplace
+        sinh_ = cosh_ = asinh_ = acosh_ = atanh_ = cbrt_ = degrees_ = radians_ = _inplace
+        signbit_ = isclose_ = logaddexp2_ = ldexp_ = rsub_ = clamp_min_ = clamp_max_ = _inplace
+        addcdiv_ = real_div_ = floor_div_ = truncate_div_ = div_no_nan_ = _inplace
+        multiply_no_nan_ = _inplace
         gelu_ = softmax_ = log_softmax_ = isnan_ = isinf_ = isfinite_ = real_ = imag_ = _inplace
         angle_ = cumsum_ = cumprod_ = matmul_ = _inplace
 
@@ -197,7 +202,7 @@ class Tensor(ArrayObject, Gradients):
 
     def __getitem__(self, key: Any) -> Tensor:
         found = beside(self, key if isinstance(key, tuple) else (key,))
-        return wrapped(found._array[_plain_key(key)], found._kind)
+        return wrapped(picked(found._array, _plain_key(key), found._kind), found._kind)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._assign(key, value)
@@ -221,26 +226,34 @@ class Tensor(ArrayObject, Gradients):
         if isinstance(value, Tensor):
             value = beside(value, (self,))
             if value._kind.backend is not kind.backend:
-                raise _not_assigned(value, kind.backend.name)
+                raise not_assigned(value._kind.backend, kind.backend)
         seen = value._kind.operand if isinstance(value, Tensor) else describe(value)
-        check_assignment(seen, kind.dtype, kind.in_force, is_filling=is_filling)
-        self._array = kind.backend.write(self._array, _plain_key(key), _element(value, seen, kind))
+        rules, takes_any = kind.in_force, is_whole(key) and not (is_filling or self._keeps_dtype)
+        target = dtype_of_whole(seen, kind.dtype, rules) if takes_any else kind.dtype
+        check_assignment(seen, target, rules, is_filling=is_filling, by_places=spreads(key, value))
+        if target is not kind.dtype:
+            kind = self._kind = kind.with_(dtype=target)
+            self._array = kind.backend.cast(self._array, target)
+        element = _element(value, seen, kind)
+        if isinstance(value, Tensor) and element is value._array and is_read_first(kind):
+            element = kind.backend.make(element, None, copy=True, device=None)
+        given = fitted(element, kind.backend, rules.values)
+        self._array = kind.backend.write(self._array, _plain_key(key), given)
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind = self._kind
         return _restored, (type(self), kind.backend.name, self._array, kind.dtype, kind.is_weak,
-                           kind.dialect and kind.dialect.name, kind.home)  # fmt: skip
+                           kind.dialect, kind.home)  # fmt: skip
 
 
 def _restored(
     cls: type[Tensor], backend: str, array: Any, dtype: DType, is_weak: bool,
-    dialect: str | None, home: str,
+    dialect: Dialect | None, home: str,
 ) -> Tensor:  # fmt: skip
     """The tensor that was pickled."""
-    chosen = to_dialect(dialect) if dialect else None
     tensor = object.__new__(cls)
     tensor._array = array
-    kind = Kind(backend_named(backend), dtype, not array.shape, is_weak, chosen, home)
+    kind = Kind(backend_named(backend), dtype, not array.shape, is_weak, dialect, home)
     tensor._kind = interned(kind)
     return tensor
 
@@ -280,15 +293,6 @@ def _element(value: Any, seen: Operand, kind: Kind) -> Any:
     return element if is_held else backend.make(element, kind.dtype, copy=None, device=None)
 
 
-def _not_assigned(value: Tensor, backend: str) -> UsageError:
-    if isinstance(value._kind.backend, TakesConstants):
-        return UsageError(
-            "a value of a graph is not assigned outside of the traced function, since it is known "
-            "only when the graph runs: return it, and assign what the graph gives."
-        )
-    return two_backends(backend, value.backend)
-
-
 def beside(tensor: Tensor, others: Iterable[Any]) -> Tensor:
     """A tensor, as a constant where one of the others is of a backend that takes constants."""
     kind = tensor._kind
@@ -311,11 +315,6 @@ def _plain_key(key: Any) -> Any:
     if isinstance(key, Tensor):
         return key._array
     return tuple([_plain_key(part) for part in key]) if isinstance(key, tuple) else key
-
-
-def held_dtype(dtype: DType, dialect: Dialect) -> DType:
-    """What an array of a dtype really is in a dialect, which may cut it to fewer bits."""
-    return dialect.mapping(dialect.truncates).get(dtype, dtype)
 
 
 def asarray(
@@ -361,6 +360,7 @@ def asarray(
 
 def _held(data: Any, dtype: DType | None, dialect: Dialect, holder: Backend, **options: Any) -> Any:
     """The data as an array of the backend, in a dtype that the dialect has."""
+    check_dense(data)
     wanted = dtype
     try:
         if not holder.owns(data):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from castwise.execute.kinds import Kind
 
 if TYPE_CHECKING:
+    from castwise.execute.backend import Backend
     from castwise.execute.tensor import Tensor
 
 
@@ -25,6 +26,10 @@ class Held:
 
 class Trace(Protocol):
     """Whoever writes down what a function does."""
+
+    @property
+    def backend(self) -> Backend:
+        """The backend whose arrays are of this trace."""
 
     def held(self, tensor: Tensor) -> Held:
         """What a tensor that is state has within this trace."""
@@ -60,6 +65,12 @@ def held(tensor: Tensor) -> Held | None:
     """What a tensor has here; None outside of a trace."""
     trace = _trace.get()
     return None if trace is None else trace.held(tensor)
+
+
+def backend_here() -> Backend | None:
+    """The backend of the trace of this thread or task; None outside of one."""
+    trace = _trace.get()
+    return None if trace is None else trace.backend
 
 
 def made(tensor: Tensor) -> None:

@@ -93,6 +93,20 @@ def _beside_wide(op: str, backend: Backend, compute: DType) -> Function:
     return computed
 
 
+def _truncated_quotient(backend: Backend, compute: DType) -> Function:
+    """A quotient of floats cut towards zero; that of small ones is cut before it is rounded."""
+    held = _FLOAT32 if compute.bits < _FLOAT32.bits else compute
+    divide, cut = (function_for(backend, op, held) for op in ("div", "trunc"))
+
+    def computed(x: Any, y: Any) -> Any:
+        if held is not compute:
+            x, y = backend.cast(x, held), backend.cast(y, held)
+        found = cut(divide(x, y))
+        return found if held is compute else backend.cast(found, compute)
+
+    return computed
+
+
 @runtime_checkable
 class TakesAlpha(Protocol):
     """A backend whose own sums and differences of floats take a factor."""
@@ -101,21 +115,34 @@ class TakesAlpha(Protocol):
 
 
 def _scaled(op: str, backend: Backend, compute: DType) -> Function:
-    """x + alpha * y, as torch has it: float32 is rounded once, for which float64 holds the product;
-    smaller floats are rounded after each step."""
+    """x + alpha * y, rounded after each step."""
+    function, times = function_for(backend, op, compute), function_for(backend, "mul", compute)
+
+    def computed(x: Any, y: Any, *, alpha: Scalar) -> Any:
+        return function(x, times(y, backend.number(alpha, compute)))
+
+    return computed
+
+
+def _scaled_once(op: str, backend: Backend, compute: DType) -> Function:
+    """x + alpha * y, of float32 rounded once, for which float64 holds the product; smaller floats
+    are rounded after each step."""
     if isinstance(backend, TakesAlpha) and compute.kind in ("float", "complex"):
         own = backend.function(op, compute)
         if own is not None:
             return own
-    can_widen = compute is _FLOAT32 and _FLOAT64 in backend.dtypes
+    by_steps = _scaled(op, backend, compute)
+    if compute is not _FLOAT32 or _FLOAT64 not in backend.dtypes:
+        return by_steps
+    wide = _scaled(op, backend, _FLOAT64)
 
     def computed(x: Any, y: Any, *, alpha: Scalar) -> Any:
-        factor = backend.number(alpha, compute)
-        held = _FLOAT64 if can_widen and not _is_power_of_two(alpha) else compute
-        if held is not compute:
-            x, y, factor = (backend.cast(operand, held) for operand in (x, y, factor))
-        found = function_for(backend, op, held)(x, function_for(backend, "mul", held)(y, factor))
-        return found if held is compute else backend.cast(found, compute)
+        if _is_power_of_two(alpha):
+            return by_steps(x, y, alpha=alpha)
+        # The factor is rounded to float32 before it meets float64.
+        factor = held_value(_FLOAT32, alpha)
+        found = wide(backend.cast(x, _FLOAT64), backend.cast(y, _FLOAT64), alpha=factor)
+        return backend.cast(found, compute)
 
     return computed
 
@@ -225,7 +252,9 @@ WRITTEN: dict[str, Callable[[Backend, DType], Function]] = {
     "pow_by_short_cuts": _pow_by_short_cuts,
     "div_of_arrays": _div_of_arrays,
     "pow_or_root": _power_or_root,
+    "truncated_quotient": _truncated_quotient,
     **{f"{op}_scaled": functools.partial(_scaled, op) for op in ("add", "sub")},
+    **{f"{op}_scaled_once": functools.partial(_scaled_once, op) for op in ("add", "sub")},
     **{f"{op}_beside_wide": functools.partial(_beside_wide, op) for op in _BESIDE_WIDE},
     **{f"{op}_of_mixed_signs": functools.partial(_of_mixed_signs, op) for op in _OF_NEGATIVE},
 }

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from castwise.engine.ask import answer
 from castwise.engine.composed import composition
-from castwise.engine.decision import Decision
+from castwise.engine.decision import NOTHING, Decision
 from castwise.engine.plan import plan_of
 from castwise.execute.steps import Entry, Steps
 from castwise.vocab.dtypes import KINDS, DType, dtype
@@ -26,7 +26,7 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
     if steps.op != decision.question.op.name:
         return steps  # a function that is only decided as this op is
     changes = (
-        _scaled, _named_otherwise, _divided_in_place, _reciprocal, _inverse, _wide_scalar,
+        _rounded, _scaled, _named_otherwise, _divided_in_place, _reciprocal, _inverse, _wide_scalar,
         _exponent, _half_exponent, _bounded, _compared,
     )  # fmt: skip
     for change in changes:
@@ -36,9 +36,26 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
     return steps
 
 
+def _rounded(steps: Steps, decision: Decision) -> Steps | None:
+    """A quotient that is rounded: the integer one, down or towards zero."""
+    question = decision.question
+    mode, values = question.named.rounding_mode, question.dialect.values
+    if mode is None:
+        return None
+    if mode == "trunc":
+        if steps.compute.kind == "float":
+            return replace(steps, op="truncated_quotient")
+        return replace(steps, op="floor_divide", values=replace(values, division="truncates"))
+    rounded = replace(question, op=op("floor_divide"), named=NOTHING)
+    return under_rules(replace(steps, op="floor_divide"), replace(decision, question=rounded))
+
+
 def _scaled(steps: Steps, decision: Decision) -> Steps | None:
     """A sum or difference with a factor for its second operand."""
-    return None if decision.question.alpha is None else replace(steps, op=f"{steps.op}_scaled")
+    if decision.question.alpha is None:
+        return None
+    is_once = decision.question.dialect.values.scaled_sums == "float32 once"
+    return replace(steps, op=f"{steps.op}_scaled{'_once' if is_once else ''}")
 
 
 def _named_otherwise(steps: Steps, decision: Decision) -> Steps | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from castwise.frameworks.dialect import Dialect, Rule
+from castwise.frameworks.dialect import Condition, Dialect, Rule
+from castwise.frameworks.value_rules import Values
 
 _OPS = {
     "*": Rule(
@@ -16,14 +17,17 @@ _OPS = {
         negative_exponent="raises"
     ),
     "clamp": Rule(
-        computes="int float", joins="first operand", out_of_range="raises beyond 64 bits"
+        computes="int float", joins="first operand", out_of_range="compares within 64 bits"
     ),
     "add sub mul pow matmul abs square conj real sum prod cumsum cumprod": Rule(
         computes="int float complex"
     ),
-    "div atan2 hypot logaddexp copysign nextafter exp log sqrt sin tanh reciprocal": Rule(
+    "sum prod cumsum cumprod": Rule(takes_dtype="computes"),
+    "div atan2 hypot logaddexp copysign nextafter exp expm1 log log2 log10 log1p sqrt sin cos tan"
+    " asin acos atan sinh cosh tanh asinh acosh atanh reciprocal": Rule(
         integers_become_float=False
     ),
+    "signbit": Rule(computes="float"),
     "floor_divide remainder max min": Rule(computes="int float"),
     "logical_and logical_or logical_xor logical_not": Rule(computes="bool"),
     "sign round": Rule(computes="int float complex"),
@@ -36,6 +40,7 @@ _OPS = {
     # The function form hands mixed integers on to NumPy; the operator form does not.
     "matmul/function": Rule(refuses="bool", borrows="numpy"),
     "imag": Rule(computes="complex"),
+    "where": Rule(condition=Condition(arrays="bool", numbers="", numpy="")),
     "std var": Rule(computes="float"),
 }
 
@@ -64,11 +69,9 @@ ARRAY_API = Dialect(
     casts="safe",
     assigns="safe",
     assigns_beyond="raises",
+    values=Values(shares_memory="real imag"),
     ops=_OPS,
     prefixes="xp xp.linalg array_api_strict",
-    unrecorded="fmod float_power fmax fmin heaviside xlogy dot lerp addcmul mse_loss l1_loss"
-    " huber_loss poisson_nll_loss relu threshold rsqrt sigmoid erf gelu softmax"
-    " log_softmax angle median logsumexp allclose promote_types",
     aliases={
         "sub": "subtract",
         "mul": "multiply",

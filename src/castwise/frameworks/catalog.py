@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import importlib
 import os
@@ -10,6 +11,7 @@ import warnings
 from collections.abc import Callable, Collection
 from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,12 @@ from castwise import frameworks as folder
 from castwise.errors import UsageError, did_you_mean
 from castwise.frameworks.checks import check
 from castwise.frameworks.dialect import Dialect
+from castwise.frameworks.sharing import shared
 from castwise.frameworks.variations import parse_options
 
 _NOT_DIALECTS = (
-    "catalog", "checks", "dialect", "implicit_promotion", "own", "value_rules", "variations"
+    "catalog", "checks", "dialect", "implicit_promotion", "own", "policies", "recorded", "records",
+    "sharing", "value_rules", "variations",
 )  # fmt: skip
 DEFAULT = "numpy"
 STANDARD = "array-api"  # what castwise.array_api speaks outside of `use`
@@ -78,11 +82,57 @@ def load_dialect(path: str | Path) -> Dialect:
     return own.load_dialect(path, dialect_named)
 
 
+def definition(dialect: Dialect) -> str | dict[str, Any]:
+    """What a dialect is found by later: its name, or for one's own all that it says."""
+    from castwise.frameworks import own
+
+    said = own.definition_of(dialect)
+    try:
+        is_known = own.definition_of(dialect_named(dialect.name)) == said
+    except UsageError:
+        is_known = False
+    return dialect.name if is_known else said
+
+
+def defined(said: str | dict[str, Any]) -> Dialect:
+    """The dialect of a definition.
+
+    Raises UsageError for an unknown name, or naming what is wrong in it.
+    """
+    from castwise.frameworks import own
+
+    return dialect_named(said) if isinstance(said, str) else own.dialect_of(said, dialect_named)
+
+
 @functools.lru_cache(maxsize=512)
 def _checked(dialect: Dialect) -> Dialect:
     """The dialect itself, once it is known to be well formed."""
     check(dialect)
     return dialect
+
+
+def _pickled(dialect: Dialect) -> tuple[Callable[..., Dialect], tuple[Any, ...]]:
+    """A dialect by its name where the catalogue has it, in full where only this process does: one
+    from a file travels with its definition."""
+    if _is_in_catalogue(dialect):
+        return dialect_named, (dialect.name,)
+    return _restored, ({f.name: getattr(dialect, f.name) for f in fields(Dialect)},)
+
+
+def _restored(given: dict[str, Any]) -> Dialect:
+    """The dialect that was pickled; the one that is here already, if it is the same."""
+    return shared(Dialect(**given))
+
+
+def _is_in_catalogue(dialect: Dialect) -> bool:
+    try:
+        is_known = bool(_of_framework(dialect.framework))  # or its name could be that of a file
+        return is_known and dialect_named(dialect.name) is dialect
+    except UsageError:
+        return False
+
+
+copyreg.pickle(Dialect, _pickled)  # it is for the catalogue to say what a name means
 
 
 @functools.lru_cache(maxsize=1)
@@ -194,7 +244,7 @@ def _of_framework(framework: str) -> tuple[Dialect, ...]:
     for dialect in [d for file in files for d in _in_file(file)]:
         if dialect.framework == framework:
             check(dialect)
-            found[f"{dialect.version}:{dialect.mode}"] = dialect
+            found[f"{dialect.version}:{dialect.mode}"] = shared(dialect)
     return tuple(sorted(found.values(), key=lambda d: (not d.is_newest, d.mode)))
 
 

@@ -6,26 +6,32 @@ from collections.abc import Iterable, Mapping
 from dataclasses import astuple, replace
 
 from castwise.errors import UsageError, did_you_mean
-from castwise.frameworks.dialect import (
-    FORMS,
+from castwise.frameworks.dialect import FORMS, Condition, Dialect, Rule, parse_edges
+from castwise.frameworks.policies import (
+    ASSIGNS_BY_PLACES,
+    ASSIGNS_WHOLE,
+    DTYPE_ARGUMENTS,
     GUARDS,
     JOINS,
+    MASKS,
+    MISSING,
     NUMBERS,
     NUMPY_ARRAYS,
     OUT_OF_RANGE,
     OUTPUTS,
     PLACES,
+    REBINDS,
     SCALARS,
-    Dialect,
-    Rule,
-    parse_edges,
+    STARTS,
+    STRONG,
 )
 from castwise.frameworks.value_rules import CHOICES, Values
 from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_of
 from castwise.vocab.ops import OPS, RESULTS
 
 _OF_DTYPES = [
-    *("computes", "refuses", "refuses_arrays", "refuses_compute", "refuses_scalars"),
+    *("computes", "refuses", "refuses_arrays", "refuses_compute", "refuses_last"),
+    *("refuses_scalars",),
     *("keeps_width", "checks", "numpy_refuses"),
 ]
 _NUMBERS = (*KINDS, "wide int", "wrapped float", "wrapped complex")
@@ -39,8 +45,6 @@ def check(dialect: Dialect) -> None:
     """Raises UsageError for unknown names, cycles, and dtypes that nothing could lead to."""
     try:
         _check_dtypes(dialect)
-        for name in dialect.unrecorded.split():
-            _check_name(name, OPS, "an op")
         _check_values(dialect.values)
         for names, rule in dialect.ops.items():
             _check_key(names)
@@ -59,6 +63,10 @@ def _check_dtypes(dialect: Dialect) -> None:
             raise UsageError(f"a Python {kind} is {name}, which is not in order.")
     dtypes_of(dialect.apart.replace("/", " "))
     _check_name(dialect.casts, OUTPUTS, "a rule of can_cast")
+    _check_name(dialect.assigns, OUTPUTS, "a rule of assignment")
+    _check_name(dialect.assigns_beyond, OUT_OF_RANGE, "a rule of assigned numbers")
+    _check_name(dialect.assigns_by_places, ASSIGNS_BY_PLACES, "a choice for assigns_by_places")
+    _check_name(dialect.assigns_whole, ASSIGNS_WHOLE, "a choice for assigns_whole")
     dtype(dialect.index)
     for guard in dialect.guards:
         _check_name(guard, GUARDS, "a guard")
@@ -120,6 +128,7 @@ def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
         dialect.mapping(getattr(rule, field) or "")
     if rule.conversion:
         dtypes_of(" ".join(filter(None, map(str, astuple(rule.conversion)[:3]))))
+    _check_condition(rule.condition or Condition(), names)
     is_counting = (rule.needs_rank or 0) > 1 or any(c.rank for c in rule.composes or ())
     if is_counting and not _counts_dimensions(names):
         raise UsageError(f"vectors are not told from matrices in {names}.")
@@ -129,17 +138,30 @@ def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
         dtype(rule.result)
     for chosen, allowed in (
         (rule.output, OUTPUTS),
+        (rule.rebinds, REBINDS),
         (rule.out_of_range, OUT_OF_RANGE),
         (rule.joins, JOINS),
         (rule.scalars, SCALARS),
         (rule.numbers_as, NUMBERS),
         (rule.takes_scalars, PLACES),
+        (rule.arrays_make_strong, STRONG),
         (rule.numpy, NUMPY_ARRAYS),
         (rule.makes_arrays, ("first", "all")),
-        (rule.otherwise, ("refused", "no kernel")),
+        (rule.otherwise, MISSING),
+        (rule.casting, OUTPUTS),
+        (rule.takes_dtype, (*DTYPE_ARGUMENTS, "")),
+        (rule.takes_where, (*MASKS, "")),
+        (rule.takes_initial, (*STARTS, "")),
     ):
         if chosen is not None:
             _check_name(chosen, allowed, f"a choice for {names}")
+
+
+def _check_condition(condition: Condition, names: str) -> None:
+    dtypes_of(f"{condition.arrays} {condition.numpy}")
+    for kind in condition.numbers.split():
+        _check_name(kind, KINDS, "a kind of Python number")
+    _check_name(condition.otherwise, MISSING, f"a choice for {names}")
 
 
 def _check_values(values: Values) -> None:
@@ -148,6 +170,7 @@ def _check_values(values: Values) -> None:
     _check_key(values.wide_scalars)
     _check_key(values.reciprocal_first)
     _check_key(values.reciprocal_second)
+    _check_key(values.shares_memory)
     if values.correction not in (0, 1):
         raise UsageError(f"correction is 0 or 1, not {values.correction!r}.")
 

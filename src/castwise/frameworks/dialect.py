@@ -8,111 +8,15 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from castwise.errors import UsageError
+from castwise.frameworks.recorded import unrecorded_ops
 from castwise.frameworks.value_rules import Values
 from castwise.vocab.dtypes import DType, dtypes_of
 from castwise.vocab.ops import Op
 
-FORMS = ("function", "operator", "inplace", "out")
-# What becomes of a Python number that the compute dtype cannot hold.
-OUT_OF_RANGE = {
-    "wraps": "it wraps silently",
-    "wraps however large": "it wraps silently, even beyond 64 bits",
-    "wraps within 64 bits": "it wraps silently, unless it fits neither int64 nor uint64",
-    "raises": "it is refused",
-    "raises beside integers": "it is refused where the array's own dtype, an integer of less than"
-    " 64 bits, does not hold it, and beyond int64 whatever the dtype",
-    "compares exactly": "it is compared as it is, but not with bool arrays",
-    "compares as objects": "it is compared as it is",
-    "bounds": "a lower bound above the dtype's range or an upper one below it is refused",
-    "raises beyond 64 bits": "it is refused where neither int64 nor uint64 holds it",
-    "raises beyond the default int": "it is refused where the dtype of a Python int lacks room",
-    "free exponent": "it is refused as such, but one integer as the exponent is any number, and"
-    " its base then wraps within 64 bits",
-    "raises beyond dtype and default int": "it is refused where neither the op's dtype nor that of"
-    " a Python int holds it",
-    "raises beyond int64": "it is refused beyond int64, whatever the dtype",
-    "checked": "it is refused, floats too; an unsigned dtype takes negatives down to -max",
-    "must fit": "it is refused, floats too, even where the op goes on to compute in another dtype",
-}
-# Whether and how a result may be written into an operand (in place) or into out=.
-OUTPUTS = {
-    "category": "the kind may not go down: complex > float > int > bool",
-    "same kind": "a safe cast, or a narrower one within the kind",
-    "safe": "the result must reach the destination's dtype",
-    "same dtype": "the result must already have the destination's dtype",
-    "rebinds": "nothing is written, the name takes the result, whatever its dtype",
-    "any": "any destination is taken",
-}
-# How the operands' dtypes become the one an op computes in.
-JOINS = {
-    "common dtype": "the first dtype all operands reach, then what the op makes of it",
-    "first loop": "the first of the op's own dtypes that all operands reach",
-    "common dtype or first loop": "the common dtype, or the first loop where there is none",
-    "first operand": "the first operand's dtype; the others need only be of its kind",
-    "integer power": "the base's dtype where the exponent is one integer, else the common dtype",
-    "highest kind": "the first of the op's own dtypes of the operands' highest kind",
-    "onto first": "the first operand's dtype, where the others may be cast to it",
-    "onto real first": "the first operand's dtype, but the common dtype where one is complex",
-    "first or default float": "the first operand's dtype; floats make integers the default float",
-    "keeps first": "the first operand's dtype, whatever is beside it",
-    "first array": "the first operand's dtype, beside a Python number the common one",
-    "integers take any": "the first operand's dtype; an integer takes any other beside it",
-    "float for integers": "the common dtype; the default float where arrays meet in an integer",
-    "by category": "the dtype of the highest category, which what is no array would be given",
-    "one dtype": "one dtype for all, but any array becomes float64 beside a Python float",
-}
-# How Python scalars and 0-d arrays take part beside arrays.
-SCALARS = {
-    "tiers": "arrays decide before 0-d arrays, these before Python scalars; a lower tier counts"
-    " only where its kind is higher",
-    "kinds first": "the highest kind decides, and within it arrays before 0-d arrays; a Python"
-    " number counts only where its kind is higher, as a 0-d array",
-    "arrays alone": "the arrays decide, or the 0-d arrays where there are none; a Python number of"
-    " a higher kind replaces what they give",
-    "by category": "what is no array is given the dtype of the highest category among all, then"
-    " counts as an array",
-    "weak": "a Python number takes the arrays' dtype; one of a higher kind moves only the kind",
-    "within kind": "a Python number takes the arrays' dtype; one of a higher kind is refused, save"
-    " complex beside floats",
-    "fits arrays": "a Python scalar, a bool too, takes the arrays' dtype and may not change it,"
-    " save an int beside bool arrays",
-    "by value": "scalars and 0-d arrays count as the smallest dtype that holds their value",
-    "as nodes": "weakly typed operands, Python numbers among them, stand on nodes of their own",
-    "as arrays": "a Python number counts as an array of its own dtype",
-    "converted": "the arrays decide, and Python numbers are converted to their dtype; of numbers"
-    " alone the first decides",
-    "0-d mixes": "a 0-d array is as strong as an array, and any kinds mix with it; a Python number"
-    " takes the arrays' dtype",
-    "0-d adapts": "a 0-d array takes the dtype of an array of its kind, and mixes with any other"
-    " kind; a Python number takes the arrays' dtype",
-    "0-d adapts to complex": "a 0-d array takes the dtype of an array of its kind, as which a"
-    " Python complex counts too, and mixes with any other kind",
-    "singles mix": "any kinds mix with a 0-d array or a Python scalar, which count by their dtypes",
-    "last adapts": "by tiers, but a Python number at the end takes the others' dtype",
-}
-# What Python numbers count as before the policy for scalars sees them.
-NUMBERS = {
-    "numbers": "Python numbers count as such",
-    "0-d arrays": "Python numbers count as 0-d arrays of their dtype",
-    "values": "Python numbers count by their value: they take the arrays' dtype where it has room"
-    " for them, else the smallest dtype of their kind that has",
-}
-# Which operands of an op may be Python scalars.
-PLACES = {"any": "everywhere", "last": "at the end only", "none": "nowhere"}
-# Casts that a varied dialect refuses, whatever its rules allow.
-GUARDS = {
-    "no implicit cast": "every implicit cast is refused",
-    "no lossy cast": "an implicit cast that may change a value is refused",
-    "no promotion to 64 bits": "a promotion that ends in 64 bits is refused",
-}
-# What a NumPy array does in another framework's op.
-NUMPY_ARRAYS = {
-    "native": "it is an array of the framework itself",
-    "as arrays": "it counts as an array of the framework",
-    "adapts": "it is cast to the dtype of the framework's array",
-    "as scalars": "it takes its dtype together with the Python scalars",
-    "refused": "it is refused",
-}
+# `np.add(a, b)`, `a + b`, `a += b`, `a.add_(b)` and `np.add(a, b, out=c)`. A rule about what is
+# written in place holds for `a += b` too, unless that is `a = a + b`: then one about the operator.
+FORMS = ("function", "operator", "augmented", "inplace", "out", "dtype")
+_LAID_OVER = {"augmented": ("inplace", "augmented"), "rebinding": ("operator", "augmented")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +47,16 @@ class Conversion:
 
 
 @dataclass(frozen=True, slots=True)
+class Condition:
+    """What an op with a condition chooses by; a value that is not zero is true."""
+
+    arrays: str = "bool int float complex"  # the dtypes of the framework's own arrays
+    numbers: str = "bool int float complex"  # the kinds of Python numbers
+    numpy: str = "bool int float complex"  # the dtypes of NumPy's arrays and scalars
+    otherwise: str = "refused"  # what becomes of other arrays; or "no kernel"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Rule:
     """What a dialect does for some ops; a field left None keeps what was said before it.
 
@@ -157,8 +71,11 @@ class Rule:
     refuses_compute: str | None = None  # reached, then refused
     refuses_scalars: str | None = None  # arrays of these kinds or dtypes take no Python scalar
     last_is_scalar: bool | None = None  # the last operand must be a Python scalar
+    refuses_last: str | None = None  # the last operand may not be of these kinds or dtypes
+    one_inexact_of_last: int | None = None  # so many operands at the end may not all be integers
     refuses_numbers: str | None = None  # Python scalars of these kinds are refused
     takes_scalars: str | None = None  # where Python scalars may stand: one of PLACES
+    condition: Condition | None = None  # everything, where none is given
     needs_rank: int | None = None  # some operand must have as many dimensions
     because: str | None = None  # the reason a person is told
     scalars: str | None = None  # one of SCALARS
@@ -197,7 +114,9 @@ class Rule:
     python: Mapping[str, str] | None = None  # where Python numbers count for other dtypes
     compared: int | None = None  # of how many first operands same_dtype is asked; of all by default
     is_truncated: bool | None = None  # False: dtypes count as they are written
+    keeps_dtypes: bool | None = None  # a dtype by itself is not truncated, though arrays are
     makes_strong: bool | None = None  # the result is not weak, even of weak operands
+    arrays_make_strong: str | None = None  # the same, where that of STRONG has dimensions
     converted_is_strong: bool | None = None  # the same, but only of what `converts` or lifts
     out_of_range: str | None = None  # one of OUT_OF_RANGE
     checks: str | None = None  # compute dtypes for which it looks at scalars; all by default
@@ -208,13 +127,36 @@ class Rule:
     negative_exponent: str | None = None
     result: str | None = None
     result_of: str | None = None  # "uint8 -> uint8": exceptions to `result`, by compute dtype
+    rebinds: str | None = None  # one of REBINDS; `x += y` is as in place, if not said
     output: str | None = None  # one of OUTPUTS
     writes_also: str | None = None  # "complex -> bfloat16": allowed besides `output`
     writes_never: str | None = None
+    # What may be given by name; without a word of these the op does not take it.
+    takes_dtype: str | None = None  # dtype=: one of DTYPE_ARGUMENTS
+    casting: str | None = None  # operands are cast to dtype= by one of OUTPUTS; any by default
+    takes_casting: bool | None = None  # casting=, instead of `casting` and `output`
+    typed_castings: str | None = None  # words of casting= that see Python numbers by their dtype
+    finds_foreign: bool | None = None  # dtype= finds a loop of only_absorbed dtypes for any operand
+    takes_where: str | None = None  # where=: one of MASKS
+    takes_initial: str | None = None  # initial=: one of STARTS
+    rounded_as: str | None = None  # "floor -> floor_divide": the op rounding_mode= makes of it
+    # value= and delta=: the kinds of numbers they may be, and "fits" where the dtype must hold
+    # them, "positive" where they must be that.
+    takes_value: str | None = None
+    takes_delta: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Rule({', '.join(f'{name}={value!r}' for name, value in _given(self).items())})"
+
+
+class _Referable:
+    """What weak references can be made to; dataclasses have no word for it before Python 3.11."""
+
+    __slots__ = ("__weakref__",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Dialect:
+class Dialect(_Referable):
     """A framework's rules. Data only: `castwise.engine` reads it, nothing in it decides."""
 
     framework: str
@@ -234,6 +176,7 @@ class Dialect:
     apart: str = ""  # "uint8 / int8": dtypes of the two sides do not join
     only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
     has_weak_arrays: bool = False
+    keeps_weak_width: bool = True  # False: weak arrays that meet are of their kind's own dtype
     # The dtype of a Python bool, int, float, complex on its own; a kind it leaves out is refused.
     # That of a "wide int", one beyond the dtype of an int, is uint64 after int64 if not said; that
     # of a "wrapped float" or "wrapped complex" is what one is held in before anything promotes.
@@ -247,10 +190,10 @@ class Dialect:
     caps: str = ""  # "float64 -> float32": what a compute dtype is cut to
     guards: tuple[str, ...] = ()  # of GUARDS
     index: str = "int64"
-    no_kernel: Mapping[str, str] = field(default_factory=dict)  # ops -> dtypes the CPU lacks
+    # "name name/form" -> dtypes the CPU lacks
+    no_kernel: Mapping[str, str] = field(default_factory=dict)
     ops: Mapping[str, Rule]  # "*" or "name name/form": Rule(...)
     prefixes: str = ""  # what the framework's names are written with: "np numpy"
-    unrecorded: str = ""  # ops no cell speaks of, most for want of such a function
     aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
     casts: str  # its can_cast: one of OUTPUTS
     values: Values = field(
@@ -258,6 +201,8 @@ class Dialect:
     )  # what it computes where arithmetic leaves a choice
     assigns: str = "any"  # which values x[i] = value takes: one of OUTPUTS
     assigns_beyond: str = "wraps"  # what it does with a Python number: one of OUT_OF_RANGE
+    assigns_by_places: str = "cast"  # x[array] = array: one of ASSIGNS_BY_PLACES
+    assigns_whole: str = "cast"  # x[...] = value: one of ASSIGNS_WHOLE
     casts_by: str = ""  # the dialect whose can_cast it has, where that is not its own
     refusal: str = ""  # why dtypes without a common one are refused, in words
     is_commutative: bool = True
@@ -277,7 +222,8 @@ class Dialect:
         """The same dialect with variations or fields changed.
 
         The variations are cap_float, default_float, scalars, zero_d, promote_64, strict and safe;
-        see docs/variations.md. The fields are those of this record.
+        see docs/variations.md. The fields are those of this record. Equal calls give the same
+        object.
 
         >>> from castwise.frameworks.catalog import dialect_named
         >>> dialect_named("numpy").vary(cap_float=32).name
@@ -288,6 +234,11 @@ class Dialect:
         from castwise.frameworks.variations import varied  # it needs this record
 
         return varied(self, changes)
+
+    @property
+    def unrecorded(self) -> tuple[str, ...]:
+        """The ops no recorded cell of its framework speaks of, most for want of such a function."""
+        return unrecorded_ops(self.framework)
 
     @property
     def nodes(self) -> tuple[DType, ...]:
@@ -330,8 +281,11 @@ def _members(words: str, dtypes: tuple[DType, ...]) -> list[DType]:
 
 
 def rule_for(dialect: Dialect, row: Op, form: str) -> Rule:
-    """The rules that apply to an op in a form, laid over one another."""
-    wanted = {"*", f"*/{form}", row.name, f"{row.name}/{form}"}
+    """The rules that apply to an op in a form, or in several at once, laid over one another."""
+    wanted = {"*", row.name}
+    for part in form.split():
+        for laid in _LAID_OVER.get(part, (part,)):
+            wanted |= {f"*/{laid}", f"{row.name}/{laid}"}
     merged: dict[str, Any] = {}
     for names, rule in dialect.ops.items():
         if not wanted.isdisjoint(names.split()):

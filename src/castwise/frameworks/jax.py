@@ -23,6 +23,7 @@ _OPS = {
         numpy="as arrays",
         out_of_range="raises beyond the default int",
     ),
+    "*/augmented": Rule(rebinds="always"),  # no array can be changed
     # In place is x.at[...].add(y), which keeps the dtype of x; division is made of it.
     "*/inplace": Rule(out_of_range="raises beyond dtype and default int"),
     "add/inplace mul/inplace": Rule(refuses_compute="bool"),
@@ -42,8 +43,11 @@ _OPS = {
         refuses_compute=_NARROW,
     ),
     "float_power": Rule(computes="float complex", integers_become_float=True),
-    "atan2 logaddexp xlogy": Rule(computes="float complex"),
-    "heaviside": Rule(integers_become_float=True),
+    "atan2 logaddexp logaddexp2 xlogy degrees radians": Rule(computes="float complex"),
+    "ldexp": Rule(computes="float", joins="exponent apart"),
+    "signbit": Rule(refuses=_FLOAT8),
+    "logaddexp2 degrees radians": Rule(arrays_make_strong="any"),
+    "heaviside": Rule(integers_become_float=True, arrays_make_strong="first"),
     "copysign": Rule(refuses_compute=_FLOAT8),
     "angle": Rule(composes=_ANGLE_32, converted_is_strong=True),
     "dot matmul": Rule(keeps_width="int complex"),
@@ -56,8 +60,19 @@ _OPS = {
     "sum prod": Rule(refuses=_NARROW),
     "max min": Rule(computes="bool int float complex"),
     "cumsum cumprod": Rule(accumulates=False, converts="bool -> default_int"),
-    "hypot gelu sum prod mean cumsum cumprod max min argmax argmin std var median norm logsumexp"
-    " count_nonzero": Rule(makes_strong=True),
+    "log2 log10 ldexp hypot gelu sum prod mean cumsum cumprod max min argmax argmin std var median"
+    " norm logsumexp count_nonzero": Rule(makes_strong=True),
+    "sum prod mean cumsum cumprod std var concat stack": Rule(takes_dtype="casts first"),
+    "sum/dtype prod/dtype": Rule(accumulates=False, refuses=""),
+    "cumsum/dtype cumprod/dtype": Rule(converts=""),
+    "mean/dtype": Rule(computes="int float complex", integers_become_float=False),
+    "std/dtype var/dtype": Rule(
+        result="same", integers_become_float=False, casting="no complex to real"
+    ),
+    # The quotient of integers meets a weak NaN in the end.
+    "var/dtype": Rule(composes=(Composed("where(x, x, nan)", "int"),)),
+    "sum prod mean std var any all max min": Rule(takes_where="bool"),
+    "sum prod max min": Rule(takes_initial="cast"),
 }
 
 # Where there are 64-bit dtypes.
@@ -115,11 +130,11 @@ JAX_X64 = Dialect(
         gelu="tanh",
         reciprocal_second="div",
         float_errors="silent",
+        median_of_none="raises",
     ),
     casts_by="numpy",  # jnp.can_cast is np.can_cast
     ops=_WIDE_OPS,
     prefixes="jnp jax.numpy jax.nn jax.lax jax.scipy.special jnp.linalg jax.numpy.linalg",
-    unrecorded="lerp addcmul mse_loss l1_loss huber_loss poisson_nll_loss threshold",
     aliases=ALIASES,
     associativity_witness=("uint64", "int8", "float16"),
     surprises=(
@@ -135,10 +150,15 @@ JAX_X64 = Dialect(
 
 _TRUNCATES = "uint64 -> uint32; int64 -> int32; float64 -> float32; complex128 -> complex64"
 
+# Where a Python int is an int32, unsigned integers do not leave 32 bits. promote_types of
+# dtypes, not of arrays, truncates nothing.
+_EXPLICIT = LATTICE + _WIDE + "int* -> uint4 int4; uint32 -> int32"
+_OF_DTYPES = Rule(makes_strong=True, python={"float": "float64"})
+
 JAX_EXPLICIT_X64 = JAX_X64.vary(
     mode="explicit-x64",
     about="JAX with jax_explicit_x64_dtypes=allow: 64-bit dtypes where they are asked for.",
-    reaches=LATTICE + _WIDE + "int* -> uint4 int4; uint32 -> int32",
+    reaches=_EXPLICIT,
     python={"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64"},
     accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32",
     index="int32",
@@ -153,7 +173,8 @@ JAX_EXPLICIT_X64 = JAX_X64.vary(
         **_WIDE_OPS,
         "*": replace(_OPS["*"], numpy_reads=_TRUNCATES),
         "angle": replace(_WIDE_OPS["angle"], composes=_ANGLE_32),
-        "promote_types": Rule(makes_strong=True, python={"float": "float64"}),
+        "promote_types": _OF_DTYPES,
+        "log10": Rule(refuses="uint64 int64 float64 complex128"),  # it divides by a float32
     },
 )
 
@@ -163,7 +184,13 @@ JAX = JAX_EXPLICIT_X64.vary(
     truncates=_TRUNCATES,
     reaches=LATTICE + "int* -> uint4 int4; uint32 -> int32; int32 -> float*",
     alone="uint64 int64 float64 complex128",  # no array has them
-    ops=_OPS,
+    ops={
+        **_OPS,
+        # Dtypes meet at float*, but none stands at complex*.
+        "promote_types": replace(
+            _OF_DTYPES, reaches=_EXPLICIT.replace("complex*", ""), keeps_dtypes=True
+        ),
+    },
     associativity_witness=None,
     surprises=(
         "int64[3] + 1.5",
@@ -176,11 +203,15 @@ JAX = JAX_EXPLICIT_X64.vary(
     ),
 )
 
+# `x.at[...].add(True)` takes a Python bool as an int of x's dtype.
+_STRICT_INPLACE = replace(_OPS["*/inplace"], beside={d: {"bool": d} for d in _INTS.split()})
+
 JAX_STRICT = JAX_X64.vary(
     mode="strict",
-    about="JAX with numpy_dtype_promotion='strict' (and x64): only weak types promote.",
+    about="JAX with numpy_dtype_promotion='strict' and x64: only weak types promote.",
     reaches="int* -> int float*; float* -> float complex*; complex* -> complex",
     alone="bool",
+    keeps_weak_width=False,
     refusal="under strict promotion only weak types promote",
     associativity_witness=None,
     surprises=(
@@ -193,7 +224,34 @@ JAX_STRICT = JAX_X64.vary(
     ops={
         **_OPS,
         "angle": _WIDE_OPS["angle"],
-        # `x.at[...].add(True)` takes a Python bool as an int of x's dtype.
-        "*/inplace": replace(_OPS["*/inplace"], beside={d: {"bool": d} for d in _INTS.split()}),
+        "*/inplace": _STRICT_INPLACE,
     },
+)
+
+JAX_STRICT_X32 = JAX_STRICT.vary(
+    mode="strict-x32",
+    about="JAX with numpy_dtype_promotion='strict': only weak types promote; 64-bit dtypes are"
+    " truncated to 32 bits.",
+    truncates=_TRUNCATES,
+    reaches=f"""
+        int* -> {_NARROW} uint8 int8 uint16 int16 uint32 int32 float*
+        float* -> {_FLOAT8} float16 bfloat16 float32 complex*
+        complex* -> complex64
+    """,
+    alone=f"bool {JAX.alone}",
+    python=JAX.python,
+    accumulates=JAX.accumulates,
+    index="int32",
+    ops={
+        **_OPS,
+        "*/inplace": _STRICT_INPLACE,
+        "promote_types": Rule(keeps_dtypes=True),
+    },
+    surprises=(
+        "int8[3] + True",
+        "int64[3] + int32[3]",
+        "int32[3] + 1.5",
+        "float32[3] + np.float64(1)",
+        "int32[3] / int32[3]",
+    ),
 )

@@ -8,6 +8,7 @@ from castwise.frameworks.dialect import Composed, Rule
 from castwise.frameworks.jax import JAX, LATTICE
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2"
+_TRIGONOMETRIC = "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh"
 _SINGLE = "ZERO_D NUMPY_ZERO_D NUMPY_SCALAR SCALAR"
 
 KERAS = JAX.vary(
@@ -26,6 +27,7 @@ KERAS = JAX.vary(
         ),
         # Keras's tensors are JAX's arrays, and so are their operators.
         "*/operator": Rule(borrows="jax"),
+        "*/augmented": Rule(rebinds="always"),
         # A function of dtypes, which nothing truncates; the answer has 32 bits at most.
         "result_type": Rule(
             borrows="jax:x64",
@@ -41,10 +43,14 @@ KERAS = JAX.vary(
         ),
         "pow": Rule(joins="integer power", negative_exponent="raises"),
         # Keras's own lattice: Python numbers are as strong as arrays in it, 8-bit floats refused.
-        "atan2 logaddexp": Rule(computes="float complex", scalars="as arrays"),
+        "atan2 logaddexp logaddexp2": Rule(computes="float complex", scalars="as arrays"),
         "floor ceil": Rule(integers_become_float=True),
-        "atan2 logaddexp floor ceil sin tanh angle mean var norm": Rule(refuses=_FLOAT8),
-        "exp sin tanh floor ceil angle": Rule(converted_is_strong=True),
+        f"atan2 logaddexp logaddexp2 floor ceil {_TRIGONOMETRIC} signbit angle mean var norm": Rule(
+            refuses=_FLOAT8
+        ),
+        f"exp exp2 expm1 {_TRIGONOMETRIC} floor ceil angle": Rule(converted_is_strong=True),
+        "degrees radians": Rule(computes="float complex", arrays_make_strong="any"),
+        "ldexp": Rule(computes="float", joins="exponent apart", refuses_last="bool"),
         "argmax argmin": Rule(
             refuses=_FLOAT8,
             composes=(Composed("argmax(cast(x, float32))", _FLOAT8, _SINGLE),),
@@ -66,14 +72,15 @@ KERAS = JAX.vary(
         "log_softmax": Rule(composes=(Composed("sub(sub(x, max(x)), log(sum(exp(x))))"),)),
         "gelu logsumexp": Rule(computes="float complex", integers_become_float=True),
         "mean var std median norm": Rule(integers_become_float=True),
-        "max min": Rule(computes="bool int float complex"),
         "cumsum cumprod": Rule(accumulates=False, converts="bool -> default_int"),
-        "hypot gelu sum prod mean cumsum cumprod max min argmax argmin std var median norm"
-        " logsumexp count_nonzero": Rule(makes_strong=True),
+        "log2 log10 ldexp hypot gelu sum prod mean cumsum cumprod max min argmax argmin std var"
+        " median norm logsumexp count_nonzero": Rule(makes_strong=True),
+        "prod cumsum cumprod": Rule(takes_dtype="casts first"),
+        "prod/dtype": Rule(accumulates=False),
+        "cumsum/dtype cumprod/dtype": Rule(converts=""),
+        "max min": Rule(computes="bool int float complex", takes_initial="cast"),
     },
     prefixes="keras keras.ops ops keras.backend",
-    unrecorded="float_power copysign xlogy lerp addcmul mse_loss l1_loss huber_loss"
-    " poisson_nll_loss positive promote_types",
     surprises=(
         "matmul(int8[3], int8[3])",
         "atan2(float16[3], 1.5)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.dialect import Composed, Condition, Dialect, Rule
 from castwise.frameworks.value_rules import Values
 
 # Promoted to, but without a kernel on the CPU: seen as "bad dtype" once the op runs.
@@ -12,13 +12,19 @@ _NO_KERNEL = {
     "dot matmul cumsum": "bool uint16",
 }
 
+CONDITION = Condition(arrays="bool", numbers="", numpy="")
+
 _OPS = {
     "*": Rule(scalars="by category", numpy="as scalars"),
-    "*/inplace": Rule(output="rebinds"),
+    "*/inplace": Rule(output="becomes"),
     # Its own function tells what a number or a NumPy array beside the operands would be typed as.
     "result_type": Rule(joins="by category", refuses_compute="bfloat16 complex64"),
     "where": Rule(
-        joins="by category", computes="int float", refuses="complex", refuses_compute="bfloat16"
+        joins="by category",
+        computes="int float",
+        refuses="complex",
+        refuses_compute="bfloat16",
+        condition=CONDITION,
     ),
     "add sub mul": Rule(computes="int float complex"),
     "floor_divide remainder maximum minimum clamp abs square sign floor ceil round": Rule(
@@ -53,11 +59,6 @@ _OPS = {
 }
 
 PREFIXES = "megengine mge megengine.functional megengine.functional.nn F"
-UNRECORDED = (
-    "fmod float_power fmax fmin hypot copysign nextafter heaviside xlogy lerp addcmul"
-    " huber_loss poisson_nll_loss conj trunc threshold rsqrt erf isfinite angle cumprod"
-    " median any all count_nonzero allclose promote_types"
-)
 ALIASES = {
     "floor_divide": "floor_div",
     "remainder": "mod",
@@ -116,7 +117,6 @@ MEGENGINE = Dialect(
     values=VALUES,
     ops=_OPS,
     prefixes=PREFIXES,
-    unrecorded=UNRECORDED,
     aliases=ALIASES,
     surprises=(
         "bool[3] + int32[3]",

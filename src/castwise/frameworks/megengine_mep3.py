@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castwise.frameworks.dialect import Dialect, Rule
-from castwise.frameworks.megengine import ALIASES, PREFIXES, UNRECORDED, VALUES
+from castwise.frameworks.megengine import ALIASES, CONDITION, PREFIXES, VALUES
 
 MEP3 = Dialect(
     framework="megengine",
@@ -25,7 +25,7 @@ MEP3 = Dialect(
     folds=True,
     python={"bool": "bool", "int": "int32", "float": "float32"},
     lifts="bool int -> default_float",
-    # What the draft does not speak of is as MegEngine has it: sums, indices, `+=`.
+    # What the draft does not speak of is as MegEngine has it: sums, indices, `+=`, conditions.
     accumulates="bool -> default_int",
     index="int32",
     casts="category",
@@ -37,10 +37,10 @@ MEP3 = Dialect(
             numpy="as arrays",
             output="category",
         ),
-        "*/inplace": Rule(output="rebinds"),
+        "*/inplace": Rule(output="becomes"),
+        "where": Rule(condition=CONDITION),
     },
     prefixes=PREFIXES,
-    unrecorded=UNRECORDED,
     aliases=ALIASES,
     surprises=(
         "int32[3] + float16[3]",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.dialect import Composed, Condition, Dialect, Rule
 from castwise.frameworks.value_rules import Values
 
 _WIDE_UNSIGNED = "uint16 uint32 uint64"
@@ -45,10 +45,14 @@ _OLD_NUMPY_SCALARS = (
 # Promoted to, but without a kernel on the CPU: seen as "Select CPU operator[...] fail". (* and / of
 # complex with real operands, and most mixtures of unsigned ones, lack one for the pair.)
 _NO_KERNEL = {
-    "addcmul allclose bitwise_not ceil conj count_nonzero cumprod cumsum eq exp gelu isfinite lerp"
-    " logaddexp logical_and logical_not logical_or logical_xor mean mse_loss ne norm prod"
+    "addcmul allclose isclose bitwise_not ceil conj count_nonzero cumprod cumsum eq exp gelu"
+    " isfinite lerp log2 log10 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor"
+    " mean mse_loss ne norm prod"
     " reciprocal relu rsqrt softmax sqrt stack sum where xlogy": "bfloat16",
-    "abs l1_loss log sigmoid sin tanh": f"{_WIDE_UNSIGNED} bfloat16",
+    "abs l1_loss log log1p sigmoid sin cos tan sinh cosh tanh atanh": f"{_WIDE_UNSIGNED} bfloat16",
+    "asin acos atan asinh acosh": "bool int bfloat16",
+    "expm1": "uint8 int8 int16 uint16 int32 uint32 uint64 bfloat16",
+    "signbit": f"{_WIDE_UNSIGNED} bfloat16 complex",
     "atan2 floor isinf log_softmax std var": "bool int bfloat16 complex",
     "clamp maximum": "uint16 bfloat16 complex",
     "erf": "uint8 int8 int16 uint16 int32 uint32 uint64 bfloat16 complex",
@@ -94,6 +98,7 @@ _OPS = {
     "lt/operator": Rule(composes=(Composed("gt(y, x)", roles="SCALAR"),)),
     "gt/operator": Rule(composes=(Composed("lt(y, x)", roles="SCALAR"),)),
     "minimum": Rule(refuses_compute="complex"),
+    "where": Rule(condition=Condition(arrays="bool", numbers="", numpy="", otherwise="no kernel")),
     "fmax fmin": Rule(
         computes="int32 int64 float16 float32 float64",
         otherwise="refused",
@@ -109,8 +114,9 @@ _OPS = {
         )
     ),
     "hypot": Rule(numpy_scalars=_OLD_NUMPY_SCALARS),
-    "logaddexp": Rule(refuses="bool int complex"),
+    "logaddexp logaddexp2": Rule(refuses="bool int complex"),
     "copysign": Rule(
+        takes_scalars="last",
         refuses="complex",
         refuses_compute="bool",
         converts="int bfloat16 -> float32",
@@ -139,14 +145,19 @@ _OPS = {
         out_of_range="wraps",
         numpy_scalars="int -> int; float complex64 -> float; complex128 -> complex",
     ),
-    "matmul dot stack allclose nextafter heaviside bitwise_left_shift bitwise_right_shift lerp"
-    " addcmul": Rule(same_dtype=True),
-    "allclose": Rule(refuses=f"{_WIDE_UNSIGNED} complex"),
+    "matmul dot stack allclose isclose nextafter heaviside bitwise_left_shift bitwise_right_shift"
+    " lerp addcmul": Rule(same_dtype=True),
+    "allclose isclose": Rule(refuses=f"{_WIDE_UNSIGNED} complex"),
     "clamp": Rule(refuses="bool", floats_lift=True, beside={}),
     "lerp": Rule(compared=2, refuses_compute="bool int float64 complex"),
-    "addcmul": Rule(computes="uint8 int8 int32 int64 float", otherwise="refused"),
+    "addcmul": Rule(
+        computes="uint8 int8 int32 int64 float", otherwise="refused", takes_value="int float"
+    ),
     "mse_loss": Rule(converts="bool int complex -> float32"),
-    "huber_loss": Rule(composes=(Composed("mul(0.5, square(abs(sub(x, y))))"),)),
+    "huber_loss": Rule(
+        composes=(Composed("mul(0.5, square(abs(sub(x, y))))"),),
+        takes_delta="int float positive",
+    ),
     "concat softmax cumsum cumprod": Rule(refuses_zero_d=True),
     "softmax gelu ceil": Rule(otherwise="refused"),
     "ceil": Rule(computes="float"),
@@ -170,9 +181,16 @@ _OPS = {
     "argmin": Rule(composes=(Composed("argmax(x)", roles="ZERO_D"),)),
     "cumsum": Rule(accumulates=False),
     "cumprod": Rule(converts=f"{_WIDE_UNSIGNED} -> int64"),
+    "sum prod cumsum cumprod softmax": Rule(takes_dtype="casts first"),
+    "sum/dtype prod/dtype cumprod/dtype": Rule(accumulates=False, converts=""),
     "angle": Rule(converts=f"{_REAL} -> float64"),
-    "erf": Rule(integers_become_float=False, converts="bool int64 -> float32"),
-    "log sin tanh sigmoid": Rule(
+    "erf expm1": Rule(integers_become_float=False, converts="bool int64 -> float32"),
+    "exp2": Rule(refuses=_WIDE_UNSIGNED, converts="bfloat16 -> float32"),
+    "degrees radians": Rule(
+        computes="float16 float32 float64", integers_become_float=False, otherwise="refused"
+    ),
+    "asin acos atan asinh acosh": Rule(integers_become_float=False),
+    "log log1p sin cos tan sinh cosh tanh atanh sigmoid": Rule(
         integers_become_float=False, converts="bool int8 int16 int32 int64 uint8 -> float32"
     ),
     "result_type promote_types": Rule(
@@ -218,7 +236,6 @@ MINDSPORE = Dialect(
     ),
     ops=_OPS,
     prefixes="ms mindspore mindspore.ops ops mindspore.mint mint mindspore.Tensor mindspore.numpy",
-    unrecorded="poisson_nll_loss",
     aliases={
         "sub": "subtract",
         "mul": "multiply",
@@ -232,6 +249,14 @@ MINDSPORE = Dialect(
         "ge": "greater_equal",
         "bitwise_not": "invert",
         "atan2": "arctan2",
+        "asin": "arcsin",
+        "acos": "arccos",
+        "atan": "arctan",
+        "asinh": "arcsinh",
+        "acosh": "arccosh",
+        "atanh": "arctanh",
+        "degrees": "rad2deg",
+        "radians": "deg2rad",
         "clamp": "clip",
         "concat": "cat",
         "abs": "absolute",

@@ -35,6 +35,7 @@ MLX = Dialect(
     index="uint32",
     casts="safe",
     assigns_beyond="raises beside integers",
+    assigns_whole="takes the value's dtype",
     # Asked on the CPU, where the least int32 // -1 ends the process.
     values=Values(
         remainder_by_zero="dividend",
@@ -43,6 +44,8 @@ MLX = Dialect(
         shifts="modulo width",
         mixed_signs="common dtype",
         sign_of_nan="zero",
+        assigned_shapes="leading ones dropped",
+        median_of_none="raises",
         float_errors="silent",
     ),
     ops={
@@ -54,7 +57,7 @@ MLX = Dialect(
         ),
         # NumPy's own operator answers, with a NumPy array.
         "*/operator": Rule(numpy_left_decider="numpy", numpy_refuses="bfloat16"),
-        "*/inplace": Rule(output="rebinds"),
+        "*/inplace": Rule(output="becomes"),
         "div/inplace": Rule(writes_never="float complex -> bool int"),
         "floor_divide positive round sign max min argmax argmin clamp relu": Rule(
             computes="bool int float complex"
@@ -69,6 +72,8 @@ MLX = Dialect(
             )
         ),
         "sigmoid": Rule(computes="float", because="sigmoid is for real numbers"),
+        "expm1": Rule(computes="float"),
+        "degrees radians": Rule(computes="float complex"),
         "logaddexp median softmax logsumexp": Rule(
             computes="float complex", integers_become_float=True
         ),
@@ -76,6 +81,7 @@ MLX = Dialect(
         # The sum of a single element is that element, as it is.
         "sum prod softmax": Rule(composes=(Composed("positive(x)", roles="ZERO_D"),)),
         "cumsum": Rule(accumulates=False, converts="bool -> int32"),
+        "cumsum cumprod": Rule(takes_dtype="casts first"),
         "cumprod": Rule(accumulates=False),
         "count_nonzero": Rule(result="int32"),
         "relu": Rule(composes=(Composed("maximum(x, 0)"),)),
@@ -86,8 +92,6 @@ MLX = Dialect(
         "huber_loss": Rule(composes=(Composed("mean(square(minimum(abs(sub(x, y)), 1.0)))"),)),
     },
     prefixes="mx mlx.core mx.linalg mlx.core.linalg nn mlx.nn nn.losses mlx.nn.losses",
-    unrecorded="fmod float_power fmax fmin hypot copysign nextafter heaviside xlogy lerp addcmul"
-    " poisson_nll_loss threshold angle promote_types",
     aliases={
         "sub": "subtract",
         "mul": "multiply",
@@ -103,6 +107,12 @@ MLX = Dialect(
         "bitwise_left_shift": "left_shift",
         "bitwise_right_shift": "right_shift",
         "atan2": "arctan2",
+        "asin": "arcsin",
+        "acos": "arccos",
+        "atan": "arctan",
+        "asinh": "arcsinh",
+        "acosh": "arccosh",
+        "atanh": "arctanh",
         "dot": "inner",
         "clamp": "clip",
         "concat": "concatenate",

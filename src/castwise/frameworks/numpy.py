@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from castwise.frameworks.dialect import Composed, Dialect, Rule
 from castwise.frameworks.value_rules import Values
 
@@ -15,6 +17,26 @@ _AS_THEY_ARE: dict[str, dict[str, str]] = {"bfloat16": {}}
 _ARRAYS = "ARRAY ZERO_D"
 _REAL = "bool int float"
 
+# What a ufunc may be given by name.
+_BY_NAME: dict[str, Any] = {
+    "takes_dtype": "result",
+    "casting": "same kind",
+    "takes_casting": True,
+    "takes_where": "bool arrays",
+}
+# What is no ufunc may be given less.
+_NAMED = {
+    "add sub mul maximum minimum fmax fmin abs neg positive sign concat stack": Rule(
+        finds_foreign=True
+    ),
+    "neg/dtype positive/dtype sign/dtype": Rule(refuses=""),
+    "sum prod cumsum cumprod mean std var": Rule(takes_dtype="computes", takes_casting=False),
+    "round real imag angle norm median any all max min argmax argmin count_nonzero dot where"
+    " allclose result_type promote_types": Rule(takes_dtype="", takes_casting=False),
+    "cumsum cumprod round real imag angle norm median argmax argmin count_nonzero matmul dot where"
+    " concat stack allclose result_type promote_types": Rule(takes_where=""),
+}
+
 # What both versions do. A ufunc takes the first of its loops into which every operand casts safely;
 # where a dtype has no loop, the operands climb to one that has.
 _OPS = {
@@ -27,12 +49,14 @@ _OPS = {
     "square conj reciprocal": Rule(computes="int float complex"),
     "round": Rule(converts="bool -> float16"),
     "heaviside": Rule(computes="float"),
+    "degrees radians": Rule(computes="float16 float32 float64"),
     "norm": Rule(converts="bool int bfloat16 -> float64"),
     "mean std var": Rule(converts="bool int -> float64"),
     "median": Rule(computes="float complex", converts="bool int -> float64"),
     "max min argmax argmin": Rule(computes="bool int float complex"),
     "dot": Rule(scalars="as arrays"),
     "matmul": Rule(converts="bfloat16 -> float32"),
+    **_NAMED,
     # These compute in the dtype of out=.
     "sum/out prod/out cumsum/out mean/out": Rule(output="any", writes_never=""),
     # The dtype of out= must cast safely to the index dtype, not the other way.
@@ -58,6 +82,14 @@ ALIASES = {
     "bitwise_left_shift": "left_shift",
     "bitwise_right_shift": "right_shift",
     "atan2": "arctan2",
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+    "degrees": "rad2deg",
+    "radians": "deg2rad",
     "clamp": "clip",
     "concat": "concatenate",
     "abs": "absolute",
@@ -94,7 +126,7 @@ NUMPY = Dialect(
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
     reads_ints="uint64 float64",
     accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
-    values=Values(single_powers="square root"),
+    values=Values(single_powers="square root", shares_memory="real imag"),
     ops={
         "*": Rule(
             numpy="native",
@@ -105,8 +137,11 @@ NUMPY = Dialect(
             output="same kind",
             writes_also="complex -> bfloat16",
             writes_never="bfloat16 -> float16",
+            typed_castings="equiv",
+            **_BY_NAME,
         ),
         **_OPS,
+        "sum prod max min": Rule(takes_initial="must fit"),
         "result_type promote_types where concat stack": Rule(
             joins="common dtype", beside=_ELSEWHERE
         ),
@@ -122,6 +157,17 @@ NUMPY = Dialect(
             beside=_IN_CLIP,
         ),
         "float_power": Rule(beside=_ELSEWHERE),
+        # Its loops take integers of 32 or 64 bits beside floats; bfloat16 of 32 bits alone.
+        "ldexp": Rule(
+            computes="float",
+            joins="exponent apart",
+            refuses_last="uint64",
+            exponent_fits="int32",
+            python={"int": "int8"},
+            composes=(
+                Composed("ldexp(cast(x, float32), y)", "bfloat16", exponent_kinds="int64 uint32"),
+            ),
+        ),
         "angle": Rule(converts="bool -> float64"),
         # a ** 2 on an array of booleans is square(a).
         "pow/operator": Rule(
@@ -132,8 +178,6 @@ NUMPY = Dialect(
     casts="safe",
     assigns_beyond="raises",
     prefixes="np numpy np.linalg numpy.linalg",
-    unrecorded="xlogy lerp addcmul mse_loss l1_loss huber_loss poisson_nll_loss relu threshold"
-    " rsqrt sigmoid erf gelu softmax log_softmax logsumexp",
     aliases=ALIASES,
     associativity_witness=("int8", "uint8", "float16"),
     surprises=(
@@ -152,7 +196,11 @@ NUMPY_1 = NUMPY.vary(
     is_newest=False,
     about="NumPy 1: scalars and 0-d arrays count as the smallest dtype that holds their value.",
     evidence="recorded from NumPy 1.24.4 with ml_dtypes 0.5",
-    values=Values(mixed_signs="common dtype", single_powers="square root by operator"),
+    values=Values(
+        mixed_signs="common dtype",
+        single_powers="square root by operator",
+        shares_memory="real imag",
+    ),
     assigns_beyond="raises beyond int64",
     ops={
         "*": Rule(
@@ -163,14 +211,30 @@ NUMPY_1 = NUMPY.vary(
             output="same kind",
             writes_also="complex -> bfloat16",
             writes_never="bfloat16 -> float16",
+            **_BY_NAME,
         ),
         **_OPS,
+        "sum prod max min": Rule(takes_initial="wraps"),
         # The uniform ufuncs promote as result_type does; the others look for their first loop with
         # the scalar's value: uint8 + 300 is uint16 and uint8 // 300 is int16.
         "add sub mul maximum minimum fmax fmin clamp": Rule(joins="common dtype or first loop"),
         "clamp": Rule(computes="bool int float16 float32 float64 complex"),
         "result_type promote_types where concat stack": Rule(joins="common dtype"),
         "result_type": Rule(beside={"bfloat16": {"int": "int8"}}),
+        "ldexp": Rule(
+            computes="float",
+            joins="exponent apart",
+            refuses_last="uint64",
+            exponent_fits="int64",
+            composes=(
+                Composed(
+                    "ldexp(cast(x, float32), y)",
+                    "bfloat16",
+                    exponent_kinds="int64 uint32",
+                    exponent_roles="ARRAY",
+                ),
+            ),
+        ),
         "eq ne lt le gt ge": Rule(out_of_range="compares as objects"),
         # a ** 2 and its like are square(a), sqrt(a): they keep the dtype of a 0-d array.
         "pow/operator pow/inplace": Rule(
@@ -183,6 +247,9 @@ NUMPY_1 = NUMPY.vary(
                 Composed("square(x)", "int", _ARRAYS, (2,), "bool int"),
                 Composed("pow(x, 2.0)", "int", _ARRAYS, (2,), "float"),
             )
+        ),
+        "matmul/augmented": Rule(
+            refuses="bool int float complex", because="NumPy 1 has no @=; write a = a @ b"
         ),
         "angle": Rule(composes=(Composed("atan2(0, x)", "bool int float foreign"),)),
         "positive/operator": Rule(refuses="", computes="bool int float complex"),

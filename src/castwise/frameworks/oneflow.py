@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.dialect import Composed, Condition, Dialect, Rule
 from castwise.frameworks.value_rules import Values
 
 _INTERNAL = "int16 uint16 uint32 uint64 int128"  # in the table, and without a name in Python
@@ -55,10 +55,11 @@ _OPS = {
     "add/inplace": Rule(joins="first array"),
     "floor_divide/inplace remainder/inplace pow/inplace bitwise_and/inplace bitwise_or/inplace"
     " bitwise_xor/inplace": Rule(output="rebinds"),
+    "matmul/augmented": Rule(rebinds="always"),  # there is no such method
     # `& | ^` are the logical ops.
     "bitwise_and bitwise_or bitwise_xor": Rule(computes="bool int float", result="bool"),
     "bitwise_not": Rule(computes="bool", otherwise="refused", because="~ is for booleans"),
-    "where": Rule(joins="one dtype"),
+    "where": Rule(joins="one dtype", condition=Condition(arrays="bool int", numbers="", numpy="")),
     "stack dot allclose": Rule(same_dtype=True),
     "matmul": Rule(
         joins="integers take any",
@@ -134,9 +135,6 @@ ONEFLOW = Dialect(
     ),
     ops=_OPS,
     prefixes="oneflow flow oneflow.Tensor oneflow.linalg oneflow.nn.functional F",
-    unrecorded="float_power bitwise_left_shift bitwise_right_shift fmax fmin hypot copysign"
-    " nextafter heaviside xlogy lerp huber_loss poisson_nll_loss positive conj real imag"
-    " angle count_nonzero result_type promote_types",
     aliases={
         "ne": "not_equal",
         "gt": "greater",

@@ -1,16 +1,19 @@
-"""A dialect of one's own, from a TOML file."""
+"""A dialect of one's own, from a TOML file or what such a file says."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, replace
+from contextvars import ContextVar
+from dataclasses import MISSING, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.frameworks.checks import check
-from castwise.frameworks.dialect import Composed, Conversion, Dialect, Rule
+from castwise.frameworks.dialect import Dialect
+from castwise.frameworks.records import record_fields, text_of
+from castwise.frameworks.sharing import shared
 from castwise.frameworks.value_rules import Values
 from castwise.frameworks.variations import VARIATIONS
 
@@ -19,8 +22,10 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-
 BaseNamed = Callable[[str], Dialect]
+_loading: ContextVar[tuple[Path, ...]] = ContextVar("castwise files under way", default=())
+# The fields of records that name a dialect.
+_REFERENCES = ("borrows", "numpy_decider", "numpy_left_decider")
 
 
 def load_dialect(path: str | Path, base_named: BaseNamed) -> Dialect:
@@ -31,40 +36,108 @@ def load_dialect(path: str | Path, base_named: BaseNamed) -> Dialect:
 
     Raises UsageError that names the file and what is wrong in it.
     """
+    file = Path(path)
+    data = _parsed(file)
+    token = _loading.set((*_loading.get(), file.resolve()))
     try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is not TOML: {error}") from None
-    try:
-        dialect = _dialect(data, base_named)
-        check(dialect)
+        return dialect_of(data, base_named)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
-    return dialect
+    finally:
+        _loading.reset(token)
+
+
+def dialect_of(data: dict[str, Any], base_named: BaseNamed) -> Dialect:
+    """The dialect of what a TOML file says, checked.
+
+    Raises UsageError where something in it is wrong.
+    """
+    dialect = _dialect(data, base_named)
+    check(dialect)
+    _check_references(dialect, base_named)
+    return shared(dialect)
+
+
+def definition_of(dialect: Dialect) -> dict[str, Any]:
+    """What a TOML file would say to define a dialect whole, without a base."""
+    said = _said(dialect)
+    return {"name" if key == "framework" else key: value for key, value in said.items()}
+
+
+def _said(record: Any) -> Any:
+    """A record as what differs from its defaults, tables and lists of such."""
+    if is_dataclass(record):
+        given = {f.name: getattr(record, f.name) for f in fields(record)}
+        return {f.name: _said(given[f.name]) for f in fields(record)
+                if f.default is MISSING or given[f.name] != f.default}  # fmt: skip
+    if isinstance(record, Mapping):
+        return {key: _said(value) for key, value in record.items()}
+    return [_said(part) for part in record] if isinstance(record, (tuple, list)) else record
+
+
+def _parsed(file: Path) -> dict[str, Any]:
+    if file.resolve() in _loading.get():
+        raise UsageError(
+            f"its base leads back to {file}: begin from a dialect there is, such as base = 'numpy'."
+        )
+    try:
+        data: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+        _check_integers(data)
+        return data
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror or error}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} is not TOML: {error}") from None
+    except RecursionError:
+        raise UsageError(
+            f"{file}: its lists or tables are nested too deeply to be read: a dialect needs three "
+            "levels, as in ops.add.python."
+        ) from None
+    except ValueError:  # which is what Python raises for integers with thousands of digits
+        raise UsageError(
+            f"{file}: a number in it has more than 64 bits, which TOML has no room for: no field "
+            "of a dialect needs one."
+        ) from None
+
+
+def _check_integers(value: Any) -> None:
+    if isinstance(value, (dict, list)):
+        for part in value.values() if isinstance(value, dict) else value:
+            _check_integers(part)
+    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError
 
 
 def _dialect(data: dict[str, Any], base_named: BaseNamed) -> Dialect:
     given = {("framework" if key == "name" else key): value for key, value in data.items()}
+    _check_name(given)
     base, variations = given.pop("base", None), given.pop("vary", {})
-    _check_keys(given, [f.name for f in fields(Dialect)], "a dialect")
     _check_variations(variations)
-    given["ops"] = {names: _rule(names, rule) for names, rule in given.get("ops", {}).items()}
-    for name in ("guards", "surprises", "associativity_witness"):
-        if name in given:
-            given[name] = tuple(given[name])
+    values = record_fields(Values, given.pop("values", {}), "[values]")
+    given = record_fields(Dialect, given, "a dialect")
+    given.setdefault("evidence", "declared by its user")
+    given.setdefault("ops", {})
+    if base is None:
+        given["values"] = replace(Values(), **values)
+        return Dialect(**_complete(given)).vary(**variations)
+    if not isinstance(base, str):
+        raise UsageError("base names a dialect: write base = 'numpy', or the path of a TOML file.")
+    parent = base_named(base)
+    given["values"] = replace(parent.values, **values)
+    given["ops"] = {**parent.ops, **given["ops"]}
+    return parent.vary(**{"mode": "", "is_newest": True, **given}).vary(**variations)
+
+
+def _check_name(given: Mapping[str, Any]) -> None:
+    """Raises UsageError for a name, version or mode that is not a line of text."""
     if "framework" not in given:
         raise UsageError("it has no name: write name = 'mine'.")
-    given.setdefault("evidence", "declared by its user")
-    if base is None:
-        given["values"] = _values(Values(), given.get("values", {}))
-        return Dialect(**_complete(given)).vary(**variations)
-    parent = base_named(base)
-    given["values"] = _values(parent.values, given.get("values", {}))
-    given["ops"] = {**parent.ops, **given["ops"]}
-    given.setdefault("mode", "")
-    return parent.vary(**given, is_newest=True).vary(**variations)
+    for key, told in (("framework", "name"), ("version", "version"), ("mode", "mode")):
+        text = text_of(given.get(key, ""), told)
+        if not text.isprintable():
+            raise UsageError(f"{told} is {text[:40]!r}: write it on one line.")
+    if not given["framework"].strip():
+        raise UsageError("its name is empty: write name = 'mine'.")
 
 
 def _complete(given: dict[str, Any]) -> dict[str, Any]:
@@ -79,37 +152,24 @@ def _complete(given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _values(inherited: Values, given: Any) -> Values:
-    """What `[values]` says, over what is inherited."""
+def _check_variations(given: Any) -> None:
     if not isinstance(given, dict):
-        raise UsageError(f"values is a table of its fields, not {given!r}.")
-    _check_keys(given, [f.name for f in fields(Values)], "[values]")
-    return replace(inherited, **given)
-
-
-def _rule(names: str, given: Any) -> Rule:
-    if not isinstance(given, dict):
-        raise UsageError(f"ops.{names!r} is a table of a rule's fields, not {given!r}.")
-    _check_keys(given, [f.name for f in fields(Rule)], f"a rule ({names})")
-    if "composes" in given:
-        for step in given["composes"]:
-            _check_keys(step, [f.name for f in fields(Composed)], "composes")
-        given = {**given, "composes": tuple(Composed(**step) for step in given["composes"])}
-    if "conversion" in given:
-        _check_keys(given["conversion"], [f.name for f in fields(Conversion)], "conversion")
-        given = {**given, "conversion": Conversion(**given["conversion"])}
-    return Rule(**given)
-
-
-def _check_variations(given: Mapping[str, Any]) -> None:
+        raise UsageError("vary is a table of variations: write [vary], and safe = true below it.")
     for name in given:
         if name not in VARIATIONS:
             hint = did_you_mean(name, VARIATIONS)
             known = ", ".join(VARIATIONS)
-            raise UsageError(f"[vary] has no variation {name!r}.{hint} There are {known}.")
+            raise UsageError(f"[vary] has no variation {name[:40]!r}.{hint} There are {known}.")
 
 
-def _check_keys(given: Mapping[str, Any], known: Any, what: str) -> None:
-    for key in given:
-        if key not in known:
-            raise UsageError(f"{what} has no field {key!r}.{did_you_mean(key, known)}")
+def _check_references(dialect: Dialect, base_named: BaseNamed) -> None:
+    """Raises UsageError where another dialect is named that there is not."""
+    named = {"typed_by": dialect.typed_by, "casts_by": dialect.casts_by}
+    for names, rule in dialect.ops.items():
+        named.update({f"ops.{names!r}.{field}": getattr(rule, field) for field in _REFERENCES})
+    for where, name in named.items():
+        if name:
+            try:
+                base_named(name)
+            except UsageError as error:
+                raise UsageError(f"{where}: {error}") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.dialect import Composed, Condition, Dialect, Rule
 from castwise.frameworks.value_rules import Values
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2"
@@ -25,6 +25,8 @@ EDGES = """
 # and between complex and real numbers".
 MIXES = "float -> float; bool int float complex -> complex"
 ANY_MIXES = "bool int float complex -> bool int float complex"
+CONDITION = Condition(arrays="bool", numbers="", numpy="")
+
 ALIASES = {
     "sub": "subtract",
     "mul": "multiply",
@@ -113,6 +115,7 @@ _OPS = {
     " huber_loss": Rule(scalars="as arrays"),
     # These make a tensor of shape [1] of a Python complex, which outranks one of shape [].
     "div/operator remainder/operator pow/operator": Rule(scalars="0-d adapts to complex"),
+    "where": Rule(condition=CONDITION),
     "floor_divide": Rule(scalars="singles mix"),
     "floor_divide/operator": Rule(scalars="0-d mixes"),
     # Most functions want tensors: "argument 'y' (position 1) must be Tensor, but got int".
@@ -127,6 +130,7 @@ _OPS = {
         takes_scalars="last"
     ),
     "*/inplace": Rule(scalars="as arrays"),
+    "*/augmented": Rule(rebinds="always"),
     "div": Rule(computes="bool float complex"),
     "remainder": Rule(computes="bool int float complex"),
     # The functions cast a number to the tensor's dtype: pow(int32[3], 1.5) is int32.
@@ -176,6 +180,8 @@ _OPS = {
     "cumsum": Rule(accumulates=False, converts=f"{_SMALL_INTEGERS} int32 -> int64"),
     "cumsum/inplace": Rule(converts=""),
     "prod cumprod": Rule(accumulates=False),
+    "sum prod mean cumsum cumprod softmax log_softmax": Rule(takes_dtype="casts first"),
+    "sum/dtype cumsum/dtype": Rule(accumulates=False, converts=""),
     "std": Rule(converts="int32 int64 -> float32"),
     "median": Rule(converts=f"bool int {_FLOAT8} {_HALVES} complex -> float32"),
 }
@@ -203,10 +209,11 @@ PADDLE = Dialect(
         mixed_signs="common dtype",
         correction=1,
         float_errors="silent",
+        assigned_shapes="leading ones dropped",
+        elements="views",
     ),
     ops=_OPS,
     prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",
-    unrecorded="fmod float_power xlogy addcmul result_type",
     aliases=ALIASES,
     one_sided="matmul eq",  # paddle.equal(x, 1) is answered, paddle.equal(1, x) is not
     surprises=(

@@ -7,7 +7,7 @@ promotion, promotion is commutative, and a Python float is float32.
 from __future__ import annotations
 
 from castwise.frameworks.dialect import Rule
-from castwise.frameworks.paddle import MIXES, PADDLE
+from castwise.frameworks.paddle import CONDITION, MIXES, PADDLE
 
 _ANY = "bool int float complex"
 
@@ -21,6 +21,7 @@ _OPS = {
         output="rebinds",
         numpy_scalars="float64 -> float; complex128 -> complex",  # subclasses of Python's own
     ),
+    "*/augmented": Rule(rebinds="always"),
     # The Common Rule, whatever the op makes of its operands otherwise.
     "add sub mul div floor_divide pow remainder where fmax fmin logaddexp maximum minimum"
     " huber_loss nextafter atan2 poisson_nll_loss l1_loss mse_loss result_type": Rule(
@@ -46,6 +47,7 @@ _OPS = {
         computes="bool int",
         because="bitwise APIs take tensors of one dtype, bool or integer",
     ),
+    "where": Rule(condition=CONDITION),
     # The larger of two dtypes, as tensors and scalars take it, before two tensors are refused it.
     "promote_types": Rule(same_dtype=False, because=""),
 }

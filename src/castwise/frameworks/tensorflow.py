@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from castwise.frameworks.dialect import Composed, Conversion, Dialect, Rule
+from castwise.frameworks.dialect import Composed, Condition, Conversion, Dialect, Rule
 from castwise.frameworks.value_rules import Values
 
 _ARRAYS = "ARRAY ZERO_D"
@@ -25,10 +25,14 @@ _PLAIN_CONVERSION = replace(_CONVERSION, joins_too=True)
 _NUMPY_CONVERSION = replace(_CONVERSION, every_int_fits="int32")
 _IN_TABLE = Conversion(every_int_fits="int32")
 
+# What is no tensor is made a bool tensor: a NumPy array is cast to it, a number is not.
+CONDITION = Condition(arrays="bool", numbers="bool")
+
 # Promoted to, but without a kernel on the CPU: seen as "Could not find device for node".
 _NO_KERNEL = {
     "add sub": "bool",
-    "floor_divide round": "complex",
+    "floor_divide floor_div truncate_div round": "complex",
+    "real_div": "int",
     "fmod": "float16 bfloat16",
     "matmul dot": "uint8 uint16 uint32 uint64",
     "reciprocal": _SIGNED,
@@ -36,7 +40,8 @@ _NO_KERNEL = {
 
 # The dtypes the ops are declared for, on any device.
 _COMPUTES = {
-    "add sub mul floor_divide square conj round real sum prod cumsum cumprod mean": _NUMBER,
+    "add sub mul real_div floor_divide floor_div truncate_div square conj round real sum prod"
+    " cumsum cumprod mean": _NUMBER,
     "add/inplace sub/inplace mul/operator": _ANY,
     "remainder lt le gt ge maximum minimum clamp max min": "int float",
     "fmod": "int32 int64 float",
@@ -50,13 +55,15 @@ _COMPUTES = {
 
 _OPS = {
     **{names: Rule(computes=computes) for names, computes in _COMPUTES.items()},
-    "div": Rule(
+    "*/augmented": Rule(rebinds="always"),  # in place is Variable.assign_add and its like
+    "div div_no_nan": Rule(
         converts="uint8 uint16 int8 int16 -> float32; uint32 uint64 int32 int64 -> float64"
     ),
     "matmul dot": Rule(
         computes="int32 int64 uint8 uint16 uint32 uint64 float complex", same_dtype=False
     ),
     "dot": Rule(makes_arrays="all"),
+    "where": Rule(condition=CONDITION),
     "norm": Rule(result="same"),
     "cumsum cumprod": Rule(refuses_zero_d=True),
     "bitwise_left_shift/operator bitwise_right_shift/operator": Rule(
@@ -94,8 +101,8 @@ TENSORFLOW = Dialect(
             same_dtype=True,
         ),
         **_OPS,
-        # tf.add makes its first operand a tensor before it looks at the second.
-        "add/function": Rule(makes_arrays="first"),
+        # These make their first operand a tensor before they look at the second.
+        "add/function multiply_no_nan": Rule(makes_arrays="first"),
         "mul/operator": Rule(
             composes=(
                 Composed(_BOOL_PRODUCT, "bool", _ARRAYS),
@@ -124,12 +131,13 @@ TENSORFLOW = Dialect(
         truth="real part",
     ),
     prefixes="tf tf.math tf.bitwise tf.nn tf.linalg tensorflow tensorflow.math",
-    unrecorded="float_power fmax fmin hypot logaddexp copysign heaviside lerp addcmul mse_loss"
-    " l1_loss huber_loss poisson_nll_loss trunc threshold median allclose promote_types",
     aliases={
         "sub": "subtract",
         "mul": "multiply",
         "div": "divide truediv",
+        "real_div": "realdiv",
+        "truncate_div": "truncatediv",
+        "div_no_nan": "divide_no_nan",
         "floor_divide": "floordiv",
         "remainder": "floormod mod",
         "fmod": "truncatemod",
@@ -173,7 +181,10 @@ TENSORFLOW = Dialect(
 )
 
 # What follows the tables of NumPy behaviour, and what goes on as it does without.
-_PROMOTING = "add sub mul div floor_divide remainder fmod pow maximum minimum eq"
+_PROMOTING = (
+    "add sub mul multiply_no_nan div real_div div_no_nan floor_divide floor_div truncate_div"
+    " remainder fmod pow maximum minimum eq"
+)
 _PLAIN = (
     "ne lt le gt ge logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor"
     " bitwise_left_shift bitwise_right_shift atan2 nextafter xlogy where concat stack"

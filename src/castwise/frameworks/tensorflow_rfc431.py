@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.frameworks.dialect import Dialect, Rule
-from castwise.frameworks.tensorflow import TENSORFLOW
+from castwise.frameworks.tensorflow import CONDITION, TENSORFLOW
 
 _EDGES = """
         bool -> int8 uint8
@@ -29,12 +29,15 @@ _OPS = {
         # In the RFC's tables b + i* is i64 and b + f* is f64; tf.constant(1) stays int32.
         python={"int": "int64", "float": "float64", "complex": "complex128"},
     ),
+    "*/augmented": Rule(rebinds="always"),
     # The RFC is about arithmetic, and lets truediv alone turn integers into floats. The other ops
     # take what they take in TensorFlow.
-    "atan2 hypot logaddexp copysign nextafter xlogy exp log sqrt rsqrt sin tanh sigmoid reciprocal"
-    " erf angle": Rule(integers_become_float=False),
+    "atan2 hypot logaddexp logaddexp2 ldexp copysign nextafter xlogy exp exp2 expm1 log log2 log10"
+    " log1p sqrt rsqrt cbrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid"
+    " reciprocal erf degrees radians angle div_no_nan": Rule(integers_become_float=False),
     "logical_and logical_or logical_xor logical_not any all": Rule(computes="bool"),
     "mean": Rule(computes="int float complex"),
+    "where": Rule(condition=CONDITION),
 }
 
 ALL = Dialect(
@@ -53,7 +56,6 @@ ALL = Dialect(
     values=TENSORFLOW.values,
     ops=_OPS,
     prefixes=TENSORFLOW.prefixes,
-    unrecorded=TENSORFLOW.unrecorded,
     aliases=TENSORFLOW.aliases,
     associativity_witness=("uint8", "int8", "float16"),
     surprises=(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.dialect import Composed, Condition, Dialect, Rule
 from castwise.frameworks.value_rules import Values
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz"
@@ -68,6 +68,7 @@ TINYGRAD = Dialect(
             ),
         ),
         "neg": Rule(computes="bool int float"),
+        "where": Rule(condition=Condition(arrays="bool", numbers="", numpy="")),
         "relu": Rule(composes=(Composed("where(gt(x, 0), x, 0)"),)),
         "floor": Rule(composes=(Composed("where(lt(x, trunc(x)), sub(trunc(x), 1), trunc(x))"),)),
         "ceil": Rule(composes=(Composed("where(gt(x, trunc(x)), add(trunc(x), 1), trunc(x))"),)),
@@ -76,6 +77,14 @@ TINYGRAD = Dialect(
         ),
         "sigmoid": Rule(composes=(Composed("reciprocal(add(1, exp(mul(x, -1.0))))"),)),
         "tanh": Rule(composes=(Composed("sub(mul(2.0, sigmoid(mul(2.0, x))), 1.0)"),)),
+        "asin": Rule(
+            composes=(Composed("mul(sign(x), sub(1.6, mul(sqrt(sub(1.0, abs(x))), 1.6)))"),)
+        ),
+        "acos": Rule(composes=(Composed("sub(1.6, asin(x))"),)),
+        "atan": Rule(composes=(Composed("asin(div(x, sqrt(add(1, mul(x, x)))))"),)),
+        "asinh": Rule(composes=(Composed("log(add(x, sqrt(add(square(x), 1))))"),)),
+        "acosh": Rule(composes=(Composed("log(add(x, sqrt(sub(square(x), 1))))"),)),
+        "atanh": Rule(composes=(Composed("div(log(div(add(1, x), sub(1, x))), 2)"),)),
         "gelu": Rule(composes=(Composed("mul(mul(0.5, x), add(1, tanh(mul(0.8, x))))"),)),
         # Of bytes it is computed in fixed point.
         "lerp": Rule(
@@ -85,19 +94,20 @@ TINYGRAD = Dialect(
                 Composed("add(x, mul(sub(y, x), z))"),
             ),
         ),
-        "div mean std var": Rule(converted_is_strong=True),
+        "mean std var": Rule(converted_is_strong=True),
         "softmax log_softmax logsumexp mean std var": Rule(integers_become_float=True),
         "sum cumsum prod cumprod max min argmax argmin softmax log_softmax logsumexp": Rule(
             makes_strong=True
         ),
-        "prod cumprod": Rule(accumulates=False),
+        "prod cumprod sum/dtype": Rule(accumulates=False),
+        "sum prod softmax log_softmax": Rule(takes_dtype="casts first"),
+        "div": Rule(
+            converted_is_strong=True, rounded_as="trunc -> remainder; floor -> floor_divide"
+        ),
         "cumprod": Rule(composes=(Composed("result_type(x)", roles="ZERO_D"),)),
         "pow": Rule(negative_exponent="raises on either side"),
     },
     prefixes="Tensor tinygrad tinygrad.Tensor",
-    unrecorded="float_power logical_and logical_or logical_xor fmax fmin atan2 hypot nextafter"
-    " heaviside xlogy addcmul mse_loss l1_loss huber_loss poisson_nll_loss positive conj"
-    " threshold real imag angle norm median count_nonzero",
     aliases={
         "remainder": "mod",
         "bitwise_left_shift": "lshift",

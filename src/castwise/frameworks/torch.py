@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.frameworks.dialect import Composed, Condition, Dialect, Rule
 from castwise.frameworks.value_rules import Values
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2"
@@ -10,18 +10,21 @@ _NEW_UNSIGNED = "uint16 uint32 uint64"
 
 # Promoted to, but without a kernel on the CPU: seen as "... not implemented for 'Half'".
 _NO_KERNEL = {
-    "add sub argmax argmin count_nonzero fmax fmin heaviside maximum minimum neg relu sign": (
+    "add sub rsub argmax argmin count_nonzero fmax fmin heaviside maximum minimum neg relu sign": (
         f"{_FLOAT8} {_NEW_UNSIGNED}"
     ),
     "addcmul": f"bool {_FLOAT8} {_NEW_UNSIGNED}",
     "abs": f"bool {_NEW_UNSIGNED}",
     "clamp": f"bool {_NEW_UNSIGNED}",
-    "allclose": _FLOAT8,
-    "div angle exp log logsumexp mean prod reciprocal rsqrt sigmoid sin sqrt sum tanh": (
-        f"complex32 {_FLOAT8}"
-    ),
+    "clamp_min clamp_max": _NEW_UNSIGNED,
+    "allclose isclose degrees radians signbit ldexp": _FLOAT8,
+    "div addcdiv angle exp exp2 expm1 log log2 log10 log1p logsumexp mean poisson_nll_loss prod"
+    " reciprocal rsqrt sigmoid sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sqrt"
+    " sum": (f"complex32 {_FLOAT8}"),
     "logaddexp lerp": f"bool int complex32 {_FLOAT8}",
-    "hypot nextafter mse_loss huber_loss gelu softmax log_softmax": f"bool int complex {_FLOAT8}",
+    "hypot logaddexp2 nextafter mse_loss huber_loss gelu softmax log_softmax": (
+        f"bool int complex {_FLOAT8}"
+    ),
     "atan2 copysign erf xlogy": f"complex {_FLOAT8}",
     "bitwise_and bitwise_or bitwise_xor": "float complex",
     "bitwise_left_shift bitwise_right_shift": f"bool float complex {_NEW_UNSIGNED}",
@@ -35,7 +38,21 @@ _NO_KERNEL = {
     "logical_and logical_or logical_xor logical_not square": (
         f"complex32 {_FLOAT8} {_NEW_UNSIGNED}"
     ),
+    "sum/dtype prod/dtype": _NEW_UNSIGNED,
+    "cumsum/dtype cumprod/dtype": f"bool complex32 {_FLOAT8} {_NEW_UNSIGNED}",
 }
+
+# Beside integers a float is scaled by a kernel of its own; elsewhere it is x * 2**y, where two is a
+# 0-d array of the dtype of x, and beside integers a number.
+_POWER_OF_TWO = "mul(x, pow(cast(2.0, {}), y))"
+_LDEXP = (
+    *(
+        Composed(_POWER_OF_TWO.format(name), name, exponent_kinds="float complex")
+        for name in f"{_FLOAT8} float16 bfloat16 float32 float64".split()
+    ),
+    *(Composed(_POWER_OF_TWO.format(f"complex{bits}"), f"complex{bits}") for bits in (32, 64, 128)),
+    Composed("mul(x, pow(2.0, y))", "bool int"),
+)
 
 _OPS = {
     "*": Rule(
@@ -44,7 +61,7 @@ _OPS = {
         output="category",
         numpy_scalars="int -> int; float -> float; complex128 -> complex; bool complex64 -> float",
     ),
-    "hypot logaddexp nextafter": Rule(integers_become_float=False),
+    "hypot logaddexp logaddexp2 nextafter": Rule(integers_become_float=False),
     "logaddexp": Rule(computes="float complex"),
     "add/operator sub/operator mul/operator div/operator floor_divide/operator remainder/operator"
     " pow/operator bitwise_and/operator bitwise_or/operator bitwise_xor/operator"
@@ -56,17 +73,22 @@ _OPS = {
     "div/operator": Rule(
         composes=(Composed("*(reciprocal(y), x)", roles="SCALAR NUMPY_ARRAY NUMPY_ZERO_D"),),
     ),
-    "sub": Rule(refuses="bool", because="torch refuses minus on booleans; use ^ or logical_xor"),
-    "floor ceil trunc sign": Rule(refuses="complex", because="complex has no order"),
+    "sub rsub": Rule(
+        refuses="bool", because="torch refuses minus on booleans; use ^ or logical_xor"
+    ),
+    "floor ceil trunc sign signbit degrees radians": Rule(
+        refuses="complex", because="complex has no order"
+    ),
     "neg positive": Rule(refuses="bool", because="torch refuses it on booleans; use ~"),
     "relu": Rule(refuses="bool complex", because="relu is for real numbers"),
     "float_power": Rule(joins="highest kind", output="same dtype"),
-    "heaviside matmul dot lerp allclose": Rule(same_dtype=True),
-    "heaviside maximum minimum fmax fmin clamp": Rule(
+    "heaviside matmul dot lerp allclose isclose": Rule(same_dtype=True),
+    "heaviside maximum minimum fmax fmin clamp clamp_min clamp_max": Rule(
         refuses="complex", because="complex numbers have no order"
     ),
     "lerp": Rule(scalars="last adapts"),
-    "clamp": Rule(out_of_range="checked"),
+    "clamp clamp_min clamp_max": Rule(out_of_range="checked"),
+    "addcdiv": Rule(one_inexact_of_last=2, because="torch divides no integers by integers here"),
     "bitwise_not/operator": Rule(refuses="float complex", because="~ is for integers and booleans"),
     # These write into out= only where it has the result's dtype already.
     "neg/out abs/out floor/out ceil/out round/out trunc/out sign/out bitwise_not/out matmul/out"
@@ -82,20 +104,34 @@ _OPS = {
         exponent_fits="int64",
         negative_exponent="number raises",
     ),
-    "where": Rule(out_of_range="checked", checks="bool int float32 float64 complex"),
+    "where": Rule(
+        out_of_range="checked",
+        checks="bool int float32 float64 complex",
+        condition=Condition(arrays="bool uint8", numbers="", numpy=""),
+    ),
     "mse_loss l1_loss huber_loss": Rule(zero_d_as_arrays=True),
     "l1_loss": Rule(composes=(Composed("mean(abs(sub(x, y)))"),)),
-    "huber_loss": Rule(result="first"),
-    "poisson_nll_loss": Rule(composes=(Composed("sub(exp(x), mul(y, x))"),)),
+    "poisson_nll_loss": Rule(
+        computes="float complex", composes=(Composed("sub(exp(x), mul(y, x))"),)
+    ),
+    "ldexp": Rule(joins="exponent apart", composes=_LDEXP),
     "mean norm": Rule(refuses="bool int"),
     "median": Rule(computes="int float"),
     "var std": Rule(refuses=f"bool int {_FLOAT8}"),
     "argmax argmin": Rule(refuses="bool complex"),
     "any all": Rule(result_of="uint8 -> uint8"),
     "square": Rule(converts="bool -> int64"),
+    "*/augmented": Rule(rebinds="beside NumPy arrays"),  # which x.add_(y) does not take
+    "matmul/augmented": Rule(rebinds="always"),  # there is no such method
     "abs/inplace": Rule(refuses="complex"),
     "cumsum/inplace cumprod/inplace": Rule(output="any"),
-    "logsumexp": Rule(integers_become_float=True),
+    "logsumexp": Rule(computes="float complex", integers_become_float=True),
+    "sum prod mean cumsum cumprod softmax log_softmax norm": Rule(takes_dtype="casts first"),
+    "sum/dtype prod/dtype cumsum/dtype cumprod/dtype": Rule(accumulates=False),
+    "norm/dtype": Rule(casting="safe within kind"),
+    "div": Rule(rounded_as="trunc -> remainder; floor -> floor_divide"),
+    "addcmul": Rule(takes_value="bool int float complex fits"),
+    "huber_loss": Rule(result="first", takes_delta="bool int float positive"),
 }
 
 _EDGES = """
@@ -137,6 +173,7 @@ TORCH = Dialect(
     refusal="uint16, uint32 and uint64 mix with floats alone, float8 with nothing",
     casts="category",
     assigns_beyond="checked",
+    assigns_by_places="same dtype",
     # Recorded, as are NumPy's and JAX's, in conformance/values.
     values=Values(
         quotient_by_zero="raises",
@@ -153,6 +190,12 @@ TORCH = Dialect(
         reciprocal_first="div/operator",
         float_errors="silent",
         out_shapes="resized",
+        assigned_shapes="leading ones dropped",
+        scaled_sums="float32 once",
+        elements="views",
+        overlaps="refused",
+        cumulated_number="0-d",
+        shares_memory="positive real imag conj",
     ),
     ops=_OPS,
     prefixes="torch torch.Tensor torch.linalg torch.special torch.nn.functional F",
@@ -166,6 +209,14 @@ TORCH = Dialect(
         "gt": "greater",
         "ge": "greater_equal",
         "atan2": "arctan2",
+        "asin": "arcsin",
+        "acos": "arccos",
+        "atan": "arctan",
+        "asinh": "arcsinh",
+        "acosh": "arccosh",
+        "atanh": "arctanh",
+        "degrees": "rad2deg",
+        "radians": "deg2rad",
         "clamp": "clip",
         "concat": "cat concatenate",
         "abs": "absolute",

@@ -32,6 +32,9 @@ def _autocast(target: str, other: str) -> Dialect:
     rules = dict(TORCH.ops)
     for op, computed in targets.items():
         rules[op] = replace(rules.pop(op, Rule()), composes=_casts(op, computed))
+    # A complex32 first operand is not cast, and its exp has no kernel, whatever is beside it.
+    rules["poisson_nll_loss"] = replace(rules["poisson_nll_loss"], computes="float")
+    rules["prod/dtype"] = Rule(composes=())  # what dtype= casts is not cast to float32 first
     narrow = f"float8_e4m3fn float8_e5m2 {other}"
     rules[WIDEST] = Rule(refuses=narrow, because=f"autocast to {target} knows no {other} here")
     return TORCH.vary(

@@ -119,6 +119,30 @@ OUT_SHAPES = {
     "kept": "it keeps its shape, to which the result is broadcast if it can be",
     "resized": "it takes the result's shape, with a warning where it had elements",
 }
+# What x[i] = value broadcasts into its place.
+ASSIGNED_SHAPES = {
+    "broadcast": "the value as it is; into one element, a 0-d one",
+    "leading ones dropped": "the value without the dimensions of length 1 in front: an array of"
+    " shape (1,) is written into one element",
+}
+# x + alpha * y of floats.
+SCALED_SUMS = {
+    "each step": "the product is rounded, then the sum",
+    "float32 once": "that of float32 is rounded once; smaller floats are rounded after each step",
+}
+# One element of an array, x[0].
+ELEMENTS = {
+    "copies": "it is an array or a scalar of its own",
+    "views": "it is a view: what is written into x shows in it, and the other way round",
+}
+# An array that is assigned to a part of itself, x[::2] = x[:1].
+OVERLAPS = {
+    "allowed": "it is read before anything is written",
+    "refused": "it is refused",
+}
+# cumsum and cumprod of a 0-d array.
+CUMULATED_NUMBER = {"one element": "they have one element", "0-d": "they are 0-d"}
+MEDIAN_OF_NONE = {"nan": "it is NaN, of integers 0", "raises": "it raises"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +170,12 @@ class Values:
     crossed_bounds: str = "upper"
     float_errors: str = "warns"
     out_shapes: str = "kept"
+    assigned_shapes: str = "broadcast"
+    scaled_sums: str = "each step"
+    elements: str = "copies"
+    overlaps: str = "allowed"
+    cumulated_number: str = "one element"
+    median_of_none: str = "nan"
     correction: int = 0  # std and var divide by the count less this
     # Ops, in which a Python number or a 0-d array beside small floats is not rounded to them.
     wide_scalars: str = ""
@@ -153,6 +183,8 @@ class Values:
     reciprocal_first: str = ""
     # The same of an array / a number or a 0-d array: the array times the other's reciprocal.
     reciprocal_second: str = ""
+    # Ops whose result lies in the memory of their operand: what is written into one shows in both.
+    shares_memory: str = ""
 
 
 # What "wraps" comes to where castwise converts instead of the processor.
@@ -180,4 +212,10 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "crossed_bounds": CROSSED_BOUNDS,
     "float_errors": FLOAT_ERRORS,
     "out_shapes": OUT_SHAPES,
+    "assigned_shapes": ASSIGNED_SHAPES,
+    "scaled_sums": SCALED_SUMS,
+    "elements": ELEMENTS,
+    "overlaps": OVERLAPS,
+    "cumulated_number": CUMULATED_NUMBER,
+    "median_of_none": MEDIAN_OF_NONE,
 }

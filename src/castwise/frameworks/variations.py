@@ -8,6 +8,7 @@ from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.frameworks.dialect import Dialect
+from castwise.frameworks.sharing import shared
 from castwise.vocab.dtypes import DType, dtype
 
 Changes = dict[str, Any]
@@ -36,7 +37,7 @@ def varied(dialect: Dialect, changes: Mapping[str, Any]) -> Dialect:
             changed = VARIATIONS[name](dialect, value)
             mode = f"{dialect.mode}:{name}={value}".lstrip(":") if changed else dialect.mode
             dialect = replace(dialect, mode=mode, **changed)
-    return dialect
+    return shared(dialect)
 
 
 def parse_options(text: str) -> dict[str, Any]:
@@ -53,14 +54,18 @@ def parse_options(text: str) -> dict[str, Any]:
             known = ", ".join(VARIATIONS)
             raise UsageError(f"unknown option {name[:40]!r}.{hint} There are {known}.")
         words: dict[str, Any] = {"true": True, "false": False}
-        options[name] = words.get(value.lower(), int(value) if value.isdecimal() else value)
+        options[name] = words.get(value.lower(), int(value) if _is_short_number(value) else value)
     return options
+
+
+def _is_short_number(text: str) -> bool:
+    return text.isdecimal() and len(text) < 10  # no option has room for more
 
 
 def _cap_float(dialect: Dialect, bits: Any) -> Changes:
     """No result has floats wider than this: TF-NumPy's allow_float64=False is 32."""
     if bits not in (16, 32) or isinstance(bits, bool):
-        raise UsageError(f"cap_float is 16 or 32, the widest float's bits, not {bits!r}.")
+        raise UsageError(f"cap_float is 16 or 32, the widest float's bits, not {repr(bits)[:40]}.")
     entries = []
     for kind in ("float", "complex"):
         own = [d for d in dialect.dtypes if d.kind == kind]
@@ -92,7 +97,7 @@ def _complex_of(dialect: Dialect, part: DType) -> DType | None:
 
 def _scalars(dialect: Dialect, policy: Any) -> Changes:
     """How Python scalars take part, in ops that have no rule of their own for them."""
-    if policy not in _SCALARS:
+    if not isinstance(policy, str) or policy not in _SCALARS:
         raise UsageError(f"scalars is {', '.join(map(repr, _SCALARS))}, not {policy!r}.")
     ops = {
         names: replace(rule, numbers_as=rule.numbers_as or "numbers") if rule.scalars else rule

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from castwise.graph.ir import Graph, Node
-from castwise.graph.shapes import size_of, terms_of
+from castwise.graph.shapes import size_of
+from castwise.graph.size_terms import Terms, product_text, terms_of
 
 
 class Amount:
@@ -13,11 +12,11 @@ class Amount:
 
     __slots__ = ("_terms",)
 
-    def __init__(self, terms: Counter[tuple[str, ...]]) -> None:
+    def __init__(self, terms: Terms) -> None:
         self._terms = terms
 
     def __sub__(self, other: Amount) -> Amount:
-        left = Counter(self._terms)
+        left = Terms(self._terms)
         left.subtract(other._terms)
         return Amount(left)
 
@@ -29,7 +28,7 @@ class Amount:
 
     def __str__(self) -> str:
         parts = [
-            "*".join([str(factor), *names])
+            product_text(factor, names, shows_one=True)
             for names, factor in sorted(self._terms.items(), reverse=True)
             if factor
         ]
@@ -45,7 +44,7 @@ def bytes_of(node: Node) -> Amount:
 
 def cast_bytes(graph: Graph) -> Amount:
     """The bytes that the casts of a graph write."""
-    total: Counter[tuple[str, ...]] = Counter()
+    total: Terms = Terms()
     for node in graph.casts:
         total.update(bytes_of(node)._terms)
     return Amount(total)

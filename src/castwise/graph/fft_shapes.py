@@ -7,7 +7,7 @@ from typing import Any
 
 from castwise.errors import UsageError
 from castwise.graph.ir import Shape
-from castwise.graph.shapes import places
+from castwise.graph.shapes import difference, places, quotient, size_of, total
 
 Length = Callable[["int | str"], "int | str"]
 
@@ -18,18 +18,15 @@ def _whole(size: int | str) -> int | str:
 
 def _half(size: int | str) -> int | str:
     """How much of a transform of real values is not implied."""
-    return _known(size) // 2 + 1
+    return total([quotient(size, 2), 1])
 
 
 def _doubled(size: int | str) -> int | str:
     """How many real values a half transform comes from, unless it is said."""
-    return 2 * (_known(size) - 1)
-
-
-def _known(size: int | str) -> int:
-    if isinstance(size, int):
-        return size
-    raise UsageError(f"half of the symbolic size {size} is not known: fix the size, or give n.")
+    before = difference(size, 1)
+    if before is None:
+        raise UsageError(f"one less than the symbolic size {size} is not known: fix it, or give n.")
+    return size_of((2, before))
 
 
 def _along(length: Length) -> Callable[..., Shape]:

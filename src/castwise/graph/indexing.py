@@ -8,7 +8,8 @@ from typing import Any
 
 from castwise.errors import UsageError
 from castwise.graph.ir import Given, Node, Shape
-from castwise.graph.shapes import broadcast
+from castwise.graph.shapes import broadcast, difference
+from castwise.graph.sizes import Size
 
 _TAKEN = "a graph is indexed by integers, slices, None, ... and arrays of integers"
 
@@ -21,8 +22,7 @@ def split_key(key: Any, first: int, node_of: Callable[[Any], Node]) -> tuple[Any
         if part is None or part is Ellipsis:
             return part
         if isinstance(part, slice):
-            bounds = (part.start, part.stop, part.step)
-            return slice(*[None if n is None else operator.index(n) for n in bounds])
+            return slice(_bound(part.start), _bound(part.stop), _number(part.step))
         if isinstance(part, (bool, str, float, complex)):
             raise UsageError(f"{_TAKEN}, not by {part!r}.")
         if hasattr(part, "shape") or isinstance(part, (list, tuple)):
@@ -32,6 +32,14 @@ def split_key(key: Any, first: int, node_of: Callable[[Any], Node]) -> tuple[Any
 
     parts = [plain(one) for part in _parts(key) for one in _unmasked(part)]
     return (parts[0] if len(parts) == 1 else tuple(parts)), tuple(nodes)
+
+
+def _number(part: Any) -> int | None:
+    return None if part is None else operator.index(part)
+
+
+def _bound(part: Any) -> int | Size | None:
+    return part if isinstance(part, Size) else _number(part)
 
 
 def _parts(key: Any) -> tuple[Any, ...]:
@@ -92,11 +100,35 @@ def indexed(shape: Shape, key: Any, arrays: Sequence[Shape] = ()) -> Shape:
 def _taken(size: int | str, part: Any) -> tuple[int | str, ...]:
     """What is left of a dimension."""
     if isinstance(part, slice):
-        if isinstance(size, int):
-            return (len(range(*part.indices(size))),)
-        if part == slice(None):
-            return (size,)
-        raise UsageError(f"a slice of the symbolic size {size} has no known length; fix the size.")
+        is_known = not any(isinstance(n, str) for n in (size, part.start, part.stop))
+        return (len(range(*part.indices(int(size)))) if is_known else _slice_length(size, part),)
     if isinstance(part, int) and isinstance(size, int) and not -size <= part < size:
         raise UsageError(f"index {part} is out of range for a size of {size}.")
     return ()
+
+
+def _slice_length(size: int | str, part: slice) -> int | str:
+    """How long a slice is that has symbolic sizes, if it surely is within the dimension.
+
+    Raises UsageError where it may reach beyond it.
+    """
+    start = 0 if part.start is None else part.start
+    stop = size if part.stop is None else part.stop
+    is_forward = part.step in (None, 1) and not (isinstance(start, int) and start < 0)
+    length = difference(stop, start) if is_forward else None
+    if length is None or difference(size, stop) is None:
+        raise UsageError(
+            f"a slice {key_text(part)} of the size {size} has no known length: fix the size, or "
+            "take a part that is never longer, such as [:n//2]."
+        )
+    return length
+
+
+def key_text(key: Any) -> str:
+    """An index as it is written between brackets."""
+    if isinstance(key, tuple):
+        return ", ".join(map(key_text, key))
+    if isinstance(key, slice):
+        start, stop, step = ["" if n is None else str(n) for n in (key.start, key.stop, key.step)]
+        return f"{start}:{stop}{':' if step else ''}{step}"
+    return "..." if key is Ellipsis else str(key)

@@ -213,16 +213,35 @@ class Graph:
 
         return run_graph(self, arranged(self, arrays, named), backend)
 
-    def to_onnx(self, path: str | PathLike[str] | None = None, *, opset: int | None = None) -> Any:
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the graph to a file, from which `load_graph` reads it again: JSON, with all that
+        the graph knows, its constants and the values of its state as they are now.
+
+        Raises UsageError where it holds something that a file cannot.
+        """
+        from castwise.graph.saving import save_graph  # it reads this module
+
+        save_graph(self, path)
+
+    def to_onnx(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        opset: int | None = None,
+        runtime: str | None = None,
+    ) -> Any:
         """The graph as an onnx.ModelProto in standard ops, written to a file where a path is given.
 
         `opset` is the newest that onnx knows and an installed onnxruntime takes, unless given.
+        `runtime="onnxruntime"` writes a model that this runtime has all kernels for: what it lacks
+        is computed in a wider dtype or by other ops, to the same values.
 
-        Raises UsageError naming each op and dtype that ONNX cannot say, and where it stands.
+        Raises UsageError naming each op and dtype that ONNX, or the runtime, cannot say, and where
+        it stands.
         """
         from castwise.graph.onnx_export import graph_to_onnx  # it reads this module
 
-        return graph_to_onnx(self, path, opset=opset)
+        return graph_to_onnx(self, path, opset=opset, runtime=runtime)
 
 
 def sequence_like(sequence: Any, parts: list[Any]) -> Any:
@@ -252,7 +271,9 @@ def with_given(option: Any, given: Sequence[Any]) -> Any:
     return option
 
 
-def in_order(ends: Iterable[Node]) -> list[Node]:
+def in_order(
+    ends: Iterable[Node], needs: Callable[[Node], Sequence[Node]] = lambda node: node.inputs
+) -> list[Node]:
     """The nodes that some nodes need, these included, each after what it needs."""
     found: dict[int, Node] = {}
     waiting = [(node, False) for node in reversed(list(ends))]
@@ -264,7 +285,7 @@ def in_order(ends: Iterable[Node]) -> list[Node]:
             found[id(node)] = node
         else:
             waiting.append((node, True))
-            waiting.extend((source, False) for source in reversed(node.inputs))
+            waiting.extend((source, False) for source in reversed(needs(node)))
     return list(found.values())
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from castwise.graph.indexing import key_text
 from castwise.graph.ir import CAST, CONSTANT, INPUT, Graph, Node, with_given
-from castwise.graph.text import key_text, node_names
+from castwise.graph.text import node_names
 
 # The worst hazard of a cast decides: fill and line, from values that change to memory alone.
 _LOSSY = ("#fecaca", "#dc2626")

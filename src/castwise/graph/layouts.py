@@ -14,10 +14,17 @@ from castwise.graph import shapes
 from castwise.graph.ir import CONSTANT, Given, Node
 from castwise.graph.linalg_shapes import diagonal as diagonal_shape
 from castwise.graph.origins import user_origin, user_place
+from castwise.graph.sizes import checked_sizes, told
 from castwise.graph.traced import Traced, added, constant, index_node, unknown_size
 from castwise.vocab.dtypes import DType, dtype
 
 _INDEX = dtype("int64")
+# The nodes that these functions make.
+LAYOUTS = (
+    "arange", "argsort", "broadcast_to", "fft.fftshift", "fft.ifftshift", "flip", "getitem",
+    "linalg.diagonal", "permute_dims", "reshape", "roll", "searchsorted", "setitem", "sort", "take",
+    "take_along_axis", "tril", "triu",
+)  # fmt: skip
 
 
 def _node(x: Any) -> Node:
@@ -27,7 +34,7 @@ def _node(x: Any) -> Node:
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Traced:
     wanted = shape if isinstance(shape, (tuple, list)) else (shape,)
     found = shapes.reshaped(x.shape, tuple(wanted))
-    return added("reshape", (x.node,), found, {"shape": found})
+    return added("reshape", (x.node,), found, {"shape": told(found)})
 
 
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Traced:
@@ -70,7 +77,7 @@ def broadcast_to(x: Any, /, shape: Any) -> Traced:
     wanted = shapes.broadcast([x.shape, tuple(shape)])
     if wanted != tuple(shape):
         raise UsageError(f"{list(x.shape)} does not broadcast to {list(shape)}.")
-    return added("broadcast_to", (x.node,), wanted, {"shape": wanted})
+    return added("broadcast_to", (x.node,), wanted, {"shape": told(wanted)})
 
 
 def broadcast_arrays(*arrays: Any) -> list[Any]:
@@ -172,20 +179,52 @@ def triu(x: Any, /, *, k: int = 0) -> Traced:
     return added("triu", (x.node,), x.shape, {"k": k})
 
 
-def full_like(x: Any, /, fill_value: Any, *, dtype: DType, device: Any = None) -> Traced:
+def full(shape: Any, fill_value: Any, *, dtype: DType, device: Any = None) -> Traced:
     number = Traced(Node(CONSTANT, (), dtype, (), value=fill_value, origin=user_origin()))
-    return broadcast_to(number, x.shape) if x.shape else number
+    sizes = checked_sizes(shape)
+    return broadcast_to(number, sizes) if sizes else number
+
+
+def zeros(shape: Any, *, dtype: DType, device: Any = None) -> Traced:
+    return full(shape, 0, dtype=dtype)
+
+
+def ones(shape: Any, *, dtype: DType, device: Any = None) -> Traced:
+    return full(shape, 1, dtype=dtype)
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: DType, device: Any = None) -> Traced:
+    return full(x.shape, fill_value, dtype=dtype)
 
 
 def zeros_like(x: Any, /, *, dtype: DType, device: Any = None) -> Traced:
-    return full_like(x, 0, dtype=dtype)
+    return zeros(x.shape, dtype=dtype)
 
 
 def ones_like(x: Any, /, *, dtype: DType, device: Any = None) -> Traced:
-    return full_like(x, 1, dtype=dtype)
+    return ones(x.shape, dtype=dtype)
 
 
-empty_like = zeros_like
+empty, empty_like = zeros, zeros_like
+
+
+def arange(start: Any, stop: Any, step: Any, *, dtype: DType, device: Any = None) -> Traced:
+    """Numbers at equal steps up to a size; from where it is never less than that."""
+    first, last = checked_sizes((start, stop))
+    length = shapes.difference(last, first)
+    if length is None or not isinstance(step, int) or step < 1:
+        raise unknown_size(f"arange({start}, {stop}, {step})", "steps up, from 0 or a smaller size")
+    count = shapes.quotient(shapes.total([length, step - 1]), step)
+    options = {"start": start, "stop": stop, "step": step}
+    return Traced(Node("arange", (), dtype, (count,), options, origin=user_origin()))
+
+
+def eye(
+    rows: Any, columns: Any = None, /, *, k: int = 0, dtype: DType, device: Any = None
+) -> Traced:
+    height, width = checked_sizes((rows, rows if columns is None else columns))
+    whole = full((height, width), 1, dtype=dtype)
+    return tril(triu(whole, k=k), k=k)
 
 
 def _diagonal(x: Any, /, *, offset: int = 0) -> Traced:

@@ -66,9 +66,12 @@ def _square(name: str, left_out: int = 0) -> Callable[..., Shape]:
     return shaped
 
 
-def _eigh(x: Shape) -> list[Shape]:
-    whole = _square("linalg.eigh")(x)
-    return [whole[:-1], whole]
+def _eigen(name: str) -> Callable[..., list[Shape]]:
+    def shaped(x: Shape) -> list[Shape]:
+        whole = _square(name)(x)
+        return [whole[:-1], whole]
+
+    return shaped
 
 
 def _slogdet(x: Shape) -> list[Shape]:
@@ -149,7 +152,9 @@ LINALG: dict[str, Shapes] = {
     "linalg.cholesky": (("same",), _square("linalg.cholesky")),
     "linalg.cross": (("same",), _cross),
     "linalg.det": (("same",), _square("linalg.det", 2)),
-    "linalg.eigh": (("part", "same"), _eigh),
+    "linalg.eig": (("complex", "complex"), _eigen("linalg.eig")),
+    "linalg.eigh": (("part", "same"), _eigen("linalg.eigh")),
+    "linalg.eigvals": (("complex",), _square("linalg.eigvals", 1)),
     "linalg.eigvalsh": (("part",), _square("linalg.eigvalsh", 1)),
     "linalg.inv": (("same",), _square("linalg.inv")),
     "linalg.matrix_norm": (("part",), _matrix_norm),

@@ -14,6 +14,7 @@ from castwise.graph import shapes
 from castwise.graph.layouts import is_standard
 from castwise.graph.onnx_dtypes import LackingError
 from castwise.graph.onnx_writer import BOOL, INT64, Value, Writer
+from castwise.vocab.dtypes import DType
 
 
 def same(first: Any, *others: Any) -> list[Value]:
@@ -74,6 +75,9 @@ def ones_like(x: Value) -> Value:
     return full_like(x, 1)
 
 
+_RUNNING = {"ReduceSum": "CumSum", "ReduceProd": "CumProd"}
+
+
 def reduced(op: str, x: Value, axis: Any = None, keepdims: bool = False) -> Value:
     """A reduction over some or all dimensions."""
     axes = shapes.places(axis, x.ndim)
@@ -81,6 +85,11 @@ def reduced(op: str, x: Value, axis: Any = None, keepdims: bool = False) -> Valu
         return x
     w = x.writer
     shape = shapes.reduced(x.shape, axes, keepdims)
+    if op in _RUNNING and x.dtype.kind == "int" and not w.takes(op, x.dtype):
+        from castwise.graph.onnx_stand_ins import accumulated  # written with these functions
+
+        wide = x if w.takes(_RUNNING[op], x.dtype) else w.cast(x, INT64)
+        return w.cast(accumulated(_RUNNING[op], wide, axes, shape), x.dtype)
     return w.one_op(op, x, w.integers(axes), shape=shape, keepdims=int(keepdims))
 
 
@@ -120,12 +129,30 @@ def all(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
 
 def count(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
     """How many are true, as int64."""
-    return sum(x.writer.cast(x, INT64), axis=axis, keepdims=keepdims)
+    w, axes = x.writer, shapes.places(axis, x.ndim)
+    ones = w.cast(x, INT64)
+    if not axes:
+        return ones
+    shape = shapes.reduced(x.shape, axes, keepdims)
+    # Not by way of `sum`: no count is so large that a runtime would get it wrong.
+    return w.add_untyped("ReduceSum", [ones.name, w.integers(axes).name], INT64, shape,
+                         keepdims=int(keepdims))  # fmt: skip
 
 
 def is_negative(x: Value) -> Value:
     """Whether the sign is minus, that of zero too."""
     return logical_or(less(x, 0), less(divide(1, x), 0))
+
+
+_KINDS = {
+    "bool": "bool", "integral": "int", "real floating": "float", "complex floating": "complex",
+}  # fmt: skip
+
+
+def isdtype(held: DType, kind: str | tuple[str, ...]) -> bool:
+    """Whether a dtype is of a kind, or of one of some kinds, of the standard."""
+    kinds = (kind,) if isinstance(kind, str) else kind
+    return held.kind in [_KINDS[name] for name in kinds]
 
 
 def reshape(x: Value, shape: Any) -> Value:

@@ -12,8 +12,9 @@ from castwise.errors import UsageError
 from castwise.graph.ir import CAST, CONSTANT, INPUT, Graph, Node
 from castwise.graph.kernels import with_kernels_written_out
 from castwise.graph.onnx_dtypes import ONNX_NAMES, LackingError, element_type, onnx_package
-from castwise.graph.onnx_layouts import write_layout
+from castwise.graph.onnx_layouts import counted, write_layout
 from castwise.graph.onnx_ops import write_op
+from castwise.graph.onnx_runtimes import Runtime, runtime_named
 from castwise.graph.onnx_writer import Value, Writer
 from castwise.graph.recording import recording_under
 from castwise.graph.text import node_names
@@ -22,18 +23,29 @@ OLDEST = 18  # the first opset in which reductions take their axes as an input, 
 
 
 def graph_to_onnx(
-    graph: Graph, path: str | PathLike[str] | None = None, *, opset: int | None = None
+    graph: Graph,
+    path: str | PathLike[str] | None = None,
+    *,
+    opset: int | None = None,
+    runtime: str | None = None,
 ) -> Any:
     """The graph as an onnx.ModelProto, checked, and written to a file where a path is given.
 
-    Raises UsageError where onnx is not installed, or naming all that ONNX cannot say.
+    Raises UsageError where onnx is not installed, or naming all that ONNX, or the runtime the model
+    is for, cannot say.
     """
     onnx = onnx_package()
-    chosen = current_opset() if opset is None else _checked_opset(opset)
+    target = None if runtime is None else runtime_named(runtime)
+    chosen = _chosen_opset(opset, target)
     _check_names(graph)
     graph = with_kernels_written_out(graph, recording_under(graph.dialect))
-    model = _model(graph, _written(graph, Writer(chosen)))
+    model = _model(graph, _written(graph, Writer(chosen, target)))
     onnx.checker.check_model(model, full_check=True)
+    if target and runtime_loads(model) is False:
+        raise UsageError(
+            f"the installed {target.name} does not load this model, which is written for its "
+            f"version {target.version}: install that, or a newer one."
+        )
     if path is not None:
         Path(path).write_bytes(model.SerializeToString())
     return model
@@ -57,25 +69,36 @@ def _is_taken(opset: int) -> bool:
 def runtime_loads(model: Any) -> bool | None:
     """Whether the installed onnxruntime has all that a model needs; None where there is none."""
     try:
-        import onnxruntime
+        runtime_session(model)
     except ImportError:
         return None
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    try:
-        onnxruntime.InferenceSession(
-            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
     except Exception:  # its errors have no other class in common
         return False
     return True
 
 
-def _checked_opset(opset: int) -> int:
-    newest = onnx_package().defs.onnx_opset_version()
-    if not OLDEST <= opset <= newest:
-        raise UsageError(f"opset is {OLDEST} to {newest} with the installed onnx, not {opset}.")
+def runtime_session(model: Any) -> Any:
+    """A session of the installed onnxruntime on the CPU, without its optimisations."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+
+
+def _chosen_opset(opset: int | None, runtime: Runtime | None) -> int:
+    """The opset asked for, or the newest that is known and taken."""
+    newest: int = onnx_package().defs.onnx_opset_version()
+    if opset is None:
+        return min(newest, runtime.opset) if runtime else current_opset()
+    known = f"with {runtime.name} {runtime.version}" if runtime else "with the installed onnx"
+    last = min(newest, runtime.opset) if runtime else newest
+    if not OLDEST <= opset <= last:
+        raise UsageError(f"opset is {OLDEST} to {last} {known}, not {opset}.")
     return opset
 
 
@@ -138,7 +161,7 @@ def _check_names(graph: Graph) -> None:
 
 
 def _value(node: Node, values: dict[Node, Value], w: Writer, name: str) -> Value:
-    element_type(node.dtype)
+    w.check_dtype(node.dtype)
     w.prefix, w.first = name, len(w.nodes)
     given = [values[source] for source in node.inputs]
     if node.op == INPUT:
@@ -151,6 +174,8 @@ def _value(node: Node, values: dict[Node, Value], w: Writer, name: str) -> Value
         return w.constant(node.value, node.dtype)
     if node.op == CAST:
         return w.cast(given[0], node.dtype)
+    if node.op == "arange":
+        return counted(w, node.dtype, node.shape, node.options)
     if node.compute is None:
         return write_layout(node.op, given, node.shape, node.options)
     if len(node.positional) < len(given) or node.part is not None:

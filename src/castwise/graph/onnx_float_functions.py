@@ -98,6 +98,25 @@ def logarithm(base: float, x: Value) -> Value:
     return log(x) / math.log(base)
 
 
+def logaddexp2(x: Value, y: Value) -> Value:
+    """The same to base 2."""
+    power = exp(-xp.abs(x - y) * math.log(2.0))
+    return where(equal(x, y), x + 1, maximum(x, y) + log1p(power) / math.log(2.0))
+
+
+def ldexp(x: Value, y: Value) -> Value:
+    """x * 2**y; of integers y in three steps, none of which overflows before the product does."""
+    if y.dtype.kind == "float":
+        return x * called("Pow", full_like(x, 2), y)
+    w = x.writer
+    far = 2100.0 if x.dtype.bits == 64 else 300.0
+    exponent = maximum(minimum(w.cast(y, x.dtype), far), -far)
+    third = floor(exponent / 3)
+    for part in (third, third, exponent - 2 * third):
+        x = x * called("Pow", full_like(x, 2), part)
+    return x
+
+
 def copysign(x: Value, y: Value) -> Value:
     """The first one's size with the second one's sign; NaN counts as positive."""
     size = xp.abs(x)

@@ -51,19 +51,26 @@ def _places(value: Value) -> Value:
 
 
 def _sliced(x: Value, kept: list[Any]) -> Value:
-    rows = []
+    """The slices of a key: each is a row of its first, its end, its dimension and its step."""
+    rows: list[tuple[int | str, ...]] = []
     shape = list(x.shape)
     for place, part in enumerate(kept):
-        size = x.shape[place]
-        if isinstance(part, slice) and part != slice(None) and isinstance(size, int):
-            start, stop, step = part.indices(size)
-            rows.append((start, stop if stop >= 0 else BEFORE_ALL, place, step))
-            shape[place] = len(range(start, stop, step))
+        if isinstance(part, slice) and part != slice(None):
+            rows.append((*_bounds(x.shape[place], part), place, part.step or 1))
+            shape[place] = indexed((x.shape[place],), part)[0]
     if not rows:
         return x
     w = x.writer
-    columns = [w.integers(column) for column in zip(*rows, strict=True)]
+    columns = [w.shape_of(column) for column in zip(*rows, strict=True)]
     return w.one_op("Slice", x, *columns, shape=tuple(shape))
+
+
+def _bounds(size: int | str, part: slice) -> tuple[int | str, int | str]:
+    """Where a slice begins and ends; one with a symbolic size goes forward from no less than 0."""
+    if not any(isinstance(n, str) for n in (size, part.start, part.stop)):
+        start, stop, _ = part.indices(int(size))
+        return start, stop if stop >= 0 else BEFORE_ALL
+    return 0 if part.start is None else part.start, size if part.stop is None else part.stop
 
 
 def _element(x: Value, place: int, index: int) -> Value:
@@ -178,7 +185,7 @@ def argsort(
 
 def _ordered(x: Value, place: int, descending: bool) -> Value:
     w = x.writer
-    wide = x if w.takes("TopK", x.dtype) else w.widened(x)
+    wide = w.comparable("TopK", x)
     size, largest = w.size(x.shape[place]), int(descending)
     values = w.add("TopK", wide, size, shape=x.shape, axis=place, largest=largest, sorted=1)
     found = w.new_name()

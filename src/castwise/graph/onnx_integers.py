@@ -117,7 +117,7 @@ def _known_power(x: Value, exponent: int) -> Value:
 def _squaring_body(outer: Writer, carried: list[Value]) -> Any:
     """One step: the result times the base where the exponent is odd, its square, its half."""
     helper = onnx_package().helper
-    w = Writer(outer.opset)
+    w = Writer(outer.opset, outer.runtime)
     w.constants, w.prefix = outer.constants, outer.new_name()  # the body sees the graph's constants
     given = [Value(w, w.new_name(), value.dtype, value.shape) for value in carried]
     result, base, exponent = given

@@ -12,11 +12,14 @@ from castwise.graph.onnx_arrays import called, reshape
 from castwise.graph.onnx_dtypes import LackingError
 from castwise.graph.onnx_indexing import BEFORE_ALL
 from castwise.graph.onnx_reductions import flattened
-from castwise.graph.onnx_writer import Value
+from castwise.graph.onnx_writer import Value, Writer
 from castwise.graph.shapes import places
+from castwise.vocab.dtypes import DType
 
 
 def _permuted(x: Value, *, shape: Shape, axes: tuple[int, ...]) -> Value:
+    if not axes:  # which ONNX reads as all, backwards, or not at all
+        return x
     return x.writer.one_op("Transpose", x, shape=shape, perm=list(axes))
 
 
@@ -64,6 +67,12 @@ def _shifted(sign: int, x: Value, *, shape: Shape, axes: Any) -> Value:
             raise LackingError(f"a shift by half of the symbolic size {size} is not written")
         halves.append(sign * (size // 2))
     return _rolled(x, shape=shape, shift=tuple(halves), axis=chosen)
+
+
+def counted(w: Writer, held: DType, shape: Shape, options: Mapping[str, Any]) -> Value:
+    """Numbers at equal steps, counted in int64."""
+    bounds = [reshape(w.size(options[name]), ()) for name in ("start", "stop", "step")]
+    return w.cast(w.add("Range", *bounds, shape=shape), held)
 
 
 LAYOUTS: dict[str, Callable[..., Value]] = {

@@ -97,10 +97,10 @@ def _as_bool(x: Value) -> Value:
     return x.writer.cast(x.writer.widened(x) if is_tiny else x, BOOL)
 
 
-def _allclose(x: Value, y: Value, **options: Any) -> Value:
+def _close(name: str, x: Value, y: Value, **options: Any) -> Value:
     if x.dtype.kind != "float":
         x, y = (value.writer.cast(value, dtype("float64")) for value in (x, y))
-    recipe: Written = RECIPES["allclose"]
+    recipe: Written = RECIPES[name]
     return recipe(xp, x, y, **options)
 
 
@@ -136,6 +136,8 @@ COMPOSED: dict[str, Written] = {
     "log2": functools.partial(onnx_float_functions.logarithm, 2.0),
     "log10": functools.partial(onnx_float_functions.logarithm, 10.0),
     "signbit": xp.is_negative, "clip_above": xp.minimum,
+    "exp2": lambda x: called("Pow", 2, x), "ldexp": onnx_float_functions.ldexp,
+    "logaddexp2": onnx_float_functions.logaddexp2, "isclose": functools.partial(_close, "isclose"),
     "logaddexp": onnx_float_functions.logaddexp, "copysign": onnx_float_functions.copysign,
     "angle": onnx_float_functions.angle, "square": lambda x: x * x,
     "softmax": functools.partial(_softmax, "Softmax"),
@@ -150,7 +152,8 @@ COMPOSED: dict[str, Written] = {
     "linalg.outer": onnx_linalg.outer, "linalg.cross": onnx_linalg.cross,
     "linalg.det": onnx_linalg.det, "linalg.vector_norm": onnx_linalg.vector_norm,
     "linalg.matrix_norm": onnx_linalg.matrix_norm,
-    "norm": onnx_reductions.norm, "median": onnx_reductions.median, "allclose": _allclose,
+    "norm": onnx_reductions.norm, "median": onnx_reductions.median,
+    "allclose": functools.partial(_close, "allclose"),
     "lower_median": onnx_reductions.lower_median,
 }  # fmt: skip
 # Of these nothing is rounded in between, so a dtype that ONNX computes in is left as it is.
@@ -166,6 +169,7 @@ _INTEGERS: dict[str, Written] = {
 _INTEGERS_DIRECTLY: dict[str, Written] = {
     **dict.fromkeys(("floor", "ceil", "round", "trunc"), _itself),
     **_ops("fmax:Max fmin:Min"),
+    "signbit": lambda x: xp.less(x, 0),
     "isnan": xp.not_equal, "isinf": xp.not_equal, "isfinite": xp.equal,
 }  # fmt: skip
 _UNSIGNED: dict[str, Written] = {
@@ -179,8 +183,13 @@ _BOOLS: dict[str, Written] = {
     **dict.fromkeys(("abs", "sign", "square", "relu"), _itself),
     "lt": lambda x, y: ~x & y, "le": lambda x, y: ~x | y, "gt": lambda x, y: x & ~y,
     "ge": lambda x, y: x | ~y, "pow": lambda x, y: x | ~y, "max": xp.any, "min": xp.all,
+    "signbit": lambda x: x & ~x,
     "where": _chosen_bool, "clamp": _clamp_bool, "addcmul": lambda x, y, z: x | (y & z),
 }  # fmt: skip
+
+
+# Which operands have the dtype that is computed in, where a condition or an exponent has not.
+_COMPUTED = {"where": slice(1, None), "ldexp": slice(0, 1)}
 
 
 def write_op(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> Value:
@@ -188,23 +197,25 @@ def write_op(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> 
 
     Raises LackingError where ONNX cannot say it.
     """
-    held = values[-1].dtype
+    part = _COMPUTED.get(name, slice(None))
+    computed = values[part]
+    held = computed[0].dtype
     row = known_op(name)
     if held.rank < 2 and row and not {"bool", "int"} & {d.kind for d in dtypes_of(row.computes)}:
         raise LackingError(f"{name} is computed in floats, not in {held}")
-    if len({value.dtype for value in values[name == "where" :]}) > 1:
+    if len({value.dtype for value in computed}) > 1:
         raise LackingError("its operands have different dtypes, and the graph has no cast for them")
     if held.kind == "complex":
         from castwise.graph.onnx_complex import write_complex  # which reads this table
 
         return write_complex(name, values, options)
-    function, widens = _chosen_function(name, values[-1])
+    function, widens = _chosen_function(name, computed[0])
     if not widens:
         return _applied(name, function, values, options)
     w = values[0].writer
     wide = [w.widened(value) for value in values]
     result = _applied(name, function, wide, options)
-    return w.cast(result, held) if result.dtype is wide[-1].dtype else result
+    return w.cast(result, held) if result.dtype is wide[part][0].dtype else result
 
 
 def _chosen_function(name: str, main: Value) -> tuple[Written, bool]:

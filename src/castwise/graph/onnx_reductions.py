@@ -56,7 +56,7 @@ def accumulated(op: str, x: Value, *, axis: Any = None, include_initial: bool = 
         spread = w.one_op("Expand", start, w.shape_of(one), shape=one)
         shape = shapes.accumulated(x.shape, place, True)
         x = w.one_op("Concat", spread, x, shape=shape, axis=place)
-    return w.add(op, x, w.constant(place, INT64), shape=x.shape)
+    return w.one_op(op, x, w.constant(place, INT64), shape=x.shape)
 
 
 def place_of(op: str, x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:

@@ -12,9 +12,12 @@ from castwise.execute.backends import DEFAULT
 from castwise.graph import shapes
 from castwise.graph.ir import Shape
 from castwise.graph.onnx_dtypes import LackingError, element_type, onnx_package, type_text, wider
+from castwise.graph.onnx_runtimes import Runtime
+from castwise.graph.size_terms import is_quotient, split_quotient, terms_of
 from castwise.vocab.dtypes import DType, dtype
 
-INT64, BOOL = dtype("int64"), dtype("bool")
+INT64, UINT32, BOOL = dtype("int64"), dtype("uint32"), dtype("bool")
+_MAIN = {"Where": 1}  # which input has the dtype that is computed in, where it is not the first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,8 +48,9 @@ class Value:
 class Writer:
     """The nodes and constants of an ONNX graph in the making."""
 
-    def __init__(self, opset: int) -> None:
+    def __init__(self, opset: int, runtime: Runtime | None = None) -> None:
         self.opset = opset
+        self.runtime = runtime  # for which kernels are chosen; None: for any that follows ONNX
         self.nodes: list[Any] = []
         self.constants: dict[Any, Any] = {}
         self.sources: dict[str, tuple[Value, int]] = {}  # a size's name -> whose which dimension
@@ -57,10 +61,21 @@ class Writer:
         self._count = 0
 
     def takes(self, op: str, held: DType, place: int = 0) -> bool:
-        """Whether an op of this opset takes a dtype as one of its inputs."""
-        return type_text(held) in _taken_types(op, self.opset, place)
+        """Whether an op of this opset takes a dtype as one of its inputs, and the runtime too."""
+        if type_text(held) not in _taken_types(op, self.opset, place):
+            return False
+        is_main = _has_main_type(op, self.opset, place)
+        return self.runtime is None or not is_main or self.runtime.computes(op, held)
+
+    def check_dtype(self, held: DType) -> None:
+        """Raises LackingError where ONNX, or the runtime, has no such arrays."""
+        element_type(held)
+        if self.runtime and held.name in self.runtime.has_no:
+            raise LackingError(f"{self.runtime.name} has no {held}")
 
     def _not_taken(self, op: str, held: DType, place: int) -> LackingError:
+        if self.runtime and Writer(self.opset).takes(op, held, place):
+            return LackingError(f"{self.runtime.name} has no kernel for {op} in {held}")
         newest = onnx_package().defs.onnx_opset_version()
         takers = (n for n in range(self.opset + 1, newest + 1) if Writer(n).takes(op, held, place))
         later = next(takers, None)
@@ -124,10 +139,18 @@ class Writer:
         """The value in another dtype; itself where it has it."""
         if value.dtype is held:
             return value
-        if "complex" in (value.dtype.kind, held.kind):
+        kinds = (value.dtype.kind, held.kind)
+        if "complex" in kinds:
             from castwise.graph.onnx_complex import cast_complex  # written with this class
 
             return cast_complex(value, held)
+        if kinds != ("int", "bool") and _is_small(value.dtype) and _is_small(held):
+            # Runtimes take -0 of 8 bits for true, and some cast between no two small dtypes.
+            value = self.widened(value)
+        if self.runtime and self.runtime.casts_otherwise(value.dtype, held):
+            from castwise.graph.onnx_stand_ins import before_cast  # written with this class
+
+            value = before_cast(value, held)
         options: dict[str, Any] = {}
         if held.bits == 8 and held.kind == "float":
             options["saturate"] = 0  # out of range becomes inf or NaN, as everywhere else
@@ -159,9 +182,46 @@ class Writer:
         held = values[main].dtype
         if all(self.takes(op, v.dtype, n) for n, v in enumerate(values)):
             return self.add(op, *values, dtype=dtype or held, **more)
-        wide = [value if value.dtype is not held else self.widened(value) for value in values]
-        result = self.add(op, *wide, dtype=dtype or wider(held), **more)
+        wide = self._stand_in(op, held, main)
+        if wide is held and self.runtime:
+            return self._otherwise(op, values, main, dtype, more)
+        self.has_widened = True
+        taken = [self.cast(v, wide) if v.dtype is held else v for v in values]
+        result = self.add(op, *taken, dtype=dtype or wide, **more)
         return result if dtype else self.cast(result, held)
+
+    def _stand_in(self, op: str, held: DType, place: int) -> DType:
+        """A dtype that holds the numbers of another and that an op takes; itself if none does."""
+        unsigned = [INT64, UINT32] if held.kind == "int" and held.bits < 64 else []
+        for wide in (wider(held), *unsigned):
+            if wide.holds(held) and self.takes(op, wide, place):
+                return wide
+        return held if self.runtime else wider(held)
+
+    def _otherwise(
+        self, op: str, values: Sequence[Value], main: int, dtype: DType | None, more: Any
+    ) -> Value:
+        """An op without a kernel in a dtype that none is wider than.
+
+        Raises LackingError where it cannot be written otherwise.
+        """
+        from castwise.graph.onnx_stand_ins import WRITTEN_OUT, as_signed, as_unsigned
+
+        signed = [as_signed(op, v) or v for v in values]
+        if signed[main] is not values[main]:
+            result = self.one_op(op, *signed, main=main, dtype=dtype, **more)
+            return result if dtype else as_unsigned(op, result)
+        if op not in WRITTEN_OUT:
+            raise self._not_taken(op, values[main].dtype, main)
+        return WRITTEN_OUT[op](*values)
+
+    def comparable(self, op: str, value: Value) -> Value:
+        """A value in a dtype that an op takes, in which its numbers have the order they have."""
+        if self.takes(op, value.dtype):
+            return value
+        from castwise.graph.onnx_stand_ins import as_signed
+
+        return as_signed(op, value) or self.cast(value, self._stand_in(op, value.dtype, 0))
 
     def shape_of(self, shape: Shape) -> Value:
         """A shape as a list of integers, of which some are known only when the graph runs."""
@@ -173,19 +233,24 @@ class Writer:
         return self.add("Concat", *parts, shape=(len(parts),), axis=0)
 
     def size(self, size: int | str) -> Value:
-        """A size as a list of one integer; a text names sizes of inputs, joined by + and *."""
-        if isinstance(size, int) or size.isdigit():
-            return self.integers([int(size)])
+        """A size as a list of one integer; a text is computed from the sizes of inputs."""
+        if isinstance(size, int):
+            return self.integers([size])
         if size not in self._sizes:
-            self._sizes[size] = self._computed_size(size)
+            products = [self._product(n, names) for names, n in terms_of(size).items() if n]
+            self._sizes[size] = functools.reduce(functools.partial(self.add, "Add"), products)
         return self._sizes[size]
 
-    def _computed_size(self, size: str) -> Value:
-        for sign, op in (("+", "Add"), ("*", "Mul")):
-            first, _, rest = size.partition(sign)
-            if rest:
-                return self.add(op, self.size(first), self.size(rest))
-        value, place = self.sources[size]
+    def _product(self, number: int, names: Sequence[str]) -> Value:
+        factors = [self.integers([number])] * (number != 1 or not names)
+        factors += [self._factor(name) for name in names]
+        return functools.reduce(functools.partial(self.add, "Mul"), factors)
+
+    def _factor(self, factor: str) -> Value:
+        if is_quotient(factor):
+            size, number = split_quotient(factor)
+            return self.add("Div", self.size(size), self.integers([number]))
+        value, place = self.sources[factor]
         if not self.takes("Shape", value.dtype):
             value = self.widened(value)
         return self.add("Shape", value, dtype=INT64, shape=(1,), start=place, end=place + 1)
@@ -203,6 +268,13 @@ def _taken_types(op: str, opset: int, place: int) -> frozenset[str]:
     return frozenset(allowed.get(formal.type_str, [formal.type_str]))
 
 
+@functools.lru_cache(maxsize=4096)
+def _has_main_type(op: str, opset: int, place: int) -> bool:
+    """Whether an input has the dtype that an op computes in."""
+    inputs = _schema(op, opset).inputs
+    return inputs[min(place, len(inputs) - 1)].type_str == inputs[_MAIN.get(op, 0)].type_str  # type: ignore[no-any-return]
+
+
 def _schema(op: str, opset: int) -> Any:
     defs = onnx_package().defs
     try:
@@ -214,6 +286,11 @@ def _schema(op: str, opset: int) -> Any:
     except defs.SchemaError:
         raise LackingError(f"the installed onnx has no op {op}; a newer one does") from None
     raise LackingError(f"it needs ONNX's op {op}: write opset={newest} or newer")
+
+
+def _is_small(held: DType) -> bool:
+    """Whether a dtype is one that no processor has."""
+    return held.bits < 8 or (held.kind == "float" and held.bits < 16)
 
 
 def _is_number(value: Any) -> bool:

@@ -95,6 +95,10 @@ class _Recording:
 
         return record_declared if row.compute else record
 
+    def read(self, array: Any, key: Any) -> Any:
+        """The elements at an index."""
+        return array[key]
+
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """A new array with the values in it, which it casts to its dtype."""
         target, new = array.node, values.node

@@ -15,7 +15,7 @@ from castwise.vocab.ops import Op, op
 
 # Functions without an op of their own whose shapes are not those of the op they are decided as:
 # what each result is beside the dtype that is computed in, and what gives the shapes.
-_FUNCTIONS = {**LINALG, **FFT}
+_FUNCTIONS = {**LINALG, **FFT, "isin": (("bool",), shapes.first)}
 
 
 def results_of(
@@ -43,8 +43,8 @@ def result_dtype(name: str, compute: DType, part: int | None = None) -> DType:
 
 
 def _of_kind(kind: str, compute: DType) -> DType:
-    if kind == "index":
-        return dtype("int64")
+    if kind in ("index", "bool"):
+        return dtype("int64" if kind == "index" else "bool")
     if kind == "complex" and compute.kind != "complex":
         return dtype("complex128" if compute.bits == 64 else "complex64")
     return compute.part if kind == "part" else compute

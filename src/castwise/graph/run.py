@@ -29,6 +29,8 @@ from castwise.graph.ir import (
 )
 from castwise.graph.live_state import live_tensors, put
 from castwise.graph.recording import rules_of_nodes
+from castwise.graph.size_terms import known_size
+from castwise.graph.sizes import Size
 from castwise.vocab.ops import op
 
 
@@ -142,7 +144,7 @@ def _computed(
     operands = [array for n, array in enumerate(given) if n not in numbers]
     options = {key: with_given(option, given) for key, option in node.options.items()}
     if node.compute is None:
-        return _laid_out(node.op, operands, options, backend, sizes)
+        return _laid_out(node, operands, _with_known(options, sizes), backend)
     row = op(LIKE.get(node.op, node.op))
     if row.compute:
         return _checked(row.compute(*operands, **options), node, sizes)
@@ -174,36 +176,43 @@ def _ended(result: Any, node: Node, backend: Backend) -> Any:
     return result if held is node.dtype else backend.cast(result, node.dtype)
 
 
-def _laid_out(
-    name: str, given: list[Any], options: dict[str, Any], backend: Backend, sizes: dict[str, int]
-) -> Any:
-    if name == "getitem":
+def _laid_out(node: Node, given: list[Any], options: dict[str, Any], backend: Backend) -> Any:
+    if node.op == "getitem":
         return given[0][options["key"]]
-    if name == "setitem":
+    if node.op == "setitem":
         copy = backend.make(given[0], None, copy=True, device=None)
         return backend.write(copy, options["key"], given[1])
-    if "shape" in options:
-        options["shape"] = tuple(known_size(size, sizes) for size in options["shape"])
-    return attrgetter(name)(backend.namespace)(*given, **options)
+    function = attrgetter(node.op)(backend.namespace)
+    if not given:  # a new array, which is made in its dtype
+        return function(*options.values(), dtype=backend.native(node.dtype))
+    return function(*given, **options)
 
 
-def known_size(size: int | str, sizes: dict[str, int]) -> int:
-    """A size in numbers; names stand for what the inputs have, joined by + and *."""
-    if isinstance(size, int):
-        return size
-    total = 0
-    for term in size.split("+"):
-        product = 1
-        for factor in term.split("*"):
-            product *= int(factor) if factor.isdigit() else sizes[factor]
-        total += product
-    return total
+def _with_known(option: Any, sizes: dict[str, int]) -> Any:
+    """An option with the numbers of its symbolic sizes."""
+    if isinstance(option, Size):
+        return known_size(option, sizes)
+    if isinstance(option, slice):
+        return slice(*[_with_known(n, sizes) for n in (option.start, option.stop, option.step)])
+    if isinstance(option, (tuple, list)):
+        return type(option)([_with_known(part, sizes) for part in option])
+    if isinstance(option, dict):
+        return {key: _with_known(part, sizes) for key, part in option.items()}
+    return option
 
 
 def _tensor(array: Any, node: Node, backend: Backend, graph: Graph) -> Tensor:
     backend.native(node.dtype)  # or it raises
     kind = Kind(backend, node.dtype, not array.shape, node.is_weak, graph.dialect)
     return Tensor._of(array, interned(kind))
+
+
+def places_in(structure: Any) -> list[int]:
+    """The numbers of the outputs that stand in what the function returned."""
+    if isinstance(structure, Place):
+        return [structure.number]
+    parts = structure.values() if isinstance(structure, dict) else structure or ()
+    return [number for part in parts for number in places_in(part)]
 
 
 def _structured(graph: Graph, outputs: list[Tensor]) -> Any:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from castwise.errors import UsageError
 from castwise.graph.ir import Shape
+from castwise.graph.size_terms import (
+    Terms,
+    divided,
+    is_natural,
+    is_quotient,
+    plus,
+    terms_of,
+    text_of,
+    times,
+)
 
 
 def broadcast(shapes: Sequence[Shape]) -> Shape:
@@ -25,6 +35,11 @@ def broadcast(shapes: Sequence[Shape]) -> Shape:
             raise UsageError(f"the shapes {texts} do not broadcast: no size may differ but by 1.")
         sizes.append(given.pop() if given else 1)
     return tuple(sizes)
+
+
+def first(shape: Shape, *others: Shape, **options: Any) -> Shape:
+    """The shape of the first operand, whatever the others have."""
+    return shape
 
 
 def places(axis: Any, rank: int) -> tuple[int, ...]:
@@ -90,68 +105,61 @@ def total(sizes: Sequence[int | str]) -> int | str:
     >>> total(["n", 1, "n"]), total([2, 3])
     ('2*n+1', 5)
     """
-    terms: Counter[tuple[str, ...]] = Counter()
-    for size in sizes:
-        terms.update(terms_of(size))
-    return _text(terms)
+    return text_of(plus(map(terms_of, sizes)))
 
 
 def size_of(shape: Shape) -> int | str:
     """The number of elements, a text where a size is a name.
 
     >>> size_of((3, "n", 2)), size_of((3, "n+m"))
-    ('6*n', '3*n+3*m')
+    ('6*n', '3*m+3*n')
     """
-    product: Counter[tuple[str, ...]] = Counter({(): 1})
-    for size in shape:
-        wider: Counter[tuple[str, ...]] = Counter()
-        for names, number in product.items():
-            for more, factor in terms_of(size).items():
-                wider[tuple(sorted((*names, *more)))] += number * factor
-        product = wider
-    return _text(product)
+    return text_of(functools.reduce(times, map(terms_of, shape), Terms({(): 1})))
 
 
-def terms_of(size: int | str) -> Counter[tuple[str, ...]]:
-    """A sum of products: how often each product of names is in it; a number is of none."""
-    terms: Counter[tuple[str, ...]] = Counter()
-    for term in str(size).split("+"):
-        factors = term.split("*")
-        number = math.prod(int(factor) for factor in factors if factor.isdigit())
-        terms[tuple(sorted(factor for factor in factors if not factor.isdigit()))] += number
-    return terms
+def difference(one: int | str, other: int | str) -> int | str | None:
+    """What is left of a size without another; None where that may be less than nothing.
+
+    >>> difference("n", "n//2"), difference("n", 1)
+    ('n-n//2', None)
+    """
+    left = plus([terms_of(one), times({(): -1}, terms_of(other))])
+    return text_of(left) if is_natural(left) else None
 
 
-def _text(terms: Counter[tuple[str, ...]]) -> int | str:
-    """A sum as a size: names first, then the number, if there is one."""
-    parts = [
-        "*".join([*([str(count)] if count != 1 else []), *names])
-        for names, count in terms.items()
-        if names and count
-    ]
-    if not parts:
-        return terms[()]
-    return "+".join([*parts, *([str(terms[()])] if terms[()] else [])])
+def quotient(size: int | str, divisor: int) -> int | str:
+    """A size divided by a number and rounded down.
+
+    >>> quotient("n", 2), quotient("4*n+3", 2)
+    ('n//2', '2*n+1')
+    """
+    return text_of(divided(terms_of(size), divisor))
 
 
 def reshaped(shape: Shape, wanted: Sequence[int | str]) -> Shape:
-    """The shape a reshape gives; -1 stands for what is left."""
+    """The shape a reshape gives; -1 stands for what is left.
+
+    Where it depends on a rest whether the sizes agree, as of n in n//2 by 2, it shows when the
+    graph runs.
+    """
     known = tuple(size for size in wanted if size != -1)
     if len(known) == len(wanted):
-        if size_of(shape) != size_of(known):
+        apart = plus([terms_of(size_of(shape)), times({(): -1}, terms_of(size_of(known)))])
+        is_open = any(is_quotient(factor) for names in apart for factor in names if apart[names])
+        if any(apart.values()) and not is_open:
             raise _unequal(shape, wanted)
         return known
-    names = sorted(size for size in shape if isinstance(size, str))
+    left = list(shape)
     for size in (size for size in known if isinstance(size, str)):
-        if size not in names:
+        if size not in left:
             raise _unequal(shape, wanted)
-        names.remove(size)
-    number = math.prod(size for size in shape if isinstance(size, int))
+        left.remove(size)
+    whole = size_of(tuple(left))
     given = math.prod(size for size in known if isinstance(size, int))
-    if given == 0 or number % given:
+    if given == 0 or (isinstance(whole, int) and whole % given):
         raise _unequal(shape, wanted)
-    left = size_of((number // given, *names))
-    return tuple(left if size == -1 else size for size in wanted)
+    rest = quotient(whole, given)
+    return tuple(rest if size == -1 else size for size in wanted)
 
 
 def _unequal(shape: Shape, wanted: Sequence[int | str]) -> UsageError:

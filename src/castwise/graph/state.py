@@ -35,7 +35,7 @@ class States:
     """
 
     def __init__(self, backend: Backend, name_of: Callable[[Tensor], str]) -> None:
-        self._backend, self._name_of = backend, name_of
+        self.backend, self._name_of = backend, name_of
         self._entries: dict[int, _Entry] = {}
         self._made: dict[int, Tensor] = {}  # within the trace, with values
         self._stack = ExitStack()
@@ -68,7 +68,7 @@ class States:
             kind, shape = outside(tensor).kind, tuple(outside(tensor).array.shape)
             name = self._name_of(tensor)
             node = Node(INPUT, (), kind.dtype, shape, name=name, is_weak=kind.is_weak)
-            held = Held(Traced(node), kind.with_(backend=self._backend))
+            held = Held(Traced(node), kind.with_(backend=self.backend))
             entry = self._entries[id(tensor)] = _Entry(tensor, held, node)
         return entry.held
 
@@ -88,8 +88,8 @@ class States:
             self.found.append(tensor)
             self._stack.enter_context(_stateful(tensor))
         elif any(isinstance(v, Tensor) and isinstance(v._array, Traced) for v in values):
-            array = made_constant(tensor, self._backend)
-            tensor._array, tensor._kind = array, tensor._kind.with_(backend=self._backend)
+            array = made_constant(tensor, self.backend)
+            tensor._array, tensor._kind = array, tensor._kind.with_(backend=self.backend)
 
 
 # What a tensor is while a trace holds it that writes to it, under the name it has in its repr.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
+from castwise.graph.indexing import key_text
 from castwise.graph.ir import CAST, CONSTANT, INPUT, Graph, Node, with_given
 from castwise.vocab.operands import scalar_text
 
@@ -76,13 +77,3 @@ def _is_shown(option: str, value: Any) -> bool:
 def _value(value: Any) -> str:
     plain = value.item() if hasattr(value, "item") else value
     return scalar_text(plain)
-
-
-def key_text(key: Any) -> str:
-    """An index as it is written between brackets."""
-    if isinstance(key, tuple):
-        return ", ".join(map(key_text, key))
-    if isinstance(key, slice):
-        start, stop, step = ["" if n is None else str(n) for n in (key.start, key.stop, key.step)]
-        return f"{start}:{stop}{':' if step else ''}{step}"
-    return "..." if key is Ellipsis else str(key)

@@ -10,8 +10,8 @@ from typing import Any
 from castwise.engine.decision import Decision, cast_between
 from castwise.errors import UsageError
 from castwise.execute.apply import watched_by
-from castwise.execute.kinds import Kind, interned
-from castwise.execute.tensor import Tensor, held_dtype
+from castwise.execute.kinds import Kind, held_dtype, interned
+from castwise.execute.tensor import Tensor
 from castwise.execute.tracing import traced_by
 from castwise.execute.variable import Variable, stand_in
 from castwise.frameworks.catalog import to_dialect, use

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import combinations, product
 
 from castwise.engine.ask import question_in
@@ -19,7 +20,7 @@ from castwise.vocab.operands import array_operand
 from castwise.vocab.ops import op
 
 _NOTICE = "<!-- Written by docs/refresh.py from the dialects' records: edit those instead. -->"
-_IN_PLACE = (
+_ASSIGNED = (
     "float32[3] += float64[3]",
     "float32[3] += int32[3]",
     "int32[3] += float32[3]",
@@ -59,8 +60,7 @@ def dialect_page(dialect: Dialect) -> str:
         *([f"Marks: {', '.join(marks)}.".replace("*", r"\*")] if marks else []),
         "## Laws",
         "\n".join(f"- {law}" for law in _laws(dialect)),
-        "## In place",
-        _in_place(dialect),
+        *_assignments(dialect),
         *_surprises(dialect),
     ]
     return "\n\n".join(lines) + "\n"
@@ -146,13 +146,24 @@ def _one_sided(dialect: Dialect) -> Iterator[str]:
             yield f"`{there}` is {results[0]}, but `{back}` is {results[1]}"
 
 
-def _in_place(dialect: Dialect) -> str:
-    """What becomes of some assignments, as a table."""
-    questions = [question_in(text, dialect) for text in _IN_PLACE]
+def _assignments(dialect: Dialect) -> Iterator[str]:
+    """What becomes of some assignments, as a table, and of the same in place where that differs."""
+    questions = [question_in(text, dialect) for text in _ASSIGNED]
     known = [
         q for q in questions if all(not o.dtype or o.dtype in dialect.dtypes for o in q.operands)
     ]
-    return _table("in place", "gives", [(f"`{q}`", _told(outcome_of(q))) for q in known])
+    yield "## Augmented assignment"
+    assigned = [_told(outcome_of(q)) for q in known]
+    yield _table("x += y", "gives", _named(known, assigned))
+    methods = [replace(q, form="operator", inplace=True) for q in known]
+    written = [_told(outcome_of(q)) for q in methods]
+    if written != assigned:
+        yield "## In place"
+        yield _table("x.add_(y)", "gives", _named(methods, written))
+
+
+def _named(questions: list[Question], told: list[str]) -> list[tuple[str, str]]:
+    return [(f"`{question}`", answer) for question, answer in zip(questions, told, strict=True)]
 
 
 def _told(outcome: Outcome) -> str:

@@ -65,7 +65,7 @@ class Diff:
     @property
     def recorded_of_one(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The ops recorded of the first dialect's framework alone, and of the second's alone."""
-        a, b = self.first.unrecorded.split(), self.second.unrecorded.split()
+        a, b = self.first.unrecorded, self.second.unrecorded
         return tuple(op for op in b if op not in a), tuple(op for op in a if op not in b)
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ def diff(
     of both.
 
     Asked are arrays and 0-d arrays of the dtypes both have, weak ones where both have such, and
-    Python scalars; arithmetic in place too. `on_question` is called with each question.
+    Python scalars; `x += y` and its like too. `on_question` is called with each question.
 
     >>> diff("torch", "torch@2.1", op="add").count
     0
@@ -118,7 +118,7 @@ def count(first: Dialect, second: Dialect, op: str | None = None) -> int:
 
 def _rows(first: Dialect, second: Dialect, op: str | None) -> list[Op]:
     """The ops that are compared: the one named, or all but those a framework may not have."""
-    unrecorded = {*first.unrecorded.split(), *second.unrecorded.split()}
+    unrecorded = {*first.unrecorded, *second.unrecorded}
     names = [op] if op else [name for name in ops() if name not in unrecorded]
     return [find_op(name, first) for name in names]
 

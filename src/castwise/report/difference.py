@@ -65,8 +65,8 @@ def _refusal(
         return Reason("No kernel", f"{who} refuses, {answering.name} {_NO_KERNEL}")
     if refusal.is_by_value:
         return Reason(section, f"{who} refuses the value of a scalar")
-    if pair.inplace and refusing[pair._replace(inplace=False)].result:
-        return Reason(section, f"{who} does not write the result in place, {situation_of(pair)}")
+    if pair.is_augmented and refusing[pair._replace(is_augmented=False)].result:
+        return Reason(section, f"{who} does not write the result into x, {situation_of(pair)}")
     for operand in pair.operands:
         if operand.is_scalar and operand.kind not in refusing.dialect.python:
             return Reason(section, f"{who} has no {operand.kind} numbers")
@@ -86,10 +86,10 @@ def _array_like(operand: Operand, dialect: Dialect) -> Operand | None:
 
 
 def _bare(difference: Difference, first: Answers, second: Answers) -> Pair:
-    """The pair without what changes neither answer: being in place, or being 0-d."""
+    """The pair without what changes neither answer: being `x += y`, or being 0-d."""
     pair, a, b = difference
-    if pair.inplace:
-        pair = _kept_alike(pair, pair._replace(inplace=False), (a, b), first, second)
+    if pair.is_augmented:
+        pair = _kept_alike(pair, pair._replace(is_augmented=False), (a, b), first, second)
     if Role.ZERO_D in (pair.left.role, pair.right.role):
         arrays = pair._replace(left=_as_array(pair.left), right=_as_array(pair.right))
         pair = _kept_alike(pair, arrays, (a, b), first, second)
@@ -128,8 +128,8 @@ def _held(operand: Operand, narrow: Answers) -> Operand:
 
 def _section(pair: Pair) -> str:
     """What the two answers to a pair are about."""
-    if pair.inplace:
-        return "In place"
+    if pair.is_augmented:
+        return "`x += y`"
     if pair.op.integers_become_float and all(o.kind in ("bool", "int") for o in pair.operands):
         return "Division and other ops that compute in floats"
     if pair.op.accumulates:
@@ -142,9 +142,9 @@ def _section(pair: Pair) -> str:
 
 def situation_of(pair: Pair) -> str:
     """The kinds and roles of a pair, such as "int with float arrays"."""
-    written = pair.inplace  # the first is then the one written into
-    return situation([pair.left, pair.right] if written else pair.operands)
+    # The first of an assignment is the one assigned to.
+    return situation([pair.left, pair.right] if pair.is_augmented else pair.operands)
 
 
 def _written_into(pair: Pair) -> DType | None:
-    return pair.left.dtype if pair.inplace else None
+    return pair.left.dtype if pair.is_augmented else None

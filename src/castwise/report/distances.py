@@ -100,7 +100,7 @@ def _answered(
         if on_question:
             on_question(pair)
         answer = answers[pair]
-        key = pair.op, pair.left.key, pair.right.key, pair.inplace
+        key = pair.op, pair.left.key, pair.right.key, pair.is_augmented
         number = numbers.setdefault(key, len(numbers))
         if not (pair.left.is_weak or pair.right.is_weak):
             answered.strong[number] = str(answer.result)

@@ -29,7 +29,7 @@ def distances_text(found: Distances, paint: Paint = plain, width: int = 80) -> s
         lines.append("".join(f"{cell:>{room - 1}} " for cell in row) + paint(name, "title"))
     lines += ["", *_extremes(found), ""]
     about = (
-        "Asked are arrays, 0-d arrays and Python scalars, in both orders and in place, of the"
+        "Asked are arrays, 0-d arrays and Python scalars, in both orders and as x += y, of the"
         f" dtypes both have, in these ops: {', '.join(OPS.split())}."
     )
     return "\n".join([*lines, *(paint(line, "aside") for line in textwrap.wrap(about, width))])

@@ -29,7 +29,17 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "inplace": (_NULL, bool),
     "out": (_NULL, str),
     "alpha": (_NULL, bool, int, str, float),
+    "dtype": (_NULL, str),
+    "casting": (_NULL, str),
+    "where": (_NULL, bool, int, float, str),
+    "initial": (_NULL, bool, int, str, float),
+    "rounding_mode": (_NULL, str),
+    "value": (_NULL, bool, int, str, float),
+    "delta": (_NULL, bool, int, str, float),
 }
+_NUMBERS = ("alpha", "value", "delta")
+_OPERANDS = ("where", "initial")
+_WORDS = ("dtype", "casting", "rounding_mode")
 _TYPE_NAMES = {str: "string", list: "list", bool: "boolean", float: "number"}
 _decode = json.JSONDecoder().raw_decode
 _texts: dict[object, str] = {}
@@ -152,23 +162,29 @@ def _question(fields: dict[str, Any], dialect: str | None) -> Question:
         raise UsageError("no dialect: give the field 'dialect', or --dialect for all lines.")
     return question_of(
         name,
-        *[parse_operand(arg) if type(arg) is str else arg for arg in args],
+        *[_operand(arg) for arg in args],
         dialect=dialect if spoken is None else spoken,
         form=fields.get("form"),
         inplace=fields.get("inplace") or False,
         out=fields.get("out"),
-        **_factor(fields.get("alpha")),
+        **{name: fields[name] for name in _WORDS if fields.get(name) is not None},
+        **{name: _operand(fields[name]) for name in _OPERANDS if fields.get(name) is not None},
+        **{name: _number(name, fields[name]) for name in _NUMBERS if fields.get(name) is not None},
     )
 
 
-def _factor(alpha: Any) -> dict[str, Any]:
-    """alpha, if given: a number, or a literal such as "1+2j", which JSON cannot write."""
-    if not isinstance(alpha, str):
-        return {} if alpha is None else {"alpha": alpha}
-    operand = parse_operand(alpha)
+def _operand(argument: Any) -> Any:
+    return parse_operand(argument) if isinstance(argument, str) else argument
+
+
+def _number(name: str, given: Any) -> Any:
+    """A number, or what a literal such as "1+2j" is, which JSON cannot write."""
+    if not isinstance(given, str):
+        return given
+    operand = parse_operand(given)
     if not operand.is_scalar:
-        raise UsageError(f"alpha is a number, not {alpha[:64]!r}.")
-    return {"alpha": operand.value}
+        raise UsageError(f"{name} is a number, not {given[:64]!r}.")
+    return operand.value
 
 
 def _decision_text(decision: Decision) -> str:

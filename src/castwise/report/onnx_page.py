@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from castwise.graph.onnx_dtypes import ONNX_NAMES
 from castwise.graph.onnx_export import current_opset
+from castwise.graph.onnx_runtimes import runtime_named
 from castwise.graph.onnx_support import (
     REFERENCE_DIFFERS,
     RUNTIME_DIFFERS,
@@ -35,6 +36,16 @@ parameters, outputs `out0`, `out1` and so on, and the size `n` of `float16[n]` i
 The opset is the newest that the installed onnx knows and, if onnxruntime is installed too, that \
 it loads; `opset=` asks for another. What ONNX cannot say is an error that names each op and dtype \
 with its place in the source.
+
+## For a runtime
+
+A runtime has kernels for some of what ONNX lists, and some of them round or wrap otherwise. \
+`g.to_onnx("model.onnx", runtime="onnxruntime")` writes a model that onnxruntime {version} loads \
+and computes to the values of this page: what has no kernel there is computed in a wider dtype \
+(`bfloat16`, `int16`), functions of float64 are composed of others, sums and products of integers \
+wrap, casts to small floats overflow as they should. What it has no arrays of is an error that \
+names it: {has_no}; so is a determinant in float64, and nextafter in 8-bit floats. What it lacks \
+is data in `castwise/graph/onnx_runtimes/`, with the script that asks it.
 
 ## How values are kept
 
@@ -89,8 +100,11 @@ def onnx_page() -> str:
     versions = installed_versions()
     assert versions is not None  # whoever asks for the page has looked
     said = "onnx {}, onnxruntime {}, opset {}".format(*versions)
+    asked = runtime_named("onnxruntime")
+    has_no = ", ".join(sorted(asked.has_no))
+    introduction = _INTRODUCTION.format(version=asked.version, has_no=has_no)
     parts = [
-        _INTRODUCTION.replace("\n\n", f"\n\n{_NOTICE}\n\n", 1),
+        introduction.replace("\n\n", f"\n\n{_NOTICE}\n\n", 1),
         _differences(),
         f"## Every op in every dtype\n\nWith {said}. {_summary(found)}",
         _LEGEND,

@@ -19,7 +19,7 @@ from castwise.vocab.ops import Op
 SCALARS = tuple(map(parse_operand, ("True", "1", "-1", "300", "1.5", "1e39", "1j")))
 REFUSED = "refused"
 _WEAK = dtypes_of("int32 int64 float32 float64 complex64 complex128")
-_WRITING = ("arithmetic", "bits")  # families whose operators are used in place
+_WRITING = ("arithmetic", "bits")  # families whose `x += y` is asked about
 
 
 class Pair(NamedTuple):
@@ -28,7 +28,7 @@ class Pair(NamedTuple):
     op: Op
     left: Operand
     right: Operand
-    inplace: bool = False
+    is_augmented: bool = False  # `left += right`
 
     @property
     def operands(self) -> list[Operand]:
@@ -39,11 +39,12 @@ class Pair(NamedTuple):
     def question(self, dialect: Dialect) -> Question:
         """The question as a dialect is asked it, as an operator where there is one."""
         operands = arranged(self.op, CONDITION, self.left, self.right)
-        return Question(self.op, operands, dialect, default_form(self.op), self.inplace)
+        form = "augmented" if self.is_augmented else default_form(self.op)
+        return Question(self.op, operands, dialect, form)
 
 
 def pairs_of(rows: Iterable[Op], dtypes: Iterable[DType], weak: Iterable[DType]) -> Iterator[Pair]:
-    """Every pair of arrays, 0-d arrays and scalars, in both orders, and what is done in place."""
+    """Every pair of arrays, 0-d arrays and scalars, in both orders, and `x += y` of arrays."""
     shapes: tuple[tuple[int, ...], ...] = ((3,), ())
     arrays = [array_operand(d, shape) for shape in shapes for d in dtypes]
     arrays += [array_operand(d, shape, is_weak=True) for shape in shapes for d in weak]
@@ -54,7 +55,7 @@ def pairs_of(rows: Iterable[Op], dtypes: Iterable[DType], weak: Iterable[DType])
                 continue
             yield from (Pair(row, array, other) for other in (*arrays, *SCALARS))
             yield from (Pair(row, scalar, array) for scalar in SCALARS)
-            if row.symbol and row.family in _WRITING and array.role is Role.ARRAY:
+            if row.augments and row.family in _WRITING and array.role is Role.ARRAY:
                 yield from (Pair(row, array, other, True) for other in (*arrays, *SCALARS))
 
 
@@ -94,7 +95,7 @@ class Answers:
         self._known: dict[object, Answer] = {}
 
     def __getitem__(self, pair: Pair) -> Answer:
-        key = pair.op, pair.left.key, pair.right.key, pair.inplace
+        key = pair.op, pair.left.key, pair.right.key, pair.is_augmented
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._asked(pair)

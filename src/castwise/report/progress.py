@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _EVERY = 500  # questions between two updates, so that the bar costs nothing
+_PATIENCE = 2.0  # seconds without a bar
 
 
 @contextmanager
@@ -29,3 +31,31 @@ def progress(title: str, total: int) -> Iterator[Callable[[object], None] | None
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield on_question
+
+
+@contextmanager
+def progress_to(title: str, total: float) -> Iterator[Callable[[float], None] | None]:
+    """What to call with how much is done, or None where stderr is no terminal.
+
+    The bar shows once the work takes longer than anybody waits without one.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True)
+    task, started, is_shown = bar.add_task(title, total=total), time.monotonic(), False
+
+    def on_progress(done: float) -> None:
+        nonlocal is_shown
+        bar.update(task, completed=done)
+        if not is_shown and time.monotonic() - started > _PATIENCE:
+            bar.start()
+            is_shown = True
+
+    try:
+        yield on_progress
+    finally:
+        bar.stop()

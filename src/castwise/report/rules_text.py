@@ -6,19 +6,21 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from castwise.frameworks.dialect import (
+from castwise.frameworks.dialect import Composed, Condition, Conversion, Dialect, Rule
+from castwise.frameworks.policies import (
+    DTYPE_ARGUMENTS,
     GUARDS,
     JOINS,
+    MASKS,
     NUMBERS,
     NUMPY_ARRAYS,
     OUT_OF_RANGE,
     OUTPUTS,
     PLACES,
+    REBINDS,
     SCALARS,
-    Composed,
-    Conversion,
-    Dialect,
-    Rule,
+    STARTS,
+    STRONG,
 )
 from castwise.report.lattice import only_absorbed_text
 from castwise.vocab.dtypes import KINDS
@@ -26,8 +28,9 @@ from castwise.vocab.operands import Role
 from castwise.vocab.ops import RESULTS
 
 _FORMS = {"function": "as a function", "operator": "as an operator", "inplace": "in place",
-          "out": "with `out=`"}  # fmt: skip
+          "augmented": "as `x += y`", "out": "with `out=`", "dtype": "with `dtype=`"}  # fmt: skip
 _EVERY_OP = "*"
+_TOLD_IN_GENERAL = (f"{_EVERY_OP}/inplace", f"{_EVERY_OP}/augmented", f"{_EVERY_OP}/out")
 
 
 def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
@@ -50,6 +53,8 @@ def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
     else:
         yield "In place", OUTPUTS[outputs["inplace"]]
         yield "`out=`", OUTPUTS[outputs["out"]]
+    assigned = dialect.ops.get(f"{_EVERY_OP}/augmented", Rule()).rebinds
+    yield "`x += y`", REBINDS[assigned] if assigned else "as in place"
     yield "A NumPy array as an operand", NUMPY_ARRAYS[rule.numpy or "refused"]
     yield "`can_cast`", OUTPUTS[dialect.casts]
     for guard in dialect.guards:
@@ -66,8 +71,8 @@ def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
 def op_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
     """The ops with rules of their own, and what those say."""
     for names, rule in dialect.ops.items():
-        if names in (f"{_EVERY_OP}/inplace", f"{_EVERY_OP}/out"):
-            rule = replace(rule, output=None)  # that is told among the general rules
+        if names in _TOLD_IN_GENERAL:
+            rule = replace(rule, output=None, rebinds=None)  # among the general rules
         told = phrases(rule) if names != _EVERY_OP else []
         if told:
             yield _ops_text(names), _spelled(dialect, "; ".join(told))
@@ -171,7 +176,7 @@ def _beside(value: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def _composed(value: tuple[Composed, ...]) -> str:
-    return "; ".join(_one_composed(each) for each in value)
+    return "; ".join(_one_composed(each) for each in value) or "is made of no other ops"
 
 
 def _one_composed(composed: Composed) -> str:
@@ -202,6 +207,17 @@ def _conversion(value: Conversion) -> str:
     return "; ".join(told)
 
 
+def _condition(value: Condition) -> str:
+    """What an op chooses by."""
+    told = [f"chooses by {_names(value.arrays)} arrays"]
+    if value.otherwise == "no kernel":
+        told.append("has no kernel for others")
+    told.append(f"by a Python {_or(value.numbers)}" if value.numbers else "by no Python number")
+    kinds = f"{_names(value.numpy)} NumPy arrays"
+    told.append(f"by {kinds}" if value.numpy else "by no NumPy array")
+    return ", ".join(told)
+
+
 def _pairs(value: Mapping[str, str]) -> str:
     return _listed([f"{kind} for {name}" for kind, name in value.items()])
 
@@ -212,6 +228,14 @@ def _or(words: str) -> str:
 
 def _yes_no(yes: str, no: str) -> Callable[[bool], str]:
     return lambda value: yes if value else no
+
+
+def _named_number(words: str) -> str:
+    """The kinds a number given by name may be, and what else is asked of it."""
+    kinds = [word for word in words.split() if word in KINDS]
+    told = f"a Python {_or(' '.join(kinds))}"
+    told += ", above 0" if "positive" in words else ""
+    return told + (", which the compute dtype must hold" if "fits" in words else "")
 
 
 _PHRASES: dict[str, Callable[[Any], str]] = dict(
@@ -240,6 +264,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     mixes=lambda value: f"unequal arrays meet by these casts alone: {_code(value)}",
     beside=_beside,
     conversion=_conversion,
+    condition=_condition,
     makes_arrays=lambda value: (
         f"{'every' if value == 'all' else 'the first'} operand is made an array by itself, before"
         " it meets the others"
@@ -257,6 +282,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     joins=lambda value: f"joins by {value.removeprefix('by ')}: {JOINS[value]}",
     composes=_composed,
     borrows=lambda value: f"{value} decides",
+    rebinds=lambda value: REBINDS[value],
     numpy=lambda value: f"a NumPy array: {NUMPY_ARRAYS[value]}",
     numpy_decider=lambda value: f"with a NumPy array on the right, {value} decides",
     numpy_left_decider=lambda value: f"with a NumPy array or scalar on the left, {value} decides",
@@ -283,7 +309,9 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     same_dtype=_yes_no("all operands must have one dtype", "operands may differ in dtype"),
     compared=lambda value: f"that is asked of the first {value} operands alone",
     is_truncated=_yes_no("dtypes count as arrays hold them", "dtypes count as they are written"),
+    keeps_dtypes=_yes_no("a dtype by itself is not truncated", "dtypes are truncated as arrays"),
     makes_strong=_yes_no("the result is never weak", "the result may be weak"),
+    arrays_make_strong=lambda value: f"the result is not weak where {STRONG[value]} has dimensions",
     converted_is_strong=_yes_no("what is converted is not weak", "what is converted may be weak"),
     out_of_range=lambda value: f"a Python number out of range: {OUT_OF_RANGE[value]}",
     checks=lambda value: f"values are looked at for {_names(value)} alone",
@@ -297,4 +325,18 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     output=lambda value: f"what may be written: {OUTPUTS[value]}",
     writes_also=lambda value: f"written also {_code(value)}",
     writes_never=lambda value: f"never written {_code(value)}" if value else "no exception",
+    takes_dtype=lambda value: (
+        f"`dtype=`: {DTYPE_ARGUMENTS[value]}" if value else "takes no `dtype=`"
+    ),
+    casting=lambda value: f"operands are cast to `dtype=` by this: {OUTPUTS[value]}",
+    takes_casting=_yes_no("takes `casting=`", "takes no `casting=`"),
+    typed_castings=lambda value: f"under `casting=` {_or(value)} Python numbers have a dtype",
+    finds_foreign=_yes_no(
+        "`dtype=` finds foreign loops for any operands", "`dtype=` finds no foreign loop"
+    ),
+    takes_where=lambda value: f"`where=`: {MASKS[value]}" if value else "takes no `where=`",
+    takes_initial=lambda value: f"`initial=`: {STARTS[value]}" if value else "takes no `initial=`",
+    rounded_as=lambda value: f"`rounding_mode=` has the dtypes of another op: {_code(value)}",
+    takes_value=lambda value: f"`value=`: {_named_number(value)}",
+    takes_delta=lambda value: f"`delta=`: {_named_number(value)}",
 )

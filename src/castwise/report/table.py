@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from castwise.engine.ask import find_op
+from castwise.engine.ask import check_augmented, find_op
 from castwise.errors import UsageError
 from castwise.frameworks.catalog import to_dialect
 from castwise.frameworks.dialect import Dialect
@@ -45,7 +45,9 @@ class Table:
     def title(self) -> str:
         """The question the cells answer, such as "row + column in torch"."""
         words = arranged(self.op, "condition", "row", "column")
-        symbol = self.op.symbol if self.form == "operator" else None
+        symbol = None if self.form == "function" else self.op.symbol
+        if self.form == "augmented":
+            symbol = f"{symbol}="
         call = f"{self.op.name}({', '.join(words)})"
         asked = f" {symbol} ".join(words) if len(words) > 1 else f"{symbol}row"
         return f"{asked if symbol else call} in {self.dialect.name}"
@@ -99,6 +101,8 @@ def table(
     chosen = form or default_form(row)
     if chosen == "operator" and not row.symbol:
         raise UsageError(f"{row.name} has no operator; leave out form, or say 'function'.")
+    if chosen == "augmented":
+        check_augmented(row, 2, {})
     for name in columns:
         if name not in COLUMNS:
             raise UsageError(f"columns are {', '.join(COLUMNS)}; not {name[:40]!r}.")

@@ -21,7 +21,7 @@ _TITLES = {
     "float_to_int": "Floats out of range, cast to an integer",
     "subnormals": "Floats below the least normal one",
     "mixed_signs": "Comparisons of a signed with an unsigned integer",
-    "divisor_in_place": "What `x /= y` divides by",
+    "divisor_in_place": "What division in place divides by",
     "truth": "Casts of complex numbers to bool",
     "median": "The median",
     "gelu": "gelu",
@@ -30,6 +30,12 @@ _TITLES = {
     "crossed_bounds": "clamp between bounds of which the lower is the larger",
     "float_errors": "Floats that overflow or are undefined",
     "out_shapes": "`out=` of another shape than the result",
+    "assigned_shapes": "The shape of a value that `x[i] = value` assigns",
+    "cumulated_number": "cumsum and cumprod of a 0-d array",
+    "median_of_none": "The median of no elements",
+    "scaled_sums": "`add` and `sub` of floats with `alpha`",
+    "elements": "One element of an array, `x[0]`",
+    "overlaps": "An array assigned to a part of itself",
 }
 
 
@@ -62,11 +68,14 @@ def _table(title: str, field: str, choices: Mapping[str, str], told: list[Dialec
 
 def _ops_table(told: list[Dialect]) -> str:
     head = "| dialect | scalar not rounded to small floats | number / array by the reciprocal |"
-    more = " array / number by the reciprocal | std, var divide by |"
-    lines = [head + more, "|---|---|---|---|---|"]
+    more = " array / number by the reciprocal | in the memory of x | std, var divide by |"
+    lines = [head + more, "|---|---|---|---|---|---|"]
     for dialect in told:
         values = dialect.values
-        listed = (values.wide_scalars, values.reciprocal_first, values.reciprocal_second)
+        listed = (
+            values.wide_scalars, values.reciprocal_first, values.reciprocal_second,
+            values.shares_memory,
+        )  # fmt: skip
         cells = [dialect.name, *map(_code, listed), f"n{' - 1' * values.correction}"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from castwise.conformance.differences import difference_at
+from castwise.conformance.grid import given_by_name
 from castwise.conformance.recorder import (
     NO_KERNEL,
     OUT_OF_RANGE,
@@ -18,7 +19,7 @@ from castwise.conformance.recorder import (
     recorded_dialects,
 )
 from castwise.engine.decide import decide
-from castwise.engine.decision import Question, Refusal
+from castwise.engine.decision import NOTHING, Named, Question, Refusal
 from castwise.engine.types import can_cast
 from castwise.errors import UsageError, did_you_mean
 from castwise.frameworks.catalog import to_dialect
@@ -26,6 +27,9 @@ from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.notation import parse_operand, parse_scalar
 from castwise.vocab.ops import op
+
+# The form of a question by that of its cell; others are those of a function.
+_FORMS = {"operator": "operator", "inplace": "operator", "augmented": "augmented"}
 
 
 class Drift(NamedTuple):
@@ -137,17 +141,30 @@ def answer_for(cell: Cell, dialect: str | Dialect) -> str:
 
 def question_for(cell: Cell, dialect: Dialect) -> Question:
     """The question a cell asks the engine."""
-    form, _, value = cell.form.partition("=")
-    operands = ("bool[3]", *cell.operands) if cell.op == "where" else cell.operands
+    form, given = cell.form.partition("=")[0], given_by_name(cell.form)
     return Question(
         op(cell.op),
-        tuple([parse_operand(operand) for operand in operands]),
+        tuple([parse_operand(operand) for operand in cell.operands]),
         dialect,
-        form="operator" if form in ("operator", "inplace") else "function",
+        form=_FORMS.get(form, "function"),
         inplace=form == "inplace",
-        out=dtype(value) if form == "out" else None,
-        alpha=parse_scalar(value) if form == "alpha" else None,
+        out=dtype(given["out"]) if "out" in given else None,
+        alpha=parse_scalar(given["alpha"]) if "alpha" in given else None,
+        named=_named(given) if given.keys() - {"out", "alpha"} else NOTHING,
     )
+
+
+def _named(given: dict[str, str]) -> Named:
+    """What a cell's form gives by name, looked up."""
+    readers: dict[str, Callable[[str], Any]] = {
+        "dtype": dtype,
+        "where": parse_operand,
+        "initial": parse_operand,
+        "value": parse_scalar,
+        "delta": parse_scalar,
+    }
+    others = [(name, text) for name, text in given.items() if name not in ("out", "alpha")]
+    return Named(**{name: readers.get(name, str)(text) for name, text in others})
 
 
 def _agree(recorded: str, said: str) -> bool:

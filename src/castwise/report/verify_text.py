@@ -9,7 +9,10 @@ from castwise.report.colour import Paint, plain
 from castwise.report.verify import Drift, Verification
 
 _EXAMPLES = 3  # an op
-_FORMS = {"function": "", "operator": " as an operator", "inplace": " in place"}
+_FORMS = {
+    "function": "", "operator": " as an operator", "augmented": " as x op= y",
+    "inplace": " in place",
+}  # fmt: skip
 
 
 def verification_text(found: Verification, paint: Paint = plain) -> str:

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, field, replace
 
 from castwise.errors import UsageError, did_you_mean
+from castwise.vocab.out_of_scope import out_of_scope
 
 KINDS = ("bool", "int", "float", "complex")
 
@@ -267,12 +268,16 @@ def dtype(name: str) -> DType:
     >>> dtype("bf16")
     bfloat16
 
-    Raises UsageError for an unknown name, and for one that may mean two dtypes.
+    Raises UsageError for an unknown name, one that is out of scope, and one that may mean two
+    dtypes.
     """
     found = find_dtype(name)
     if name in _TWO_READINGS:
         raise UsageError(f"{name!r} has two readings: {_TWO_READINGS[name]}. Write its whole name.")
     if found is None:
+        left_alone = out_of_scope(name)
+        if left_alone:
+            raise left_alone
         raise UsageError(f"unknown dtype {name[:64]!r}.{did_you_mean(name, [*_TYPES, *_SHORT])}")
     return found
 

@@ -17,6 +17,7 @@ from castwise.vocab.operands import (
     numpy_scalar_operand,
     scalar_operand,
 )
+from castwise.vocab.out_of_scope import out_of_scope
 
 Reader: TypeAlias = Callable[[Any], Operand]
 
@@ -129,6 +130,10 @@ def to_dtype(thing: object) -> DType:
             f"the type {thing.__name__} has no one width: name a dtype, such as 'int64' or "
             "'float32', or pass a value, such as 1."
         )
+    for name in (str(thing), *_live_names(thing)):
+        left_alone = out_of_scope(name)
+        if left_alone:
+            raise left_alone
     raise UsageError(f"cannot tell the dtype of {str(thing)[:60]!r} ({type(thing).__name__}).")
 
 
@@ -162,6 +167,7 @@ def describe(thing: Any) -> Operand:
     if kind in (bool, int, float, complex):
         return scalar_operand(thing)
     reader = _reader(kind)
+    check_dense(thing)
     if reader is not None:
         return reader(thing)
     if isinstance(thing, (bool, int, float, complex)):
@@ -171,6 +177,35 @@ def describe(thing: Any) -> Operand:
         f"cannot describe {article} {kind.__name__}. Pass an array, a Python or NumPy scalar, "
         "or notation such as 'int32[3]'; make an array of a list first."
     )
+
+
+def check_dense(thing: Any) -> None:
+    """Raises UsageError for an array whose elements are not all there as numbers: a masked, sparse,
+    quantised or nested one."""
+    kind = type(thing)
+    if kind not in _whys:
+        _whys[kind] = next(
+            (why for base in kind.__mro__
+             if (why := _NOT_DENSE.get((base.__module__.partition(".")[0], base.__name__)))), None,
+        )  # fmt: skip
+    why = _whys[kind]
+    if why is None:
+        layout = getattr(thing, "layout", None)
+        why = None if layout is None else _of_layout(thing, str(layout))
+    if why is not None:
+        what, way = why
+        raise UsageError(
+            f"castwise computes with plain arrays, and this {kind.__name__} is {what}: {way}."
+        )
+
+
+def _of_layout(tensor: Any, layout: str) -> tuple[str, str] | None:
+    """Why a torch tensor is not dense, which its type does not tell."""
+    if getattr(tensor, "is_nested", False):
+        return _NESTED
+    if layout.startswith("torch.") and layout != "torch.strided":
+        return layout.removeprefix("torch."), "convert it, x.to_dense()"
+    return _QUANTISED if getattr(tensor, "is_quantized", False) else None
 
 
 def describe_or_dtype(thing: Any) -> Operand:
@@ -269,6 +304,23 @@ def _dims(shape: Any) -> tuple[int | str, ...]:
     return tuple(sizes)
 
 
+_SPARSE = ("sparse", "convert it, x.todense()")
+_NESTED = ("nested", "convert it, torch.nested.to_padded_tensor(x, 0)")
+_QUANTISED = ("quantised", "convert it, x.dequantize()")
+_MASKED = ("masked", "fill it, x.filled(0), or take what is not masked, x.compressed()")
+# (root module, type name) -> what an array is that is not dense, and what to do
+_NOT_DENSE: dict[tuple[str, str], tuple[str, str]] = {
+    ("numpy", "MaskedArray"): _MASKED,
+    ("torch", "MaskedTensor"): ("masked", "fill it, x.to_tensor(0)"),
+    ("jax", "JAXSparse"): _SPARSE,
+    ("scipy", "sparray"): ("sparse", "convert it, x.toarray()"),
+    ("scipy", "spmatrix"): ("sparse", "convert it, x.toarray()"),
+    ("scipy", "_spbase"): ("sparse", "convert it, x.toarray()"),
+    ("sparse", "SparseArray"): _SPARSE,
+    ("tensorflow", "SparseTensor"): ("sparse", "convert it, tf.sparse.to_dense(x)"),
+    ("tensorflow", "RaggedTensor"): ("ragged", "convert it, x.to_tensor()"),
+}
+_whys: WeakKeyDictionary[type, tuple[str, str] | None] = WeakKeyDictionary()
 _found: WeakKeyDictionary[type, Reader | None] = WeakKeyDictionary()
 # (root module, type name) -> how to read it. Subclasses are found through their bases.
 _READERS: dict[tuple[str, str], Reader] = {

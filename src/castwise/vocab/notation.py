@@ -48,7 +48,7 @@ class Expression:
     op: str | None
     symbol: str | None
     operands: tuple[Operand, ...]
-    inplace: bool = False
+    is_augmented: bool = False  # `x += y`
 
 
 @functools.lru_cache(maxsize=65536)
@@ -82,7 +82,7 @@ def parse_expression(text: str) -> Expression:
     if left and symbol:
         right = parse_operand(stripped[symbol.end() :])
         operands = (_operand(left), right)
-        return Expression(None, symbol[1] or symbol[2], operands, inplace=bool(symbol[3]))
+        return Expression(None, symbol[1] or symbol[2], operands, is_augmented=bool(symbol[3]))
     call = _CALL.fullmatch(stripped)
     if call and not _is_scalar_type(call["name"]):  # np.int8(3) is an operand
         args = _split(call["args"])

@@ -53,9 +53,15 @@ class Op:
     operand_names: tuple[str, ...] = ()  # the names by which operands may be given, from the first
     parameters: tuple[str, ...] = ()  # what may follow the operands: it has no say in the dtype
     takes_alpha: bool = False  # the second operand may have a factor
+    takes: tuple[str, ...] = ()  # what else it may be given by name, which has a say in the dtype
     compute: Callable[..., Any] | None = None  # the kernel of a declared op, on cast arrays
     meaning: str = ""
     family: str = ""  # where it stands in tables and pages
+
+    @property
+    def augments(self) -> bool:
+        """Whether its operator may stand before `=`, as in `x += y`."""
+        return bool(self.symbol) and self.arity == (2, 2) and self.family != "comparison"
 
     def arranged(
         self, given: Sequence[Any], named: Mapping[str, Any]
@@ -110,9 +116,14 @@ def _row(names: str, arity: int | tuple[int, int], **switches: Any) -> list[Op]:
 
 _ROWS = [
     *_row("add:+ sub:-", 2, takes_alpha=True, family="arithmetic"),
+    *_row("rsub", 2, family="arithmetic"),
     *_row("mul:*", 2, family="arithmetic"),
-    *_row("div:/", 2, computes=FLOATING, integers_become_float=True, family="arithmetic"),
+    *_row("div:/", 2, computes=FLOATING, integers_become_float=True, takes=("rounding_mode",),
+          family="arithmetic"),
     *_row("floor_divide:// remainder:% fmod", 2, computes=REAL, family="arithmetic"),
+    *_row("real_div multiply_no_nan", 2, computes=FLOATING, family="arithmetic"),
+    *_row("floor_div truncate_div", 2, computes=REAL, family="arithmetic"),
+    *_row("div_no_nan", 2, computes=FLOATING, integers_become_float=True, family="arithmetic"),
     *_row("pow:**", 2, family="arithmetic"),
     *_row("float_power", 2, computes="float64 complex128", family="arithmetic"),
     *_row("eq:== ne:!= lt:< le:<= gt:> ge:>=", 2, result="bool", family="comparison"),
@@ -122,31 +133,38 @@ _ROWS = [
     *_row("bitwise_left_shift:<< bitwise_right_shift:>>", 2, computes="int", family="bits"),
     *_row("bitwise_not:~", 1, computes="bool int", family="bits"),
     *_row("maximum minimum fmax fmin", 2, family="extrema"),
-    *_row("atan2 hypot logaddexp copysign nextafter", 2, computes="float",
+    *_row("atan2 hypot logaddexp logaddexp2 copysign nextafter", 2, computes="float",
           integers_become_float=True, family="float functions"),
+    *_row("ldexp", 2, computes=FLOATING, integers_become_float=True, family="float functions"),
     *_row("heaviside", 2, computes=REAL, family="float functions"),
     *_row("xlogy", 2, computes="float", integers_become_float=True, family="float functions"),
     *_row("matmul:@", 2, counts_dimensions=True, family="products"),
     *_row("dot", 2, family="products"),
     *_row("where", 3, is_condition_first=True, family="selection"),
     *_row("clamp", (1, 3), computes=REAL, operand_names=("x", "min", "max"), family="selection"),
+    *_row("clamp_min clamp_max", 2, computes=REAL, family="selection"),
     *_row("lerp", 3, computes=FLOATING, family="selection"),
-    *_row("addcmul", 3, family="arithmetic"),
+    *_row("addcmul", 3, takes=("value",), family="arithmetic"),
+    *_row("addcdiv", 3, computes=FLOATING, family="arithmetic"),
     *_row("concat stack", (1, ARBITRARY), family="joining"),
     *_row("mse_loss", 2, computes=FLOATING, family="losses"),
     *_row("l1_loss", 2, computes=FLOATING, result="real", family="losses"),
-    *_row("huber_loss poisson_nll_loss", 2, computes="float", family="losses"),
+    *_row("huber_loss", 2, computes="float", takes=("delta",), family="losses"),
+    *_row("poisson_nll_loss", 2, computes="float", family="losses"),
     *_row("abs", 1, result="real", family="unary"),
     *_row("neg:- positive:+", 1, computes=NUMBER, family="unary"),
     *_row("square conj", 1, family="unary"),
     *_row("sign floor ceil round trunc", 1, computes=REAL, family="unary"),
     *_row("relu", 1, computes="int float", family="unary"),
     *_row("threshold", 1, computes="int float", parameters=("threshold", "value"), family="unary"),
-    *_row("exp log sqrt rsqrt sin tanh sigmoid reciprocal", 1, computes=FLOATING,
+    *_row("exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh"
+          " tanh asinh acosh atanh sigmoid reciprocal", 1, computes=FLOATING,
           integers_become_float=True, family="unary float functions"),
-    *_row("erf", 1, computes="float", integers_become_float=True, family="unary float functions"),
+    *_row("cbrt erf degrees radians", 1, computes="float", integers_become_float=True,
+          family="unary float functions"),
     *_row("gelu softmax log_softmax", 1, computes="float", family="unary float functions"),
     *_row("isnan isinf isfinite", 1, result="bool", family="predicates"),
+    *_row("signbit", 1, computes=REAL, result="bool", family="predicates"),
     *_row("real imag", 1, result="real", family="unary"),
     *_row("angle", 1, computes=FLOATING, integers_become_float=True, result="real", family="unary"),
     *_row("sum prod cumsum cumprod", 1, accumulates=True, family="reductions"),
@@ -157,7 +175,7 @@ _ROWS = [
     *_row("max min", 1, computes=REAL, family="reductions"),
     *_row("argmax argmin", 1, computes=REAL, result="index", family="reductions"),
     *_row("count_nonzero", 1, result="index", family="reductions"),
-    *_row("allclose", 2, result="bool", family="comparison"),
+    *_row("isclose allclose", 2, result="bool", family="comparison"),
     *_row("result_type promote_types", (1, ARBITRARY), family="questions"),
 ]  # fmt: skip
 OPS: MappingProxyType[str, Op] = MappingProxyType({op.name: op for op in _ROWS})
@@ -249,7 +267,10 @@ def declare_op(
     return row
 
 
-_FIXED = ("name", "arity", "family", "symbol", "counts_dimensions", "takes_alpha", "compute")
+_FIXED = (
+    *("name", "arity", "family", "symbol", "counts_dimensions", "takes_alpha", "takes"),
+    "compute",
+)
 
 
 def _spread(operands: object) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from recording import recorded
         ("pow", "function", "int8[3];int64[]", "int8"),
         ("pow", "function", "int8[3];2147483648", "!range"),
         ("pow", "operator", "int8[3];2147483648", "int8"),
+        ("add", "augmented", "int32[3];1.5", "float32*"),
         ("matmul", "function", "int8[3];int8[3]", "int32"),
         ("atan2", "function", "float16[3];1.5", "float32"),
         ("atan2", "function", "float8_e5m2[3];float8_e5m2[3]", "!"),

@@ -24,7 +24,7 @@ from castwise.conformance.recorder import find_recorder
         ("add", "operator", "int8[3];np.float64(1)", "float32"),
         ("add", "operator", "int8[3];np.float32[3]", None),
         ("add", "operator", "np.float32[3];int8[3]", None),
-        ("add", "inplace", "int8[3];1.5", "float32"),
+        ("add", "augmented", "int8[3];1.5", "float32"),
         ("mul", "function", "int8[];1", "int64"),
         ("mul", "function", "bool[3];complex64[3]", "no-kernel:complex64"),
         ("lt", "operator", "uint16[3];int8[3]", "no-kernel:bool"),

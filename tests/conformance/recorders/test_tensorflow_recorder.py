@@ -35,6 +35,9 @@ def answer(mode: str, op: str, form: str, operands: str) -> str | None:
         ("add", "function", "bool[3];bool[3]", "!", "!", "!"),
         ("add", "inplace", "float32[3];int64[3]", "!", "float32", "!"),
         ("add", "inplace", "bool[3];bool[3]", *["no-kernel:bool"] * 3),
+        ("add", "augmented", "float32[3];int64[3]", "!", "float32", "!"),
+        ("add", "augmented", "float32[];float32[3]", *["float32"] * 3),
+        ("div", "augmented", "int32[3];2", *["float64"] * 3),
         ("add", "operator", "uint64[3];int8[3]", "!", "float64*", "!"),
         ("add", "operator", "int8[3];np.float32[3]", "int8", "float32", "float32"),
         ("mul", "operator", "uint8[3];np.int8[3]", "uint8", "int16", None),  # a NumPy array

@@ -20,6 +20,7 @@ HOOK = Hook(
     read=_read,
     callables="ufunc",
     kin="numpy",
+    rebinds=True,
     casts="astype view",
     makes=f"{NUMPY.makes} from_array from_delayed from_zarr from_npy_stack",
     keeps=f"{NUMPY.keeps} compute persist rechunk visualize to_delayed store to_zarr map_blocks "

@@ -11,7 +11,7 @@ from castwise.auditing.hook import Hook, Read
 def _dialect() -> str:
     config = sys.modules["jax"].config
     if config.jax_numpy_dtype_promotion == "strict":
-        return "jax:strict"
+        return "jax:strict" if config.jax_enable_x64 else "jax:strict-x32"
     return "jax:x64" if config.jax_enable_x64 else "jax"
 
 

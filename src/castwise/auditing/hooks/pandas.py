@@ -22,6 +22,7 @@ HOOK = Hook(
     arrays="Series DataFrame",
     read=_read,
     kin="numpy",
+    rebinds=True,
     casts="astype to_numeric convert_dtypes infer_objects to_datetime to_timedelta",
     makes="Series DataFrame read_csv read_parquet read_json read_excel read_sql read_pickle "
     "read_table concat merge get_dummies date_range",

@@ -20,12 +20,19 @@ def _read(tensor: Any) -> Read:
     torch = sys.modules["torch"]._C
     state = torch._get_tracing_state()
     if state is None:
-        return tensor.dtype, tensor.shape, False, None
+        return _read_dense(tensor)
     torch._set_tracing_state(None)
     try:
-        return tensor.dtype, tensor.shape, False, None
+        return _read_dense(tensor)
     finally:
         torch._set_tracing_state(state)
+
+
+def _read_dense(tensor: Any) -> Read:
+    """A sparse, quantised or nested tensor has no dtype that rules are about."""
+    if tensor.is_nested or tensor.is_quantized or str(tensor.layout) != "torch.strided":
+        return None, (), False, None
+    return tensor.dtype, tensor.shape, False, None
 
 
 def _values(tensor: Any) -> list[float]:

@@ -157,7 +157,7 @@ def _fixes_where_seen(finding: Finding, hook: Hook | None) -> Iterator[Fix]:
         if text:
             yield Fix(finding.place, text, _A_NUMBER, None)
     decision = finding.operation.decision
-    if decision is None or hook is None or finding.operation.question.inplace:
+    if decision is None or hook is None or finding.operation.question.is_assignment:
         return
     for place, cast in enumerate(decision.casts):
         if cast and cast.source:

@@ -85,8 +85,8 @@ def understand(event: Data, site: Data, dialects: dict[str, str]) -> Operation:
         row, operands, inplace, out = _call(event, hook, dialect)
         form = "function"
     else:
-        row, inplace = _operator(site)
-        operands, out, form = event["operands"], None, "operator"
+        row, form = _operator(site, hook)
+        operands, inplace, out = event["operands"], False, None
     if any(o is None or o.get("list") for o in operands):
         raise NotUnderstood("an operand that is no array")
     if not any(o.get("dtype") for o in operands):
@@ -114,10 +114,12 @@ def _is_guest(framework: str) -> bool:
     return hook is not None and hook.is_guest
 
 
-def _operator(site: Data) -> tuple[Op, bool]:
-    is_inplace = site["kind"] == "inplace"
-    symbol = site["name"][:-1] if is_inplace else site["name"]
-    return op_of_symbol(symbol, len(site["literals"])), is_inplace
+def _operator(site: Data, hook: Hook) -> tuple[Op, str]:
+    """The op of an operator or of an augmented assignment, and its form."""
+    is_augmented = site["kind"] == "augmented"
+    symbol = site["name"][:-1] if is_augmented else site["name"]
+    form = "augmented" if is_augmented and not hook.rebinds else "operator"
+    return op_of_symbol(symbol, len(site["literals"])), form
 
 
 def _call(event: Data, hook: Hook, dialect: Dialect) -> tuple[Op, list[Any], bool, DType | None]:
@@ -194,7 +196,7 @@ def _described(operand: Data, framework: str) -> Operand:
         return scalar_operand(_EXAMPLE[operand["python"]] if low is None else low)
     name = operand["dtype"]
     if name is None:
-        raise NotUnderstood("a dtype castwise does not know")
+        raise NotUnderstood("a dtype that is out of scope")
     found = dtype(name)
     if operand["scalar"]:
         return numpy_scalar_operand(found, _EXAMPLE[found.kind] if low is None else low)

@@ -101,16 +101,16 @@ def _caller(function: Any, hook: Hook) -> FrameType:
 def _watch_operator(
     name: str, args: tuple[Any, ...], caller: FrameType, hook: Hook
 ) -> After | None:
-    core, flipped, inplace = name.strip("_"), False, False
+    core, flipped, augmented = name.strip("_"), False, False
     if core not in _SYMBOLS:
-        flipped, inplace = core.startswith("r"), core.startswith("i")
+        flipped, augmented = core.startswith("r"), core.startswith("i")
         core = core[1:]
     symbol = _SYMBOLS.get(core)
     if symbol is None or not args:
         return None
     operands = tuple([note(arg) for arg in (reversed(args[:2]) if flipped else args[:2])])
-    kind = "inplace" if inplace else "operator"
-    mark = _mark(caller, hook, kind, symbol + "=" * inplace, len(operands))
+    kind = "augmented" if augmented else "operator"
+    mark = _mark(caller, hook, kind, symbol + "=" * augmented, len(operands))
     _check(mark, None, operands, (), caller)
     if is_observed(caller.f_code):
         return None  # the observers log it

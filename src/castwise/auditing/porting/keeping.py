@@ -47,7 +47,7 @@ def kept(before: Answer, after: Answer, code: str, is_method: bool) -> Keeping |
 def _candidates(decision: Decision, after: Answer) -> Iterator[_Casts]:
     """Casts to try, those that change least first."""
     question = after.question
-    first = 1 if question.inplace or question.op.is_condition_first else 0
+    first = 1 if question.is_assignment or question.op.is_condition_first else 0
     places = range(first, len(question.operands))
     arrays = [n for n in places if question.operands[n].dtype]
     numbers = [n for n in arrays if question.operands[n].role is Role.NUMPY_SCALAR]
@@ -57,7 +57,7 @@ def _candidates(decision: Decision, after: Answer) -> Iterator[_Casts]:
         yield from (_Casts({n: target}) for n in arrays)
         yield _Casts(dict.fromkeys(arrays, target))
         yield _Casts(dict.fromkeys(places, target))
-    if not question.inplace and not question.out:
+    if not question.is_assignment and not question.out:
         yield _Casts({}, decision.result)
 
 

@@ -45,7 +45,7 @@ def _deed(answer: Answer) -> str:
     question, result = answer.question, answer.result
     if result is None:
         return _refusal(answer)
-    written = question.operands[0].dtype if question.inplace else None
+    written = question.operands[0].dtype if question.is_assignment else None
     if result.kind == "bool" and question.op.result == "bool":
         return f"{_who(answer)} answers"
     said = deed(in_told_order(_taking_part(question)), result, written)
@@ -55,9 +55,9 @@ def _deed(answer: Answer) -> str:
 
 def _situation(question: Question) -> str:
     operands = _taking_part(question)
-    told = situation(operands if question.inplace else in_told_order(operands))
-    if question.inplace:
-        return f"{told}, in place"
+    told = situation(operands if question.is_assignment else in_told_order(operands))
+    if question.is_assignment:
+        return f"{told}, {'in place' if question.inplace else 'in an augmented assignment'}"
     is_plain = question.op.family in _PLAIN and not question.op.integers_become_float
     return told if is_plain else f"{told}, {question.op.name}"
 

@@ -278,7 +278,7 @@ class _Rewriter(ast.NodeTransformer):
         if is_text(node.value) or suspends(node.value):
             return self.generic_visit(node)
         mark = self._mark(
-            node, "inplace", _SYMBOLS[type(node.op)] + "=", (None, literal(node.value))
+            node, "augmented", _SYMBOLS[type(node.op)] + "=", (None, literal(node.value))
         )
         if not isinstance(node.target, ast.Name):
             return self._aug_assign_part(node, node.target, mark)

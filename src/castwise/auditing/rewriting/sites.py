@@ -18,7 +18,7 @@ class Site(NamedTuple):
     column: int  # from 0, in characters of UTF-8, as the syntax tree counts
     end_line: int
     end_column: int
-    kind: str  # "operator", "inplace" or "call"
+    kind: str  # "operator", "augmented" or "call"
     name: str  # the operator's symbol, or the callee as it is written
     literals: tuple[Literal, ...]  # the Python number written as an operand, None elsewhere
     arguments: int = 0  # how many arguments of a call are observed

@@ -53,7 +53,8 @@ def run_audited(
     watch: Callable[[float, Path], None] | None = None,
 ) -> Run:
     """Runs `script.py args` or `-m module args` as Python would. `watch` is called now and then
-    with the seconds gone and the directory the processes report to.
+    with the seconds gone and the directory the processes report to; where it raises, the program
+    is ended.
 
     Raises UsageError where there is no such script.
     """
@@ -113,6 +114,10 @@ def _wait(
                 if watch:
                     watch(time.monotonic() - began, directory)
         reader.join()
+    except BaseException:  # nobody would wait for it any more
+        process.kill()
+        process.wait()
+        raise
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -11,13 +11,14 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import (
-    INPLACE_OPERATORS,
+    AUGMENTED_OPERATORS,
     OPERATORS,
+    assigned,
     of_dtypes,
     of_sequence,
     refusing,
 )
-from castwise.conformance.grid import OPS, Scope, existing_forms
+from castwise.conformance.grid import OPS, Scope, existing_forms, given_by_name, named_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header
 
@@ -40,6 +41,7 @@ _NAMES = {
     "cumsum": "cumulative_sum",
     "cumprod": "cumulative_prod",
 }
+_TAKE_DTYPE = words("sum prod cumsum cumprod")
 # A Python int beyond 64 bits becomes a NumPy array of objects inside clip.
 _OUT_OF_RANGE = re.compile("negative integer powers|only defined for x2 >= 0|dtype 'object'")
 _SIGNATURE = re.compile("neither Array nor Python scalars|must be Array API arrays")
@@ -91,9 +93,10 @@ class ArrayApiRecorder:
         if form == "operator":
             # NumPy's operators take any left operand of NumPy's for their own.
             return None if _is_numpys(operands[0]) else OPERATORS[op](*operands)
-        if form == "inplace":
-            return INPLACE_OPERATORS[op](self._xp.asarray(operands[0], copy=True), operands[1])
-        return self._functions[op](*operands)
+        if form == "augmented":
+            return assigned(op, operands, partial(self._xp.asarray, copy=True))
+        named = {name: getattr(self._xp, text) for name, text in given_by_name(form).items()}
+        return self._functions[op](*operands, **named)
 
     def dtype_of(self, result: Any) -> str | None:
         dtype = result.dtype if isinstance(result, self._array) else result
@@ -121,7 +124,10 @@ def _is_numpys(operand: Any) -> bool:
 
 
 def _forms(op: str) -> tuple[str, ...]:
-    return existing_forms(function=True, operator=op in OPERATORS, inplace=op in INPLACE_OPERATORS)
+    forms = existing_forms(
+        function=True, operator=op in OPERATORS, augmented=op in AUGMENTED_OPERATORS
+    )
+    return (*forms, *named_forms("dtype", DTYPES)) if op in _TAKE_DTYPE else forms
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
@@ -130,7 +136,6 @@ def _functions() -> dict[str, Callable[..., Any]]:
     named = {op: _NAMES.get(op, op) for op in OPS}
     functions = {op: getattr(xp, name) for op, name in named.items() if hasattr(xp, name)}
     functions["norm"] = xp.linalg.vector_norm
-    functions["where"] = partial(xp.where, xp.ones(3, dtype=xp.bool))
     functions["concat"] = of_sequence(xp.concat)
     functions["stack"] = of_sequence(xp.stack)
     functions["can_cast"] = refusing(of_dtypes(xp.can_cast), yes=xp.bool)

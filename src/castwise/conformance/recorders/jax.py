@@ -1,4 +1,4 @@
-"""Asks JAX, on the CPU, in its four ways to treat 64 bits and mixed dtypes."""
+"""Asks JAX, on the CPU, in its five ways to treat 64 bits and mixed dtypes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,24 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.calls import OPERATORS, of_dtypes, of_sequence
-from castwise.conformance.grid import OPS, PLAIN, REDUCTIONS, UNARY, Scope, existing_forms
+from castwise.conformance.calls import (
+    AUGMENTED_OPERATORS,
+    OPERATORS,
+    assigned,
+    of_sequence,
+)
+from castwise.conformance.grid import (
+    INITIALS,
+    MASKS,
+    OPS,
+    PLAIN,
+    REDUCTIONS,
+    UNARY,
+    Scope,
+    existing_forms,
+    given_by_name,
+    named_forms,
+)
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.jax_errors import classify
@@ -28,7 +44,7 @@ LITERALS = (
     *PLAIN,
     *words("-1 300 2147483648 -2147483649 9223372036854775808 18446744073709551616 1e39"),
 )
-_NAMES = {
+NAMES = {
     "sub": "subtract",
     "mul": "multiply",
     "div": "divide",
@@ -54,6 +70,10 @@ _AT_METHODS = {
     "maximum": "max",
     "minimum": "min",
 }
+_TAKE_DTYPE = words("sum prod mean cumsum cumprod std var concat stack")
+_TAKE_INITIAL = words("sum prod max min")
+_TAKE_WHERE = words("sum prod mean std var any all max min")
+_NO_START = words("max min")  # where=, which may leave nothing, needs an initial= beside it
 # An operator calls its function: one of each family is enough.
 _OPERATORS = words("add div floor_divide pow lt bitwise_and matmul neg positive bitwise_not")
 # Enough of the binary ops to see what strict promotion refuses and what explicit x64 keeps.
@@ -61,6 +81,8 @@ _MODE_OPS = words(
     "add mul div floor_divide pow lt logical_and bitwise_and bitwise_left_shift maximum atan2 dot "
     "matmul where clamp concat result_type promote_types"
 )
+_PARTLY_ASKED = ("strict", "strict-x32", "explicit-x64")
+_X64 = ("x64", "strict")
 _KINDS = {"int": int, "float": float, "complex": complex}
 _WEAK_32, _WEAK_64 = words("int32 float32 complex64"), words("int64 float64 complex128")
 
@@ -69,7 +91,9 @@ class JaxRecorder:
     """The JAX installed here, in one of its modes."""
 
     name = "jax"
-    dialects: tuple[str, ...] = ("jax", "jax:x64", "jax:strict", "jax:explicit-x64")
+    dialects: tuple[str, ...] = (
+        *("jax", "jax:x64", "jax:strict", "jax:strict-x32", "jax:explicit-x64"),
+    )
 
     def __init__(self, mode: str = "") -> None:
         import jax
@@ -81,18 +105,19 @@ class JaxRecorder:
         self._jax: Any = jax
         self._mode = mode
         self._functions = _functions()
-        asked = (*_MODE_OPS, *UNARY, *REDUCTIONS) if mode in ("strict", "explicit-x64") else OPS
+        asked = (*_MODE_OPS, *UNARY, *REDUCTIONS) if mode in _PARTLY_ASKED else OPS
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: _forms(op) for op in asked if op in self._functions},
-            weak=_WEAK_64 if self._has_x64 else _WEAK_32,
+            weak=_weak(mode),
             literals=LITERALS,
             foreign=NUMPY,
+            has_bare_dtypes=True,
         )
 
     @property
     def _has_x64(self) -> bool:
-        return self._mode in ("x64", "strict")
+        return self._mode in _X64
 
     def versions(self) -> Header:
         return versions_of(self._jax.__version__, "numpy", "ml_dtypes")
@@ -103,7 +128,7 @@ class JaxRecorder:
         settings = {
             "jax_enable_x64": self._has_x64,
             "jax_explicit_x64_dtypes": "allow" if self._mode == "explicit-x64" else "warn",
-            "jax_numpy_dtype_promotion": "strict" if self._mode == "strict" else "standard",
+            "jax_numpy_dtype_promotion": _promotion(self._mode),
             "jax_traceback_filtering": "off",  # half the time goes into it where a third is refused
         }
         before = {name: getattr(config, name) for name in settings}
@@ -131,7 +156,7 @@ class JaxRecorder:
             traced = self._jax.jit(called).trace()
             traced.lower()  # some refuse only here: argmax of complex numbers
             return traced.out_info
-        if op in ("result_type", "promote_types", "can_cast"):
+        if op in ("result_type", "promote_types"):
             return called()
         return self._jax.eval_shape(called)
 
@@ -151,28 +176,58 @@ class JaxRecorder:
     def _call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if form == "operator":
             return OPERATORS[op](*operands)
+        if form == "augmented":
+            return assigned(op, operands, copy=lambda array: array)  # nothing can change it
         if form == "inplace":
             return getattr(operands[0].at[...], _AT_METHODS[op])(*operands[1:])
-        return self._functions[op](*operands)
+        named = {name: self._named(name, text) for name, text in given_by_name(form).items()}
+        return self._functions[op](*operands, **named)
+
+    def _named(self, name: str, text: str) -> Any:
+        """What stands in a form as a text: a dtype, a mask or a number."""
+        return self._jax.numpy.dtype(text) if name == "dtype" else self.make(text)
 
 
 recorder = JaxRecorder
 
 
+def _weak(mode: str) -> tuple[str, ...]:
+    """The weak arrays asked about: those of Python's numbers, and where x64 is on, under strict
+    promotion, also those that were made while it was off."""
+    narrow = () if mode == "x64" else _WEAK_32
+    return (*(_WEAK_64 if mode in _X64 else ()), *narrow)
+
+
+def _promotion(mode: str) -> str:
+    return "strict" if mode.startswith("strict") else "standard"
+
+
 def _forms(op: str) -> tuple[str, ...]:
-    return existing_forms(
+    forms = existing_forms(
         function=True,
         operator=op in _OPERATORS,
+        augmented=op in AUGMENTED_OPERATORS,
         inplace=op in _AT_METHODS,
     )
+    return (*forms, *_named_forms(op))
+
+
+def _named_forms(op: str) -> Iterator[str]:
+    """The forms in which an op is given something by name."""
+    if op in _TAKE_DTYPE:
+        yield from named_forms("dtype", DTYPES)
+    if op in _TAKE_INITIAL:
+        yield from named_forms("initial", INITIALS)
+    if op in _TAKE_WHERE:
+        start = "initial=1," if op in _NO_START else ""
+        yield from (f"{start}{mask}" for mask in named_forms("where", MASKS))
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
     import jax
     import jax.numpy as jnp
-    import numpy as np
 
-    named = {op: _NAMES.get(op, op) for op in OPS}
+    named = {op: NAMES.get(op, op) for op in OPS}
     functions = {op: getattr(jnp, name) for op, name in named.items() if hasattr(jnp, name)}
     for op in words("relu sigmoid gelu softmax log_softmax"):
         functions[op] = getattr(jax.nn, op)
@@ -180,20 +235,30 @@ def _functions() -> dict[str, Callable[..., Any]]:
         functions[op] = getattr(jax.scipy.special, op)
     functions["rsqrt"] = jax.lax.rsqrt
     functions["norm"] = jnp.linalg.norm
-    functions["where"] = partial(jnp.where, np.ones(3, bool))
+    functions["promote_types"] = _promote_types
     functions["concat"] = of_sequence(jnp.concatenate)
     functions["stack"] = of_sequence(jnp.stack)
-    functions["promote_types"] = of_dtypes(jnp.promote_types)
     del functions["can_cast"]  # it is NumPy's, and knows nothing of JAX's lattice
     return functions
 
 
+def _promote_types(*things: Any) -> Any:
+    """Of dtypes, or of those that arrays have, which x64 off has truncated."""
+    import jax.numpy as jnp
+
+    return jnp.promote_types(*(getattr(thing, "dtype", thing) for thing in things))
+
+
 def _make(spec: Spec) -> Any:
+    import jax
     import jax.numpy as jnp
 
     if spec.dtype is None or spec.is_numpy:
         return foreign_operand(spec)
+    if not spec.is_array:
+        return jnp.dtype(spec.dtype)
     if spec.is_weak:  # what JAX makes of a Python number
         kind = _KINDS[spec.dtype.rstrip("0123456789")]
-        return jnp.full(spec.shape, kind(spec.value))
+        with jax.enable_x64(spec.dtype in _WEAK_64):
+            return jnp.full(spec.shape, kind(spec.value))
     return jnp.full(spec.shape, spec.value, spec.dtype)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from castwise.conformance.recorders.jax import JaxRecorder
-from castwise.conformance.recorders.numpy_values import held_by_numpy, numpy_array
+from castwise.conformance.recorders.numpy_values import numpy_array, numpy_held
 from castwise.conformance.value_notation import Held
 from castwise.conformance.value_operands import DTYPES
 
@@ -39,7 +39,7 @@ class JaxValues(JaxRecorder):
         return self._call(op, form, operands)  # not call, which computes nothing
 
     def held_by(self, result: Any) -> Held | None:
-        return held_by_numpy(result) if self.dtype_of(result) else None
+        return numpy_held(result) if self.dtype_of(result) else None
 
     def is_division_by_zero(self, error: Exception) -> bool:
         return isinstance(error, ZeroDivisionError)

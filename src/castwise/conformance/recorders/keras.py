@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import of_sequence
-from castwise.conformance.grid import OPS, Scope
+from castwise.conformance.grid import INITIALS, OPS, Scope, existing_forms, named_forms
 from castwise.conformance.operand import Spec, read_operand, words
 from castwise.conformance.recorder import Header
 from castwise.conformance.recorders.jax import LITERALS, NUMPY, JaxRecorder
@@ -35,9 +35,19 @@ _NAMES = {
     "bitwise_left_shift": "left_shift",
     "bitwise_right_shift": "right_shift",
     "atan2": "arctan2",
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+    "degrees": "rad2deg",
+    "radians": "deg2rad",
     "clamp": "clip",
     "neg": "negative",
 }
+_TAKE_DTYPE = words("prod cumsum cumprod")
+_TAKE_INITIAL = words("max min")
 
 
 class KerasRecorder(JaxRecorder):
@@ -109,16 +119,17 @@ recorder = KerasRecorder
 
 
 def _forms(op: str) -> tuple[str, ...]:
-    return ("function", "operator") if op in _OPERATORS else ("function",)
+    is_operator = op in _OPERATORS
+    forms = existing_forms(function=True, operator=is_operator, augmented=is_operator)
+    dtypes = named_forms("dtype", DTYPES) if op in _TAKE_DTYPE else ()
+    return (*forms, *dtypes, *(named_forms("initial", INITIALS) if op in _TAKE_INITIAL else ()))
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
-    import numpy as np
     from keras import backend, ops
 
     named = {op: _NAMES.get(op, op) for op in OPS}
     functions = {op: getattr(ops, name) for op, name in named.items() if hasattr(ops, name)}
-    functions["where"] = partial(ops.where, np.ones(3, bool))
     functions["concat"] = of_sequence(ops.concatenate)
     functions["stack"] = of_sequence(ops.stack)
     functions["threshold"] = partial(ops.threshold, threshold=1, default_value=1)

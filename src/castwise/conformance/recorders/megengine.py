@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.calls import INPLACE_OPERATORS, OPERATORS, of_sequence
+from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS, assigned, of_sequence
 from castwise.conformance.grid import OPS, Question, Scope, existing_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import Header, versions_of
@@ -86,8 +86,8 @@ class MegengineRecorder:
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if form == "operator":
             return OPERATORS[op](*operands)
-        if form == "inplace":
-            return INPLACE_OPERATORS[op](self._megengine.Tensor(operands[0]), operands[1])
+        if form == "augmented":
+            return assigned(op, operands, self._megengine.Tensor)
         return self._functions[op](*operands)
 
     def dtype_of(self, result: Any) -> str | None:
@@ -102,7 +102,7 @@ class MegengineRecorder:
         return existing_forms(
             function=op in self._functions,
             operator=op in OPERATORS,
-            inplace=op in INPLACE_OPERATORS,
+            augmented=op in AUGMENTED_OPERATORS,
         )
 
 
@@ -110,8 +110,7 @@ recorder = MegengineRecorder
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
-    import numpy as np
-    from megengine import functional, tensor
+    from megengine import functional
     from megengine.core._imperative_rt import core2
 
     named = {op: _NAMES.get(op, op) for op in OPS}
@@ -121,7 +120,6 @@ def _functions() -> dict[str, Callable[..., Any]]:
     functions["mse_loss"] = functional.nn.square_loss
     for op in _NEED_AXIS:
         functions[op] = partial(functions[op], axis=-1)
-    functions["where"] = partial(functional.where, tensor(np.ones(3, bool)))
     functions["concat"] = of_sequence(functional.concat)
     functions["stack"] = of_sequence(functional.stack)
     functions["result_type"] = of_sequence(core2.dtype_promotion)

@@ -13,7 +13,7 @@ _REFUSAL = re.compile(
     "unsupport mode|different signedness|unsupported (op|elemwise|numpy dtype)|no dtype avaliable|"
     "requires (2|a) bool tensor|not 'complex'|A.dtype == B.dtype|no fallback implementation|"
     "must be a tensor|expects tensor|has no attribute '(dtype|ndim)'|unless input is a vector|"
-    "deduce_dtype"
+    "deduce_dtype|mask must be bool"
 )
 
 

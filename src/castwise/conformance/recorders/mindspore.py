@@ -10,14 +10,22 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import (
-    INPLACE_OPERATORS,
+    AUGMENTED_OPERATORS,
     OPERATORS,
+    assigned,
     of_dtypes,
     of_sequence,
     refusing,
 )
-from castwise.conformance.grid import OPS, Question, Scope, existing_forms
-from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
+from castwise.conformance.grid import (
+    ALPHAS,
+    OPS,
+    Question,
+    Scope,
+    existing_forms,
+    named_forms,
+)
+from castwise.conformance.operand import Spec, foreign_operand, read_literal, read_operand, words
 from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.mindspore_errors import (
     NoKernelError,
@@ -36,8 +44,18 @@ NUMPY_DTYPES = words(
 )
 # All NumPy arrays are refused alike, for being no tensors.
 NUMPY_ARRAYS = words("np.bool[3] np.int8[3] np.float32[3] np.float32[] np.complex64[]")
+_NAMES = {"degrees": "rad2deg", "radians": "deg2rad"}
 _NEED_AXIS = {"cumsum", "cumprod", "logsumexp"}
-_MISSING = {"poisson_nll_loss", "can_cast"}  # the first is a layer, the second is not there
+# A layer; not there; only in mindspore.numpy; made of a product and a power that end the process;
+# torch's and TensorFlow's own.
+_MISSING = set(
+    words(
+        "poisson_nll_loss can_cast cbrt ldexp rsub clamp_min clamp_max real_div floor_div "
+        "truncate_div div_no_nan multiply_no_nan"
+    )
+)
+_TAKE_DTYPE = words("sum prod cumsum cumprod softmax")
+_NUMBERS = {"addcmul": "value", "huber_loss": "delta"}  # those that have a name, by op
 _SHIFTS = {"bitwise_left_shift", "bitwise_right_shift"}  # tensors have no << and >>
 # Where a tensor and a 0-d one are of these two, these ops end in a segmentation fault.
 _CRASHING_DTYPES = {"float16", "bfloat16"}
@@ -95,9 +113,13 @@ class MindSporeRecorder:
     def _call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if form == "operator":
             return OPERATORS[op](*operands)
-        if form == "inplace":
-            return INPLACE_OPERATORS[op](operands[0].copy(), operands[1])
-        return self._functions[op](*operands)
+        if form == "augmented":
+            return assigned(op, operands, self._mindspore.Tensor.copy)
+        name, _, value = form.partition("=")
+        if name == "dtype":
+            return self._functions[op](*operands, dtype=_dtype(value))
+        named = {name: read_literal(value)} if value else {}
+        return self._functions[op](*operands, **named)
 
 
 recorder = MindSporeRecorder
@@ -121,22 +143,25 @@ def _is_crashing(question: Question) -> bool:
 
 
 def _forms(op: str) -> tuple[str, ...]:
-    return existing_forms(
+    forms = existing_forms(
         function=op not in _MISSING,
         operator=op in OPERATORS and op not in _SHIFTS,
-        inplace=op in INPLACE_OPERATORS and op not in _SHIFTS,
+        augmented=op in AUGMENTED_OPERATORS and op not in _SHIFTS,
     )
+    dtypes = named_forms("dtype", DTYPES) if op in _TAKE_DTYPE else ()
+    numbers = named_forms(_NUMBERS[op], ALPHAS) if op in _NUMBERS else ()
+    return (*forms, *dtypes, *numbers)
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
     import mindspore
     from mindspore import mint, ops
 
-    functions = {op: getattr(ops, op) for op in OPS if hasattr(ops, op)}
+    named = {op: _NAMES.get(op, op) for op in OPS}
+    functions = {op: getattr(ops, name) for op, name in named.items() if hasattr(ops, name)}
     for op in _NEED_AXIS:
         functions[op] = _along_last(functions[op])
     functions["threshold"] = partial(ops.threshold, thr=1, value=1)
-    functions["where"] = _where
     functions["concat"] = of_sequence(ops.concat)
     functions["stack"] = of_sequence(ops.stack)
     functions["bitwise_not"] = ops.invert  # mint.bitwise_not has no kernel at all
@@ -148,14 +173,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
 
 def _along_last(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda tensor: function(tensor, -1)
-
-
-def _where(a: Any, b: Any) -> Any:
-    import mindspore
-    from mindspore import ops
-
-    return ops.where(mindspore.Tensor([True] * 3), a, b)
+    return lambda tensor, **named: function(tensor, -1, **named)
 
 
 def _make(spec: Spec) -> Any:
@@ -164,5 +182,10 @@ def _make(spec: Spec) -> Any:
 
     if spec.dtype is None or spec.is_numpy:
         return foreign_operand(spec)
-    dtype = mindspore.bool_ if spec.dtype == "bool" else getattr(mindspore, spec.dtype)
-    return mindspore.Tensor(np.full(spec.shape, spec.value), dtype)
+    return mindspore.Tensor(np.full(spec.shape, spec.value), _dtype(spec.dtype))
+
+
+def _dtype(name: str) -> Any:
+    import mindspore
+
+    return mindspore.bool_ if name == "bool" else getattr(mindspore, name)

@@ -32,12 +32,17 @@ _OUT_OF_RANGE = re.compile(
     "Unable to cast Python instance of type <class 'int'>|returned a result with an exception set"
     "|Cannot construct Tensor because of unsupported data type|Unsupported tensor type!"
 )
+# A condition that is no tensor, and copysign's first operand where it is a number.
+_WANTS_TENSOR = re.compile(
+    r"with \"Select\(\)\(condition=(?!Tensor)"
+    "|Tensor is expected, but got <class '(bool|int|float|complex)'>"
+)
 # Signatures and shapes; a complex scalar is told by some as a signature, by others as a dtype.
 _NOT_ABOUT_DTYPES = re.compile(
     "Failed calling|unsupported operand|must be Tensor|must be a Tensor|[Tt]ensor is expected"
     "|at least one of the inputs|[Aa]t least one of the types|must be Tensor or Number"
-    "|required positional argument|cannot broadcast|should be a Tensor|must be all tensor"
-    "|rank >= 1|must be Tensor but got|primitive descriptor"
+    "|required positional argument|cannot broadcast|non-broadcastable|should be a Tensor"
+    "|must be all tensor|rank >= 1|must be Tensor but got|primitive descriptor"
 )
 
 
@@ -66,7 +71,7 @@ def classify(error: Exception) -> str | None:
     text = str(error)
     if isinstance(error, NoKernelError):
         return f"{NO_KERNEL}:{error.dtype}" if error.dtype else NO_KERNEL
-    if isinstance(error, RefusalError):
+    if isinstance(error, RefusalError) or _WANTS_TENSOR.search(text):
         return REFUSED
     if _OUT_OF_RANGE.search(text):
         return OUT_OF_RANGE

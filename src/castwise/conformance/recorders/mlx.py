@@ -10,13 +10,14 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import (
-    INPLACE_OPERATORS,
+    AUGMENTED_OPERATORS,
     OPERATORS,
     RefusalError,
+    assigned,
     of_sequence,
     refusing,
 )
-from castwise.conformance.grid import OPS, Scope, existing_forms
+from castwise.conformance.grid import OPS, Scope, existing_forms, given_by_name, named_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header, versions_of
 
@@ -43,6 +44,7 @@ _NAMES = {
     "clamp": "clip",
     "neg": "negative",
 }
+_TAKE_DTYPE = words("cumsum cumprod")
 _OUT_OF_RANGE = re.compile(r"would result in overflow|^std::bad_cast$")
 _REFUSAL = re.compile(
     "not supported|not allowed|only allowed|only inexact types|cannot cast to non-floating",
@@ -98,10 +100,11 @@ class MlxRecorder:
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if form == "operator":
             result = OPERATORS[op](*operands)
-        elif form == "inplace":
-            result = INPLACE_OPERATORS[op](self._mx.array(operands[0]), operands[1])
+        elif form == "augmented":
+            result = assigned(op, operands, self._mx.array)
         else:
-            result = self._functions[op](*operands)
+            named = {name: _dtype(text) for name, text in given_by_name(form).items()}
+            result = self._functions[op](*operands, **named)
         if isinstance(result, self._mx.array):
             self._mx.eval(result)  # until then nothing is computed, and no kernel looked for
         return result
@@ -138,11 +141,12 @@ def _dtype(name: str) -> Any:
 
 
 def _forms(op: str) -> tuple[str, ...]:
-    return existing_forms(
+    forms = existing_forms(
         function=True,
         operator=op in OPERATORS,
-        inplace=op in INPLACE_OPERATORS,
+        augmented=op in AUGMENTED_OPERATORS,
     )
+    return (*forms, *named_forms("dtype", DTYPES)) if op in _TAKE_DTYPE else forms
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
@@ -156,7 +160,6 @@ def _functions() -> dict[str, Callable[..., Any]]:
     for op in ("mse_loss", "l1_loss", "huber_loss"):
         functions[op] = partial(getattr(nn.losses, op), reduction="mean")
     functions["norm"] = mx.linalg.norm
-    functions["where"] = partial(mx.where, mx.ones(3, mx.bool_))
     functions["concat"] = of_sequence(mx.concatenate)
     functions["stack"] = of_sequence(mx.stack)
     functions["can_cast"] = refusing(_can_cast, yes=mx.bool_)

@@ -10,13 +10,26 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import (
-    INPLACE_OPERATORS,
+    AUGMENTED_OPERATORS,
     OPERATORS,
+    assigned,
     of_dtypes,
     of_sequence,
     refusing,
 )
-from castwise.conformance.grid import OPS, OUT_OPS, REDUCTIONS, Scope, existing_forms, out_forms
+from castwise.conformance.grid import (
+    CASTINGS,
+    INITIALS,
+    MASKS,
+    OPS,
+    OUT_OPS,
+    REDUCTIONS,
+    Scope,
+    existing_forms,
+    given_by_name,
+    named_forms,
+    out_forms,
+)
 from castwise.conformance.operand import foreign_operand, read_operand, words
 from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header, versions_of
 
@@ -25,7 +38,7 @@ DTYPES = words(
     "complex64 complex128"
 )
 # The names that both NumPy 1 and NumPy 2 know.
-_NAMES = {
+NAMES = {
     "sub": "subtract",
     "mul": "multiply",
     "div": "divide",
@@ -40,11 +53,25 @@ _NAMES = {
     "bitwise_left_shift": "left_shift",
     "bitwise_right_shift": "right_shift",
     "atan2": "arctan2",
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
     "clamp": "clip",
     "concat": "concatenate",
     "abs": "absolute",
     "neg": "negative",
 }
+# What takes dtype= beside the ufuncs, and of these those that take casting= too.
+_TAKE_DTYPE = words("sum prod mean cumsum cumprod std var concat stack clamp")
+_TAKE_CASTING = words("concat stack clamp")
+_TAKE_WHERE = words("sum prod mean std var any all max min add lt sqrt")
+_TAKE_INITIAL = words("sum prod max min")
+_NO_START = words("max min")  # where=, which may leave nothing, needs an initial= beside it
+# Enough ufuncs to see what casting= does to dtype= and out=.
+_CAST_OPS = words("add lt sqrt concat")
 # ml_dtypes' way to say that a Python int does not fit a C long.
 _OUT_OF_RANGE = re.compile("negative integer powers|expected number, got int")
 # In an array of objects it is Python that refuses, and names only its own types.
@@ -55,7 +82,7 @@ class NumpyRecorder:
     """The NumPy installed here."""
 
     name = "numpy"
-    dialects = ("numpy", "numpy@1")
+    dialects: tuple[str, ...] = ("numpy", "numpy@1")
 
     def __init__(self, mode: str = "") -> None:
         import ml_dtypes  # noqa: F401  (registers bfloat16)
@@ -68,7 +95,7 @@ class NumpyRecorder:
         self._functions = _functions()
         self.scope = Scope(
             dtypes=DTYPES,
-            forms={op: _forms(op) for op in OPS if op in self._functions},
+            forms={op: _forms(op, f) for op in OPS if (f := self._functions.get(op))},
             scalars=tuple(f"np.{dtype}(1)" for dtype in DTYPES),
             by_value=True,
         )
@@ -86,16 +113,21 @@ class NumpyRecorder:
         return foreign_operand(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        kind, _, dtype = form.partition("=")
-        if kind == "operator":
+        if form == "operator":
             return OPERATORS[op](*operands)
-        if kind == "inplace":
-            return INPLACE_OPERATORS[op](operands[0].copy(), operands[1])
-        if kind == "out":
+        if form == "augmented":
+            return assigned(op, operands, self._np.copy)
+        named = {name: self._named(op, name, text) for name, text in given_by_name(form).items()}
+        return self._functions[op](*operands, **named)
+
+    def _named(self, op: str, name: str, text: str) -> Any:
+        """What stands in a form as a text: a dtype, an array to write to, a mask, a number."""
+        if name == "out":
             is_single = op == "matmul" or op in set(REDUCTIONS) - {"cumsum", "cumprod"}
-            out = self._np.empty(() if is_single else (3,), dtype)
-            return self._functions[op](*operands, out=out)
-        return self._functions[op](*operands)
+            return self._np.empty(() if is_single else (3,), text)
+        if name == "dtype":
+            return self._np.dtype(text)
+        return text if name == "casting" else self.make(text)
 
     def dtype_of(self, result: Any) -> str | None:
         dtype = getattr(result, "dtype", result)
@@ -115,18 +147,42 @@ class NumpyRecorder:
 recorder = NumpyRecorder
 
 
-def _forms(op: str) -> tuple[str, ...]:
-    forms = existing_forms(function=True, operator=op in OPERATORS, inplace=op in INPLACE_OPERATORS)
-    return (*forms, *out_forms(DTYPES)) if op in OUT_OPS else forms
+def _forms(op: str, function: Any) -> tuple[str, ...]:
+    forms = existing_forms(
+        function=True, operator=op in OPERATORS, augmented=op in AUGMENTED_OPERATORS
+    )
+    return (*forms, *(out_forms(DTYPES) if op in OUT_OPS else ()), *_named_forms(op, function))
+
+
+def _named_forms(op: str, function: Any) -> Iterator[str]:
+    """The forms in which an op is given something by name."""
+    is_ufunc = hasattr(function, "nin")
+    if op == "can_cast":
+        return  # castwise answers it apart from the ops
+    # One of each is enough to see that an op does not take it.
+    yield from named_forms("dtype", DTYPES if is_ufunc or op in _TAKE_DTYPE else ["float64"])
+    yield from named_forms("casting", CASTINGS if is_ufunc or op in _TAKE_CASTING else ["safe"])
+    if op in _CAST_OPS:
+        for casting in named_forms("casting", CASTINGS):
+            others = () if op == "concat" else out_forms(DTYPES)
+            yield from (f"{casting},{other}" for other in (*named_forms("dtype", DTYPES), *others))
+    if op in _TAKE_INITIAL:
+        yield from named_forms("initial", INITIALS)
+    else:
+        yield "initial=1"
+    if op not in _TAKE_WHERE:
+        yield "where=bool[3]"
+    else:
+        start = "initial=1," if op in _NO_START else ""
+        yield from (f"{start}{mask}" for mask in named_forms("where", MASKS))
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
     import numpy as np
 
-    named = {op: _NAMES.get(op, op) for op in OPS}
+    named = {op: NAMES.get(op, op) for op in OPS}
     functions = {op: getattr(np, name) for op, name in named.items() if hasattr(np, name)}
     functions["norm"] = np.linalg.norm
-    functions["where"] = partial(np.where, np.ones(3, bool))
     # Told an axis it answers an array; otherwise a Python int, which has no dtype.
     functions["count_nonzero"] = partial(np.count_nonzero, axis=-1)
     functions["concat"] = of_sequence(np.concatenate)

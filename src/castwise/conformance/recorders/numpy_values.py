@@ -26,7 +26,7 @@ class NumpyValues(NumpyRecorder):
         return self.call(op, form, operands)
 
     def held_by(self, result: Any) -> Held | None:
-        return held_by_numpy(result) if self.dtype_of(result) else None
+        return numpy_held(result) if self.dtype_of(result) else None
 
     def is_division_by_zero(self, error: Exception) -> bool:
         return isinstance(error, ZeroDivisionError)
@@ -47,7 +47,7 @@ def numpy_array(held: Held) -> Any:
     return np.array(held.values, wide).astype(held.dtype).reshape(held.shape)
 
 
-def held_by_numpy(array: Any) -> Held:
+def numpy_held(array: Any) -> Held:
     """What a NumPy array or scalar holds."""
     import numpy as np
 

@@ -12,8 +12,14 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.calls import INPLACE_OPERATORS, OPERATORS, of_sequence, refusing
-from castwise.conformance.grid import OPS, Question, Scope, existing_forms
+from castwise.conformance.calls import (
+    AUGMENTED_OPERATORS,
+    OPERATORS,
+    assigned,
+    of_sequence,
+    refusing,
+)
+from castwise.conformance.grid import OPS, Question, Scope, existing_forms, named_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_literal, read_operand, words
 from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.oneflow_errors import (
@@ -34,6 +40,7 @@ _ASKED_OF_INTERNAL = words(
 )
 NUMPY_DTYPES = words("bool int8 int64 float32 float64 complex64")
 _NEED_AXIS = words("softmax log_softmax cumsum cumprod logsumexp")
+_TAKE_DTYPE = words("sum prod")
 # The step without a kernel is not the last one: its dtype is not the result's.
 _ENDING_OTHERWISE = words(
     "sub div eq ne lt le gt ge logical_and logical_or logical_xor bitwise_and bitwise_or "
@@ -96,22 +103,24 @@ class OneflowRecorder:
     def _call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if form == "operator":
             return OPERATORS[op](*operands)
+        if form == "augmented":
+            return assigned(op, operands, self._oneflow.Tensor.clone)
         if form == "inplace":
-            first = operands[0].clone()
-            if op in INPLACE_OPERATORS:
-                return INPLACE_OPERATORS[op](first, operands[1])
-            return getattr(first, f"{op}_")(*operands[1:])
-        return self._functions[op](*operands)
+            return getattr(operands[0].clone(), f"{op}_")(*operands[1:])
+        _, is_dtype, name = form.partition("=")
+        named = {"dtype": getattr(self._oneflow, name)} if is_dtype else {}
+        return self._functions[op](*operands, **named)
 
     def _forms(self, op: str) -> tuple[str, ...]:
         # Tensors have no shift operators: with a NumPy array it is NumPy that shifts.
         is_operator = op in OPERATORS and not op.endswith("shift") and op != "positive"
-        return existing_forms(
+        forms = existing_forms(
             function=op in self._functions,
             operator=is_operator,
-            inplace=(is_operator and op in INPLACE_OPERATORS)
-            or hasattr(self._oneflow.Tensor, f"{op}_"),
+            augmented=is_operator and op in AUGMENTED_OPERATORS,
+            inplace=hasattr(self._oneflow.Tensor, f"{op}_"),
         )
+        return (*forms, *named_forms("dtype", PUBLIC_DTYPES)) if op in _TAKE_DTYPE else forms
 
 
 recorder = OneflowRecorder
@@ -126,7 +135,6 @@ def _functions() -> dict[str, Callable[..., Any]]:
     for op in _NEED_AXIS:
         functions[op] = partial(functions[op], dim=-1)
     functions["threshold"] = partial(oneflow.threshold, threshold=1, value=1)
-    functions["where"] = partial(oneflow.where, oneflow.ones(3, dtype=oneflow.bool))
     functions["concat"] = of_sequence(oneflow.cat)
     functions["stack"] = of_sequence(oneflow.stack)
     functions["allclose"] = refusing(oneflow.allclose, yes=oneflow.ones(3, dtype=oneflow.bool))
@@ -162,7 +170,12 @@ def _is_beyond_the_table(question: Question) -> bool:
     is_by_numpy = form == "operator" and operands[0].startswith("np.")
     # To the division int128 is no integer, and to its kernel no float.
     is_unanswered = op == "div" and "int128[3]" in internal
-    is_apart = op not in _ASKED_OF_INTERNAL or form == "inplace" or is_by_numpy or is_unanswered
+    is_apart = (
+        op not in _ASKED_OF_INTERNAL
+        or form in ("augmented", "inplace")
+        or is_by_numpy
+        or is_unanswered
+    )
     return is_apart or any(operand.endswith("[]") for operand in internal)
 
 

@@ -6,11 +6,16 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
-from castwise.conformance.calls import OPERATORS, RefusalError, of_sequence
-from castwise.conformance.grid import OPS, Scope, existing_forms
+from castwise.conformance.calls import (
+    AUGMENTED_OPERATORS,
+    OPERATORS,
+    RefusalError,
+    assigned,
+    of_sequence,
+)
+from castwise.conformance.grid import OPS, Scope, existing_forms, named_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.paddle_errors import (
@@ -28,7 +33,7 @@ NUMPY_DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 float32 float64 "
     "complex64 complex128"
 )
-_NAMES = {
+NAMES = {
     "sub": "subtract",
     "mul": "multiply",
     "div": "divide",
@@ -39,7 +44,10 @@ _NAMES = {
     "gt": "greater_than",
     "ge": "greater_equal",
     "clamp": "clip",
+    "degrees": "rad2deg",
+    "radians": "deg2rad",
 }
+_TAKE_DTYPE = words("sum prod mean cumsum cumprod softmax log_softmax")
 # Where no kernel is found for the dtype the operands were promoted to, that is also the result's
 # (or the result would have been bool); elsewhere several kernels run, or none was promoted.
 _RESULT_OF_KERNEL = words(
@@ -54,13 +62,14 @@ _UNPROMOTED = words(
     "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift matmul dot "
     "heaviside lerp allclose concat stack"
 )
+_OPERATOR_FORMS = ("operator", "augmented")
 
 
 class PaddleRecorder:
     """The PaddlePaddle installed here."""
 
     name = "paddle"
-    dialects = ("paddle",)
+    dialects: tuple[str, ...] = ("paddle",)
 
     def __init__(self, mode: str = "") -> None:
         # Its C++ side would announce on stderr, op by op, that it promotes.
@@ -99,7 +108,7 @@ class PaddleRecorder:
         return self._make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        if form != "operator" and any(map(_is_numpys, operands)):
+        if form not in _OPERATOR_FORMS and any(map(_is_numpys, operands[op == "where" :])):
             return None
         # It wants tensors, and finds that out late, with half of the answer computed.
         if op == "logaddexp" and not all(map(self._is_tensor, operands)):
@@ -112,7 +121,8 @@ class PaddleRecorder:
             if not is_missing_kernel(error) or op in _COMPOSED:
                 raise
             dtypes = {x.dtype for x in operands if self._is_tensor(x)}
-            if op in _UNPROMOTED and (op, form) != ("matmul", "operator") and len(dtypes) > 1:
+            is_promoted = op not in _UNPROMOTED or (op == "matmul" and form in _OPERATOR_FORMS)
+            if not is_promoted and len(dtypes) > 1:
                 raise RefusalError from error
             raise NoKernelError(_result_of(op, looked_for(error))) from error
 
@@ -128,19 +138,25 @@ class PaddleRecorder:
     def _call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if form == "operator":
             return OPERATORS[op](*operands)
+        if form == "augmented":
+            return assigned(op, operands, copy=_copied)
         if form == "inplace":
-            changed = _ones(operands[0].shape, operands[0].dtype)
-            return getattr(changed, f"{_NAMES.get(op, op)}_")(*operands[1:])
-        return self._functions[op](*operands)
+            return getattr(_copied(operands[0]), f"{NAMES.get(op, op)}_")(*operands[1:])
+        _, is_dtype, name = form.partition("=")
+        # By the dtype's own object, since the name "uint16" means bfloat16.
+        named = {"dtype": getattr(self._paddle, name)} if is_dtype else {}
+        return self._functions[op](*operands, **named)
 
     def _forms(self, op: str) -> tuple[str, ...]:
-        method = f"{_NAMES.get(op, op)}_"
-        return existing_forms(
+        method = f"{NAMES.get(op, op)}_"
+        forms = existing_forms(
             function=True,
             operator=op in OPERATORS,
+            augmented=op in AUGMENTED_OPERATORS,
             # The tensor whose where_ is called is the condition.
             inplace=op != "where" and hasattr(self._paddle.Tensor, method),
         )
+        return (*forms, *named_forms("dtype", DTYPES)) if op in _TAKE_DTYPE else forms
 
     def _make(self, spec: Spec) -> Any:
 
@@ -158,6 +174,11 @@ def _ones(shape: Sequence[int], dtype: Any) -> Any:
     import paddle
 
     return paddle.full(shape, 1).cast(dtype)
+
+
+def _copied(tensor: Any) -> Any:
+    """A tensor like one that was made here, with ones in it too."""
+    return _ones(tensor.shape, tensor.dtype)
 
 
 def _promoted(a: Any, b: Any) -> Any:
@@ -191,14 +212,13 @@ def _functions() -> dict[str, Callable[..., Any]]:
     import paddle
     from paddle.nn import functional
 
-    named = {op: _NAMES.get(op, op) for op in OPS}
+    named = {op: NAMES.get(op, op) for op in OPS}
     functions = {op: getattr(paddle, name) for op, name in named.items() if hasattr(paddle, name)}
     for op in ("relu", "gelu", "log_softmax", "mse_loss", "l1_loss", "poisson_nll_loss"):
         functions[op] = getattr(functional, op)
     functions["huber_loss"] = functional.smooth_l1_loss
     functions["threshold"] = functional.thresholded_relu
     functions["norm"] = paddle.linalg.vector_norm
-    functions["where"] = partial(paddle.where, paddle.ones([3], "bool"))
     functions["promote_types"] = _promoted
     functions["concat"] = of_sequence(paddle.concat)
     functions["stack"] = of_sequence(paddle.stack)

@@ -17,7 +17,7 @@ _SIGNATURE = re.compile("unsupported operand type|positional argument|<class 'nu
 # A NumPy scalar or array of a dtype that does not become a tensor, and the errors of ops that do
 # not promote: a kernel of one dtype is handed a tensor of another.
 _REFUSAL = re.compile(
-    "but got numpy|does not match the type of data|"
+    "but got numpy|is expected to be a boolean Tensor|does not match the type of data|"
     "not supported when casting data type|Only supports to align data type|isn't consistent"
 )
 # A function that wants tensors says so of a NumPy scalar too; of a Python number it may find out

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.calls import OPERATORS, of_sequence
+from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS, assigned, of_sequence
 from castwise.conformance.grid import OPS, Scope, existing_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import Header, versions_of
@@ -21,13 +21,18 @@ DTYPES = words(
 )
 WEAK = words("int32 int64 float32 float64 complex128")
 # castwise's name of an op -> where the function is, below `tf`.
-_NAMES = {
+NAMES = {
     "sub": "subtract",
     "mul": "multiply",
     "div": "divide",
     "floor_divide": "math.floordiv",
     "remainder": "math.floormod",
     "fmod": "truncatemod",
+    "real_div": "realdiv",
+    "floor_div": "compat.v1.floor_div",
+    "truncate_div": "truncatediv",
+    "div_no_nan": "math.divide_no_nan",
+    "multiply_no_nan": "math.multiply_no_nan",
     "eq": "equal",
     "ne": "not_equal",
     "lt": "less",
@@ -46,6 +51,8 @@ _NAMES = {
     "clamp": "clip_by_value",
     "neg": "negative",
     "log": "math.log",
+    "log1p": "math.log1p",
+    "expm1": "math.expm1",
     "rsqrt": "math.rsqrt",
     "ceil": "math.ceil",
     "reciprocal": "math.reciprocal",
@@ -75,8 +82,9 @@ _NAMES = {
     "count_nonzero": "math.count_nonzero",
 }
 _AS_THEY_ARE = words(
-    "add pow logical_and logical_or logical_not maximum minimum atan2 abs exp sqrt sin tanh "
-    "sigmoid square sign floor round cumsum argmax argmin norm"
+    "add pow logical_and logical_or logical_not maximum minimum atan2 abs exp sqrt sin cos tan "
+    "asin acos atan sinh cosh tanh asinh acosh atanh "
+    "sigmoid square sign floor round cumsum argmax argmin norm where"
 )
 _OPERATORS = {**OPERATORS, "abs": abs}
 _INPLACE = {"add": "assign_add", "sub": "assign_sub"}  # all a Variable has
@@ -86,7 +94,7 @@ class TensorflowRecorder:
     """The TensorFlow installed here, in a mode of `experimental_enable_numpy_behavior` or none."""
 
     name = "tensorflow"
-    dialects = ("tensorflow", "tensorflow:np-all", "tensorflow:np-safe")
+    dialects: tuple[str, ...] = ("tensorflow", "tensorflow:np-all", "tensorflow:np-safe")
 
     def __init__(self, mode: str = "") -> None:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # it logs each refused call
@@ -140,6 +148,8 @@ class TensorflowRecorder:
             operands = self._matrices(*operands)
         if form == "operator":
             return _OPERATORS[op](*operands)
+        if form == "augmented":
+            return assigned(op, operands, copy=lambda tensor: tensor)  # nothing can change it
         if form == "inplace":
             return getattr(self._variable(*operands), _INPLACE[op])(operands[1])
         return self._functions[op](*operands)
@@ -159,6 +169,7 @@ class TensorflowRecorder:
         return existing_forms(
             function=op in self._functions,
             operator=op in _OPERATORS,
+            augmented=op in AUGMENTED_OPERATORS,
             inplace=op in _INPLACE,
         )
 
@@ -187,9 +198,8 @@ recorder = TensorflowRecorder
 
 
 def _functions(tf: Any) -> dict[str, Callable[..., Any]]:
-    paths = {**{op: op for op in _AS_THEY_ARE}, **_NAMES}
+    paths = {**{op: op for op in _AS_THEY_ARE}, **NAMES}
     functions = {op: _at(tf, path) for op, path in paths.items()}
-    functions["where"] = partial(tf.where, tf.ones([3], tf.bool))
     functions["matmul"] = tf.matmul
     functions["dot"] = _dot
     functions["concat"] = of_sequence(partial(tf.concat, axis=0))

@@ -10,8 +10,15 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.calls import INPLACE_OPERATORS, OPERATORS, of_dtypes
-from castwise.conformance.grid import OPS, Scope, existing_forms
+from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS, assigned, of_dtypes
+from castwise.conformance.grid import (
+    OPS,
+    ROUNDING_MODES,
+    Scope,
+    existing_forms,
+    given_by_name,
+    named_forms,
+)
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED, Header, versions_of
 
@@ -39,12 +46,16 @@ _REVERSIBLE = words(
     "add sub mul div floor_divide remainder pow bitwise_and bitwise_or bitwise_xor "
     "bitwise_left_shift bitwise_right_shift"
 )
+_TAKE_DTYPE = words("sum prod softmax log_softmax")
 # An expression of these is built for floats too, and refused when it is computed: "UOp
 # verification failed". Computing every answer to see it would take hours.
 _INTEGERS_ONLY = words("bitwise_and bitwise_or bitwise_xor bitwise_not")
 _NUMBERS = (bool, int, float)  # the Python numbers it makes tensors of
 _NEGATIVE_POWER = re.compile("base needs to be float")
-_REFUSAL = re.compile("assign dtype mismatch|shift operands must be int|Could not infer dtype of")
+_REFUSAL = re.compile(
+    "assign dtype mismatch|shift operands must be int|Could not infer dtype of|"
+    "where cond must be bool|has no attribute 'where'"
+)
 
 
 class _NoKernelError(Exception):
@@ -89,14 +100,14 @@ class TinygradRecorder:
         return self._make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        if form != "function" and type(operands[0]).__module__ == "numpy":
+            return None  # NumPy's operator, on an array of objects
         if form == "operator":
-            if type(operands[0]).__module__ == "numpy":
-                return None  # NumPy's operator, on an array of objects
             result = OPERATORS[op](*operands)
-        elif form == "inplace":
-            result = INPLACE_OPERATORS[op](self._copied(operands[0]), operands[1])
+        elif form == "augmented":
+            result = assigned(op, operands, self._copied)
         else:
-            result = self._call_function(op, operands)
+            result = self._call_function(op, operands, self._named(form))
         is_own = isinstance(result, self._tensor)
         if is_own and op in _INTEGERS_ONLY and result.is_floating_point():
             raise _NoKernelError(self.dtype_of(result))
@@ -116,19 +127,27 @@ class TinygradRecorder:
 
     def _forms(self, op: str) -> tuple[str, ...]:
         has_operator = op in OPERATORS and op != "positive"
-        return existing_forms(
+        forms = existing_forms(
             function=op in self._functions,
             operator=has_operator,
-            inplace=has_operator and op in INPLACE_OPERATORS,
+            augmented=has_operator and op in AUGMENTED_OPERATORS,
         )
+        dtypes = named_forms("dtype", DTYPES) if op in _TAKE_DTYPE else ()
+        modes = named_forms("rounding_mode", ROUNDING_MODES) if op == "div" else ()
+        return (*forms, *dtypes, *modes)
 
-    def _call_function(self, op: str, operands: Sequence[Any]) -> Any:
+    def _named(self, form: str) -> dict[str, Any]:
+        """What a form gives by name: a dtype or a rounding mode."""
+        dtypes = {name: dtype for dtype, name in self._names.items()}
+        return {name: dtypes.get(text, text) for name, text in given_by_name(form).items()}
+
+    def _call_function(self, op: str, operands: Sequence[Any], named: dict[str, Any]) -> Any:
         first, *others = operands
-        if type(first) not in _NUMBERS:
-            return self._functions[op](*operands)
+        if type(first) not in _NUMBERS or op == "where":
+            return self._functions[op](*operands, **named)
         if op in _REVERSIBLE and isinstance(others[0], self._tensor):
-            return self._functions[op](others[0], first, reverse=True)
-        return self._functions[op](self._tensor(first), *others)
+            return self._functions[op](others[0], first, reverse=True, **named)
+        return self._functions[op](self._tensor(first), *others, **named)
 
     def _copied(self, tensor: Any) -> Any:
         """A tensor that may be written to; a clone would be strong where the tensor is weak."""
@@ -172,10 +191,8 @@ def _functions() -> dict[str, Callable[..., Any]]:
     return functions
 
 
-def _where(a: Any, b: Any) -> Any:
-    from tinygrad import Tensor
-
-    return Tensor.full((3,), True).where(a, b)
+def _where(condition: Any, a: Any, b: Any) -> Any:
+    return condition.where(a, b)  # a method of tensors alone
 
 
 def _stacked(*tensors: Any) -> Any:

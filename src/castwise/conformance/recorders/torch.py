@@ -8,14 +8,23 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.calls import OPERATORS, of_dtypes, of_sequence, refusing
+from castwise.conformance.calls import (
+    AUGMENTED_OPERATORS,
+    OPERATORS,
+    assigned,
+    of_dtypes,
+    of_sequence,
+    refusing,
+)
 from castwise.conformance.grid import (
     ALPHAS,
     OPS,
     OUT_OPS,
     REDUCTIONS,
+    ROUNDING_MODES,
     Scope,
     existing_forms,
+    named_forms,
     out_forms,
 )
 from castwise.conformance.operand import Spec, foreign_operand, read_literal, read_operand, words
@@ -35,14 +44,19 @@ MODE_OPS = words(
     "add sub mul div floor_divide remainder pow float_power lt bitwise_and maximum atan2 hypot "
     "logaddexp copysign xlogy where clamp result_type promote_types concat poisson_nll_loss "
     "mse_loss abs floor angle exp log sqrt rsqrt sin tanh sigmoid erf gelu reciprocal softmax "
-    "sum prod mean cumsum std var norm logsumexp"
+    "sum prod mean cumsum std var norm logsumexp cos tan asin acos atan sinh cosh asinh acosh "
+    "atanh log2 log10 log1p exp2 expm1 degrees radians logaddexp2 ldexp"
 )
 # What autocast casts for, and enough of the rest to show that it does not.
 AUTOCAST_OPS = words(
     "add mul maximum lt where dot matmul result_type promote_types concat stack "
     "mse_loss l1_loss huber_loss poisson_nll_loss exp sin gelu softmax log_softmax relu sum prod "
-    "mean cumsum cumprod std norm"
+    "mean cumsum cumprod std norm cos log2"
 )
+_NAMES = {"degrees": "rad2deg", "radians": "deg2rad"}
+_TAKE_DTYPE = words("sum prod mean cumsum cumprod softmax log_softmax norm")
+# The numbers that have a name of their own, by op.
+_NUMBERS = {"add": "alpha", "sub": "alpha", "addcmul": "value", "huber_loss": "delta"}
 _NEED_AXIS = {"softmax", "log_softmax", "cumsum", "cumprod", "logsumexp"}
 
 
@@ -50,7 +64,7 @@ class TorchRecorder:
     """The PyTorch installed here, under a default dtype."""
 
     name = "torch"
-    dialects = (
+    dialects: tuple[str, ...] = (
         "torch",
         "torch:default_float=float64",
         "torch:default_float=float16",
@@ -118,11 +132,17 @@ class TorchRecorder:
         kind, _, value = form.partition("=")
         if kind == "operator":
             return OPERATORS[op](*operands)
+        if kind == "augmented":
+            return assigned(op, operands, self._torch.clone)
         if kind == "inplace":
             axis = {"dim": -1} if op in _NEED_AXIS else {}
-            return getattr(operands[0].clone(), f"{op}_")(*operands[1:], **axis)
-        if kind == "alpha":
-            return self._functions[op](*operands, alpha=read_literal(value))
+            return getattr(operands[0].clone(), _method(op))(*operands[1:], **axis)
+        if kind in _NUMBERS.values():
+            return self._functions[op](*operands, **{kind: read_literal(value)})
+        if kind == "rounding_mode":
+            return self._functions[op](*operands, rounding_mode=value)
+        if kind == "dtype":
+            return self._functions[op](*operands, dtype=getattr(self._torch, value))
         if kind == "out":
             axis = {"dim": -1} if op in REDUCTIONS else {}  # only then do they have an out=
             dtype, device = getattr(self._torch, value), operands[0].device
@@ -150,18 +170,22 @@ recorder = TorchRecorder
 
 def _full_scope() -> Scope:
     more = {op: out_forms(DTYPES) for op in OUT_OPS}
-    for op in ("add", "sub"):
-        more[op] += tuple(f"alpha={value}" for value in ALPHAS)
+    named = {op: named_forms(name, ALPHAS) for op, name in _NUMBERS.items()}
+    named |= {op: named_forms("dtype", DTYPES) for op in _TAKE_DTYPE}
+    named["div"] = named_forms("rounding_mode", ROUNDING_MODES)
     return Scope(
         dtypes=DTYPES,
-        forms={op: (*_forms(op), *more.get(op, ())) for op in OPS},
+        forms={op: (*_forms(op), *more.get(op, ()), *named.get(op, ())) for op in _functions()},
         foreign=(*_numpys("[3]"), *_numpys("[]"), *_numpys("(1)")),
     )
 
 
 def _mode_scope(mode: str) -> Scope:
-    ops = AUTOCAST_OPS if mode.startswith("autocast") else MODE_OPS
-    return Scope(dtypes=DTYPES, forms={op: _forms(op) for op in ops}, foreign=_numpys("(1)"))
+    is_autocast = mode.startswith("autocast")
+    forms = {op: _forms(op) for op in (AUTOCAST_OPS if is_autocast else MODE_OPS)}
+    for op in _TAKE_DTYPE if is_autocast else ():
+        forms[op] += named_forms("dtype", DTYPES)
+    return Scope(dtypes=DTYPES, forms=forms, foreign=_numpys("(1)"))
 
 
 def _numpys(role: str) -> tuple[str, ...]:
@@ -174,34 +198,33 @@ def _forms(op: str) -> tuple[str, ...]:
     return existing_forms(
         function=True,
         operator=op in OPERATORS,
-        inplace=hasattr(torch.Tensor, f"{op}_"),
+        augmented=op in AUGMENTED_OPERATORS,
+        inplace=hasattr(torch.Tensor, _method(op)),
     )
+
+
+def _method(op: str) -> str:
+    """The method that computes an op in place."""
+    return f"{_NAMES.get(op, op)}_"
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
     import torch
     from torch.nn import functional
 
-    functions = {op: getattr(torch, op) for op in OPS if hasattr(torch, op)}
+    named = {op: _NAMES.get(op, op) for op in OPS}
+    functions = {op: getattr(torch, name) for op, name in named.items() if hasattr(torch, name)}
     for op in ("gelu", "mse_loss", "l1_loss", "huber_loss", "poisson_nll_loss"):
         functions[op] = getattr(functional, op)
     for op in _NEED_AXIS:
         functions[op] = partial(functions[op], dim=-1)
     functions["threshold"] = partial(functional.threshold, threshold=1, value=1)
-    functions["where"] = _where
     functions["concat"] = of_sequence(torch.concat)
     functions["stack"] = of_sequence(torch.stack)
     functions["promote_types"] = of_dtypes(torch.promote_types)
     functions["can_cast"] = refusing(of_dtypes(torch.can_cast), yes=torch.bool)
     functions["allclose"] = refusing(torch.allclose, yes=torch.bool)
     return functions
-
-
-def _where(a: Any, b: Any) -> Any:
-    import torch
-
-    device = next((x.device for x in (a, b) if isinstance(x, torch.Tensor)), None)
-    return torch.where(torch.ones(3, dtype=torch.bool, device=device), a, b)
 
 
 def _make(spec: Spec) -> Any:

@@ -17,7 +17,8 @@ _NOT_ABOUT_DTYPES = re.compile(
 # (`array + tensor` ends in Python's attempt to concatenate sequences.)
 _REFUSAL = re.compile(
     "unsupported operand type|not supported between|only implemented on|Concatenation operation|"
-    "not supported for the input types|unsupported ScalarType|numpy boolean subtract"
+    "not supported for the input types|unsupported ScalarType|numpy boolean subtract|"
+    r"^where\(\) received an invalid combination of arguments - got \((?!Tensor)"
 )
 
 

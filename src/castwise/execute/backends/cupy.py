@@ -25,7 +25,7 @@ _NOT_FOR = {
     "bool": frozenset({"sub", "neg", "positive"}),
     "complex": frozenset({"atan2", "hypot", "copysign", "nextafter", "fmax", "fmin"}),
 }
-_BY_RECIPE = frozenset({"median", "allclose"})  # with the options and the NaN of the others
+_BY_RECIPE = frozenset({"median", "isclose", "allclose", "ldexp"})  # as the others have it
 _BFLOAT16 = "bfloat16"
 
 
@@ -37,7 +37,10 @@ class CuPy:
     namespace = standard
     # A GPU converts floats out of range in a way that is no framework's.
     values = replace(
-        dialect_named(speaks).values, integer_powers="negative truncates", float_to_int="its own"
+        dialect_named(speaks).values,
+        integer_powers="negative truncates",
+        float_to_int="its own",
+        elements="views",
     )
 
     def __init__(self) -> None:
@@ -115,6 +118,10 @@ class CuPy:
         if isinstance(found, cupy.ufunc):
             return found if _has_loop(found, self.native(dtype)) else None
         return found if dtype.bits >= _SMALL else None
+
+    def read(self, array: Any, key: Any) -> Any:
+        """The elements at an index."""
+        return array[key]
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """Writes into the array itself."""

@@ -29,6 +29,8 @@ _NOT_FOR_BOOL = frozenset({"sign"})
 _WARNS_ITSELF = frozenset({"mean", "std", "var", "median"})
 _PIECE = 1 << 16  # elements looked at at once, few enough to stay in the processor's cache
 _IS_FIRST = np.__version__.startswith("1.")  # which wraps Python ints, and warns of it
+_SIGN = standard.sign if _IS_FIRST else np.sign  # of complex numbers it had that of the real part
+_FAR = 1 << 14  # an exponent beyond which every float is zero or infinite
 _SMALL = 32  # below this many bits functions made of several loops round in between
 
 
@@ -164,8 +166,14 @@ class _NumPy:
 
         return has_below
 
+    def read(self, array: Any, key: Any) -> Any:
+        """The elements at an index."""
+        return array[key]
+
     def write(self, array: Any, key: Any, values: Any) -> Any:
-        """Writes into the array itself."""
+        """Writes into the array itself; of another library's array that lends its memory to read,
+        into a copy."""
+        array = array.copy() if _is_lent(array) else array
         array[key] = values
         return array
 
@@ -177,6 +185,13 @@ class _NumPy:
 def backend() -> Backend:
     """The backend of this file."""
     return _NumPy()
+
+
+def _is_lent(array: Any) -> bool:
+    """Whether an array lies in memory that is no array's of NumPy, and may only be read."""
+    while isinstance(array, np.ndarray) and not array.flags.writeable:
+        array = array.base
+    return isinstance(array, memoryview)
 
 
 def _check_range(data: Any, dtype: DType) -> None:
@@ -296,6 +311,14 @@ def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
     return found if high is None else np.minimum(found, high)
 
 
+def _ldexp(x: Any, y: Any) -> Any:
+    """x * 2**y; of integers y exactly, until the product is rounded."""
+    if y.dtype.kind not in "iu":
+        return x * np.exp2(y)
+    near = np.minimum(y, np.uint64(_FAR)) if y.dtype == np.uint64 else y
+    return np.ldexp(x, np.clip(near.astype(np.int64), -_FAR, _FAR).astype(np.int32))
+
+
 def _count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))
 
@@ -317,7 +340,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
         "bitwise_left_shift": np.left_shift, "bitwise_right_shift": np.right_shift,
         "pow": np.power, "atan2": np.arctan2, "concat": np.concatenate, "norm": np.linalg.norm,
         "median": np.median, "angle": np.angle, "count_nonzero": _count_nonzero,
-        "clamp": _clip,
+        "clamp": _clip, "sign": _SIGN, "ldexp": _ldexp,
         "linalg.det": functools.partial(_determined, standard.linalg.det),
         "linalg.slogdet": functools.partial(_determined, standard.linalg.slogdet),
     }  # fmt: skip

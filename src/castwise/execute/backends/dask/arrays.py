@@ -17,16 +17,17 @@ import numpy as np
 from castwise.errors import UsageError
 from castwise.execute.alike import LIKE
 from castwise.execute.backend import Backend, backend_named, lacking
-from castwise.execute.backends.dask import arguments, cumulative, products, reductions
+from castwise.execute.backends.dask import arguments, cumulative, indexing, products, reductions
 from castwise.execute.backends.dask.chunks import (
     JOINING,
-    as_bits,
     cast_chunks,
     elementwise,
     function_of,
+    isin,
     joined,
     median,
     named_array,
+    sendable,
     softmax,
 )
 from castwise.execute.steps import Steps
@@ -45,6 +46,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("cumsum", "cumprod"), cumulative.running),
     **dict.fromkeys(JOINING, joined),
     "allclose": reductions.allclose,
+    "isin": isin,
     "logsumexp": reductions.logsumexp,
     "matmul": products.matmul,
     "median": median,
@@ -129,19 +131,17 @@ class Dask:
             return _cholesky if op == "linalg.cholesky" else None
         return function_of(self.whole, op, dtype, _natural_result(row.result, dtype))
 
+    def read(self, array: Any, key: Any) -> Any:
+        """The elements at an index."""
+        return indexing.read(array, key)
+
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """A new array with the values; Dask arrays that share chunks with this one stay."""
-        if key is Ellipsis and self.owns(values) and values.shape == array.shape:
-            return values
-        new = array.copy()
-        new[key] = values
-        return new
+        return indexing.written(array, key, values)
 
     def to_numpy(self, array: Any) -> Any:
         """The values, computed."""
-        if _is_read_back(array.dtype):
-            return np.asarray(array.compute())
-        return np.asarray(as_bits(array).compute()).view(array.dtype)
+        return np.asarray(sendable(array).compute())
 
 
 def _cholesky(array: Any, *, upper: bool = False) -> Any:
@@ -157,15 +157,6 @@ def _numpy() -> Backend:
 @functools.cache
 def _dtype_of(native: Any) -> DType:
     return to_dtype(native)
-
-
-@functools.cache
-def _is_read_back(native: Any) -> bool:
-    """Whether a worker can send arrays of a dtype: some have a text that NumPy does not read."""
-    try:
-        return native.kind == "V" or bool(np.dtype(native.str) == native)
-    except TypeError:
-        return False
 
 
 def _natural_result(rule: str, compute: DType) -> DType:

@@ -13,9 +13,10 @@ import numpy as np
 from dask.base import tokenize
 
 from castwise.execute.backend import Backend, backend_named
+from castwise.execute.backends.dask.sending import is_read_back, rechunked, teach_dask
 from castwise.execute.steps import Steps
 from castwise.vocab.dtypes import DType
-from castwise.vocab.dtypes import dtype as dtype_named
+from castwise.vocab.live import to_dtype
 
 Indices = tuple[int, ...]
 JOINING = ("concat", "stack")
@@ -101,6 +102,7 @@ def blocks(
     **options: Any,
 ) -> Any:
     """One task a chunk, of a dtype that is told."""
+    teach_dask()  # it may have joined a cluster since
     meta = empty(dtype, len(indices))
     pairs = [part for operand in operands for part in operand]
     return da.blockwise(function, indices, *pairs, dtype=meta.dtype, meta=meta, **options)
@@ -141,15 +143,10 @@ def cast_chunks(array: Any, dtype: DType) -> Any:
     return blocks(Cast(dtype), indices, [(array, indices)], dtype, token="cast")
 
 
-def as_bits(array: Any) -> Any:
-    """An array as the unsigned integers of the same size."""
-    indices, dtype = broadcast_indices(array), dtype_named(f"uint{8 * array.dtype.itemsize}")
-    return blocks(_bits, indices, [(array, indices)], dtype, token="bits")
-
-
-def _bits(chunk: Any) -> Any:
-    array = as_chunk(chunk)
-    return array.view(f"u{array.dtype.itemsize}")
+def sendable(array: Any) -> Any:
+    """The array with chunks that any worker can send: the last task of each is castwise's, where
+    Dask's own would leave a worker without knowledge of the dtype."""
+    return array if is_read_back(array.dtype) else cast_chunks(array, to_dtype(array.dtype))
 
 
 def softmax(steps: Steps, x: Any, *, axis: int = -1) -> Any:
@@ -177,10 +174,10 @@ def median(steps: Steps, x: Any, *, axis: int | None = None, keepdims: bool = Fa
 
 def in_one_chunk(x: Any, axis: int) -> Any:
     """The array with one chunk along an axis; it is cut along the others to keep chunks small."""
-    place = axis % x.ndim
-    if x.numblocks[place] == 1:
+    place = axis % x.ndim if x.ndim else None
+    if place is None or x.numblocks[place] == 1:
         return x
-    return x.rechunk({n: -1 if n == place else "auto" for n in range(x.ndim)})
+    return rechunked(x, {n: -1 if n == place else "auto" for n in range(x.ndim)})
 
 
 def joined(steps: Steps, *operands: Any, axis: int | None = 0) -> Any:
@@ -193,6 +190,11 @@ def joined(steps: Steps, *operands: Any, axis: int | None = 0) -> Any:
     found = join(arrays, axis=axis)
     is_right = found.dtype == numpy_backend().native(steps.result)
     return found if is_right else cast_chunks(found, steps.result)
+
+
+def isin(steps: Steps, x: Any, y: Any, *, invert: bool = False) -> Any:
+    """Whether each element of x is in y, whatever the shape of that."""
+    return da.isin(x, y, invert=invert)
 
 
 def function_of(

@@ -111,6 +111,10 @@ class JAX:
         """JAX's function, unless it does not take the dtype or rounds in between."""
         return function_of(op, dtype)
 
+    def read(self, array: Any, key: Any) -> Any:
+        """The elements at an index."""
+        return array[key]
+
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """A new array with the values in it."""
         return array.at[key].set(values)

@@ -61,6 +61,11 @@ def _clamp(x: Any, low: Any = None, high: Any = None) -> Any:
     return x if high is None else jnp.minimum(x, high)
 
 
+def _ldexp(x: Any, y: Any) -> Any:
+    """x * 2**y; of integers y exactly, until the product is rounded."""
+    return x * jnp.exp2(y) if jnp.issubdtype(y.dtype, jnp.inexact) else jnp.ldexp(x, y)
+
+
 def _place(
     farthest: Callable[..., Any], x: Any, *, axis: int | None = None, keepdims: bool = False
 ) -> Any:
@@ -85,6 +90,7 @@ _NOT_FOR_COMPLEX: dict[str, Function | None] = {
 def _functions() -> dict[str, Function]:
     """Where JAX has an op outside of jax.numpy or under another name than the standard."""
     return {
+        "ldexp": _ldexp,
         "erf": jax.lax.erf, "rsqrt": jax.lax.rsqrt, "norm": jnp.linalg.norm,
         "xlogy": jax.scipy.special.xlogy, "logsumexp": jax.nn.logsumexp, "relu": jax.nn.relu,
         "sigmoid": jax.nn.sigmoid, "softmax": jax.nn.softmax, "log_softmax": jax.nn.log_softmax,

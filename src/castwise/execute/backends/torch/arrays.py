@@ -61,23 +61,14 @@ class Torch:
         }
 
     def owns(self, thing: Any) -> bool:
-        """Whether something is a torch tensor.
-
-        Raises UsageError for a sparse or nested one.
-        """
-        if not isinstance(thing, torch.Tensor):
-            return False
-        if thing.layout is not torch.strided or thing.is_nested:
-            kind = "nested" if thing.is_nested else str(thing.layout).removeprefix("torch.")
-            raise UsageError(
-                f"castwise computes with dense torch tensors, and this one is {kind}: "
-                "convert it, x.to_dense(), or torch.nested.to_padded_tensor(x, 0)."
-            )
-        return True
+        """Whether something is a torch tensor."""
+        return isinstance(thing, torch.Tensor)
 
     def is_concrete(self, array: Any) -> bool:
-        """Whether it has values: a meta tensor has none, nor has what torch traces with."""
-        return array.device.type != "meta" and type(array).__name__ not in _TRACED
+        """Whether it has values: a meta tensor has none, nor has what torch traces with, nor one
+        that stands for others, as within torch.func."""
+        is_alone = not torch._C._functorch.is_functorch_wrapped_tensor(array)
+        return is_alone and array.device.type != "meta" and type(array).__name__ not in _TRACED
 
     def dtype_of(self, array: Any) -> DType:
         """The dtype of an array."""
@@ -138,7 +129,7 @@ class Torch:
             return array.clone()
         if array.is_complex() and not native.is_complex:
             # an imaginary part counts for bool; elsewhere it goes, and the decision tells so
-            return array != 0 if native is torch.bool else array.real.type(native)
+            return array != 0 if native is torch.bool else array.real.to(native, copy=True)
         return array.type(native)
 
     def caster(self, source: DType, target: DType) -> Callable[[Any], Any]:
@@ -173,6 +164,10 @@ class Torch:
         """Casts and computation in one call, where torch's own promotion is what was decided."""
         return mixed_function(steps, self)
 
+    def read(self, array: Any, key: Any) -> Any:
+        """The elements at an index."""
+        return array[key]
+
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """Writes into the array itself."""
         if key is ...:
@@ -180,6 +175,8 @@ class Torch:
         stand_in = self._written_as(array.dtype)
         if stand_in is None:
             array[key] = values
+        elif torch.is_grad_enabled() and (array.requires_grad or values.requires_grad):
+            array[_places(key)] = values  # no gradient goes through integers
         else:
             array.view(stand_in)[key] = values.view(stand_in)
         return array
@@ -197,6 +194,8 @@ class Torch:
     def _written_as(self, native: Any) -> Any:
         """The integers that stand for a dtype without a kernel that writes under a mask."""
         dtype = self._dtypes[native]
+        if dtype.name == "bfloat16":
+            return None  # which only NumPy lacks
         is_large_unsigned = dtype.kind == "int" and not dtype.is_signed and dtype.bits > _BYTE
         return _SIGNED[dtype.bits] if is_large_unsigned else self._as_bits.get(native)
 
@@ -227,6 +226,17 @@ class Torch:
     def gradient_of(self, array: Any) -> Any:
         """The gradient gathered in an array that was not computed, or that was told to keep it."""
         return array.grad if array.is_leaf or array.retains_grad else None
+
+
+def _places(key: Any) -> Any:
+    """An index with the places that its masks choose in their stead."""
+    if not isinstance(key, tuple):
+        key = (key,)
+    found: list[Any] = []
+    for part in key:
+        is_mask = isinstance(part, torch.Tensor) and part.ndim and part.dtype is torch.bool
+        found.extend(part.nonzero(as_tuple=True) if is_mask else [part])
+    return tuple(found)
 
 
 def _shares_memory(tensor: Any, data: Any) -> bool:

@@ -23,7 +23,7 @@ _SAME_NAME = (
     "addcmul", "stack", "abs", "neg", "square", "sign", "floor", "ceil", "round", "trunc", "relu",
     "exp", "log", "sqrt", "rsqrt", "sin", "tanh", "sigmoid", "reciprocal", "erf", "isnan", "isinf",
     "isfinite", "angle", "argmax", "argmin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
-    "asinh", "acosh", "atanh", "expm1", "log1p", "log2", "log10", "signbit",
+    "asinh", "acosh", "atanh", "expm1", "log1p", "log2", "log10", "signbit", "exp2", "logaddexp2",
 )  # fmt: skip
 _OF_THE_STANDARD = (
     "concat", "sum", "prod", "mean", "std", "var", "any", "all", "max", "min", "count_nonzero",
@@ -37,19 +37,21 @@ _NOT_IN_BOOL = frozenset({
 })  # fmt: skip
 _NOT_IN_COMPLEX = frozenset({
     "floor_divide", "remainder", "fmod", "atan2", "hypot", "copysign", "nextafter", "heaviside",
-    "xlogy", "floor", "ceil", "trunc", "threshold", "erf", "gelu", "log_softmax",
+    "xlogy", "floor", "ceil", "trunc", "threshold", "erf", "gelu", "log_softmax", "logaddexp2",
+    "degrees", "radians",
 })  # fmt: skip
-_NOT_IN_INTEGERS = frozenset({"logaddexp", "mean"})
+_NOT_IN_INTEGERS = frozenset({"logaddexp", "logaddexp2", "mean"})
 # Functions of 16-bit floats that on some device round more than once, or are missing.
 _ROUNDS_BETWEEN = frozenset({
-    "floor_divide", "remainder", "fmod", "logaddexp", "xlogy", "rsqrt", "erf", "gelu", "prod",
-    "cumsum", "cumprod", "logsumexp", "softmax", "log_softmax", "median", "allclose", "angle",
+    "floor_divide", "remainder", "fmod", "logaddexp", "logaddexp2", "xlogy", "rsqrt", "erf", "gelu",
+    "prod", "cumsum", "cumprod", "logsumexp", "softmax", "log_softmax", "median", "isclose",
+    "allclose",     "angle",
 })  # fmt: skip
 # What torch.autocast makes compute in another dtype than that of the arrays.
 _AUTOCAST = frozenset({
     "matmul", "dot", "pow", "float_power", "exp", "log", "rsqrt", "reciprocal", "sum", "prod",
     "cumsum", "cumprod", "softmax", "log_softmax", "logsumexp", "norm", "tensordot", "vecdot",
-    "expm1", "log1p", "log2", "log10", "tan", "asin", "acos", "sinh", "cosh",
+    "expm1", "log1p", "log2", "log10", "tan", "asin", "acos", "sinh", "cosh", "exp2",
 })  # fmt: skip
 # These move elements, whatever the dtype.
 _MOVES = frozenset({"where", "concat", "stack", "positive"})
@@ -57,9 +59,11 @@ _FUNCTIONS: dict[str, Function] = {
     **{name: getattr(torch, name) for name in _SAME_NAME},
     **{name: getattr(standard, name) for name in _OF_THE_STANDARD},
     **WRITTEN,
-    "positive": torch.clone,
+    "positive": torch.positive,
     "float_power": WRITTEN["pow"],
     "gelu": torch.nn.functional.gelu,
+    "degrees": torch.rad2deg,
+    "radians": torch.deg2rad,
     "cumsum": standard.cumulative_sum,
     "cumprod": standard.cumulative_prod,
 }
@@ -100,7 +104,7 @@ def _without_autocast(function: Function) -> Function:
 
     def computed(*arrays: Any, **options: Any) -> Any:
         for device in {a.device.type for a in arrays if isinstance(a, torch.Tensor)}:
-            if torch.is_autocast_enabled(device):
+            if device != "meta" and torch.is_autocast_enabled(device):
                 with torch.autocast(device, enabled=False):
                     return computed(*arrays, **options)
         return function(*arrays, **options)

@@ -23,7 +23,7 @@ _REST = (1 << 63) - 1  # the others
 # Ops that torch itself has for every unsigned dtype.
 _OWN = frozenset({
     "where", "concat", "stack", "positive", "conj", "real", "floor", "ceil", "round", "trunc",
-    "isnan", "isinf", "isfinite", "allclose",
+    "isnan", "isinf", "isfinite", "signbit", "isclose", "allclose",
 })  # fmt: skip
 _NOT_NUMBERS = frozenset({"argmax", "argmin", "count_nonzero"})  # they give places and counts
 _ORDERED = frozenset({

@@ -42,6 +42,13 @@ def pow(x: Any, y: Any) -> Any:
     return torch.pow(x.float(), y).type(x.dtype) if is_small else torch.pow(x, y)
 
 
+def ldexp(x: Any, y: Any) -> Any:
+    """x * 2**y; of integers y exactly, until the product is rounded."""
+    if y.is_floating_point() or y.is_complex():
+        return x * torch.pow(2.0, _beside(x, y))
+    return torch.ldexp(x, _beside(x, y).to(torch.int32))
+
+
 def _beside(x: Any, y: Any) -> Any:
     """A number, which is made on the CPU, on the device of the other operand."""
     return y.to(x.device) if not y.ndim and y.is_cpu and not x.is_cpu else y
@@ -78,17 +85,17 @@ def dot(x: Any, y: Any) -> Any:
 
 
 def real(x: Any) -> Any:
-    """The real part, which a change of it does not reach back from."""
-    return x.real.clone()
+    """The real part, in the memory of the whole."""
+    return x.real
 
 
 def imag(x: Any) -> Any:
     """The imaginary part; zeros for real numbers."""
-    return x.imag.clone() if x.is_complex() else torch.zeros_like(x)
+    return x.imag if x.is_complex() else torch.zeros_like(x)
 
 
 def conj(x: Any) -> Any:
-    return torch.conj_physical(x) if x.is_complex() else x.clone()
+    return torch.conj(x)
 
 
 def exact_sqrt(x: Any) -> Any:
@@ -151,19 +158,24 @@ def median(x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
     return found if keepdims else found.squeeze(axis)
 
 
-def allclose(
+def isclose(
     x: Any, y: Any, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Any:
-    """Whether all elements are within the tolerance of one another."""
+    """Whether each element is within the tolerance of the other."""
     if not (x.is_floating_point() or x.is_complex()):
         x, y = x.double(), y.double()
-    return torch.isclose(x, y, rtol, atol, equal_nan).all()
+    return torch.isclose(x, y, rtol, atol, equal_nan)
+
+
+def allclose(x: Any, y: Any, **tolerance: Any) -> Any:
+    """Whether all elements are within the tolerance of one another."""
+    return isclose(x, y, **tolerance).all()
 
 
 WRITTEN: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        where, div, floor_divide, pow, clamp, matmul, dot, real, imag, conj, threshold, softmax,
-        log_softmax, logsumexp, norm, median, allclose, exact_sqrt,
+        where, div, floor_divide, pow, ldexp, clamp, matmul, dot, real, imag, conj, threshold,
+        softmax, log_softmax, logsumexp, norm, median, isclose, allclose, exact_sqrt,
     )
 }  # fmt: skip

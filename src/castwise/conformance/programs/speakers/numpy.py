@@ -1,0 +1,60 @@
+"""Programs in NumPy, 1 or 2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from castwise.conformance.grid import LITERALS
+from castwise.conformance.operand import words
+from castwise.conformance.programs.program import Step
+from castwise.conformance.programs.recorded import RecordedSpeaker, with_augmented
+from castwise.conformance.programs.speaker import Menu
+from castwise.conformance.programs.spelling import AxisWords, arguments, in_list, numbers
+from castwise.conformance.recorders.numpy import NAMES
+from castwise.conformance.recorders.numpy_values import NumpyValues
+from castwise.conformance.value_notation import Held
+
+
+class NumpySpeaker(RecordedSpeaker):
+    """The NumPy installed here."""
+
+    prelude = "import numpy as np\nfrom ml_dtypes import bfloat16\nfrom math import inf, nan"
+
+    def __init__(self, mode: str = "") -> None:
+        import numpy as np
+
+        values = NumpyValues(mode)
+        super().__init__(values)
+        self._np: Any = np
+        self.menu = Menu(
+            dtypes=values.dtypes,
+            forms=with_augmented(values.scope.forms),
+            literals=LITERALS,
+            along_axes=words("sum prod mean any all max min argmax argmin std var median"),
+            need_axes=words("cumsum cumprod count_nonzero"),
+        )
+
+    def array(self, held: Held) -> str:
+        values, dtype = numbers(held), _dtype(str(held.dtype))
+        return (
+            f"np.zeros({held.shape}, {dtype})" if values is None else f"np.array({values}, {dtype})"
+        )
+
+    def cast(self, array: str, dtype: str) -> str:
+        return f"{array}.astype({_dtype(dtype)})"
+
+    def called(self, step: Step, operands: Sequence[str]) -> str:
+        name = "linalg.norm" if step.op == "norm" else NAMES.get(step.op, step.op)
+        return f"np.{name}({arguments(step, in_list(step, operands), AxisWords())})"
+
+    def bound(self, result: Any) -> Any:
+        """A scalar, which NumPy gives for one element, as the 0-d array that stands for it."""
+        return self._np.asarray(result)
+
+
+speaker = NumpySpeaker
+
+
+def _dtype(name: str) -> str:
+    return name if name == "bfloat16" else f'"{name}"'

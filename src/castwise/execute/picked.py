@@ -1,0 +1,23 @@
+"""What an index picks of an array, as a dialect has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castwise.execute.casting import own_values
+from castwise.execute.kinds import Kind
+
+
+def picked(array: Any, key: Any, kind: Kind) -> Any:
+    """The elements at an index. One element is a view, or an array of its own."""
+    backend, elements = kind.backend, kind.in_force.values.elements
+    found = backend.read(array, key)
+    parts = key if isinstance(key, tuple) else (key,)
+    if found.shape or any(part is ... for part in parts):
+        return found
+    if elements == own_values(backend).elements:
+        return found
+    if elements == "views":
+        kept = (*parts, ...)  # a view, where there would be a scalar
+        return found if backend.owns(found) else array[kept]
+    return backend.make(found, None, copy=True, device=None)

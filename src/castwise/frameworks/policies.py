@@ -1,0 +1,155 @@
+"""The words a dialect's data chooses from, each with what it means for a person."""
+
+from __future__ import annotations
+
+# When `x += y` is `x = x + y`: the name is bound to a new array, and the old one is as it was.
+REBINDS = {
+    "always": "`x += y` is `x = x + y`",
+    "beside NumPy arrays": "`x += y` writes into x, but beside a NumPy array it is `x = x + y`",
+}
+# What becomes of a Python number that the compute dtype cannot hold.
+OUT_OF_RANGE = {
+    "wraps": "it wraps silently",
+    "wraps however large": "it wraps silently, even beyond 64 bits",
+    "wraps within 64 bits": "it wraps silently, unless it fits neither int64 nor uint64",
+    "raises": "it is refused",
+    "raises beside integers": "it is refused where the array's own dtype, an integer of less than"
+    " 64 bits, does not hold it, and beyond int64 whatever the dtype",
+    "compares exactly": "it is compared as it is, but not with bool arrays",
+    "compares as objects": "it is compared as it is",
+    "bounds": "a lower bound above the dtype's range or an upper one below it is refused",
+    "compares within 64 bits": "it is compared as it is, and refused where neither int64 nor"
+    " uint64 holds it",
+    "raises beyond 64 bits": "it is refused where neither int64 nor uint64 holds it",
+    "raises beyond the default int": "it is refused where the dtype of a Python int lacks room",
+    "free exponent": "it is refused as such, but one integer as the exponent is any number, and"
+    " its base then wraps within 64 bits",
+    "raises beyond dtype and default int": "it is refused where neither the op's dtype nor that of"
+    " a Python int holds it",
+    "raises beyond int64": "it is refused beyond int64, whatever the dtype",
+    "checked": "it is refused, floats too; an unsigned dtype takes negatives down to -max",
+    "must fit": "it is refused, floats too, even where the op goes on to compute in another dtype",
+}
+MISSING = ("refused", "no kernel")  # what becomes of a dtype that an op does not compute in
+# Whether and how a result may be written into an operand (in place) or into out=.
+OUTPUTS = {
+    "category": "the kind may not go down: complex > float > int > bool",
+    "same kind": "a safe cast, or a narrower one within the kind",
+    "safe": "the result must reach the destination's dtype",
+    "safe within kind": "the result must reach the destination's dtype and be of its kind",
+    "no complex to real": "complex numbers stay complex",
+    "same dtype": "the result must already have the destination's dtype",
+    "rebinds": "nothing is written, the name takes the result, whatever its dtype",
+    "becomes": "the array itself becomes the result, whatever its dtype",
+    "any": "any destination is taken",
+}
+# What dtype= does to an op that takes it.
+DTYPE_ARGUMENTS = {
+    "casts first": "the operands are cast to it before the op sees them",
+    "computes": "the op takes the operands as it does without, and computes in it",
+    "result": "a loop that gives it is taken, and the operands are cast to what that computes in",
+}
+# The words of casting=, by the rule of OUTPUTS that each stands for.
+CASTINGS = {
+    "no": "same dtype",
+    "equiv": "same dtype",
+    "safe": "safe",
+    "same_kind": "same kind",
+    "unsafe": "any",
+}
+# What where= may be.
+MASKS = {
+    "bool": "a mask is of bool, and a Python one is True or False",
+    "bool arrays": "a mask is an array of bool; a Python number counts as true or false",
+}
+# What becomes of initial=, once the dtype of the computation is known.
+STARTS = {
+    "must fit": "it is converted to that dtype, which must hold it; complex numbers stay complex",
+    "wraps": "it is converted to that dtype, in which integers of 64 bits wrap; complex numbers"
+    " stay complex",
+    "cast": "it is cast to that dtype; a Python int must fit the dtype of Python ints",
+}
+# How the operands' dtypes become the one an op computes in.
+JOINS = {
+    "common dtype": "the first dtype all operands reach, then what the op makes of it",
+    "first loop": "the first of the op's own dtypes that all operands reach",
+    "common dtype or first loop": "the common dtype, or the first loop where there is none",
+    "first operand": "the first operand's dtype; the others need only be of its kind",
+    "integer power": "the base's dtype where the exponent is one integer, else the common dtype",
+    "exponent apart": "the first of the op's own dtypes that the first operand reaches; the last is"
+    " an integer, which the join does not see",
+    "highest kind": "the first of the op's own dtypes of the operands' highest kind",
+    "onto first": "the first operand's dtype, where the others may be cast to it",
+    "onto real first": "the first operand's dtype, but the common dtype where one is complex",
+    "first or default float": "the first operand's dtype; floats make integers the default float",
+    "keeps first": "the first operand's dtype, whatever is beside it",
+    "first array": "the first operand's dtype, beside a Python number the common one",
+    "integers take any": "the first operand's dtype; an integer takes any other beside it",
+    "float for integers": "the common dtype; the default float where arrays meet in an integer",
+    "by category": "the dtype of the highest category, which what is no array would be given",
+    "one dtype": "one dtype for all, but any array becomes float64 beside a Python float",
+}
+# How Python scalars and 0-d arrays take part beside arrays.
+SCALARS = {
+    "tiers": "arrays decide before 0-d arrays, these before Python scalars; a lower tier counts"
+    " only where its kind is higher",
+    "kinds first": "the highest kind decides, and within it arrays before 0-d arrays; a Python"
+    " number counts only where its kind is higher, as a 0-d array",
+    "arrays alone": "the arrays decide, or the 0-d arrays where there are none; a Python number of"
+    " a higher kind replaces what they give",
+    "by category": "what is no array is given the dtype of the highest category among all, then"
+    " counts as an array",
+    "weak": "a Python number takes the arrays' dtype; one of a higher kind moves only the kind",
+    "within kind": "a Python number takes the arrays' dtype; one of a higher kind is refused, save"
+    " complex beside floats",
+    "fits arrays": "a Python scalar, a bool too, takes the arrays' dtype and may not change it,"
+    " save an int beside bool arrays",
+    "by value": "scalars and 0-d arrays count as the smallest dtype that holds their value",
+    "as nodes": "weakly typed operands, Python numbers among them, stand on nodes of their own",
+    "as arrays": "a Python number counts as an array of its own dtype",
+    "converted": "the arrays decide, and Python numbers are converted to their dtype; of numbers"
+    " alone the first decides",
+    "0-d mixes": "a 0-d array is as strong as an array, and any kinds mix with it; a Python number"
+    " takes the arrays' dtype",
+    "0-d adapts": "a 0-d array takes the dtype of an array of its kind, and mixes with any other"
+    " kind; a Python number takes the arrays' dtype",
+    "0-d adapts to complex": "a 0-d array takes the dtype of an array of its kind, as which a"
+    " Python complex counts too, and mixes with any other kind",
+    "singles mix": "any kinds mix with a 0-d array or a Python scalar, which count by their dtypes",
+    "last adapts": "by tiers, but a Python number at the end takes the others' dtype",
+}
+# What Python numbers count as before the policy for scalars sees them.
+NUMBERS = {
+    "numbers": "Python numbers count as such",
+    "0-d arrays": "Python numbers count as 0-d arrays of their dtype",
+    "values": "Python numbers count by their value: they take the arrays' dtype where it has room"
+    " for them, else the smallest dtype of their kind that has",
+}
+# Which operands of an op may be Python scalars.
+PLACES = {"any": "everywhere", "last": "at the end only", "none": "nowhere"}
+STRONG = {"any": "one of the operands", "first": "the first operand"}
+# Casts that a varied dialect refuses, whatever its rules allow.
+GUARDS = {
+    "no implicit cast": "every implicit cast is refused",
+    "no lossy cast": "an implicit cast that may change a value is refused",
+    "no promotion to 64 bits": "a promotion that ends in 64 bits is refused",
+}
+# What a NumPy array does in another framework's op.
+NUMPY_ARRAYS = {
+    "native": "it is an array of the framework itself",
+    "as arrays": "it counts as an array of the framework",
+    "adapts": "it is cast to the dtype of the framework's array",
+    "as scalars": "it takes its dtype together with the Python scalars",
+    "refused": "it is refused",
+}
+
+
+ASSIGNS_BY_PLACES = {
+    "cast": "the values are cast to the array's dtype",
+    "same dtype": "the values must have the array's dtype; a number is cast, and so is one value"
+    " under a mask",
+}
+ASSIGNS_WHOLE = {
+    "cast": "the value is cast to the array's dtype",
+    "takes the value's dtype": "the array takes the value's dtype, a number as beside the array",
+}

@@ -1,0 +1,30 @@
+"""Dialects with the same content are one object, however often and wherever they are made."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import fields
+from weakref import WeakValueDictionary
+
+from castwise.frameworks.dialect import Dialect
+
+_FIELDS = tuple(f.name for f in fields(Dialect))
+_known: WeakValueDictionary[bytes, Dialect] = WeakValueDictionary()
+_lock = threading.Lock()  # of two threads that make the same dialect, both get the same object
+
+
+def shared(dialect: Dialect) -> Dialect:
+    """The one dialect with this content: the first that was made, as long as anybody holds it.
+
+    What is decided is kept by the dialect's identity, and tensors compute together where they are
+    under the same one.
+    """
+    with _lock:
+        return _known.setdefault(_digest(dialect), dialect)
+
+
+def _digest(dialect: Dialect) -> bytes:
+    """A short stand-in for the content: all of it, as text, would take more room than the rest."""
+    content = repr([getattr(dialect, name) for name in _FIELDS])
+    return hashlib.sha256(content.encode(errors="surrogatepass")).digest()

@@ -1,0 +1,1 @@
+"""Random programs in a framework and as tensors, side by side: `castwise verify --programs`."""
