@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,20 @@ def installed(framework: str, mode: str = "") -> Recorder:
 @pytest.fixture(params=frameworks())
 def recorder(request: pytest.FixtureRequest) -> Recorder:
     return installed(request.param)
+
+
+@pytest.mark.parametrize("path", sorted(RECORDED.glob("*.gz")), ids=lambda p: p.name[:-7])
+def test_every_form_that_is_asked_about_is_recorded(path: Path) -> None:
+    first, recorded = read_cells(path)
+    name, _, mode = first["dialect"].partition(":")
+    recorder = installed(name.partition("@")[0], mode)
+    if recorder.dialect != first["dialect"]:
+        pytest.skip(f"{recorder.dialect} is installed")
+
+    def kinds(asked: Iterable[Question | Cell]) -> set[tuple[str, str]]:
+        return {(each.op, each.form.partition("=")[0]) for each in asked}
+
+    assert kinds(questions(recorder.scope)) - kinds(recorded) == set()
 
 
 def answer(recorder: Recorder, op: str, form: str, *operands: str) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from castwise.engine.by_value import smallest_dtype
 from castwise.engine.decision import Named, Question, Refusal
 from castwise.engine.joining import own_dtype
+from castwise.engine.joins import joined
 from castwise.engine.output import can_write
 from castwise.engine.plan import Plan, plan_of
 from castwise.engine.scalars import Say, reached
@@ -117,8 +118,11 @@ def loop_giving(plan: Plan, operands: tuple[Operand, ...], target: DType, say: S
     Raises Refusal where no loop gives it.
     """
     loops = [d for d in _loops_for(plan, operands, target) if given_by(plan, d) is target]
-    found = plan.reach.common(reached(plan, operands, None), plan.reach.mask(loops))
     is_castable = plan.result == "same" or all(o.kind != "complex" for o in operands)
+    if plan.joins == "exponent apart":  # the first operand alone looks for a loop, and reaches it
+        joined(plan, operands, None)
+        operands, is_castable = operands[:1], False
+    found = plan.reach.common(reached(plan, operands, None), plan.reach.mask(loops))
     if found is None and is_castable and target in loops and not _foreign(plan, operands, target):
         found = target
     if found is None or found in plan.refuses_compute:

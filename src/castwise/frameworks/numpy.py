@@ -32,9 +32,9 @@ _NAMED = {
     "neg/dtype positive/dtype sign/dtype": Rule(refuses=""),
     "sum prod cumsum cumprod mean std var": Rule(takes_dtype="computes", takes_casting=False),
     "round real imag angle norm median any all max min argmax argmin count_nonzero dot where"
-    " allclose result_type promote_types": Rule(takes_dtype="", takes_casting=False),
+    " allclose isclose result_type promote_types": Rule(takes_dtype="", takes_casting=False),
     "cumsum cumprod round real imag angle norm median argmax argmin count_nonzero matmul dot where"
-    " concat stack allclose result_type promote_types": Rule(takes_where=""),
+    " concat stack allclose isclose result_type promote_types": Rule(takes_where=""),
 }
 
 # What both versions do. A ufunc takes the first of its loops into which every operand casts safely;
@@ -48,7 +48,7 @@ _OPS = {
     "pow": Rule(computes="int float complex", negative_exponent="raises"),
     "square conj reciprocal": Rule(computes="int float complex"),
     "round": Rule(converts="bool -> float16"),
-    "heaviside": Rule(computes="float"),
+    "heaviside signbit": Rule(computes="float"),
     "degrees radians": Rule(computes="float16 float32 float64"),
     "norm": Rule(converts="bool int bfloat16 -> float64"),
     "mean std var": Rule(converts="bool int -> float64"),
