@@ -127,6 +127,8 @@ def arranged(
     return Arguments(given, {**others, **left} if named is not NOTHING else others, named)
 
 
+# Products of which a number is no operand.
+_OF_VECTORS = {"matmul": "matrix product", "cross": "cross product"}
 # What the decision looks at and the backend computes with.
 _COMPUTED_WITH = ("where", "initial", "value", "delta")
 
@@ -276,9 +278,10 @@ def _made(
     backend = common_backend(operands)
     decision = _decided(name, question)
     have_no_dimensions = [o.is_scalar or o.rank == 0 for o in question.operands]
-    if name == "matmul" and any(have_no_dimensions):  # backends differ in what they make of it
+    if name in _OF_VECTORS and any(have_no_dimensions):  # backends differ in what they make of it
         raise UsageError(
-            f"{question} is no matrix product: each operand needs a dimension. Multiply with *."
+            f"{question} is no {_OF_VECTORS[name]}: each operand needs a dimension. Multiply with"
+            " *."
         )
     is_zero_d = all(have_no_dimensions)
     own = next((kind.dialect for kind in kinds if kind.dialect), None)

@@ -139,7 +139,7 @@ _ROWS = [
     *_row("heaviside", 2, computes=REAL, family="float functions"),
     *_row("xlogy", 2, computes="float", integers_become_float=True, family="float functions"),
     *_row("matmul:@", 2, counts_dimensions=True, family="products"),
-    *_row("dot", 2, family="products"),
+    *_row("dot outer inner vecdot cross kron", 2, family="products"),
     *_row("where", 3, is_condition_first=True, family="selection"),
     *_row("clamp", (1, 3), computes=REAL, operand_names=("x", "min", "max"), family="selection"),
     *_row("clamp_min clamp_max", 2, computes=REAL, family="selection"),
