@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from castwise.array_api.calls import Axes, Operand, op
+from castwise.array_api.calls import Axes, Number, Operand, op
 from castwise.execute.tensor import Tensor
 
 __all__ = [
@@ -109,14 +109,14 @@ def lerp(start: Operand, end: Operand, weight: Operand, /) -> Tensor:
     return op("lerp", start, end, weight)
 
 
-def addcmul(x1: Operand, x2: Operand, x3: Operand, /) -> Tensor:
-    """The first operand plus the product of the others."""
-    return op("addcmul", x1, x2, x3)
+def addcmul(x1: Operand, x2: Operand, x3: Operand, /, *, value: Number | None = None) -> Tensor:
+    """The first operand plus the product of the others, and of a number where one is given."""
+    return op("addcmul", x1, x2, x3, value=value)
 
 
-def addcdiv(x1: Operand, x2: Operand, x3: Operand, /) -> Tensor:
-    """The first operand plus the quotient of the others."""
-    return op("addcdiv", x1, x2, x3)
+def addcdiv(x1: Operand, x2: Operand, x3: Operand, /, *, value: Number | None = None) -> Tensor:
+    """The first operand plus the quotient of the others, times a number where one is given."""
+    return op("addcdiv", x1, x2, x3, value=value)
 
 
 def rsub(x1: Operand, x2: Operand, /) -> Tensor:

@@ -135,8 +135,9 @@ def addcmul(xp: Any, x: Any, y: Any, z: Any, *, value: complex = 1) -> Any:
     return x + (y if factor == 1 else y * factor) * z
 
 
-def addcdiv(xp: Any, x: Any, y: Any, z: Any) -> Any:
-    return x + y / z
+def addcdiv(xp: Any, x: Any, y: Any, z: Any, *, value: complex = 1) -> Any:
+    """The quotient added, with a factor for the dividend."""
+    return x + (y if value == 1 else y * value) / z
 
 
 def rsub(xp: Any, x: Any, y: Any) -> Any:

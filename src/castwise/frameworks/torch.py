@@ -139,7 +139,7 @@ _OPS = {
     "sum/dtype prod/dtype cumsum/dtype cumprod/dtype": Rule(accumulates=False),
     "norm/dtype": Rule(casting="safe within kind"),
     "div": Rule(rounded_as="trunc -> remainder; floor -> floor_divide"),
-    "addcmul": Rule(takes_value="bool int float complex fits"),
+    "addcmul addcdiv": Rule(takes_value="bool int float complex fits"),
     "huber_loss": Rule(result="first", takes_delta="bool int float positive"),
 }
 

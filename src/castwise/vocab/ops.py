@@ -145,7 +145,7 @@ _ROWS = [
     *_row("clamp_min clamp_max", 2, computes=REAL, family="selection"),
     *_row("lerp", 3, computes=FLOATING, family="selection"),
     *_row("addcmul", 3, takes=("value",), family="arithmetic"),
-    *_row("addcdiv", 3, computes=FLOATING, family="arithmetic"),
+    *_row("addcdiv", 3, computes=FLOATING, takes=("value",), family="arithmetic"),
     *_row("concat stack", (1, ARBITRARY), family="joining"),
     *_row("mse_loss", 2, computes=FLOATING, family="losses"),
     *_row("l1_loss", 2, computes=FLOATING, result="real", family="losses"),

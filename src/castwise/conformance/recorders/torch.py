@@ -57,7 +57,9 @@ AUTOCAST_OPS = words(
 _NAMES = {"degrees": "rad2deg", "radians": "deg2rad"}
 _TAKE_DTYPE = words("sum prod mean cumsum cumprod softmax log_softmax norm")
 # The numbers that have a name of their own, by op.
-_NUMBERS = {"add": "alpha", "sub": "alpha", "addcmul": "value", "huber_loss": "delta"}
+_NUMBERS = {
+    "add": "alpha", "sub": "alpha", "addcmul": "value", "addcdiv": "value", "huber_loss": "delta",
+}  # fmt: skip
 _NEED_AXIS = {"softmax", "log_softmax", "cumsum", "cumprod", "logsumexp"}
 
 
