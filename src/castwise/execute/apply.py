@@ -16,6 +16,7 @@ from castwise.errors import PromotionError, UsageError
 from castwise.execute.alike import LIKE
 from castwise.execute.devices import check_devices
 from castwise.execute.kinds import Kind, interned
+from castwise.execute.masked import MASKING, run_masked
 from castwise.execute.operands import (
     common_backend,
     common_dialect,
@@ -304,7 +305,8 @@ def run(plan: Plan, operands: Sequence[Any], options: dict[str, Any]) -> Any:
     """The raw result of a plan, with watchers told."""
     given = _given(plan, operands)
     check_devices(plan.decision.question.op, given)
-    array = plan.run(*given, **options)
+    is_whole = MASKING.isdisjoint(options)
+    array = plan.run(*given, **options) if is_whole else run_masked(plan, given, options)
     for watcher in _watchers.get():
         watcher.note(plan.decision, given, array)
     return array

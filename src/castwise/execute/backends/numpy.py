@@ -167,6 +167,10 @@ class _NumPy:
 
         return has_below
 
+    def takes_mask(self, op: str) -> bool:
+        """All that may be given where= or initial= take them."""
+        return True
+
     def read(self, array: Any, key: Any) -> Any:
         """The elements at an index."""
         return array[key]
