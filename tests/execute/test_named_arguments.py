@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
+from castwise import array_api as xp
 
 ARRAY = np.array([1, -2, 3], dtype="int8")
 
@@ -66,6 +67,18 @@ def test_a_number_by_which_products_are_multiplied() -> None:
     t = cw.asarray(np.array([1, 2], dtype="int32"), dialect="torch")
     assert cw.apply("addcmul", t, t, t, value=2.5).numpy().tolist() == [3, 10]
     assert cw.apply("addcmul", t, t, t).numpy().tolist() == [2, 6]
+
+
+def test_value_of_addcdiv() -> None:
+    t = cw.asarray([1.0, 2.0], dtype="float32", dialect="torch")
+    assert cw.apply("addcdiv", t, t, 2 * t, value=3).numpy().tolist() == [2.5, 3.5]
+    assert xp.addcdiv(t, t, 2 * t, value=3).numpy().tolist() == [2.5, 3.5]
+    assert xp.addcdiv(t, t, 2 * t).numpy().tolist() == [1.5, 2.5]
+    assert xp.addcmul(t, t, t, value=2).numpy().tolist() == [3.0, 10.0]
+    with pytest.raises(cw.ScalarRangeError, match=r"value=1e\+39 is out of range"):
+        cw.apply("addcdiv", t.astype("float16"), t.astype("float16"), t, value=1e39)
+    graph = cw.trace(lambda x: cw.apply("addcdiv", x, x, x, value=2), "float32[2]", dialect="torch")
+    assert np.asarray(graph(np.asarray([1, 2], "float32"))).tolist() == [3.0, 4.0]
 
 
 def test_a_graph_has_the_cast_that_dtype_asks_for() -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from castwise.array_api.calls import Axes, Operand, op
+from castwise.array_api.calls import Axes, Number, Operand, op
 from castwise.execute.tensor import Tensor
 
 __all__ = [
-    "addcdiv", "addcmul", "allclose", "angle", "cbrt", "clamp_max", "clamp_min", "degrees",
+    "addcdiv", "addcmul", "allclose", "angle", "cbrt", "clamp_max", "clamp_min", "cross", "degrees",
     "div_no_nan", "dot", "erf", "exp2", "float_power", "floor_div", "fmax", "fmin", "fmod", "gelu",
-    "heaviside", "huber_loss", "isclose", "l1_loss", "ldexp", "lerp", "log_softmax", "logaddexp2",
-    "logsumexp", "median", "mse_loss", "multiply_no_nan", "norm", "poisson_nll_loss", "radians",
-    "real_div", "relu", "rsqrt", "rsub", "sigmoid", "softmax", "threshold", "truncate_div", "xlogy",
+    "heaviside", "huber_loss", "inner", "isclose", "kron", "l1_loss", "ldexp", "lerp",
+    "log_softmax", "logaddexp2", "logsumexp", "median", "mse_loss", "multiply_no_nan", "norm",
+    "outer", "poisson_nll_loss", "radians", "real_div", "relu", "rsqrt", "rsub", "sigmoid",
+    "softmax", "threshold", "truncate_div", "xlogy",
 ]  # fmt: skip
 
 Reduction: TypeAlias = Literal["mean", "sum", "none"]
@@ -83,19 +84,39 @@ def dot(x1: Operand, x2: Operand, /) -> Tensor:
     return op("dot", x1, x2)
 
 
+def outer(x1: Operand, x2: Operand, /) -> Tensor:
+    """All products of an element of one with an element of the other, whatever their shapes."""
+    return op("outer", x1, x2)
+
+
+def inner(x1: Operand, x2: Operand, /) -> Tensor:
+    """The sum of products over the last dimension of both."""
+    return op("inner", x1, x2)
+
+
+def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
+    """The cross product of vectors with three elements."""
+    return op("cross", x1, x2, axis=axis)
+
+
+def kron(x1: Operand, x2: Operand, /) -> Tensor:
+    """Each element of the first operand times the whole of the second, laid out as blocks."""
+    return op("kron", x1, x2)
+
+
 def lerp(start: Operand, end: Operand, weight: Operand, /) -> Tensor:
     """The point between start and end that a weight names."""
     return op("lerp", start, end, weight)
 
 
-def addcmul(x1: Operand, x2: Operand, x3: Operand, /) -> Tensor:
-    """The first operand plus the product of the others."""
-    return op("addcmul", x1, x2, x3)
+def addcmul(x1: Operand, x2: Operand, x3: Operand, /, *, value: Number | None = None) -> Tensor:
+    """The first operand plus the product of the others, and of a number where one is given."""
+    return op("addcmul", x1, x2, x3, value=value)
 
 
-def addcdiv(x1: Operand, x2: Operand, x3: Operand, /) -> Tensor:
-    """The first operand plus the quotient of the others."""
-    return op("addcdiv", x1, x2, x3)
+def addcdiv(x1: Operand, x2: Operand, x3: Operand, /, *, value: Number | None = None) -> Tensor:
+    """The first operand plus the quotient of the others, times a number where one is given."""
+    return op("addcdiv", x1, x2, x3, value=value)
 
 
 def rsub(x1: Operand, x2: Operand, /) -> Tensor:

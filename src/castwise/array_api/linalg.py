@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from castwise.array_api.calls import Axes, as_index, laid_out, one, op, reduced, several
+from castwise.array_api.calls import Axes, as_index, laid_out, one, op, reduced, several, tensor
 from castwise.array_api.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
+from castwise.errors import UsageError
 from castwise.execute.tensor import Tensor
 from castwise.vocab.dtypes import DType
 
@@ -59,7 +60,7 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
 
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     """The cross product of vectors with three elements."""
-    return op("linalg.cross", x1, x2, axis=axis)
+    return op("cross", x1, x2, axis=axis)
 
 
 def det(x: Tensor, /) -> Tensor:
@@ -116,7 +117,12 @@ def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
 
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     """All products of an element of one vector with one of the other."""
-    return op("linalg.outer", x1, x2)
+    for x in (x1, x2):
+        if tensor(x, "linalg.outer").ndim != 1:
+            raise UsageError(
+                "linalg.outer takes vectors; castwise.array_api.outer takes any shape."
+            )
+    return op("outer", x1, x2)
 
 
 def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:

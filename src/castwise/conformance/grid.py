@@ -32,11 +32,13 @@ BINARY = words(
     "add sub mul div floor_divide remainder fmod pow float_power eq ne lt le gt ge logical_and "
     "logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_left_shift "
     "bitwise_right_shift maximum minimum fmax fmin atan2 hypot logaddexp copysign nextafter "
-    "logaddexp2 ldexp heaviside xlogy dot clamp_min clamp_max rsub real_div "
+    "logaddexp2 ldexp heaviside xlogy dot outer inner kron clamp_min clamp_max rsub real_div "
     "floor_div truncate_div div_no_nan multiply_no_nan result_type"
 )
 # These take arrays alone, so that a scalar would only test their argument parsing.
-ARRAYS_ONLY = words("matmul mse_loss l1_loss huber_loss poisson_nll_loss allclose isclose")
+ARRAYS_ONLY = words(
+    "matmul vecdot cross mse_loss l1_loss huber_loss poisson_nll_loss allclose isclose"
+)
 DTYPES_ONLY = words("promote_types can_cast")
 SELECTIONS = words("where")  # a condition first
 TERNARY = words("clamp lerp addcmul addcdiv")

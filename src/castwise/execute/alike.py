@@ -10,8 +10,7 @@ _FUNCTIONS = {
     "clamp": "clip_above",
     "gelu": "gelu_tanh",
     "median": "lower_median",
-    "matmul": "tensordot vecdot",
-    "mul": "linalg.cross linalg.outer",
+    "matmul": "tensordot",
     "div": "linalg.solve",
     "norm": "linalg.matrix_norm linalg.vector_norm",
     "sqrt": """

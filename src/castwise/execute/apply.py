@@ -16,6 +16,7 @@ from castwise.errors import PromotionError, UsageError
 from castwise.execute.alike import LIKE
 from castwise.execute.devices import check_devices
 from castwise.execute.kinds import Kind, interned
+from castwise.execute.masked import MASKING, run_masked
 from castwise.execute.operands import (
     common_backend,
     common_dialect,
@@ -127,6 +128,8 @@ def arranged(
     return Arguments(given, {**others, **left} if named is not NOTHING else others, named)
 
 
+# Products of which a number is no operand.
+_OF_VECTORS = {"matmul": "matrix product", "cross": "cross product"}
 # What the decision looks at and the backend computes with.
 _COMPUTED_WITH = ("where", "initial", "value", "delta")
 
@@ -276,9 +279,10 @@ def _made(
     backend = common_backend(operands)
     decision = _decided(name, question)
     have_no_dimensions = [o.is_scalar or o.rank == 0 for o in question.operands]
-    if name == "matmul" and any(have_no_dimensions):  # backends differ in what they make of it
+    if name in _OF_VECTORS and any(have_no_dimensions):  # backends differ in what they make of it
         raise UsageError(
-            f"{question} is no matrix product: each operand needs a dimension. Multiply with *."
+            f"{question} is no {_OF_VECTORS[name]}: each operand needs a dimension. Multiply with"
+            " *."
         )
     is_zero_d = all(have_no_dimensions)
     own = next((kind.dialect for kind in kinds if kind.dialect), None)
@@ -301,7 +305,8 @@ def run(plan: Plan, operands: Sequence[Any], options: dict[str, Any]) -> Any:
     """The raw result of a plan, with watchers told."""
     given = _given(plan, operands)
     check_devices(plan.decision.question.op, given)
-    array = plan.run(*given, **options)
+    is_whole = MASKING.isdisjoint(options)
+    array = plan.run(*given, **options) if is_whole else run_masked(plan, given, options)
     for watcher in _watchers.get():
         watcher.note(plan.decision, given, array)
     return array

@@ -10,9 +10,10 @@ from castwise.engine.ask import check_augmented, find_op
 from castwise.engine.forms import rebinds
 from castwise.errors import UsageError
 from castwise.execute import tracing
-from castwise.execute.apply import apply_op, arranged, asked, planned, run
+from castwise.execute.apply import Arguments, apply_op, arranged, asked, planned, run
 from castwise.execute.backend import Backend, two_backends
 from castwise.execute.inplace import assigned, fills, update
+from castwise.execute.masked import chosen
 from castwise.execute.operands import common_dialect
 from castwise.execute.plans import Plan
 from castwise.execute.tensor import Tensor, asarray
@@ -111,7 +112,7 @@ def _into(
             f"{plan.decision.question} gives {plan.decision.result}: {target.dialect.name} has no "
             "out= to write into. Leave it away."
         )
-    values = run(plan, call.operands, call.options)
+    values = _computed(plan, call, target)
     is_resized = _is_resized(tuple(values.shape), target, plan)
     if is_resized and target is out:
         written = values
@@ -124,6 +125,14 @@ def _into(
         )
     target._array, target._kind = written, target._kind.shaped(written.shape)
     return target
+
+
+def _computed(plan: Plan, call: Arguments, target: Tensor) -> Any:
+    """What is written into a tensor: where a mask is false, what it holds already."""
+    options = dict(call.options)
+    mask = options.pop("where", None) if plan.is_elementwise else None
+    values = run(plan, call.operands, options)
+    return values if mask is None else chosen(plan.backend, mask, values, target._array)
 
 
 @runtime_checkable

@@ -11,6 +11,7 @@ from typing import Any
 
 from castwise.errors import UsageError
 from castwise.execute.error_function import erf
+from castwise.execute.product_recipes import cross, dot, inner, kron, outer, vecdot
 
 
 def div(xp: Any, x: Any, y: Any) -> Any:
@@ -116,13 +117,6 @@ def xlogy(xp: Any, x: Any, y: Any) -> Any:
     return xp.where(is_zero, xp.zeros_like(product), product)
 
 
-def dot(xp: Any, x: Any, y: Any) -> Any:
-    """The product summed over the last dimension of one and the one before last of the other."""
-    return xp.vecdot(xp.conj(x), y) if x.ndim == y.ndim == 1 else xp.tensordot(
-        x, y, axes=((-1,), (max(y.ndim - 2, 0),))
-    )  # fmt: skip
-
-
 def clip_above(xp: Any, x: Any, high: Any) -> Any:
     """The smaller one of each element and the bound."""
     return xp.clip(x, None, high)
@@ -141,8 +135,9 @@ def addcmul(xp: Any, x: Any, y: Any, z: Any, *, value: complex = 1) -> Any:
     return x + (y if factor == 1 else y * factor) * z
 
 
-def addcdiv(xp: Any, x: Any, y: Any, z: Any) -> Any:
-    return x + y / z
+def addcdiv(xp: Any, x: Any, y: Any, z: Any, *, value: complex = 1) -> Any:
+    """The quotient added, with a factor for the dividend."""
+    return x + (y if value == 1 else y * value) / z
 
 
 def rsub(xp: Any, x: Any, y: Any) -> Any:
@@ -365,7 +360,7 @@ RECIPES: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
         div, fmod, float_power, fmax, fmin, copysign, atan2, logaddexp, logaddexp2, exp2,
-        cbrt, degrees, radians, ldexp, heaviside, xlogy, dot,
+        cbrt, degrees, radians, ldexp, heaviside, xlogy, dot, outer, inner, vecdot, cross, kron,
         clip_above, lerp, addcmul, addcdiv, rsub, clamp_min, clamp_max, real_div,
         floor_div, truncate_div, div_no_nan, multiply_no_nan, mean, mse_loss, l1_loss,
         huber_loss, poisson_nll_loss, relu, threshold, rsqrt, sigmoid, gelu, gelu_tanh, erf,

@@ -38,7 +38,8 @@ _OPS = {
     ),
     "isnan isinf isfinite": Rule(computes="int float complex"),
     # The function form hands mixed integers on to NumPy; the operator form does not.
-    "matmul/function": Rule(refuses="bool", borrows="numpy"),
+    "matmul/function outer vecdot cross": Rule(refuses="bool", borrows="numpy"),
+    "outer": Rule(numpy_scalars=""),
     "imag": Rule(computes="complex"),
     "where": Rule(condition=Condition(arrays="bool", numbers="", numpy="")),
     "std var": Rule(computes="float"),

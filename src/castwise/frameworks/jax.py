@@ -16,6 +16,11 @@ _SINGLE = "ZERO_D NUMPY_ZERO_D NUMPY_SCALAR SCALAR"
 # The angle of one number is computed in the default float, that of an array in its own.
 _ANGLE_32 = (Composed("atan2(0, cast(x, float32))", "float", _SINGLE),)
 _ANGLE_64 = (Composed("atan2(0, cast(x, float64))", "float", _SINGLE),)
+# The inner product with a number is the plain one.
+_PRODUCT_OF_ONE = (
+    Composed("mul(x, y)", roles=_SINGLE),
+    Composed("mul(x, y)", exponent_roles=_SINGLE),
+)
 
 _OPS = {
     "*": Rule(
@@ -50,7 +55,9 @@ _OPS = {
     "heaviside": Rule(integers_become_float=True, arrays_make_strong="first"),
     "copysign": Rule(refuses_compute=_FLOAT8),
     "angle": Rule(composes=_ANGLE_32, converted_is_strong=True),
-    "dot matmul": Rule(keeps_width="int complex"),
+    "dot matmul inner vecdot": Rule(keeps_width="int complex"),
+    "inner": Rule(composes=_PRODUCT_OF_ONE),
+    "cross kron": Rule(refuses_compute="bool"),
     "rsqrt sigmoid": Rule(integers_become_float=False),
     "relu": Rule(composes=(Composed("maximum(x, 0)"),)),
     "softmax": Rule(composes=(Composed("exp(sub(x, max(x)))"),)),
@@ -60,8 +67,8 @@ _OPS = {
     "sum prod": Rule(refuses=_NARROW),
     "max min": Rule(computes="bool int float complex"),
     "cumsum cumprod": Rule(accumulates=False, converts="bool -> default_int"),
-    "log2 log10 ldexp hypot gelu sum prod mean cumsum cumprod max min argmax argmin std var median"
-    " norm logsumexp count_nonzero": Rule(makes_strong=True),
+    "log2 log10 ldexp hypot cross gelu sum prod mean cumsum cumprod max min argmax argmin std var"
+    " median norm logsumexp count_nonzero": Rule(makes_strong=True),
     "sum prod mean cumsum cumprod std var concat stack": Rule(takes_dtype="casts first"),
     "sum/dtype prod/dtype": Rule(accumulates=False, refuses=""),
     "cumsum/dtype cumprod/dtype": Rule(converts=""),

@@ -63,7 +63,9 @@ KERAS = JAX.vary(
         "angle": Rule(
             composes=(Composed("atan2(0, cast(x, float32))", "float16 bfloat16 float32", _SINGLE),)
         ),
-        "dot matmul": Rule(keeps_width="int complex"),
+        "dot matmul inner": Rule(keeps_width="int complex"),
+        "inner": JAX.ops["inner"],
+        "cross kron": JAX.ops["cross kron"],
         "rsqrt sigmoid erf": Rule(integers_become_float=False),
         "clamp": Rule(composes=(Composed("clamp(cast(x, int32), y, z)", "bool"),)),
         "threshold": Rule(composes=(Composed("where(x, x, 1)"),)),
@@ -73,8 +75,8 @@ KERAS = JAX.vary(
         "gelu logsumexp": Rule(computes="float complex", integers_become_float=True),
         "mean var std median norm": Rule(integers_become_float=True),
         "cumsum cumprod": Rule(accumulates=False, converts="bool -> default_int"),
-        "log2 log10 ldexp hypot gelu sum prod mean cumsum cumprod max min argmax argmin std var"
-        " median norm logsumexp count_nonzero": Rule(makes_strong=True),
+        "log2 log10 ldexp hypot cross gelu sum prod mean cumsum cumprod max min argmax argmin std"
+        " var median norm logsumexp count_nonzero": Rule(makes_strong=True),
         "prod cumsum cumprod": Rule(takes_dtype="casts first"),
         "prod/dtype": Rule(accumulates=False),
         "cumsum/dtype cumprod/dtype": Rule(converts=""),

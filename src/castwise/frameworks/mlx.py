@@ -64,8 +64,9 @@ MLX = Dialect(
         ),
         "bitwise_left_shift bitwise_right_shift": Rule(converts="bool -> uint8"),
         "logical_and logical_or logical_xor": Rule(out_of_range="raises beyond int64"),
-        "matmul dot": Rule(computes="float complex"),
-        "dot": Rule(
+        "matmul dot inner": Rule(computes="float complex"),
+        "vecdot": Rule(accumulates=True),
+        "dot inner": Rule(
             composes=(
                 Composed("mul(x, y)", roles="ZERO_D"),
                 Composed("mul(x, y)", exponent_roles="ZERO_D"),
@@ -113,7 +114,6 @@ MLX = Dialect(
         "asinh": "arcsinh",
         "acosh": "arccosh",
         "atanh": "arctanh",
-        "dot": "inner",
         "clamp": "clip",
         "concat": "concatenate",
         "neg": "negative",

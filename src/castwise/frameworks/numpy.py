@@ -31,10 +31,14 @@ _NAMED = {
     ),
     "neg/dtype positive/dtype sign/dtype": Rule(refuses=""),
     "sum prod cumsum cumprod mean std var": Rule(takes_dtype="computes", takes_casting=False),
-    "round real imag angle norm median any all max min argmax argmin count_nonzero dot where"
-    " allclose isclose result_type promote_types": Rule(takes_dtype="", takes_casting=False),
-    "cumsum cumprod round real imag angle norm median argmax argmin count_nonzero matmul dot where"
-    " concat stack allclose isclose result_type promote_types": Rule(takes_where=""),
+    "round real imag angle norm median any all max min argmax argmin count_nonzero dot outer inner"
+    " cross kron where allclose isclose result_type promote_types": Rule(
+        takes_dtype="", takes_casting=False
+    ),
+    "cumsum cumprod round real imag angle norm median argmax argmin count_nonzero matmul dot outer"
+    " inner vecdot cross kron where concat stack allclose isclose result_type promote_types": Rule(
+        takes_where=""
+    ),
 }
 
 # What both versions do. A ufunc takes the first of its loops into which every operand casts safely;
@@ -54,8 +58,9 @@ _OPS = {
     "mean std var": Rule(converts="bool int -> float64"),
     "median": Rule(computes="float complex", converts="bool int -> float64"),
     "max min argmax argmin": Rule(computes="bool int float complex"),
-    "dot": Rule(scalars="as arrays"),
-    "matmul": Rule(converts="bfloat16 -> float32"),
+    "dot outer inner kron": Rule(scalars="as arrays"),
+    "cross": Rule(joins="common dtype", refuses_compute="bool"),
+    "matmul vecdot": Rule(converts="bfloat16 -> float32"),
     **_NAMED,
     # These compute in the dtype of out=.
     "sum/out prod/out cumsum/out mean/out": Rule(output="any", writes_never=""),
@@ -218,6 +223,12 @@ NUMPY_1 = NUMPY.vary(
         # The uniform ufuncs promote as result_type does; the others look for their first loop with
         # the scalar's value: uint8 + 300 is uint16 and uint8 // 300 is int16.
         "add sub mul maximum minimum fmax fmin clamp": Rule(joins="common dtype or first loop"),
+        # It gives the first operand the dimensions of the second, not the other way round.
+        "kron": Rule(
+            composes=(
+                Composed("mul(x, y)", roles="ARRAY", exponent_roles="ZERO_D NUMPY_SCALAR SCALAR"),
+            )
+        ),
         "clamp": Rule(computes="bool int float16 float32 float64 complex"),
         "result_type promote_types where concat stack": Rule(joins="common dtype"),
         "result_type": Rule(beside={"bfloat16": {"int": "int8"}}),

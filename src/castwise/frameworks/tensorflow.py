@@ -43,7 +43,7 @@ _COMPUTES = {
     "add sub mul real_div floor_divide floor_div truncate_div square conj round real sum prod"
     " cumsum cumprod mean": _NUMBER,
     "add/inplace sub/inplace mul/operator": _ANY,
-    "remainder lt le gt ge maximum minimum clamp max min": "int float",
+    "remainder cross lt le gt ge maximum minimum clamp max min": "int float",
     "fmod": "int32 int64 float",
     "pow neg sign abs reciprocal": f"{_SIGNED} float complex",
     "logical_and logical_or logical_xor logical_not any all": "bool",
@@ -187,7 +187,7 @@ _PROMOTING = (
 )
 _PLAIN = (
     "ne lt le gt ge logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor"
-    " bitwise_left_shift bitwise_right_shift atan2 nextafter xlogy where concat stack"
+    " bitwise_left_shift bitwise_right_shift atan2 nextafter xlogy cross where concat stack"
 )
 
 TENSORFLOW_NP_ALL = TENSORFLOW.vary(

@@ -31,13 +31,14 @@ _NO_KERNEL = {
     "bitwise_not": f"float complex {_NEW_UNSIGNED}",
     "floor ceil trunc": f"bool {_FLOAT8}",
     "round": f"bool complex {_FLOAT8}",
-    "dot matmul": f"bool complex32 {_FLOAT8} {_NEW_UNSIGNED}",
+    "dot matmul inner cross": f"bool complex32 {_FLOAT8} {_NEW_UNSIGNED}",
     "floor_divide remainder fmod median threshold": f"bool complex {_FLOAT8} {_NEW_UNSIGNED}",
     "lt le gt ge max min": f"complex {_FLOAT8} {_NEW_UNSIGNED}",
     "isinf isfinite": "float8_e4m3fn",
     "logical_and logical_or logical_xor logical_not square": (
         f"complex32 {_FLOAT8} {_NEW_UNSIGNED}"
     ),
+    "vecdot": f"complex32 {_FLOAT8}",
     "sum/dtype prod/dtype": _NEW_UNSIGNED,
     "cumsum/dtype cumprod/dtype": f"bool complex32 {_FLOAT8} {_NEW_UNSIGNED}",
 }
@@ -82,10 +83,18 @@ _OPS = {
     "neg positive": Rule(refuses="bool", because="torch refuses it on booleans; use ~"),
     "relu": Rule(refuses="bool complex", because="relu is for real numbers"),
     "float_power": Rule(joins="highest kind", output="same dtype"),
-    "heaviside matmul dot lerp allclose isclose": Rule(same_dtype=True),
+    "heaviside matmul dot inner vecdot cross lerp allclose isclose": Rule(same_dtype=True),
+    "vecdot": Rule(refuses="bool int"),
+    "inner": Rule(
+        composes=(
+            Composed("mul(x, y)", roles="ZERO_D"),
+            Composed("mul(x, y)", exponent_roles="ZERO_D"),
+        )
+    ),
     "heaviside maximum minimum fmax fmin clamp clamp_min clamp_max": Rule(
         refuses="complex", because="complex numbers have no order"
     ),
+    "kron": Rule(zero_d_as_arrays=True),  # it gives both as many dimensions
     "lerp": Rule(scalars="last adapts"),
     "clamp clamp_min clamp_max": Rule(out_of_range="checked"),
     "addcdiv": Rule(one_inexact_of_last=2, because="torch divides no integers by integers here"),
@@ -130,7 +139,7 @@ _OPS = {
     "sum/dtype prod/dtype cumsum/dtype cumprod/dtype": Rule(accumulates=False),
     "norm/dtype": Rule(casting="safe within kind"),
     "div": Rule(rounded_as="trunc -> remainder; floor -> floor_divide"),
-    "addcmul": Rule(takes_value="bool int float complex fits"),
+    "addcmul addcdiv": Rule(takes_value="bool int float complex fits"),
     "huber_loss": Rule(result="first", takes_delta="bool int float positive"),
 }
 
@@ -225,6 +234,7 @@ TORCH = Dialect(
         "max": "amax",
         "min": "amin",
         "norm": "vector_norm",
+        "outer": "ger",
     },
     surprises=(
         "int64[3] + float16[3]",

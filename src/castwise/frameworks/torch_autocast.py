@@ -9,7 +9,7 @@ from castwise.frameworks.torch import TORCH
 
 # Of the ops castwise knows, those that torch.amp's documentation lists for the CPU.
 # float64 is left alone, and what is no float.
-LOWER = "matmul"  # computes in autocast's dtype
+LOWER = "matmul vecdot"  # computes in autocast's dtype
 SINGLE = "mse_loss l1_loss huber_loss poisson_nll_loss prod"  # computes in float32
 WIDEST = "concat stack"  # in the widest of its floats, of which only two are thought of
 _FLOATS = ("float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32")

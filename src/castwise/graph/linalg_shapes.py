@@ -7,13 +7,14 @@ from typing import Any
 
 from castwise.errors import UsageError
 from castwise.graph.ir import Shape
+from castwise.graph.product_shapes import check_equal
 from castwise.graph.shapes import broadcast, least, places, reduced
 
 
 def _tensordot(x: Shape, y: Shape, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Shape:
     left, right = contracted(x, y, axes)
     for one, other in zip(left, right, strict=True):
-        _check_equal("tensordot", x[one], y[other])
+        check_equal("tensordot", x[one], y[other])
     return (
         *[size for n, size in enumerate(x) if n not in left],
         *[size for n, size in enumerate(y) if n not in right],
@@ -30,21 +31,6 @@ def contracted(x: Shape, y: Shape, axes: Any) -> tuple[tuple[int, ...], tuple[in
     if len(left) != len(right):
         raise UsageError("tensordot needs as many dimensions of one as of the other.")
     return places(tuple(left), len(x)), places(tuple(right), len(y))
-
-
-def _vecdot(x: Shape, y: Shape, *, axis: int = -1) -> Shape:
-    one, other = places(axis, len(x))[0] - len(x), places(axis, len(y))[0] - len(y)
-    _check_equal("vecdot", x[one], y[other])
-    return broadcast([_without(x, one), _without(y, other)])
-
-
-def _without(shape: Shape, place: int) -> Shape:
-    return tuple(size for n, size in enumerate(shape) if n != place % len(shape))
-
-
-def _check_equal(name: str, one: int | str, other: int | str) -> None:
-    if one != other:
-        raise UsageError(f"{name} needs equal sizes where it sums, not {one} and {other}.")
 
 
 def _matrix(x: Shape, name: str) -> tuple[Shape, int | str, int | str]:
@@ -123,16 +109,6 @@ def _solve(x: Shape, y: Shape) -> Shape:
     return (*broadcast([matrix[:-2], y[:-2]]), *y[-2:])
 
 
-def _cross(x: Shape, y: Shape, *, axis: int = -1) -> Shape:
-    return broadcast([x, y])
-
-
-def _outer(x: Shape, y: Shape) -> Shape:
-    if len(x) != 1 or len(y) != 1:
-        raise UsageError("linalg.outer takes vectors.")
-    return (*x, *y)
-
-
 def diagonal(x: Shape, offset: int = 0) -> Shape:
     """The shape of the elements on a diagonal of matrices."""
     stack, rows, columns = _matrix(x, "linalg.diagonal")
@@ -148,9 +124,7 @@ Shapes = tuple[tuple[str, ...], Callable[..., Any]]
 
 LINALG: dict[str, Shapes] = {
     "tensordot": (("same",), _tensordot),
-    "vecdot": (("same",), _vecdot),
     "linalg.cholesky": (("same",), _square("linalg.cholesky")),
-    "linalg.cross": (("same",), _cross),
     "linalg.det": (("same",), _square("linalg.det", 2)),
     "linalg.eig": (("complex", "complex"), _eigen("linalg.eig")),
     "linalg.eigh": (("part", "same"), _eigen("linalg.eigh")),
@@ -160,7 +134,6 @@ LINALG: dict[str, Shapes] = {
     "linalg.matrix_norm": (("part",), _matrix_norm),
     "linalg.matrix_power": (("same",), _square("linalg.matrix_power")),
     "linalg.matrix_rank": (("index",), _matrix_rank),
-    "linalg.outer": (("same",), _outer),
     "linalg.pinv": (("same",), _pinv),
     "linalg.qr": (("same", "same"), _qr),
     "linalg.slogdet": (("same", "part"), _slogdet),

@@ -198,10 +198,10 @@ _WRITTEN: dict[str, Callable[..., Any]] = {
     "sigmoid": functions.in_float64(functions.sigmoid),
     "pow": functions.in_float64(functions.power), "prod": functions.prod,
     "tensordot": functions.by_products(onnx_linalg.tensordot), "vecdot": functions.vecdot,
-    "linalg.outer": lambda x, y: multiplied(
-        (xp.reshape(x[0], (*x[0].shape, 1)), xp.reshape(x[1], (*x[1].shape, 1))), y
-    ),
-    "linalg.cross": functions.by_products(onnx_linalg.cross),
+    **{
+        name: functions.by_products(getattr(onnx_linalg, name))
+        for name in ("outer", "inner", "cross", "kron")
+    },
     "linalg.vector_norm": lambda x, **options: onnx_linalg.vector_norm(hypot(*x), **options),
     "linalg.matrix_norm": lambda x, **options: onnx_linalg.matrix_norm(hypot(*x), **options),
     "eq": _equal, "ne": lambda x, y: ~_equal(x, y),

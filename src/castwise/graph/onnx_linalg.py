@@ -6,12 +6,14 @@ import math
 import string
 from typing import Any
 
+from castwise.execute.product_recipes import spread
 from castwise.graph import onnx_arrays as xp
 from castwise.graph.linalg_shapes import contracted
 from castwise.graph.onnx_arrays import called, reshape
 from castwise.graph.onnx_dtypes import LackingError
-from castwise.graph.onnx_reductions import norm
+from castwise.graph.onnx_reductions import flattened, norm
 from castwise.graph.onnx_writer import Value
+from castwise.graph.product_shapes import PRODUCTS
 from castwise.graph.shapes import broadcast, places
 
 
@@ -31,8 +33,17 @@ def tensordot(x: Value, y: Value, *, axes: Any = 2) -> Value:
     return x.writer.one_op("Einsum", x, y, shape=shape, equation=equation)
 
 
+def inner(x: Value, y: Value) -> Value:
+    """The sum of products over the last dimension of both."""
+    if x.ndim == 0 or y.ndim == 0:
+        return x * y
+    return tensordot(x, y, axes=((x.ndim - 1,), (y.ndim - 1,)))
+
+
 def vecdot(x: Value, y: Value, *, axis: int = -1) -> Value:
     """The sum of products over one dimension."""
+    if x.ndim == 0 or y.ndim == 0:
+        return xp.sum(x * y, axis=axis) if x.ndim or y.ndim else x * y
     x, y = _axis_last(x, axis), _axis_last(y, axis)
     rank = max(x.ndim, y.ndim)
     x, y = (reshape(v, (1,) * (rank - v.ndim) + v.shape) if v.ndim < rank else v for v in (x, y))
@@ -49,8 +60,15 @@ def _axis_last(x: Value, axis: int) -> Value:
 
 
 def outer(x: Value, y: Value) -> Value:
-    """All products of an element of one vector with one of the other."""
+    """All products of an element of one with an element of the other."""
+    x, y = flattened(x), flattened(y)
     return reshape(x, (*x.shape, 1)) * y
+
+
+def kron(x: Value, y: Value) -> Value:
+    """Each element of x times the whole of y, laid out as blocks."""
+    left, right = spread(x.shape, y.shape)
+    return reshape(reshape(x, left) * reshape(y, right), PRODUCTS["kron"](x.shape, y.shape))
 
 
 def cross(x: Value, y: Value, *, axis: int = -1) -> Value:

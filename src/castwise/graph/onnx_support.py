@@ -86,7 +86,7 @@ def cells() -> Iterator[tuple[str, DType]]:
 
 def support(name: str, held: DType, opset: int, *, asks_runtime: bool = False) -> Support:
     """How an op is written for a dtype in an opset."""
-    shape: Shape = (2, 2)
+    shape: Shape = (3, 3)  # of which there is a cross product, too
     graph = one_op_graph(name, held, (shape,) * count_of_operands(name), needed_options(name))
     node = graph.outputs[0]
     w = Writer(opset)

@@ -95,6 +95,10 @@ class _Recording:
 
         return record_declared if row.compute else record
 
+    def takes_mask(self, op: str) -> bool:
+        """What other nodes do not make up for is a node with its mask."""
+        return op in ("mean", "std", "var")
+
     def read(self, array: Any, key: Any) -> Any:
         """The elements at an index."""
         return array[key]

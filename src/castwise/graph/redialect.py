@@ -199,7 +199,8 @@ def _spread(exponent: Node, base: Node) -> Node:
 # Ops whose wider integer result, cut back, is that of the narrower integers: both wrap.
 _WRAPPING = frozenset(
     {"add", "sub", "mul", "neg", "square", "sum", "prod", "cumsum", "cumprod", "matmul", "dot",
-     "addcmul", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift"}
+     "outer", "inner", "vecdot", "cross", "kron", "addcmul", "bitwise_and", "bitwise_or",
+     "bitwise_xor", "bitwise_not", "bitwise_left_shift"}
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from castwise.graph import shapes
 from castwise.graph.fft_shapes import FFT
 from castwise.graph.ir import Shape
 from castwise.graph.linalg_shapes import LINALG
+from castwise.graph.product_shapes import PRODUCTS
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.ops import Op, op
 
@@ -63,10 +64,8 @@ def _shape_of(row: Op, given: Sequence[Shape], options: Mapping[str, Any]) -> Sh
         if row.name == "stack":
             return shapes.stacked(given, options.get("axis", 0))
         return shapes.joined(given, options.get("axis", 0))
-    if row.name == "dot" and () in given:
-        return shapes.broadcast(given)
-    if row.name in ("matmul", "dot"):
-        return shapes.multiplied(*given)
+    if row.family == "products":
+        return PRODUCTS[row.name](*given, **options)
     if row.name in ("cumsum", "cumprod"):
         return shapes.accumulated(given[0], **options)
     if row.family == "reductions":

@@ -65,8 +65,8 @@ whatever the runtime makes of it. The sign of NaN is nobody's.
 twice, any one of the values may stay.
 - Beside the ops below, what moves elements, sorts or takes them is written: reshape, \
 permute_dims, broadcast_to, flip, roll, tile, repeat, concat, stack, indices, take, \
-take_along_axis, sort, argsort, searchsorted, tril, triu, diagonal; so are tensordot, vecdot, \
-outer, cross, det and the norms. ONNX has no ops for the decompositions, solve, inv and the rest \
+take_along_axis, sort, argsort, searchsorted, tril, triu, diagonal; so are tensordot, det \
+and the norms. ONNX has no ops for the decompositions, solve, inv and the rest \
 of linear algebra; Fourier transforms are not written.
 - onnxruntime leaves out roundings between float16 ops unless its optimisations are off.
 """

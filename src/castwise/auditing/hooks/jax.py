@@ -44,7 +44,6 @@ HOOK = Hook(
     like={
         "sin": "cos tan sinh cosh log1p expm1 log2 log10 exp2",
         "concat": "vstack hstack",
-        "mul": "outer",
     },
     operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "min": 1, "max": 2, "arrays": 0,
               "condition": 0},

@@ -55,8 +55,7 @@ HOOK = Hook(
         "sin": "cos tan sinh cosh arcsin arccos arctan arcsinh arccosh arctanh acos acosh asin "
         "asinh atan atanh log10 log2 log1p exp2 expm1 radians degrees deg2rad rad2deg",
         "concat": "vstack hstack dstack column_stack row_stack append block",
-        "mul": "outer kron",
-        "dot": "inner vdot tensordot",
+        "dot": "vdot tensordot",
         "mean": "nanmean average",
         "std": "nanstd nanvar",
         "sum": "nansum nanprod nancumsum nancumprod",

@@ -136,6 +136,8 @@ def _functions() -> dict[str, Callable[..., Any]]:
     named = {op: _NAMES.get(op, op) for op in OPS}
     functions = {op: getattr(xp, name) for op, name in named.items() if hasattr(xp, name)}
     functions["norm"] = xp.linalg.vector_norm
+    for op in ("outer", "cross"):
+        functions[op] = getattr(xp.linalg, op)
     functions["concat"] = of_sequence(xp.concat)
     functions["stack"] = of_sequence(xp.stack)
     functions["can_cast"] = refusing(of_dtypes(xp.can_cast), yes=xp.bool)

@@ -79,7 +79,7 @@ _OPERATORS = words("add div floor_divide pow lt bitwise_and matmul neg positive 
 # Enough of the binary ops to see what strict promotion refuses and what explicit x64 keeps.
 _MODE_OPS = words(
     "add mul div floor_divide pow lt logical_and bitwise_and bitwise_left_shift maximum atan2 dot "
-    "matmul where clamp concat result_type promote_types"
+    "matmul outer inner vecdot cross kron where clamp concat result_type promote_types"
 )
 _PARTLY_ASKED = ("strict", "strict-x32", "explicit-x64")
 _X64 = ("x64", "strict")

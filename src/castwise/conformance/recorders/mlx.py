@@ -160,6 +160,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
     for op in ("mse_loss", "l1_loss", "huber_loss"):
         functions[op] = partial(getattr(nn.losses, op), reduction="mean")
     functions["norm"] = mx.linalg.norm
+    functions["cross"] = mx.linalg.cross
     functions["concat"] = of_sequence(mx.concatenate)
     functions["stack"] = of_sequence(mx.stack)
     functions["can_cast"] = refusing(_can_cast, yes=mx.bool_)

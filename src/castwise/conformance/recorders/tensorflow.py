@@ -48,6 +48,7 @@ NAMES = {
     "bitwise_not": "bitwise.invert",
     "nextafter": "math.nextafter",
     "xlogy": "math.xlogy",
+    "cross": "linalg.cross",
     "clamp": "clip_by_value",
     "neg": "negative",
     "log": "math.log",

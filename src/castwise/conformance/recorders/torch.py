@@ -49,14 +49,17 @@ MODE_OPS = words(
 )
 # What autocast casts for, and enough of the rest to show that it does not.
 AUTOCAST_OPS = words(
-    "add mul maximum lt where dot matmul result_type promote_types concat stack "
+    "add mul maximum lt where dot matmul outer inner vecdot cross kron result_type promote_types "
+    "concat stack "
     "mse_loss l1_loss huber_loss poisson_nll_loss exp sin gelu softmax log_softmax relu sum prod "
     "mean cumsum cumprod std norm cos log2"
 )
 _NAMES = {"degrees": "rad2deg", "radians": "deg2rad"}
 _TAKE_DTYPE = words("sum prod mean cumsum cumprod softmax log_softmax norm")
 # The numbers that have a name of their own, by op.
-_NUMBERS = {"add": "alpha", "sub": "alpha", "addcmul": "value", "huber_loss": "delta"}
+_NUMBERS = {
+    "add": "alpha", "sub": "alpha", "addcmul": "value", "addcdiv": "value", "huber_loss": "delta",
+}  # fmt: skip
 _NEED_AXIS = {"softmax", "log_softmax", "cumsum", "cumprod", "logsumexp"}
 
 
@@ -214,6 +217,8 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
     named = {op: _NAMES.get(op, op) for op in OPS}
     functions = {op: getattr(torch, name) for op, name in named.items() if hasattr(torch, name)}
+    functions["vecdot"] = torch.linalg.vecdot
+    functions["cross"] = torch.linalg.cross
     for op in ("gelu", "mse_loss", "l1_loss", "huber_loss", "poisson_nll_loss"):
         functions[op] = getattr(functional, op)
     for op in _NEED_AXIS:

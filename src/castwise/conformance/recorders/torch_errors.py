@@ -11,7 +11,8 @@ _NO_KERNEL = re.compile(r"\"[\w ]+\" not implemented for '")
 _OUT_OF_RANGE = re.compile("value cannot be converted|Integers to negative integer powers")
 # Shapes, and a division by a Python int that wrapped to zero.
 _NOT_ABOUT_DTYPES = re.compile(
-    "shape|at least 1D|1D tensors expected|equal size|cannot be concatenated|ZeroDivisionError"
+    "shape|at least 1D|1D tensors expected|Expected 1-D argument|same number of dimensions|"
+    "equal size|cannot be concatenated|ZeroDivisionError"
 )
 # Most TypeErrors are signatures; these are the operators', or NumPy's where it took over.
 # (`array + tensor` ends in Python's attempt to concatenate sequences.)

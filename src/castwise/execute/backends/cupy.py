@@ -22,7 +22,7 @@ from castwise.vocab.operands import Scalar
 _SMALL = 32  # below this many bits functions made of several kernels round in between
 # What CuPy names of these kinds and then refuses, or of complex numbers computes without NaN.
 _NOT_FOR = {
-    "bool": frozenset({"sub", "neg", "positive"}),
+    "bool": frozenset({"sub", "neg", "positive", "cross"}),
     "complex": frozenset({"atan2", "hypot", "copysign", "nextafter", "fmax", "fmin"}),
 }
 _BY_RECIPE = frozenset({"median", "isclose", "allclose", "ldexp"})  # as the others have it

@@ -13,6 +13,7 @@ import array_api_compat.numpy as standard
 import ml_dtypes
 import numpy as np
 
+from castwise.execute import product_recipes
 from castwise.execute.backend import Backend, lacking
 from castwise.execute.casting import is_plain_cast
 from castwise.execute.exceptional import obeying
@@ -24,7 +25,7 @@ from castwise.vocab.operands import Scalar
 
 # These move elements and round nothing, whatever the dtype.
 _MOVES = frozenset({"where", "concat", "stack"})
-_NOT_FOR_BOOL = frozenset({"sign"})
+_NOT_FOR_BOOL = frozenset({"sign", "cross"})
 # NumPy warns of these by itself where there are no elements, or not enough.
 _WARNS_ITSELF = frozenset({"mean", "std", "var", "median"})
 _PIECE = 1 << 16  # elements looked at at once, few enough to stay in the processor's cache
@@ -165,6 +166,10 @@ class _NumPy:
             return False
 
         return has_below
+
+    def takes_mask(self, op: str) -> bool:
+        """All that may be given where= or initial= take them."""
+        return True
 
     def read(self, array: Any, key: Any) -> Any:
         """The elements at an index."""
@@ -341,6 +346,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
         "pow": np.power, "atan2": np.arctan2, "concat": np.concatenate, "norm": np.linalg.norm,
         "median": np.median, "angle": np.angle, "count_nonzero": _count_nonzero,
         "clamp": _clip, "sign": _SIGN, "ldexp": _ldexp,
+        "vecdot": functools.partial(product_recipes.vecdot, standard),
         "linalg.det": functools.partial(_determined, standard.linalg.det),
         "linalg.slogdet": functools.partial(_determined, standard.linalg.slogdet),
     }  # fmt: skip

@@ -53,7 +53,11 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "lower_median": median,
     "dot": products.dot,
     "tensordot": products.tensordot,
+    "outer": products.outer,
+    "inner": products.inner,
     "vecdot": products.vecdot,
+    "cross": products.cross,
+    "kron": products.kron,
 }
 _INDEX = dtype("int64")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import dask.array as da
 import numpy as np
 
-from castwise.execute.backends.dask.chunks import Indices, elementwise
+from castwise.execute.backends.dask.chunks import Indices, elementwise, in_one_chunk
 from castwise.execute.backends.dask.trees import (
     How,
     Reduction,
@@ -16,7 +17,10 @@ from castwise.execute.backends.dask.trees import (
     function,
     tree,
 )
+from castwise.execute.product_recipes import spread
 from castwise.execute.steps import Steps
+
+Shape = tuple[int, ...]
 
 
 def _product(reduction: Reduction, x: Any, y: Any) -> State:
@@ -97,6 +101,36 @@ def _along(
     between = [of_x[n] for n in left]
     free = [n for n in (*of_x, *of_y) if n not in between]
     return _contracted(steps, [(x, tuple(of_x)), (y, tuple(of_y))], free, between, **options)
+
+
+def outer(steps: Steps, x: Any, y: Any) -> Any:
+    """All products of an element of one with an element of the other, chunk by chunk."""
+    return elementwise(steps, *_reshaped(x, y, (-1, 1), (1, -1)))
+
+
+def _reshaped(x: Any, y: Any, left: Shape, right: Shape) -> list[Any]:
+    """Two operands in shapes; a number, which is no array of Dask's, stays as it is."""
+    pairs = ((x, left), (y, right))
+    return [z.reshape(shape) if isinstance(z, da.Array) else z for z, shape in pairs]
+
+
+def inner(steps: Steps, x: Any, y: Any) -> Any:
+    """The sum over the last dimension of both."""
+    if not (np.ndim(x) and np.ndim(y)):
+        return elementwise(steps, x, y)
+    return _along(steps, x, y, [x.ndim - 1], [y.ndim - 1])
+
+
+def cross(steps: Steps, x: Any, y: Any, *, axis: int = -1) -> Any:
+    """The cross product of vectors, each of which becomes one chunk."""
+    return elementwise(steps, in_one_chunk(x, axis), in_one_chunk(y, axis), axis=axis)
+
+
+def kron(steps: Steps, x: Any, y: Any) -> Any:
+    """Each chunk of x times each of y; where they lie side by side they are then laid together."""
+    product = elementwise(steps, *_reshaped(x, y, *spread(np.shape(x), np.shape(y))))
+    sizes = product.shape
+    return product.reshape(tuple([n * m for n, m in zip(sizes[::2], sizes[1::2], strict=True)]))
 
 
 def vecdot(steps: Steps, x: Any, y: Any, *, axis: int = -1) -> Any:

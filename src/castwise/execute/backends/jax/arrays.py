@@ -23,6 +23,7 @@ from castwise.vocab.operands import Scalar
 _NAMES_ONLY = frozenset({"int1", "uint1", "float6_e2m3fn", "float6_e3m2fn"})
 _BYTE = 8  # on GPUs XLA loses elements between two dtypes that are both smaller
 _WITH_X64 = frozenset(map(dtype_named, ("int64", "uint64", "float64", "complex128")))
+_TAKE_MASKS = frozenset({"sum", "prod", "mean", "std", "var", "any", "all", "max", "min"})
 _HINT = "JAX has it with x64 on: jax.config.update('jax_enable_x64', True) at the start."
 
 
@@ -110,6 +111,10 @@ class JAX:
     def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
         """JAX's function, unless it does not take the dtype or rounds in between."""
         return function_of(op, dtype)
+
+    def takes_mask(self, op: str) -> bool:
+        """Its reductions do, its ufuncs not."""
+        return op in _TAKE_MASKS
 
     def read(self, array: Any, key: Any) -> Any:
         """The elements at an index."""

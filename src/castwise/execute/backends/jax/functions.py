@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from castwise.execute import product_recipes
 from castwise.execute.functions import STANDARD, Function
 from castwise.vocab.dtypes import DType
 
@@ -90,7 +91,7 @@ _NOT_FOR_COMPLEX: dict[str, Function | None] = {
 def _functions() -> dict[str, Function]:
     """Where JAX has an op outside of jax.numpy or under another name than the standard."""
     return {
-        "ldexp": _ldexp,
+        "ldexp": _ldexp, "vecdot": functools.partial(product_recipes.vecdot, jnp),
         "erf": jax.lax.erf, "rsqrt": jax.lax.rsqrt, "norm": jnp.linalg.norm,
         "xlogy": jax.scipy.special.xlogy, "logsumexp": jax.nn.logsumexp, "relu": jax.nn.relu,
         "sigmoid": jax.nn.sigmoid, "softmax": jax.nn.softmax, "log_softmax": jax.nn.log_softmax,

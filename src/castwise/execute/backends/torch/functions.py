@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeAlias
 
 import array_api_compat.torch as standard
@@ -11,6 +12,7 @@ import torch
 from castwise.errors import UsageError
 from castwise.execute.backends.torch.complex_order import ON_COMPLEX
 from castwise.execute.backends.torch.written import WRITTEN
+from castwise.execute.recipes import RECIPES
 from castwise.vocab.dtypes import DType
 
 Function: TypeAlias = Callable[..., Any]
@@ -27,13 +29,15 @@ _SAME_NAME = (
 )  # fmt: skip
 _OF_THE_STANDARD = (
     "concat", "sum", "prod", "mean", "std", "var", "any", "all", "max", "min", "count_nonzero",
-    "tensordot", "vecdot",
+    "tensordot",
 )  # fmt: skip
+_BY_RECIPE = ("outer", "vecdot", "cross", "kron")  # torch's own take fewer shapes
 # What torch has no kernel for, or answers in another dtype.
 _NOT_IN_BOOL = frozenset({
     "sub", "floor_divide", "remainder", "fmod", "pow", "matmul", "dot", "clamp", "addcmul", "abs",
     "neg", "square", "floor", "ceil", "round", "trunc", "argmax", "argmin", "bitwise_left_shift",
-    "bitwise_right_shift", "relu", "threshold", "tensordot", "vecdot",
+    "bitwise_right_shift", "relu", "threshold", "tensordot", "inner", "vecdot",
+    "cross",
 })  # fmt: skip
 _NOT_IN_COMPLEX = frozenset({
     "floor_divide", "remainder", "fmod", "atan2", "hypot", "copysign", "nextafter", "heaviside",
@@ -45,19 +49,20 @@ _NOT_IN_INTEGERS = frozenset({"logaddexp", "logaddexp2", "mean"})
 _ROUNDS_BETWEEN = frozenset({
     "floor_divide", "remainder", "fmod", "logaddexp", "logaddexp2", "xlogy", "rsqrt", "erf", "gelu",
     "prod", "cumsum", "cumprod", "logsumexp", "softmax", "log_softmax", "median", "isclose",
-    "allclose",     "angle",
+    "allclose", "angle", "cross",
 })  # fmt: skip
 # What torch.autocast makes compute in another dtype than that of the arrays.
 _AUTOCAST = frozenset({
     "matmul", "dot", "pow", "float_power", "exp", "log", "rsqrt", "reciprocal", "sum", "prod",
-    "cumsum", "cumprod", "softmax", "log_softmax", "logsumexp", "norm", "tensordot", "vecdot",
-    "expm1", "log1p", "log2", "log10", "tan", "asin", "acos", "sinh", "cosh", "exp2",
+    "cumsum", "cumprod", "softmax", "log_softmax", "logsumexp", "norm", "tensordot", "inner",
+    "vecdot", "expm1", "log1p", "log2", "log10", "tan", "asin", "acos", "sinh", "cosh", "exp2",
 })  # fmt: skip
 # These move elements, whatever the dtype.
 _MOVES = frozenset({"where", "concat", "stack", "positive"})
 _FUNCTIONS: dict[str, Function] = {
     **{name: getattr(torch, name) for name in _SAME_NAME},
     **{name: getattr(standard, name) for name in _OF_THE_STANDARD},
+    **{name: partial(RECIPES[name], standard) for name in _BY_RECIPE},
     **WRITTEN,
     "positive": torch.positive,
     "float_power": WRITTEN["pow"],

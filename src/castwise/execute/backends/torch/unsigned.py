@@ -33,8 +33,8 @@ _ORDERED = frozenset({
 _SAME_BITS = frozenset({
     "add", "sub", "mul", "neg", "square", "addcmul", "eq", "ne", "logical_and", "logical_or",
     "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not",
-    "bitwise_left_shift", "matmul", "dot", "sum", "prod", "cumsum", "cumprod", "any", "all",
-    "count_nonzero", "imag",
+    "bitwise_left_shift", "matmul", "dot", "outer", "inner", "vecdot", "cross", "kron", "sum",
+    "prod", "cumsum", "cumprod", "any", "all", "count_nonzero", "imag",
 })  # fmt: skip
 
 

@@ -84,6 +84,15 @@ def dot(x: Any, y: Any) -> Any:
     return product.reshape(*x.shape[:-1], *columns.shape[1:])
 
 
+def inner(x: Any, y: Any) -> Any:
+    """The product summed over the last dimension of both."""
+    if x.ndim == 0 or y.ndim == 0:
+        return torch.mul(x, y)
+    rows, columns = [math.prod(z.shape[:-1]) for z in (x, y)]
+    product = matmul(x.reshape(rows, x.shape[-1]), y.reshape(columns, y.shape[-1]).T)
+    return product.reshape((*x.shape[:-1], *y.shape[:-1]))
+
+
 def real(x: Any) -> Any:
     """The real part, in the memory of the whole."""
     return x.real
@@ -175,7 +184,7 @@ def allclose(x: Any, y: Any, **tolerance: Any) -> Any:
 WRITTEN: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        where, div, floor_divide, pow, ldexp, clamp, matmul, dot, real, imag, conj, threshold,
-        softmax, log_softmax, logsumexp, norm, median, isclose, allclose, exact_sqrt,
+        where, div, floor_divide, pow, ldexp, clamp, matmul, dot, inner, real, imag, conj,
+        threshold, softmax, log_softmax, logsumexp, norm, median, isclose, allclose, exact_sqrt,
     )
 }  # fmt: skip
