@@ -19,6 +19,7 @@ from castwise.execute.place import Place
 from castwise.execute.shape_rules import (
     full_exponents,
     is_cumulation,
+    is_logsumexp,
     is_median,
     is_part_or_self,
     made_array,
@@ -305,6 +306,7 @@ _RULES: dict[str, Rules] = {
     "sqrt": (_is_root,),
     "round": (_is_rounding,),
     **dict.fromkeys(("cumsum", "cumprod"), (is_cumulation,)),
+    "logsumexp": (is_logsumexp,),
     **dict.fromkeys(("median", "lower_median"), (is_median,)),
     **dict.fromkeys(("positive", "real", "imag", "conj"), (is_part_or_self,)),
 }

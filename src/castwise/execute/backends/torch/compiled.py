@@ -32,7 +32,8 @@ def register() -> None:
         )
     trees.register_pytree_node(_Word, lambda word: ([], word.text), lambda _, text: _Word(text))
     trees.register_pytree_node(_Slice, lambda key: (key.ends, None), lambda ends, _: _Slice(ends))
-    for function in (*_FUNCTIONS, *operators()):
+    called: list[Callable[..., Any]] = [*_FUNCTIONS, *operators()]
+    for function in called:
         let_call(function)
     for function in (assigned, update):
         _let_write(function)
@@ -198,7 +199,8 @@ def _unflattened(leaves: Iterable[Any], carried: tuple[str, int, int]) -> Tensor
 
 # torch finds what a function closes over by the method that it stands for: these close over
 # nothing, as the methods themselves do.
-_astype, _under, _getitem = map(_calling, (Tensor.astype, Tensor.under, Tensor.__getitem__))
+_astype, _under = _calling(Tensor.astype), _calling(Tensor.under)
+_getitem = _calling(Tensor.__getitem__)
 
 
 def _traced_astype(*arguments: Any, **options: Any) -> Any:
