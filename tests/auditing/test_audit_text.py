@@ -163,3 +163,17 @@ def test_stacked_arrays_keep_the_line_that_made_them_wide(tmp_path: Path) -> Non
     (origin,) = found.origins
     assert origin.code == "image / 255"
     assert [finding.op for finding in origin.findings] == ["mul", "div"]
+
+
+def test_dtypes_that_are_out_of_scope_are_counted_and_named(tmp_path: Path) -> None:
+    program = """
+    wide = np.ones(2, np.longdouble)
+    day = np.array(["2020-01-01"], dtype="datetime64[D]")
+    apart = wide + 1, np.array([1, 2], dtype=object) * 2, day < day
+    of_wide = wide * np.ones(2, np.int32)
+    of_objects = np.add(np.array([1, 2], dtype=object), np.ones(2, np.int32))
+    of_time = np.array([1, 2], dtype="timedelta64[s]") * np.ones(2, np.int32)
+    """
+    found = audited(program, tmp_path)
+    assert not found.findings
+    assert "Not understood: 3 (a dtype that is out of scope 3)." in audit_text(found)

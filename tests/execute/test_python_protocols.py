@@ -11,7 +11,7 @@ from castwise.errors import UsageError
 
 
 def test_divmod_is_quotient_and_remainder():
-    t = cw.asarray([7, -7], dtype="int32", dialect="torch")
+    t = cw.asarray([7, -7], dtype="int32", dialect="numpy")
     quotient, remainder = divmod(t, 2)
     assert (quotient.tolist(), remainder.tolist()) == ([3, -4], [1, 1])
     quotient, remainder = divmod(9, t)

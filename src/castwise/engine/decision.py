@@ -94,6 +94,8 @@ class Question:
         alpha = (type(self.alpha), self.alpha)  # True and 1 are equal, and not the same alpha
         if self.op.counts_dimensions:
             operands = (*operands, *[min(operand.rank, 2) for operand in self.operands])
+        if self.op.counts_elements:
+            operands = (*operands, *[operand.is_empty for operand in self.operands])
         if self.op.family == "questions":  # a dtype by itself may count for more than an array
             operands = (*operands, *[operand.shape is None for operand in self.operands])
         named = () if self.named is NOTHING else self.named.key

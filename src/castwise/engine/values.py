@@ -58,6 +58,8 @@ def check_exponent(plan: Plan, exponent: Operand) -> None:
 def _check_power(plan: Plan, operands: tuple[Operand, ...]) -> None:
     """Raises Refusal where an integer power has a negative exponent, or a base that counts so."""
     base, exponent = operands
+    if plan.negative_exponent == "elements raise" and (base.is_empty or exponent.is_empty):
+        return
     why = ""
     looks = exponent.is_scalar or plan.negative_exponent != "number raises"
     if looks and isinstance(exponent.value, int) and exponent.value < 0:

@@ -30,9 +30,6 @@ class ArrayObject:
         def _of(cls, array: Any, kind: Kind) -> Tensor: ...
         def item(self) -> Any: ...
         def __getitem__(self, key: Any) -> Tensor: ...
-        def __floordiv__(self, other: Any) -> Any: ...
-
-        __rfloordiv__ = __mod__ = __rmod__ = __floordiv__
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         """The functions of the standard on tensors; one namespace for all its versions.
@@ -122,19 +119,6 @@ class ArrayObject:
         if dtype.kind != "int" or shape:
             raise TypeError(f"only a 0-d integer tensor is an index, not {dtype}{list(shape)}.")
         return int(self.item())
-
-    def __divmod__(self, other: Any) -> Any:
-        quotient = self.__floordiv__(other)
-        return quotient if quotient is NotImplemented else (quotient, self.__mod__(other))
-
-    def __rdivmod__(self, other: Any) -> Any:
-        quotient = self.__rfloordiv__(other)
-        return quotient if quotient is NotImplemented else (quotient, self.__rmod__(other))
-
-    def __round__(self, ndigits: int | None = None) -> Tensor:
-        raise TypeError(
-            "round(x) is one of Python's numbers: write cw.apply('round', x), or round(x.item())."
-        )
 
     def __trunc__(self) -> Tensor:
         raise TypeError(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable, Collection
 from typing import Any, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
@@ -82,6 +83,32 @@ class TakesConstants(Protocol):
         """The number that a 0-d constant is; None of any other array."""
 
 
+@runtime_checkable
+class TracesAlone(Protocol):
+    """A backend whose tracers take nothing but what was made while they trace."""
+
+    plain: type  # of arrays that hold values
+
+
+def constant(backend: Backend, value: Scalar, dtype: DType) -> Callable[[Any], Any]:
+    """What gives a number to compute with beside an array: made once, and anew while tracing."""
+    if not isinstance(backend, TracesAlone):
+        number = backend.number(value, dtype)
+        return lambda array: number
+    plain: type = backend.plain
+    made: list[Any] = []
+
+    def beside(array: Any) -> Any:
+        if made and type(array) is plain:
+            return made[0]
+        number = backend.number(value, dtype)
+        if backend.is_concrete(number):
+            made[:] = [number]
+        return number
+
+    return beside
+
+
 def known_number(operand: Any, backend: Backend) -> float | None:
     """A Python number or the value of a 0-d array; None where it is not there to be read."""
     if not backend.owns(operand) or backend.is_concrete(operand):
@@ -113,6 +140,15 @@ def backend_named(name: str) -> Backend:
 def backend_names() -> tuple[str, ...]:
     """The names of all backends, installed or not."""
     return tuple(file.name for file in pkgutil.iter_modules(backends.__path__))
+
+
+def introduce_tensors() -> None:
+    """Tells libraries that are loaded already of tensors, where they want to know beforehand."""
+    for file in pkgutil.iter_modules(backends.__path__):
+        if file.ispkg and file.name in sys.modules:
+            package = importlib.import_module(f"{backends.__name__}.{file.name}")
+            if hasattr(package, "introduce"):
+                package.introduce()
 
 
 def backend_of(thing: Any) -> Backend | None:

@@ -19,6 +19,7 @@ from castwise.execute.place import Place
 from castwise.execute.shape_rules import (
     full_exponents,
     is_cumulation,
+    is_logsumexp,
     is_median,
     is_part_or_self,
     made_array,
@@ -238,11 +239,11 @@ def _is_shift(function: Function, at: Place) -> Function:
     """Shifts by fewer than no bits, or by as many as there are or more."""
     rule = at.values.shifts
     if rule == "modulo width":
-        width = at.number(max(at.compute.bits, 32) - 1)
-        return lambda x, y: function(x, at.do("bitwise_and", y, width))
+        width = at.constant(max(at.compute.bits, 32) - 1)
+        return lambda x, y: function(x, at.do("bitwise_and", y, width(y)))
     if rule == "clamped":
-        bounds = at.number(0), at.number(at.compute.bits - 1)
-        return lambda x, y: function(x, at.do("minimum", at.do("maximum", y, bounds[0]), bounds[1]))
+        least, most = at.constant(0), at.constant(at.compute.bits - 1)
+        return lambda x, y: function(x, at.do("minimum", at.do("maximum", y, least(y)), most(y)))
     return function
 
 
@@ -270,8 +271,8 @@ def _is_root(function: Function, at: Place) -> Function:
 def _is_sign(function: Function, at: Place) -> Function:
     if at.compute.kind != "float" or not at.differs("sign_of_nan"):
         return function
-    of_nan = at.number(0) if at.values.sign_of_nan == "zero" else at.number(float("nan"))
-    return lambda x: at.choose(at.do("ne", x, x), of_nan, function(x))
+    of_nan = at.constant(0 if at.values.sign_of_nan == "zero" else float("nan"))
+    return lambda x: at.choose(at.do("ne", x, x), of_nan(x), function(x))
 
 
 def _is_rounding(function: Function, at: Place) -> Function:
@@ -305,6 +306,7 @@ _RULES: dict[str, Rules] = {
     "sqrt": (_is_root,),
     "round": (_is_rounding,),
     **dict.fromkeys(("cumsum", "cumprod"), (is_cumulation,)),
+    "logsumexp": (is_logsumexp,),
     **dict.fromkeys(("median", "lower_median"), (is_median,)),
     **dict.fromkeys(("positive", "real", "imag", "conj"), (is_part_or_self,)),
 }

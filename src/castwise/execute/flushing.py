@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
-from castwise.execute.backend import Backend
+from castwise.execute.backend import Backend, constant
 from castwise.execute.functions import Function, function_for
 from castwise.vocab.dtypes import DType
 
@@ -41,7 +41,7 @@ def is_flushed(held: DType) -> bool:
 @functools.lru_cache(maxsize=64)
 def flusher(backend: Backend, held: DType) -> Function:
     """What puts zeros of the same sign in the place of subnormal floats."""
-    least, zero = backend.number(_least(held), held), backend.number(0, held)
+    least, zero = constant(backend, _least(held), held), constant(backend, 0, held)
     size, below, times, choose = (
         function_for(backend, op, held) for op in ("abs", "lt", "mul", "where")
     )
@@ -50,7 +50,7 @@ def flusher(backend: Backend, held: DType) -> Function:
     def flushed(array: Any) -> Any:
         if not has_small(array):
             return array  # as nearly always
-        return choose(below(size(array), least), times(array, zero), array)
+        return choose(below(size(array), least(array)), times(array, zero(array)), array)
 
     return flushed
 
@@ -101,10 +101,10 @@ def _finder(backend: Backend, held: DType, limit: float) -> Test:
     if isinstance(backend, FindsSmall):
         return backend.finder_below(held, limit)
     size, below = function_for(backend, "abs", held), function_for(backend, "lt", held)
-    end = backend.number(limit, held)
+    end = constant(backend, limit, held)
 
     def has_below(array: Any) -> bool:
-        is_small = below(size(array), end)
+        is_small = below(size(array), end(array))
         return not backend.is_concrete(is_small) or bool(is_small.any())
 
     return has_below

@@ -14,6 +14,7 @@ from castwise.errors import CallError, UsageError
 from castwise.execute.apply import apply_operator
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.calling import apply
+from castwise.execute.python_functions import quotient_and_remainder
 from castwise.execute.tensor import Tensor
 from castwise.frameworks.catalog import DEFAULT, dialect_named
 from castwise.vocab.ops import Op
@@ -162,9 +163,7 @@ def _array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **options:
     if method != "__call__":
         raise not_called(f"{name}.{method}")
     if ufunc.__name__ == "divmod" and not options:
-        first, second = inputs
-        is_left = isinstance(first, Tensor)
-        return first.__divmod__(second) if is_left else second.__rdivmod__(first)
+        return quotient_and_remainder(*inputs)
     row = _op(name)
     is_operator = len(inputs) == 2 and row is not None and row.symbol and not options
     if is_operator and row and hasattr(inputs[0], "dtype") and not isinstance(inputs[0], Tensor):

@@ -67,4 +67,10 @@ def install() -> None:
         setattr(Tensor, f"__{name}__", _unary(op))
 
 
+def operators() -> list[Callable[..., Any]]:
+    """The operators of a tensor that give a new one."""
+    names = [*OPERATORS, *[f"r{name}" for name in OPERATORS], *_COMPARISONS, *_UNARY]
+    return [getattr(Tensor, f"__{name}__") for name in names]
+
+
 install()

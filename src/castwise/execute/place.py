@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from castwise.execute.backend import Backend
+from castwise.execute.backend import Backend, constant
 from castwise.execute.casting import own_values
 from castwise.execute.functions import function_for
 from castwise.frameworks.value_rules import Values
@@ -32,6 +33,10 @@ class Place:
 
     def number(self, value: int | float) -> Any:
         return self.backend.number(value, self.compute)
+
+    def constant(self, value: int | float) -> Callable[[Any], Any]:
+        """What gives a number beside an array, for more than one computation."""
+        return constant(self.backend, value, self.compute)
 
     def do(self, op: str, *arrays: Any) -> Any:
         """Another op in the same dtype."""

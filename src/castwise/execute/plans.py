@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from castwise.engine.decision import Decision
 from castwise.engine.forms import as_computed
 from castwise.errors import PromotionError
-from castwise.execute.backend import Backend
+from castwise.execute.backend import Backend, TracesAlone
 from castwise.execute.kinds import Kind
-from castwise.execute.steps import running_whole, steps_of
+from castwise.execute.steps import Take, running_whole, steps_of
 from castwise.execute.value_steps import under_rules
 from castwise.vocab.dtypes import dtypes_of
 
@@ -82,7 +82,16 @@ class Plan:
             run = (lambda x: function(left(x), value)) if left else (lambda x: function(x, value))
         else:
             run = (lambda x: function(value, right(x))) if right else (lambda x: function(value, x))
-        return BesideNumber(run, self.kind)
+        return BesideNumber(self._unless_traced(run, place, number), self.kind)
+
+    def _unless_traced(self, run: Take, place: int, number: Any) -> Take:
+        """A computation beside a number, which is made anew beside what is being traced."""
+        if not isinstance(self.backend, TracesAlone):
+            return run
+        plain, again = self.backend.plain, self._carefully
+        if place:
+            return lambda x: run(x) if type(x) is plain else again(x, number)
+        return lambda x: run(x) if type(x) is plain else again(number, x)
 
     def _directly(self) -> Callable[..., Any]:
         """The computation without a look at its result."""

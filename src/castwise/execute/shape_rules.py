@@ -64,16 +64,33 @@ def is_median(function: Function, at: Place) -> Function:
         if 0 not in counted:
             return function(x, axis=axis, keepdims=keepdims)
         if at.values.median_of_none == "raises":
-            raise UsageError(
-                f"the median of no elements, of the shape {tuple(x.shape)}, raises in this "
-                "dialect: look at x.size first."
-            )
+            raise _of_nothing(at, x)
         empty = function_for(at.backend, "sum", at.compute)(x, axis=axis, keepdims=keepdims)
         zeros = at.backend.cast(empty, at.compute)
         is_integer = at.compute.kind in ("bool", "int")
         return zeros if is_integer else at.do("mul", zeros, at.number(math.nan))
 
     return computed
+
+
+def is_logsumexp(function: Function, at: Place) -> Function:
+    """logsumexp, where there is none of an array without elements."""
+    if at.values.logsumexp_of_none != "raises":
+        return function
+
+    def computed(x: Any, **options: Any) -> Any:
+        if 0 in x.shape:
+            raise _of_nothing(at, x)
+        return function(x, **options)
+
+    return computed
+
+
+def _of_nothing(at: Place, x: Any) -> UsageError:
+    return UsageError(
+        f"the {at.op} of no elements, of the shape {tuple(x.shape)}, raises in this dialect: look "
+        "at x.size first."
+    )
 
 
 def is_part_or_self(function: Function, at: Place) -> Function:

@@ -13,9 +13,8 @@ _OPS = {
         numpy_scalars="float64 -> float; complex128 -> complex",  # subclasses of Python's own
     ),
     "*/operator */inplace": Rule(numpy_scalars=""),
-    "pow bitwise_left_shift/function bitwise_right_shift/function": Rule(
-        negative_exponent="raises"
-    ),
+    "pow": Rule(negative_exponent="elements raise"),
+    "bitwise_left_shift/function bitwise_right_shift/function": Rule(negative_exponent="raises"),
     "clamp": Rule(
         computes="int float", joins="first operand", out_of_range="compares within 64 bits"
     ),
@@ -70,7 +69,7 @@ ARRAY_API = Dialect(
     casts="safe",
     assigns="safe",
     assigns_beyond="raises",
-    values=Values(shares_memory="real imag"),
+    values=Values(shares_memory="real imag", divmod="refused"),
     ops=_OPS,
     prefixes="xp xp.linalg array_api_strict",
     aliases={

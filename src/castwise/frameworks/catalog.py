@@ -32,7 +32,7 @@ VARIABLE = "CASTWISE_DIALECT"  # the environment variable that names the default
 # What `use` chose; None outside every block.
 chosen_dialect: ContextVar[Dialect | None] = ContextVar("castwise dialect", default=None)
 # What `set_default` or the environment chose, once somebody asked: one entry, or none yet.
-_of_process: list[Dialect | None] = []
+of_process: list[Dialect | None] = []
 _forgetting: list[Callable[[], None]] = []
 
 
@@ -193,7 +193,7 @@ def set_default(dialect: str | Dialect | None) -> None:
 
     Raises UsageError for an unknown name.
     """
-    _of_process[:] = [] if dialect is None else [to_dialect(dialect)]
+    of_process[:] = [] if dialect is None else [to_dialect(dialect)]
     for forget in _forgetting:
         forget()
 
@@ -208,9 +208,9 @@ def chosen_here() -> Dialect | None:
     chosen = chosen_dialect.get()
     if chosen is not None:
         return chosen
-    if not _of_process:
-        _of_process.append(_from_environment())
-    return _of_process[0]
+    if not of_process:
+        of_process.append(_from_environment())
+    return of_process[0]
 
 
 def _from_environment() -> Dialect | None:

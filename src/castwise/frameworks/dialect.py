@@ -122,8 +122,8 @@ class Rule:
     checks: str | None = None  # compute dtypes for which it looks at scalars; all by default
     exponent_fits: str | None = None  # it looks at the exponent alone, which must fit this too
     # "raises": an integer to a negative integer power; "number raises": to that of a Python number
-    # alone, not of a 0-d array; "raises on either side": a negative Python
-    # int as the base of one, too.
+    # alone, not of a 0-d array; "raises on either side": a negative Python int as the base of one,
+    # too; "elements raise": where there are any.
     negative_exponent: str | None = None
     result: str | None = None
     result_of: str | None = None  # "uint8 -> uint8": exceptions to `result`, by compute dtype

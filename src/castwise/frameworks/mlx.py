@@ -46,6 +46,8 @@ MLX = Dialect(
         sign_of_nan="zero",
         assigned_shapes="leading ones dropped",
         median_of_none="raises",
+        logsumexp_of_none="raises",
+        divmod="refused",
         float_errors="silent",
     ),
     ops={

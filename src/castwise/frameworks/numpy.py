@@ -49,7 +49,7 @@ _OPS = {
     "sign round": Rule(computes="int float complex"),
     "div": Rule(converts="bool int -> float64"),
     "floor_divide remainder fmod": Rule(computes="int float"),
-    "pow": Rule(computes="int float complex", negative_exponent="raises"),
+    "pow": Rule(computes="int float complex", negative_exponent="elements raise"),
     "square conj reciprocal": Rule(computes="int float complex"),
     "round": Rule(converts="bool -> float16"),
     "heaviside signbit": Rule(computes="float"),

@@ -211,6 +211,7 @@ PADDLE = Dialect(
         float_errors="silent",
         assigned_shapes="leading ones dropped",
         elements="views",
+        divmod="refused",
     ),
     ops=_OPS,
     prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",

@@ -129,6 +129,7 @@ TENSORFLOW = Dialect(
         crossed_bounds="lower",
         float_errors="silent",
         truth="real part",
+        divmod="refused",
     ),
     prefixes="tf tf.math tf.bitwise tf.nn tf.linalg tensorflow tensorflow.math",
     aliases={
@@ -192,6 +193,7 @@ _PLAIN = (
 
 TENSORFLOW_NP_ALL = TENSORFLOW.vary(
     mode="np-all",
+    values=replace(TENSORFLOW.values, round="same dtype"),
     about="TensorFlow with NumPy behaviour, conversion mode ALL: a lattice with weak tensors.",
     evidence="recorded from TensorFlow 2.21.0, CPU, eager,"
     " experimental_enable_numpy_behavior(dtype_conversion_mode='all')",

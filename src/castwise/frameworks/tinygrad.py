@@ -45,6 +45,7 @@ TINYGRAD = Dialect(
         correction=1,
         reciprocal_first="div",
         float_errors="silent",
+        divmod="refused",
     ),
     ops={
         "*": Rule(scalars="as nodes", numpy_scalars="float64 -> float"),

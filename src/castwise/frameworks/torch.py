@@ -205,6 +205,7 @@ TORCH = Dialect(
         overlaps="refused",
         cumulated_number="0-d",
         shares_memory="positive real imag conj",
+        divmod="refused",
     ),
     ops=_OPS,
     prefixes="torch torch.Tensor torch.linalg torch.special torch.nn.functional F",

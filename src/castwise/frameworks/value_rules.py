@@ -143,6 +143,18 @@ OVERLAPS = {
 # cumsum and cumprod of a 0-d array.
 CUMULATED_NUMBER = {"one element": "they have one element", "0-d": "they are 0-d"}
 MEDIAN_OF_NONE = {"nan": "it is NaN, of integers 0", "raises": "it raises"}
+LOGSUMEXP_OF_NONE = {"minus infinity": "it is -inf", "raises": "it raises"}
+# Python's divmod(x, y).
+DIVMOD = {
+    "quotient and remainder": "it is `x // y` and `x % y`",
+    "refused": "it is no function of arrays",
+}
+# Python's round(x) and round(x, digits).
+ROUND = {
+    "refused": "it is no function of arrays",
+    "integers": "it gives integers of the default width; with digits the dtype stays",
+    "same dtype": "the dtype stays, with digits and without",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +188,9 @@ class Values:
     overlaps: str = "allowed"
     cumulated_number: str = "one element"
     median_of_none: str = "nan"
+    logsumexp_of_none: str = "minus infinity"
+    divmod: str = "quotient and remainder"
+    round: str = "refused"
     correction: int = 0  # std and var divide by the count less this
     # Ops, in which a Python number or a 0-d array beside small floats is not rounded to them.
     wide_scalars: str = ""
@@ -218,4 +233,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "overlaps": OVERLAPS,
     "cumulated_number": CUMULATED_NUMBER,
     "median_of_none": MEDIAN_OF_NONE,
+    "logsumexp_of_none": LOGSUMEXP_OF_NONE,
+    "divmod": DIVMOD,
+    "round": ROUND,
 }

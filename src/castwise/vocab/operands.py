@@ -76,6 +76,11 @@ class Operand:
         """How many dimensions it has; as many as anyone could ask for where it does not show."""
         return math.inf if self.shape is None and self.dtype else len(self.shape or ())
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is known to have no elements."""
+        return self.shape is not None and 0 in self.shape
+
     def __str__(self) -> str:
         if self.dtype is None:
             return scalar_text(self.value)  # None where it is undefined

@@ -50,6 +50,7 @@ class Op:
     accumulates: bool = False  # small integers are summed in a wide one, as the dialect says
     is_condition_first: bool = False  # `where`: operand 0 chooses and takes no part
     counts_dimensions: bool = False  # a rule may tell vectors from matrices
+    counts_elements: bool = False  # a rule may tell whether there are any
     operand_names: tuple[str, ...] = ()  # the names by which operands may be given, from the first
     parameters: tuple[str, ...] = ()  # what may follow the operands: it has no say in the dtype
     takes_alpha: bool = False  # the second operand may have a factor
@@ -124,7 +125,7 @@ _ROWS = [
     *_row("real_div multiply_no_nan", 2, computes=FLOATING, family="arithmetic"),
     *_row("floor_div truncate_div", 2, computes=REAL, family="arithmetic"),
     *_row("div_no_nan", 2, computes=FLOATING, integers_become_float=True, family="arithmetic"),
-    *_row("pow:**", 2, family="arithmetic"),
+    *_row("pow:**", 2, counts_elements=True, family="arithmetic"),
     *_row("float_power", 2, computes="float64 complex128", family="arithmetic"),
     *_row("eq:== ne:!= lt:< le:<= gt:> ge:>=", 2, result="bool", family="comparison"),
     *_row("logical_and logical_or logical_xor", 2, result="bool", family="logic"),
@@ -268,8 +269,8 @@ def declare_op(
 
 
 _FIXED = (
-    *("name", "arity", "family", "symbol", "counts_dimensions", "takes_alpha", "takes"),
-    "compute",
+    *("name", "arity", "family", "symbol", "counts_dimensions", "counts_elements", "takes_alpha"),
+    *("takes", "compute"),
 )
 
 

@@ -41,6 +41,7 @@ class Torch:
     name = "torch"
     speaks = "torch"
     namespace = standard
+    plain = torch.Tensor
     takes_alpha = True
     takes_exponents = True  # beside which its pow has kernels of their own
 

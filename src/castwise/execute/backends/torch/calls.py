@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch.overrides import resolve_name
 
+from castwise.execute.apply import apply_operator
+from castwise.execute.backends.torch.compiled import constant, let_call
+from castwise.execute.inplace import OPERATORS
 from castwise.execute.library_calls import called, not_called, parameters
 from castwise.execute.tensor import Tensor
+from castwise.vocab.ops import OPS
 
 # With a dimension, or a second tensor, these are other functions than without.
 _OF_ONE = frozenset({"torch.max", "torch.min", "torch.median"})
@@ -17,6 +22,7 @@ _OF_ONE = frozenset({"torch.max", "torch.min", "torch.median"})
 def register() -> None:
     """Tells torch that tensors take its functions."""
     Tensor.__torch_function__ = classmethod(_torch_function)  # type: ignore[attr-defined]
+    let_call(_by_name)
 
 
 def _torch_function(
@@ -26,12 +32,44 @@ def _torch_function(
     arguments: tuple[Any, ...] = (),
     options: dict[str, Any] | None = None,
 ) -> Any:
-    name, options = resolve_name(function) or str(function), _given(function, options or {})
+    is_compiled = torch.compiler.is_compiling()
+    return _by_name(_name(function), arguments, options or {}, is_compiled=is_compiled)
+
+
+@constant
+def _name(function: Callable[..., Any]) -> str:
+    """The name of a function, by which it is found again."""
+    name = resolve_name(function) or str(function)
+    _functions[name] = function
+    return name
+
+
+_functions: dict[str, Callable[..., Any]] = {}
+
+
+def _by_name(
+    name: str, arguments: tuple[Any, ...], options: dict[str, Any], *, is_compiled: bool
+) -> Any:
+    function = _functions[name]
+    options = _given(function, options)
     # A method is called by operators too: refused here, torch leaves them to the tensor.
     is_method = name.startswith("torch.Tensor.")
+    if is_method and is_compiled:  # its compiler leaves nothing
+        return _operated(name, arguments)
     if is_method or (name in _OF_ONE and (len(arguments) > 1 or options)):
         raise not_called(f"{name}{'' if is_method else ' with more than one argument'}")
     return called(name, function, arguments, options)
+
+
+def _operated(name: str, arguments: tuple[Any, ...]) -> Any:
+    """The result of an operator, by the method that torch's compiler has for it."""
+    tail = name.rpartition(".")[2].strip("_")
+    if tail not in OPERATORS and tail[1:] in OPERATORS:
+        tail, arguments = tail[1:], arguments[::-1]
+    row = OPS.get(OPERATORS.get(tail, tail))
+    if row is None or not row.symbol or len(arguments) != 2:
+        raise not_called(name)
+    return apply_operator(row.name, *arguments)
 
 
 def _given(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,236 @@
+"""torch.compile on castwise tensors: what decides is called while torch traces, and not traced."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch.utils import _pytree as trees
+
+from castwise.execute.apply import apply_op, apply_several
+from castwise.execute.inplace import assigned, update
+from castwise.execute.kinds import Kind
+from castwise.execute.operators import operators
+from castwise.execute.tensor import Tensor, asarray, wrapped
+from castwise.frameworks.catalog import chosen_dialect, chosen_here, of_process
+from castwise.frameworks.dialect import Dialect
+from castwise.vocab.dtypes import DType
+
+_FUNCTIONS = (apply_op, apply_several, asarray, wrapped)
+_TRIED = "2.13"  # torch's compiler before was not tried, and stops at a tensor
+_called: list[Callable[..., Any]] = []  # which torch is yet to learn of
+
+
+def register() -> None:
+    """Tells torch what is in a tensor, and which functions it is to call instead of tracing."""
+    trees.register_pytree_node(Tensor, _flattened, _unflattened)
+    for kept in (Kind, Dialect, DType):
+        trees.register_pytree_node(
+            kept, lambda thing: ([], _name(thing)), lambda _, name: getattr(_kept, name)
+        )
+    trees.register_pytree_node(_Word, lambda word: ([], word.text), lambda _, text: _Word(text))
+    trees.register_pytree_node(_Slice, lambda key: (key.ends, None), lambda ends, _: _Slice(ends))
+    called: list[Callable[..., Any]] = [*_FUNCTIONS, *operators()]
+    for function in called:
+        let_call(function)
+    for function in (assigned, update):
+        _let_write(function)
+    if torch.__version__ >= _TRIED:
+        for name, stand_in in _METHODS.items():
+            getattr(Tensor, name)._torchdynamo_inline = stand_in
+
+
+def let_call(function: Callable[..., Any]) -> None:
+    """Lets torch call a function while it traces, instead of tracing into it."""
+    if torch.__version__ < _TRIED:
+        return
+    called = _calling(function)
+
+    def stand_in(*arguments: Any, **options: Any) -> Any:
+        _allow_calls()
+        return called(_packed(arguments), _packed(options))
+
+    function._torchdynamo_inline = stand_in  # type: ignore[attr-defined]
+
+
+def _let_write(function: Callable[..., Any]) -> None:
+    """Lets torch call a function that may write into its second argument: what is new of it is
+    put there when torch runs what it compiled."""
+    if torch.__version__ < _TRIED:
+        return
+    called = _calling(_telling(function))
+
+    def stand_in(name: str, target: Tensor, *others: Any, **options: Any) -> Any:
+        _allow_calls()
+        found, is_new = called(_packed((name, target, *others)), _packed(options))
+        if is_new.text:
+            return found
+        target._array, target._kind = found._array, found._kind
+        return target
+
+    function._torchdynamo_inline = stand_in  # type: ignore[attr-defined]
+
+
+def _telling(function: Callable[..., Any]) -> Callable[..., tuple[Any, _Word]]:
+    """A function that also tells whether it gives another tensor than its second argument."""
+
+    def told(name: str, target: Tensor, *others: Any, **options: Any) -> tuple[Any, _Word]:
+        found = function(name, target, *others, **options)
+        return found, _Word("new" if found is not target else "")
+
+    return told
+
+
+def _calling(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def called(arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        return function(*_unpacked(arguments), **_unpacked(options))
+
+    _called.append(called)
+    return called
+
+
+class _Word:
+    """Something that torch does not pass on by itself: None, `...`, text with a quote before it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+_WORDS = {"None": None, "...": ...}
+
+
+class _Slice:
+    """A slice of an index."""
+
+    def __init__(self, ends: Iterable[Any]) -> None:
+        self.ends = list(ends)
+
+
+def _packed(given: Any) -> Any:
+    """Arguments as torch passes them on."""
+    if given is None or given is ...:
+        return _Word("None" if given is None else "...")
+    if isinstance(given, str):
+        return _Word("'" + given)
+    if isinstance(given, slice):
+        return _Slice([_packed(given.start), _packed(given.stop), _packed(given.step)])
+    if isinstance(given, dict):
+        return {name: _packed(part) for name, part in given.items()}
+    if isinstance(given, (list, tuple)):
+        parts = [_packed(part) for part in given]
+        return tuple(parts) if isinstance(given, tuple) else parts
+    return given
+
+
+def _unpacked(given: Any) -> Any:
+    """Arguments as they were before."""
+    if isinstance(given, _Word):
+        return _WORDS[given.text] if given.text in _WORDS else given.text[1:]
+    if isinstance(given, _Slice):
+        return slice(*map(_unpacked, given.ends))
+    if isinstance(given, dict):
+        return {name: _unpacked(part) for name, part in given.items()}
+    if isinstance(given, (list, tuple)):
+        return type(given)(map(_unpacked, given))
+    return given
+
+
+def constant(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that torch calls while it traces, for what stays as it is."""
+    function._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    return function
+
+
+@constant
+def _allow_calls() -> None:
+    """What torch's `nonstrict_trace` does, not before its compiler is there: to import that takes
+    seconds."""
+    chosen_here()  # or the default would be looked for while torch looks at it
+    rules = torch._dynamo.trace_rules
+    while _called:
+        function = _called.pop()
+        rules._allowed_callable_ids.add(id(function))
+        rules._nonstrict_trace_callable_ids.add(id(function))
+
+
+class _Context:
+    """What `cw.use` chose, as torch looks at it before each run of what it compiled: an attribute
+    that no Python code computes."""
+
+    dialect = property(chosen_dialect.get)  # of a context without one: this object
+
+
+_context = _Context()
+
+
+class _Kept:
+    """What compiled functions were made with, by a name each: they may run at any time."""
+
+
+_kept = _Kept()
+
+
+@constant
+def _name(thing: Kind | Dialect | DType) -> str:
+    """What stands for a thing in a compiled function, to which torch passes no objects."""
+    name = f"_{id(thing)}"
+    setattr(_kept, name, thing)
+    return name
+
+
+def _flattened(tensor: Tensor) -> tuple[list[Any], tuple[str, int, int]]:
+    """The array, and what stands for the rest: the kind, and of a tensor without a dialect those
+    that it follows, so that what was compiled under one is not run under another."""
+    kind = tensor._kind
+    follows = (0, 0) if kind.dialect else (id(_context.dialect), id(of_process[0]))
+    return [tensor._array], (_name(kind), *follows)
+
+
+def _unflattened(leaves: Iterable[Any], carried: tuple[str, int, int]) -> Tensor:
+    (array,) = leaves
+    kind = getattr(_kept, carried[0])
+    if torch.compiler.is_compiling() or not isinstance(array, torch.Tensor):
+        return Tensor._of(array, kind)
+    return wrapped(array, kind)  # torch's functions on trees may have changed it
+
+
+# torch finds what a function closes over by the method that it stands for: these close over
+# nothing, as the methods themselves do.
+_astype, _under = _calling(Tensor.astype), _calling(Tensor.under)
+_getitem = _calling(Tensor.__getitem__)
+
+
+def _traced_astype(*arguments: Any, **options: Any) -> Any:
+    _allow_calls()
+    return _astype(_packed(arguments), _packed(options))
+
+
+def _traced_under(*arguments: Any, **options: Any) -> Any:
+    _allow_calls()
+    return _under(_packed(arguments), _packed(options))
+
+
+def _traced_getitem(*arguments: Any, **options: Any) -> Any:
+    _allow_calls()
+    return _getitem(_packed(arguments), _packed(options))
+
+
+@_calling
+def _assign(target: Tensor, *given: Any, **options: Any) -> Tensor:
+    target._assign(*given, **options)
+    return target
+
+
+def _traced_assign(target: Tensor, *given: Any, **options: Any) -> None:
+    _allow_calls()
+    found = _assign(_packed((target, *given)), _packed(options))
+    target._array, target._kind = found._array, found._kind
+
+
+_METHODS = {
+    "astype": _traced_astype, "under": _traced_under, "__getitem__": _traced_getitem,
+    "_assign": _traced_assign,
+}  # fmt: skip
