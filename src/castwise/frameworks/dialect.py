@@ -190,7 +190,7 @@ class Dialect(_Referable):
     caps: str = ""  # "float64 -> float32": what a compute dtype is cut to
     guards: tuple[str, ...] = ()  # of GUARDS
     index: str = "int64"
-    # "name name/form" -> dtypes the CPU lacks
+    # "*" or "name name/form" -> dtypes the CPU lacks
     no_kernel: Mapping[str, str] = field(default_factory=dict)
     ops: Mapping[str, Rule]  # "*" or "name name/form": Rule(...)
     prefixes: str = ""  # what the framework's names are written with: "np numpy"
