@@ -360,7 +360,7 @@ def verify(dialect: str, ops: tuple[str, ...], programs: Programs | None, as_jso
         echo_json(verification_json(found))
     else:
         click.echo(verification_text(found, paint_for_stdout()))
-    return _FOUND if found.drift else _DONE
+    return _DONE if found.agrees else _FOUND
 
 
 cli.add_command(audit)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from castwise.conformance.__main__ import main
-from castwise.conformance.grid import Question, questions
+from castwise.conformance.grid import Question, Scope, is_about, questions
 from castwise.conformance.operand import Spec, read_operand
 from castwise.conformance.recorder import (
     Cell,
@@ -262,3 +262,49 @@ def test_recorded_cells_are_what_is_answered_here(path: Path) -> None:
     with recorder.session():
         for cell in random.Random(0).sample(recorded, 300):
             assert ask(recorder, Question(*cell[:3])) == cell.answer, cell
+
+
+def test_rare_dtypes_are_asked_with_a_few_others() -> None:
+    scope = Scope(
+        dtypes=("bool", "int8", "int16"),
+        forms={op: ("function",) for op in ("abs", "add", "mul", "where", "concat", "clamp")},
+        rare=("int2", "uint2"),
+    )
+    asked = {op: [q.operands for q in questions(scope) if q.op == op] for op in scope.forms}
+    assert ("uint2[]",) in asked["abs"]
+    assert ("int2[3]", "uint2[3]") in asked["add"]
+    assert ("int16[3]", "int2[3]") in asked["add"]
+    assert ("int2[3]", "1.5") in asked["mul"]
+    assert ("int16[3]", "int2[3]") not in asked["mul"]  # int8 tells as much
+    assert ("bool[3]", "int2[3]", "int8[3]") in asked["where"]
+    assert ("int2[3]", "int8[3]") in asked["concat"]
+    assert ("int2[3]", "bool[3]", "bool[3]") in asked["clamp"]
+
+
+@pytest.mark.parametrize(
+    ("operands", "expected"),
+    [
+        (("int2[3]", "int8[3]"), True),
+        (("1", "np.int2(1)"), True),
+        (("int2*[]",), True),
+        (("int2",), True),
+        (("int2=1[]",), True),
+        (("int8[3]", "uint2[3]"), False),
+        (("2", "True"), False),
+    ],
+)
+def test_what_is_about_a_dtype(operands: tuple[str, ...], expected: bool) -> None:
+    assert is_about(operands, ("int2",)) is expected
+
+
+def test_a_dtype_can_be_recorded_by_itself(tmp_path: Path) -> None:
+    recorder = installed("numpy")
+    path = tmp_path / "numpy.tsv.gz"
+    main(["numpy", "--op", "neg", "-o", str(path)])
+    _, whole = read_cells(path)
+    stale = [c._replace(answer="!") if "int8[3]" in c.operands else c for c in whole]
+    write_cells(path, header(recorder), stale)
+    main(["numpy", "--op", "neg", "--dtype", "int8", "--add", "-o", str(path)])
+    assert read_cells(path)[1] == whole
+    with pytest.raises(SystemExit):
+        main(["numpy", "--values", "--dtype", "int8", "-o", str(path)])

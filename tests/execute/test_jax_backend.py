@@ -216,3 +216,25 @@ def test_every_function_takes_every_dtype_it_is_asked_for(x64: None) -> None:
 def _operands(op: str, array: Any) -> list[Any]:
     condition = [array == array] if op == "where" else []
     return [*condition, *[array] * (1 if OPS[op].arity[1] == 1 else 2)]
+
+
+@pytest.mark.parametrize(
+    ("op", "others", "expected"),
+    [
+        ("logical_not", (), [True, False, False, False]),
+        ("logical_and", (True,), [False, True, True, True]),
+        ("logical_or", (False,), [False, True, True, True]),
+        ("logical_xor", (False,), [False, True, True, True]),
+    ],
+)
+def test_a_subnormal_bfloat16_is_true_and_a_subnormal_float32_is_not(
+    op: str, others: tuple[bool, ...], expected: list[bool]
+) -> None:
+    """XLA tells the first from a constant zero by its bits, as jax.numpy's own functions show."""
+    for name in ("bfloat16", "float32"):
+        x = np.array([0.0, 1e-40, -1e-40, 1.0]).astype(jnp.dtype(name))
+        theirs = getattr(jnp, op)(jnp.asarray(x), *others).tolist()
+        for backend in ("jax", "numpy"):
+            tensor = cw.asarray(x, dialect="jax", backend=backend)
+            assert cw.apply(op, tensor, *others).tolist() == theirs
+        assert (theirs == expected) == (name == "bfloat16")

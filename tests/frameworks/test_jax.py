@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 import castwise as cw
 from asking import result
+from castwise.conformance.grid import Question
+from castwise.conformance.recorder import ask, find_recorder
 from castwise.engine.ask import answer, question_in
 
 MODES = ("jax", "jax:x64", "jax:strict", "jax:strict-x32", "jax:explicit-x64")
@@ -141,6 +145,21 @@ def test_strict_promotion_lets_weak_types_alone_promote(expression: str, expecte
         ("float8_e4m3fn[3] + float8_e5m2[3]", "!"),
         ("float8_e4m3fn[3] + 1j", "!"),
         ("mean(float8_e5m2[3])", "float8_e5m2"),
+        ("int2[3] + 1", "int2"),
+        ("bool[3] + uint1[3]", "uint1"),
+        ("int1[3] + int2[3]", "!"),
+        ("uint2[3] + int8[3]", "!"),
+        ("int2[3] / int2[3]", "int2"),  # below four bits no integer becomes a float
+        ("mean(uint2[3])", "uint2"),
+        ("exp(int2[3])", "!"),
+        ("exp(int4[3])", "float32"),
+        ("int64[3] + float4_e2m1fn[3]", "float4_e2m1fn"),
+        ("float6_e2m3fn[3] + 1.5", "float6_e2m3fn"),
+        ("float6_e2m3fn[3] + float6_e3m2fn[3]", "!"),
+        ("float8_e3m4[3] + float16[3]", "!"),
+        ("bool[3] * float8_e8m0fnu[3]", "float8_e8m0fnu"),
+        ("promote_types(uint8, float6_e3m2fn)", "float6_e3m2fn"),
+        ("promote_types(int1, uint1)", "!"),
     ],
 )
 def test_narrow_dtypes_join_only_what_lies_below_them(expression: str, expected: str) -> None:
@@ -309,3 +328,31 @@ def test_weak_arrays_that_meet_under_strict_promotion(
 def test_heaviside_is_strong_where_its_first_operand_has_dimensions() -> None:
     assert not cw.resolve("heaviside", "bool[3]", 0.5, dialect="jax").is_weak
     assert cw.resolve("heaviside", 0.5, "bool[3]", dialect="jax").is_weak
+
+
+NOT_HELD = ("int1", "uint1", "float6_e2m3fn", "float6_e3m2fn")
+
+
+@pytest.mark.parametrize("name", NOT_HELD)
+@pytest.mark.parametrize("dialect", MODES)
+def test_what_jit_traces_and_no_device_runs_is_told(name: str, dialect: str) -> None:
+    decision = cw.resolve("add", f"{name}[3]", f"{name}[3]", dialect=dialect)
+    assert decision.result.name == name
+    assert not decision.has_kernel
+    assert cw.promote_types(name, name, dialect=dialect).name == name
+    assert "no CPU kernel" in cw.explain("add", f"{name}[3]", 1, dialect=dialect)
+    told = cw.explain("promote_types", name, name, dialect=dialect)
+    assert "no CPU kernel" not in told
+
+
+@pytest.mark.parametrize("dialect", MODES)
+def test_every_pair_of_dtypes_promotes_as_in_jax(dialect: str) -> None:
+    """Whatever JAX's own promote_types says, of every dtype that both have."""
+    pytest.importorskip("jax")
+    recorder = find_recorder("jax", cw.dialect(dialect).mode)
+    names = [dtype.name for dtype in cw.dialect(dialect).dtypes]
+    pairs = list(itertools.product(names, repeat=2))
+    with recorder.session():
+        told = [ask(recorder, Question("promote_types", "function", pair)) for pair in pairs]
+    assert len(pairs) == 32**2
+    assert [result(f"promote_types({a}, {b})", dialect) for a, b in pairs] == told

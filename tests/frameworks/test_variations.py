@@ -33,6 +33,13 @@ def result(expression: str, dialect: cw.Dialect) -> str:
         ("numpy", {"cap_float": 32}, "add(int64[3], int32[3])", "int64"),
         ("torch", {"cap_float": 16}, "add(float32[3], float16[3])", "float16"),
         ("torch", {"default_float": "float64"}, "add(int32[3], 1.5)", "float64"),
+        ("torch", {"default_int": "int32"}, "add(bool[3], 1)", "int32"),
+        ("torch", {"default_int": "int32"}, "sum(bool[3])", "int64"),
+        ("numpy", {"default_int": "int32"}, "add(bool[3], 1)", "int32"),
+        ("jax", {"default_int": "int16"}, "add(bool[3], 1)", "int16"),
+        ("tinygrad", {"default_int": "int64"}, "add(bool[3], 1)", "int64"),
+        ("tinygrad", {"default_int": "int64"}, "add(int8[3], 1)", "int8"),
+        ("tinygrad", {"default_int": "int64"}, "sum(int64*[3])", "int32"),
         # MEP 3's open points.
         ("torch", {"scalars": "as tensors"}, "add(int8[3], 1)", "int64"),
         ("torch", {"scalars": "as tensors"}, "add(float16[3], 1.5)", "float32"),
@@ -132,6 +139,8 @@ def test_variations_may_stand_in_the_name(name: str, told: str) -> None:
         ({"strict": "yes"}, "strict is True or False"),
         ({"strickt": True}, "no variation 'strickt'. Did you mean 'strict'"),
         ({"default_float": "int8"}, "default_float must be a float dtype"),
+        ({"default_int": "float32"}, "default_int must be an integer dtype"),
+        ({"default_int": "int4"}, "has no default int int4"),
     ],
 )
 def test_a_variation_that_makes_no_sense_is_refused(changes: dict[str, Any], reason: str) -> None:

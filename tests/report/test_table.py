@@ -59,6 +59,46 @@ def test_the_text_of_a_small_table() -> None:
     )
 
 
+def test_one_narrow_dtype_stands_for_those_alike() -> None:
+    whole = table("add", "jax")
+    lines = str(whole).splitlines()
+    rows = [line.split()[0] for line in lines if line and line[0] != " "]
+    assert "uint4" in rows
+    assert "int2" not in rows
+    assert (
+        "uint4 stands for int4, uint2, int2, uint1', int1' as well; no two of them join." in lines
+    )
+    assert "e4m3fn stands for e5m2, e4m3fnuz," in lines[-2]
+    assert " int2 " not in table_markdown(whole).splitlines()[0]
+    for whole_format in (table_csv, table_json):
+        assert "int2[3]" in whole_format(whole)
+
+
+@pytest.mark.parametrize(("op", "rows"), [("exp", "uint4 int4 uint2"), ("abs", "uint4 int4")])
+def test_dtypes_that_differ_have_rows_of_their_own(op: str, rows: str) -> None:
+    """exp refuses the integers below four bits; abs has int4 and int2 refused, and only them."""
+    shown = [line.split()[0] for line in str(table(op, "jax")).splitlines()[3:] if line]
+    assert [name for name in shown if "int" in name][: len(rows.split())] == rows.split()
+
+
+def test_those_that_join_each_other_are_all_shown() -> None:
+    """tinygrad's 8-bit floats meet in float16, which a table of numbers alone does not show."""
+    for columns in (["arrays"], ["scalars"]):
+        lines = str(table("add", "tinygrad", columns=columns)).splitlines()
+        assert {"e4m3fn", "e5m2", "e4m3fnuz"} <= {line.split()[0] for line in lines if line}
+
+
+def test_of_one_operand_nothing_is_said_of_joining() -> None:
+    assert "uint4 stands for int4 as well." not in str(table("neg", "jax"))
+    assert "as well." in str(table("neg", "jax"))
+    assert "join" not in str(table("neg", "jax"))
+
+
+def test_two_alike_are_both_shown() -> None:
+    lines = str(table("add", "keras")).splitlines()
+    assert {"e4m3fn", "e5m2"} <= {line.split()[0] for line in lines if line}
+
+
 def test_a_unary_op_has_one_column() -> None:
     lines = str(table("sum", "numpy")).splitlines()
     assert lines[:4] == ["sum(row) in numpy", "", "      result", "bool     i64"]

@@ -182,3 +182,34 @@ def test_every_dialect_is_recorded_or_says_what_else_it_comes_from() -> None:
     for spoken in map(dialect_named, dialects()):
         is_recorded = spoken.name in recorded_dialects(spoken.framework)
         assert spoken.evidence.startswith("recorded from") == is_recorded
+
+
+class TakesInt4(AlwaysFloat32):
+    """A framework that promotes int4, which the dialect lacks, and float32, and nothing else."""
+
+    scope = Scope(dtypes=("float32",), forms={"promote_types": ("function",)})
+
+    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        name = operands[0].removesuffix("[3]")
+        if name not in ("int4", "float32"):
+            raise TypeError(name)
+        return name
+
+    def classify(self, error: Exception) -> str | None:
+        return "!"
+
+
+def test_a_dtype_that_the_dialect_lacks_is_found() -> None:
+    found = verify("numpy", TakesInt4())
+    assert found.drift == ()
+    assert found.dtypes.missing == ("int4",)
+    assert "int8" in found.dtypes.not_taken
+    assert not found.agrees
+    told = verification_text(found)
+    assert "Dtypes of always-float32 that castwise lacks: int4." in told
+    assert "Dtypes that always-float32 does not promote here: bool, " in told
+    assert verification_json(found)["dtypes"]["missing"] == ["int4"]
+
+
+def test_the_list_of_dtypes_is_left_alone_where_one_op_is_asked() -> None:
+    assert verify("numpy", TakesInt4(), ["promote_types"]).agrees

@@ -6,8 +6,9 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from castwise.conformance.grid import FORMS, OPS, Question, is_of_form
+from castwise.conformance.grid import FORMS, OPS, Question, is_about, is_of_form
 from castwise.conformance.recorder import (
     Cell,
     Header,
@@ -37,8 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )  # fmt: skip
     parser.add_argument("--form", choices=FORMS, help="only this form, such as augmented")
     parser.add_argument(
+        "--dtype", action="append", metavar="DTYPE",
+        help="only questions that name this dtype; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
         "--add", action="store_true",
-        help="keep what the file has about other ops and forms; the versions must be the same",
+        help="keep what the file has about other ops, forms and dtypes; of the same versions alone",
     )  # fmt: skip
     parser.add_argument("--values", action="store_true", help="what it computes, not only dtypes")
     parser.add_argument("-o", "--output", type=Path, required=True)
@@ -46,49 +51,59 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     record = _record_values if chosen.values else _record_dtypes
     try:
-        first, recorded, total = record(chosen.framework, chosen.mode, chosen.op, chosen.form)
+        limits = Limits(chosen.op, chosen.form, chosen.dtype)
+        first, recorded, total = record(chosen.framework, chosen.mode, limits)
         asked = len(recorded)
         if chosen.add:
-            recorded = added(chosen.output, first, recorded, chosen.op, chosen.form)
+            recorded = added(chosen.output, first, recorded, limits)
     except (ImportError, ValueError) as error:
         parser.error(str(error))
     write_cells(chosen.output, first, recorded)
     sys.stderr.write(f"{chosen.output}: {asked} cells of {total} questions\n")
 
 
+class Limits(NamedTuple):
+    """Which part of the questions is asked; None stands for all."""
+
+    ops: list[str] | None = None
+    form: str | None = None
+    dtypes: list[str] | None = None
+
+    def holds(self, cell: Cell) -> bool:
+        """Whether a cell is of that part."""
+        is_of_dtypes = self.dtypes is None or is_about(cell.operands, self.dtypes)
+        is_of_ops = self.ops is None or cell.op in self.ops
+        return is_of_ops and is_of_form(cell.form, self.form) and is_of_dtypes
+
+
 Recorded = tuple[Header, list[Cell], int]
 
 
-def _record_dtypes(framework: str, mode: str, ops: list[str] | None, form: str | None) -> Recorded:
+def _record_dtypes(framework: str, mode: str, limits: Limits) -> Recorded:
     """The header, the cells and how many questions were asked."""
     recorder = find_recorder(framework, mode)
-    recorder.scope = recorder.scope.limited_to(form)
-    total = count(recorder, ops)
-    return header(recorder), list(cells(recorder, ops, _progress(total))), total
+    recorder.scope = recorder.scope.limited_to(limits.form, limits.dtypes)
+    total = count(recorder, limits.ops)
+    return header(recorder), list(cells(recorder, limits.ops, _progress(total))), total
 
 
-def added(
-    path: Path, first: Header, recorded: list[Cell], ops: list[str] | None, form: str | None
-) -> list[Cell]:
-    """What a file has about other ops and forms, with what was recorded now.
+def added(path: Path, first: Header, recorded: list[Cell], limits: Limits) -> list[Cell]:
+    """What a file has beyond some limits, with what was recorded now within them.
 
     Raises ValueError where the file was recorded from other versions.
     """
     before, kept = read_cells(path)
     if before != first:
         raise ValueError(f"{path} was recorded from {before}, and this is {first}: record it anew.")
-
-    def is_asked(cell: Cell) -> bool:
-        return (ops is None or cell.op in ops) and is_of_form(cell.form, form)
-
-    return [*(cell for cell in kept if not is_asked(cell)), *recorded]
+    return [*(cell for cell in kept if not limits.holds(cell)), *recorded]
 
 
-def _record_values(framework: str, mode: str, ops: list[str] | None, form: str | None) -> Recorded:
+def _record_values(framework: str, mode: str, limits: Limits) -> Recorded:
     """The same of values."""
-    if form is not None:
-        raise ValueError("--form limits what is asked about dtypes; values are recorded by --op.")
+    if limits.form is not None or limits.dtypes is not None:
+        raise ValueError("--form and --dtype limit what is asked about dtypes; values have --op.")
     recorder = find_value_recorder(framework, mode)
+    ops = limits.ops
     total = sum(1 for _ in value_questions(recorder.scope.forms, recorder.dtypes, ops))
     return value_header(recorder), list(value_cells(recorder, ops, _progress(total))), total
 

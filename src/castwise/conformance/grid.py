@@ -6,8 +6,9 @@ the grid turns that into questions, each of them once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import product
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from itertools import chain, product
 from typing import NamedTuple
 
 from castwise.conformance.operand import words
@@ -87,6 +88,7 @@ _MIXED = words("add div lt")
 SAMPLE = words("bool uint8 int8 int64 uint16 float16 bfloat16 float32 float64 complex64")
 
 Operands = tuple[str, ...]
+_NAME = re.compile(r"(?:np\.)?(\w*)")  # of the dtype an operand begins with
 
 
 class Question(NamedTuple):
@@ -102,6 +104,7 @@ class Scope(NamedTuple):
 
     dtypes: tuple[str, ...]
     forms: Mapping[str, tuple[str, ...]]  # by op; an op the framework lacks is not there
+    rare: tuple[str, ...] = ()  # dtypes few use: asked alone, and with some of the others
     weak: tuple[str, ...] = ()  # the dtypes of its weakly typed arrays
     literals: Operands = LITERALS  # the Python scalars: fewer, where a framework looks at less
     scalars: Operands = ()  # the framework's own typed scalars: NumPy's
@@ -111,15 +114,30 @@ class Scope(NamedTuple):
     has_bare_dtypes: bool = False  # promote_types also of dtypes, where no array has them all
     is_left_out: Callable[[Question], bool] | None = None  # a call that would end the process
 
-    def limited_to(self, form: str | None) -> Scope:
-        """The same with one form alone; None stands for all."""
+    def limited_to(self, form: str | None, dtypes: Container[str] | None = None) -> Scope:
+        """The same with one form alone, and with operands of some dtypes; None stands for all."""
         forms = {op: tuple(f for f in has if is_of_form(f, form)) for op, has in self.forms.items()}
-        return self._replace(forms=forms)
+        if dtypes is None:
+            return self._replace(forms=forms)
+        before = self.is_left_out or (lambda _: False)
+        return self._replace(
+            forms=forms,
+            is_left_out=lambda q: not is_about(q.operands, dtypes) or before(q),
+        )
 
 
 def is_of_form(asked: str, form: str | None) -> bool:
     """Whether a question's form, such as out=float32, is a form such as out."""
     return form is None or asked.partition("=")[0] == form
+
+
+def is_about(operands: Operands, dtypes: Container[str]) -> bool:
+    """Whether one of the operands is of one of the dtypes.
+
+    >>> is_about(("int8[3]", "np.float16(1)"), ["float16"])
+    True
+    """
+    return any(_NAME.match(operand)[1] in dtypes for operand in operands)  # type: ignore[index]
 
 
 def existing_forms(
@@ -157,7 +175,8 @@ def questions(scope: Scope, ops: Iterable[str] | None = None) -> Iterator[Questi
     """Every question to a framework, grouped by op and form, none of them twice."""
     for op in OPS if ops is None else ops:
         for form in scope.forms.get(op, ()):
-            for operands in dict.fromkeys(_operands(scope, op, form)):
+            asked = chain(_operands(scope, op, form), _with_rare(scope, op, form))
+            for operands in dict.fromkeys(asked):
                 question = Question(op, form, operands)
                 if scope.is_left_out is None or not scope.is_left_out(question):
                     yield question
@@ -270,6 +289,38 @@ def _with_out(scope: Scope, op: str) -> Iterator[Operands]:
         yield from product(nd(scope.dtypes), repeat=2)
     else:
         yield from ((array, array) for array in nd(scope.dtypes))
+
+
+def _with_rare(scope: Scope, op: str, form: str) -> Iterable[Operands]:
+    """Operands of the rare dtypes: each by itself, in pairs with a few others, with numbers."""
+    if op in UNARY or op in REDUCTIONS:
+        return product((*nd(scope.rare), *(zero_d(scope.rare) if "=" not in form else ())))
+    if "=" in form:
+        return ()
+    if op in DTYPES_ONLY:
+        return product((*scope.dtypes, *scope.rare), repeat=2) if scope.has_bare_dtypes else ()
+    pairs = _rare_pairs(scope, op)
+    if op in TERNARY:
+        return ((a, b, b) for a, b in pairs)
+    if op in SELECTIONS:
+        conditions = ((a, *CHOSEN_FROM[0]) for a in nd(scope.rare))
+        return (*(("bool[3]", *pair) for pair in pairs), *conditions)
+    if op in ARRAYS_ONLY or op in JOINS:
+        return ((a, b) for a, b in pairs if a.endswith("[3]") and b.endswith("[3]"))
+    if form in ("augmented", "inplace"):
+        return ((a, b) for a, b in pairs if a not in PLAIN)
+    return pairs
+
+
+def _rare_pairs(scope: Scope, op: str) -> tuple[Operands, ...]:
+    """A rare dtype with itself, with one dtype of each sort and with numbers, on either side."""
+    every = nd(scope.rare)
+    partners = nd(d for d in scope.dtypes if d in SAMPLE)
+    if op in ("add", "result_type"):  # these tell what joins what
+        partners = (*nd(scope.dtypes), *every)
+    sides = product(every, (*partners, *PLAIN))
+    alone = ((a, a) for a in (*every, *zero_d(scope.rare)))
+    return tuple(chain(alone, *((pair, pair[::-1]) for pair in sides)))
 
 
 def _joins(scope: Scope) -> Iterator[Operands]:

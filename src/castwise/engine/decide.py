@@ -36,7 +36,7 @@ from castwise.engine.values import check_fit, check_values
 from castwise.engine.weak import is_weakly_typed
 from castwise.errors import UsageError
 from castwise.frameworks.catalog import dialect_named
-from castwise.vocab.dtypes import DType, dtype, strong_twin
+from castwise.vocab.dtypes import DType, dtype, strong_twin, weak_nodes_of
 from castwise.vocab.operands import UNDEFINED, Operand, Role
 
 
@@ -236,7 +236,7 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     check_fit(plan, operands, common)
     if plan.conversion:
         check_conversion(plan.conversion, operands, common)
-    compute = plan.converts.get(common, common)
+    compute = _converted(plan, common, is_weak)
     compute = plan.caps.get(compute, compute)
     if say and compute is not common:
         say(f"{plan.op.name} does not compute in {common}, which becomes {compute}.")
@@ -249,6 +249,12 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     if plan.keeps_width:
         check_width(plan, operands, compute)
     return compute, is_weak and plan.scalars == "as nodes" and plan.dialect.has_weak_arrays
+
+
+def _converted(plan: Plan, common: DType, is_weak: bool) -> DType:
+    """What the join becomes before the op computes; for weak ones there may be a word apart."""
+    names = (*weak_nodes_of(common), common) if is_weak else (common,)
+    return next((plan.converts[name] for name in names if name in plan.converts), common)
 
 
 def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say: Say) -> DType:

@@ -155,7 +155,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         computes=computes,
         loops=reach.mask(computes | frozenset(converts)),
         is_refusing=rule.otherwise != "no kernel",
-        no_kernel=_no_kernel(dialect, row.name, form),
+        no_kernel=_no_kernel(dialect, row, form),
         beside={
             dtype(array): {kind: dtype(name) for kind, name in counts.items()}
             for array, counts in (rule.beside or {}).items()
@@ -307,9 +307,11 @@ def _output(row: Op, of_dialect: str) -> str:
     return of_dialect if row.safe_output else "any"
 
 
-def _no_kernel(dialect: Dialect, name: str, form: str) -> frozenset[DType]:
+def _no_kernel(dialect: Dialect, row: Op, form: str) -> frozenset[DType]:
     """The dtypes an op promotes to and then cannot compute on the CPU."""
-    wanted = {name, *[f"{name}/{word}" for word in form.split()]}
+    wanted = {row.name, *[f"{row.name}/{word}" for word in form.split()]}
+    if row.family != "questions":  # what tells a dtype computes nothing
+        wanted.add("*")
     lists = dialect.no_kernel.items()
     listed = [dtypes for names, dtypes in lists if not wanted.isdisjoint(names.split())]
     return frozenset(dtypes_of(" ".join(listed)))

@@ -186,11 +186,11 @@ class Dialect(_Referable):
     # In these and in a rule's `converts`, default_int, default_float and default_complex stand for
     # the dtypes of Python's numbers.
     lifts: str = ""  # "int -> default_float": what integers become where an op needs a float
-    accumulates: str = ""  # "int8 -> int64": what small integers are summed in
+    accumulates: str = ""  # "int8 -> int64": what small integers are summed in; "int*": weak ones
     caps: str = ""  # "float64 -> float32": what a compute dtype is cut to
     guards: tuple[str, ...] = ()  # of GUARDS
     index: str = "int64"
-    # "name name/form" -> dtypes the CPU lacks
+    # "*" or "name name/form" -> dtypes the CPU lacks
     no_kernel: Mapping[str, str] = field(default_factory=dict)
     ops: Mapping[str, Rule]  # "*" or "name name/form": Rule(...)
     prefixes: str = ""  # what the framework's names are written with: "np numpy"
@@ -221,9 +221,9 @@ class Dialect(_Referable):
     def vary(self, **changes: Any) -> Dialect:
         """The same dialect with variations or fields changed.
 
-        The variations are cap_float, default_float, scalars, zero_d, promote_64, strict and safe;
-        see docs/variations.md. The fields are those of this record. Equal calls give the same
-        object.
+        The variations are cap_float, default_float, default_int, scalars, zero_d, promote_64,
+        strict and safe; see docs/variations.md. The fields are those of this record. Equal calls
+        give the same object.
 
         >>> from castwise.frameworks.catalog import dialect_named
         >>> dialect_named("numpy").vary(cap_float=32).name

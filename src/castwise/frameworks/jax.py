@@ -9,8 +9,14 @@ from castwise.frameworks.numpy import ALIASES
 from castwise.frameworks.value_rules import Values
 
 _INTS = "uint8 int8 uint16 int16 uint32 int32 uint64 int64"
-_NARROW = "int4 uint4"
-_FLOAT8 = "float8_e4m3fn float8_e5m2"
+# Of these one joins the weak numbers below it and nothing else: the first stand for the others.
+_NARROW = "uint4 int4 uint2 int2 uint1 int1"
+_NARROW_FLOATS = (
+    "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e4m3b11fnuz float8_e4m3"
+    " float8_e3m4 float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn"
+)
+_TINY = "uint2 int2 uint1 int1"  # these do not become floats where others do
+_NOT_HELD = "uint1 int1 float6_e2m3fn float6_e3m2fn"  # jit traces them, and XLA does not run them
 
 _SINGLE = "ZERO_D NUMPY_ZERO_D NUMPY_SCALAR SCALAR"
 # The angle of one number is computed in the default float, that of an array in its own.
@@ -37,7 +43,8 @@ _OPS = {
     "sub": Rule(refuses_compute="bool"),
     "sign round": Rule(computes="int float complex"),
     "positive": Rule(computes="bool int float complex"),
-    "abs": Rule(refuses="int4"),
+    "abs": Rule(refuses="int4 int2"),
+    "div mean": Rule(computes=f"{_TINY} float complex"),
     "floor_divide remainder fmod square bitwise_left_shift bitwise_right_shift pow": Rule(
         converts="bool -> int32"
     ),
@@ -48,13 +55,19 @@ _OPS = {
         refuses_compute=_NARROW,
     ),
     "float_power": Rule(computes="float complex", integers_become_float=True),
-    "atan2 logaddexp logaddexp2 xlogy degrees radians": Rule(computes="float complex"),
+    "atan2 logaddexp logaddexp2 xlogy degrees": Rule(computes="float complex"),
+    "radians": Rule(computes="uint2 int2 uint1 float complex"),
     "ldexp": Rule(computes="float", joins="exponent apart"),
-    "signbit": Rule(refuses=_FLOAT8),
+    "signbit": Rule(refuses=_NARROW_FLOATS),
     "logaddexp2 degrees radians": Rule(arrays_make_strong="any"),
-    "heaviside": Rule(integers_become_float=True, arrays_make_strong="first"),
-    "copysign": Rule(refuses_compute=_FLOAT8),
-    "angle": Rule(composes=_ANGLE_32, converted_is_strong=True),
+    "heaviside": Rule(
+        computes=f"{_TINY} float", integers_become_float=True, arrays_make_strong="first"
+    ),
+    "copysign": Rule(
+        computes="int1 float", refuses_compute=_NARROW_FLOATS, result_of="int1 -> int8"
+    ),
+    "angle": Rule(composes=_ANGLE_32, converted_is_strong=True, converts=f"{_TINY} -> float32"),
+    "allclose isclose": Rule(refuses_compute=_TINY),
     "dot matmul inner vecdot": Rule(keeps_width="int complex"),
     "inner": Rule(composes=_PRODUCT_OF_ONE),
     "cross kron": Rule(refuses_compute="bool"),
@@ -98,10 +111,11 @@ LATTICE = """
     int8 -> int16
     uint16 -> uint32
     int16 -> int32
-    float* -> float8_e4m3fn float8_e5m2 float16 bfloat16 complex*
+    float* -> float16 bfloat16 complex*
     float16 bfloat16 -> float32
     float32 complex* -> complex64
 """
+_ALL_NARROW = f"int* -> {_NARROW}; float* -> {_NARROW_FLOATS}"
 _WIDE = """
     uint32 -> uint64
     int32 -> int64
@@ -116,14 +130,15 @@ JAX_X64 = Dialect(
     mode="x64",
     about="JAX with jax_enable_x64: the lattice with real 64-bit dtypes.",
     evidence="recorded from JAX 0.10.2, CPU",
-    order="bool int* uint4 int4 uint8 int8 uint16 int16 uint32 int32 uint64 int64 float*"
-    " float8_e4m3fn float8_e5m2 float16 bfloat16 float32 float64 complex* complex64 complex128",
-    reaches=LATTICE + _WIDE + "int* -> uint4 int4; uint16 -> int32; uint32 -> int64",
+    order=f"bool int* {_NARROW} uint8 int8 uint16 int16 uint32 int32 uint64 int64 float*"
+    f" {_NARROW_FLOATS} float16 bfloat16 float32 float64 complex* complex64 complex128",
+    reaches=LATTICE + _WIDE + f"{_ALL_NARROW}; uint16 -> int32; uint32 -> int64",
     has_weak_arrays=True,
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
-    lifts="bool int -> float32; int64 uint64 -> float64",
+    lifts=f"bool uint4 int4 {_INTS} -> float32; int64 uint64 -> float64",
     accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
-    refusal="int4, uint4 and 8-bit floats join nothing but what lies below them",
+    refusal="integers below 8 bits and floats of up to 8 join nothing but what lies below them",
+    no_kernel={"*": _NOT_HELD},
     casts="safe",
     assigns_beyond="raises beyond the default int",
     values=Values(
@@ -160,7 +175,7 @@ _TRUNCATES = "uint64 -> uint32; int64 -> int32; float64 -> float32; complex128 -
 
 # Where a Python int is an int32, unsigned integers do not leave 32 bits. promote_types of
 # dtypes, not of arrays, truncates nothing.
-_EXPLICIT = LATTICE + _WIDE + "int* -> uint4 int4; uint32 -> int32"
+_EXPLICIT = LATTICE + _WIDE + f"{_ALL_NARROW}; uint32 -> int32"
 _OF_DTYPES = Rule(makes_strong=True, python={"float": "float64"})
 
 JAX_EXPLICIT_X64 = JAX_X64.vary(
@@ -190,7 +205,7 @@ JAX = JAX_EXPLICIT_X64.vary(
     mode="",
     about="JAX: a lattice with weak types; 64-bit dtypes are truncated to 32 bits.",
     truncates=_TRUNCATES,
-    reaches=LATTICE + "int* -> uint4 int4; uint32 -> int32; int32 -> float*",
+    reaches=LATTICE + f"{_ALL_NARROW}; uint32 -> int32; int32 -> float*",
     alone="uint64 int64 float64 complex128",  # no array has them
     ops={
         **_OPS,
@@ -243,7 +258,7 @@ JAX_STRICT_X32 = JAX_STRICT.vary(
     truncates=_TRUNCATES,
     reaches=f"""
         int* -> {_NARROW} uint8 int8 uint16 int16 uint32 int32 float*
-        float* -> {_FLOAT8} float16 bfloat16 float32 complex*
+        float* -> {_NARROW_FLOATS} float16 bfloat16 float32 complex*
         complex* -> complex64
     """,
     alone=f"bool {JAX.alone}",

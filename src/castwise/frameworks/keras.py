@@ -18,8 +18,9 @@ KERAS = JAX.vary(
     evidence="recorded from Keras 3.15.1 with JAX 0.10.2, CPU, floatx float32",
     order="bool int* uint8 int8 uint16 int16 uint32 int32 uint64 int64 float* float8_e4m3fn"
     " float8_e5m2 float16 bfloat16 float32 float64 complex* complex64 complex128",
-    reaches=LATTICE + "uint32 -> int32; int32 -> float*",
+    reaches=LATTICE + f"float* -> {_FLOAT8}; uint32 -> int32; int32 -> float*",
     values=replace(JAX.values, divisor_in_place="common"),  # nothing is computed in place
+    no_kernel={},
     refusal="8-bit floats join nothing but what lies below them",
     ops={
         "*": Rule(

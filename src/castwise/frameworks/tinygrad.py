@@ -32,7 +32,7 @@ TINYGRAD = Dialect(
     has_weak_arrays=True,
     python={"bool": "bool", "int": "int32", "float": "float32"},
     lifts="bool int -> default_float",
-    accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32",
+    accumulates="bool int* int8 int16 -> int32; uint8 uint16 -> uint32",
     index="int32",
     casts="safe",
     # Asked of the device that is written in Python; integer powers it reduces to those of floats.

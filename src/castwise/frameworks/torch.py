@@ -5,42 +5,42 @@ from __future__ import annotations
 from castwise.frameworks.dialect import Composed, Condition, Dialect, Rule
 from castwise.frameworks.value_rules import Values
 
-_FLOAT8 = "float8_e4m3fn float8_e5m2"
+FLOAT8 = "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu"
 _NEW_UNSIGNED = "uint16 uint32 uint64"
 
 # Promoted to, but without a kernel on the CPU: seen as "... not implemented for 'Half'".
 _NO_KERNEL = {
     "add sub rsub argmax argmin count_nonzero fmax fmin heaviside maximum minimum neg relu sign": (
-        f"{_FLOAT8} {_NEW_UNSIGNED}"
+        f"{FLOAT8} {_NEW_UNSIGNED}"
     ),
-    "addcmul": f"bool {_FLOAT8} {_NEW_UNSIGNED}",
+    "addcmul": f"bool {FLOAT8} {_NEW_UNSIGNED}",
     "abs": f"bool {_NEW_UNSIGNED}",
     "clamp": f"bool {_NEW_UNSIGNED}",
     "clamp_min clamp_max": _NEW_UNSIGNED,
-    "allclose isclose degrees radians signbit ldexp": _FLOAT8,
+    "allclose isclose degrees radians signbit ldexp": FLOAT8,
     "div addcdiv angle exp exp2 expm1 log log2 log10 log1p logsumexp mean poisson_nll_loss prod"
     " reciprocal rsqrt sigmoid sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sqrt"
-    " sum": (f"complex32 {_FLOAT8}"),
-    "logaddexp lerp": f"bool int complex32 {_FLOAT8}",
+    " sum": (f"complex32 {FLOAT8}"),
+    "logaddexp lerp": f"bool int complex32 {FLOAT8}",
     "hypot logaddexp2 nextafter mse_loss huber_loss gelu softmax log_softmax": (
-        f"bool int complex {_FLOAT8}"
+        f"bool int complex {FLOAT8}"
     ),
-    "atan2 copysign erf xlogy": f"complex {_FLOAT8}",
+    "atan2 copysign erf xlogy": f"complex {FLOAT8}",
     "bitwise_and bitwise_or bitwise_xor": "float complex",
     "bitwise_left_shift bitwise_right_shift": f"bool float complex {_NEW_UNSIGNED}",
     "bitwise_not": f"float complex {_NEW_UNSIGNED}",
-    "floor ceil trunc": f"bool {_FLOAT8}",
-    "round": f"bool complex {_FLOAT8}",
-    "dot matmul inner cross": f"bool complex32 {_FLOAT8} {_NEW_UNSIGNED}",
-    "floor_divide remainder fmod median threshold": f"bool complex {_FLOAT8} {_NEW_UNSIGNED}",
-    "lt le gt ge max min": f"complex {_FLOAT8} {_NEW_UNSIGNED}",
+    "floor ceil trunc": f"bool {FLOAT8}",
+    "round": f"bool complex {FLOAT8}",
+    "dot matmul inner cross": f"bool complex32 {FLOAT8} {_NEW_UNSIGNED}",
+    "floor_divide remainder fmod median threshold": f"bool complex {FLOAT8} {_NEW_UNSIGNED}",
+    "lt le gt ge max min": f"complex {FLOAT8} {_NEW_UNSIGNED}",
     "isinf isfinite": "float8_e4m3fn",
     "logical_and logical_or logical_xor logical_not square": (
-        f"complex32 {_FLOAT8} {_NEW_UNSIGNED}"
+        f"complex32 {FLOAT8} {_NEW_UNSIGNED}"
     ),
-    "vecdot": f"complex32 {_FLOAT8}",
+    "vecdot": f"complex32 {FLOAT8}",
     "sum/dtype prod/dtype": _NEW_UNSIGNED,
-    "cumsum/dtype cumprod/dtype": f"bool complex32 {_FLOAT8} {_NEW_UNSIGNED}",
+    "cumsum/dtype cumprod/dtype": f"bool complex32 {FLOAT8} {_NEW_UNSIGNED}",
 }
 
 # Beside integers a float is scaled by a kernel of its own; elsewhere it is x * 2**y, where two is a
@@ -49,7 +49,7 @@ _POWER_OF_TWO = "mul(x, pow(cast(2.0, {}), y))"
 _LDEXP = (
     *(
         Composed(_POWER_OF_TWO.format(name), name, exponent_kinds="float complex")
-        for name in f"{_FLOAT8} float16 bfloat16 float32 float64".split()
+        for name in f"{FLOAT8} float16 bfloat16 float32 float64".split()
     ),
     *(Composed(_POWER_OF_TWO.format(f"complex{bits}"), f"complex{bits}") for bits in (32, 64, 128)),
     Composed("mul(x, pow(2.0, y))", "bool int"),
@@ -126,7 +126,7 @@ _OPS = {
     "ldexp": Rule(joins="exponent apart", composes=_LDEXP),
     "mean norm": Rule(refuses="bool int"),
     "median": Rule(computes="int float"),
-    "var std": Rule(refuses=f"bool int {_FLOAT8}"),
+    "var std": Rule(refuses=f"bool int {FLOAT8}"),
     "argmax argmin": Rule(refuses="bool complex"),
     "any all": Rule(result_of="uint8 -> uint8"),
     "square": Rule(converts="bool -> int64"),
@@ -162,12 +162,12 @@ TORCH = Dialect(
     version="2.13",
     about="PyTorch: arrays outrank 0-d arrays, these outrank Python scalars; kinds outrank tiers.",
     evidence="recorded from torch 2.13.0, CPU",
-    order="bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 float16"
+    order=f"bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 {FLOAT8} float16"
     " bfloat16 float32 float64 complex32 complex64 complex128",
     reaches=_EDGES + "uint16 uint32 uint64 => float16 bfloat16 float32 float64",
     folds=True,
     keeps_kind=True,
-    alone=_FLOAT8,
+    alone=FLOAT8,
     python={
         "bool": "bool",
         "int": "int64",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.frameworks.dialect import Composed, Dialect, Rule
-from castwise.frameworks.torch import TORCH
+from castwise.frameworks.torch import FLOAT8, TORCH
 
 # Of the ops castwise knows, those that torch.amp's documentation lists for the CPU.
 # float64 is left alone, and what is no float.
 LOWER = "matmul vecdot"  # computes in autocast's dtype
 SINGLE = "mse_loss l1_loss huber_loss poisson_nll_loss prod"  # computes in float32
 WIDEST = "concat stack"  # in the widest of its floats, of which only two are thought of
-_FLOATS = ("float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32")
+_FLOATS = (*FLOAT8.split(), "float16", "bfloat16", "float32")
 
 
 def _casts(op: str, target: str) -> tuple[Composed, ...]:
@@ -35,7 +35,7 @@ def _autocast(target: str, other: str) -> Dialect:
     # A complex32 first operand is not cast, and its exp has no kernel, whatever is beside it.
     rules["poisson_nll_loss"] = replace(rules["poisson_nll_loss"], computes="float")
     rules["prod/dtype"] = Rule(composes=())  # what dtype= casts is not cast to float32 first
-    narrow = f"float8_e4m3fn float8_e5m2 {other}"
+    narrow = f"{FLOAT8} {other}"
     rules[WIDEST] = Rule(refuses=narrow, because=f"autocast to {target} knows no {other} here")
     return TORCH.vary(
         mode=f"autocast={target}",

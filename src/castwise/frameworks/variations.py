@@ -33,7 +33,7 @@ def varied(dialect: Dialect, changes: Mapping[str, Any]) -> Dialect:
     dialect = replace(dialect, **{n: v for n, v in changes.items() if n not in VARIATIONS})
     for name, value in changes.items():
         if name in VARIATIONS and value is not None:
-            value = dtype(str(value)).name if name == "default_float" else value
+            value = dtype(str(value)).name if name in _OF_DTYPES else value
             changed = VARIATIONS[name](dialect, value)
             mode = f"{dialect.mode}:{name}={value}".lstrip(":") if changed else dialect.mode
             dialect = replace(dialect, mode=mode, **changed)
@@ -83,7 +83,21 @@ def _default_float(dialect: Dialect, name: Any) -> Changes:
         raise UsageError(f"default_float must be a float dtype, not {part}.")
     if part not in dialect.dtypes:
         raise UsageError(f"{dialect.name} has no default float {part}.")
-    numbers = {"float": part.name, **({"complex": twin.name} if twin else {})}
+    return _numbers(dialect, {"float": part.name, **({"complex": twin.name} if twin else {})})
+
+
+def _default_int(dialect: Dialect, name: Any) -> Changes:
+    """The dtype of a Python int; what sums small integers up stays as it is."""
+    wanted = dtype(name)
+    if wanted.kind != "int":
+        raise UsageError(f"default_int must be an integer dtype, not {wanted}.")
+    if wanted not in dialect.dtypes:
+        raise UsageError(f"{dialect.name} has no default int {wanted}.")
+    return _numbers(dialect, {"int": wanted.name})
+
+
+def _numbers(dialect: Dialect, numbers: dict[str, str]) -> Changes:
+    """Python numbers of some kinds count for other dtypes, in every op that has no word on it."""
     general = dialect.ops["*"]
     if general.python:
         general = replace(general, python={**general.python, **numbers})
@@ -136,9 +150,11 @@ def _is_true(name: str, value: Any) -> bool:
     return value
 
 
+_OF_DTYPES = ("default_float", "default_int")
 VARIATIONS: dict[str, Callable[[Dialect, Any], Changes]] = {
     "cap_float": _cap_float,
     "default_float": _default_float,
+    "default_int": _default_int,
     "scalars": _scalars,
     "zero_d": _zero_d,
     "promote_64": _promote_64,

@@ -14,7 +14,7 @@ from castwise.report.explanation import explained
 from castwise.report.outcome import SCALARS, Outcome, outcome_of
 from castwise.report.rules_text import general_rules, missing_kernels, op_rules
 from castwise.report.table import table
-from castwise.report.table_text import markdown_row, marks_used, table_markdown
+from castwise.report.table_text import alike_text, markdown_row, marks_used, table_markdown
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import array_operand
 from castwise.vocab.ops import op
@@ -44,6 +44,7 @@ def dialect_page(dialect: Dialect) -> str:
     name = dialect.name
     arrays, scalars = (table("add", dialect, columns=[group]) for group in ("arrays", "scalars"))
     marks = dict.fromkeys([*marks_used(arrays), *marks_used(scalars)])
+    alike = dict.fromkeys([*alike_text(arrays), *alike_text(scalars)])
     lines = [
         f"# {name}",
         _NOTICE,
@@ -58,6 +59,7 @@ def dialect_page(dialect: Dialect) -> str:
         "## Array with Python scalar",
         table_markdown(scalars),
         *([f"Marks: {', '.join(marks)}.".replace("*", r"\*")] if marks else []),
+        *([" ".join(alike)] if alike else []),
         "## Laws",
         "\n".join(f"- {law}" for law in _laws(dialect)),
         *_assignments(dialect),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import re
+import textwrap
 from collections.abc import Iterable
 
 from castwise.engine.decision import Decision
 from castwise.report.colour import Paint, plain
 from castwise.report.outcome import Outcome
 from castwise.report.table import Table
+from castwise.report.table_alike import folded_alike, lacks_kernels
 from castwise.vocab.dtypes import DType, find_dtype
 from castwise.vocab.operands import Operand
 
@@ -84,8 +86,25 @@ def marks_used(table: Table) -> list[str]:
     return [f"{mark} {meaning}" for mark, meaning in MEANINGS.items() if mark in used]
 
 
+def alike_text(table: Table) -> list[str]:
+    """Which dtypes others stand for where a person reads the table, a sentence each."""
+    marked = {
+        row.dtype: NO_KERNEL if row.dtype and lacks_kernels(table, row.dtype) else ""
+        for row in table.rows
+    }
+    apart = "; no two of them join" if table.op.arity[1] > 1 else ""
+    _, groups = folded_alike(table)
+    return [
+        f"{short_name(shown)} stands for {', '.join(short_name(d) + marked[d] for d in others)}"
+        f" as well{apart}."
+        for shown, others in groups
+    ]
+
+
 def table_text(table: Table, paint: Paint = plain, width: int = 80) -> str:
     """The table for a terminal, in as many blocks of columns as the width asks for."""
+    whole = table
+    table, _ = folded_alike(whole)
     names = [label(row) for row in table.rows]
     margin = max(map(len, names))
     tops = headers(table)
@@ -96,8 +115,9 @@ def table_text(table: Table, paint: Paint = plain, width: int = 80) -> str:
         for name, row in zip(names, table.cells, strict=True):
             cells = [_padded(row[c], widths[c], paint) for c in block]
             lines.append(f"{name:{margin}}" + "".join(f"  {cell}" for cell in cells))
-    used = marks_used(table)
-    return "\n".join([*lines, "", paint(", ".join(used), "aside")] if used else lines)
+    asides = [", ".join(marks_used(whole)), *alike_text(whole)]
+    told = [line for aside in asides for line in textwrap.wrap(aside, width)]
+    return "\n".join([*lines, "", *(paint(line, "aside") for line in told)] if told else lines)
 
 
 def _padded(outcome: Outcome, width: int, paint: Paint) -> str:
@@ -123,6 +143,7 @@ def _blocks(table: Table, widths: list[int], room: int) -> list[list[int]]:
 
 def table_markdown(table: Table) -> str:
     """The table in Markdown, with the short forms."""
+    table, _ = folded_alike(table)
     tops = headers(table)
     lines = [markdown_row([table.title, *tops]), markdown_row(["---"] + ["---:"] * len(tops))]
     for operand, row in zip(table.rows, table.cells, strict=True):

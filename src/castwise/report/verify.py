@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from castwise.conformance.differences import difference_at
+from castwise.conformance.dtype_lists import dtypes_taken
 from castwise.conformance.grid import given_by_name
 from castwise.conformance.recorder import (
     NO_KERNEL,
@@ -24,7 +25,7 @@ from castwise.engine.types import can_cast
 from castwise.errors import UsageError, did_you_mean
 from castwise.frameworks.catalog import to_dialect
 from castwise.frameworks.dialect import Dialect
-from castwise.vocab.dtypes import dtype
+from castwise.vocab.dtypes import DTYPES, dtype
 from castwise.vocab.notation import parse_operand, parse_scalar
 from castwise.vocab.ops import op
 
@@ -39,6 +40,13 @@ class Drift(NamedTuple):
     answer: str  # what castwise says
 
 
+class UnequalDtypes(NamedTuple):
+    """Where the list of a dialect's dtypes is not what its framework takes."""
+
+    missing: tuple[str, ...] = ()  # the framework takes them, and the dialect lacks them
+    not_taken: tuple[str, ...] = ()  # the other way about
+
+
 @dataclass(frozen=True, slots=True)
 class Verification:
     """What came of asking a framework everything its dialect claims to know."""
@@ -49,6 +57,12 @@ class Verification:
     compared: int
     listed: int  # answers that differ on purpose, each with a reason in differences.tsv
     drift: tuple[Drift, ...]
+    dtypes: UnequalDtypes
+
+    @property
+    def agrees(self) -> bool:
+        """Whether no answer differs and no dtype is missing."""
+        return not self.drift and not self.dtypes.missing
 
 
 def verify(
@@ -57,7 +71,8 @@ def verify(
     ops: Iterable[str] | None = None,
     on_question: Callable[[object], object] | None = None,
 ) -> Verification:
-    """Asks the installed framework and compares each answer with the engine's."""
+    """Asks the installed framework and compares each answer with the engine's, and where all ops
+    are asked, the list of its dtypes with the dialect's."""
     spoken = to_dialect(dialect)
     compared, listed, drift = 0, 0, []
     for cell in cells(recorder, ops, on_question):
@@ -69,7 +84,24 @@ def verify(
             listed += 1
         else:
             drift.append(Drift(cell, said))
-    return Verification(spoken, recorder.name, recorder.versions(), compared, listed, tuple(drift))
+    dtypes = UnequalDtypes() if ops else unequal_dtypes(spoken, recorder)
+    versions = recorder.versions()
+    return Verification(spoken, recorder.name, versions, compared, listed, tuple(drift), dtypes)
+
+
+def unequal_dtypes(dialect: Dialect, recorder: Recorder) -> UnequalDtypes:
+    """Which dtypes the installed framework takes and the dialect lacks, and the other way about.
+
+    Without a function that tells, nothing is found.
+    """
+    taken = dtypes_taken(recorder, [known.name for known in DTYPES])
+    if not taken:
+        return UnequalDtypes()
+    own = [known.name for known in dialect.dtypes]
+    return UnequalDtypes(
+        tuple(name for name in taken if name not in own),
+        tuple(name for name in own if name not in taken),
+    )
 
 
 def recorder_for(dialect: Dialect, ops: Iterable[str] = ()) -> Recorder:

@@ -19,6 +19,7 @@ def verification_text(found: Verification, paint: Paint = plain) -> str:
     """The versions, whether all answers agree, and the drift op by op."""
     installed = ", ".join(_version(found, part) for part in found.versions)
     lines = [f"Installed: {installed}.", f"{found.dialect.name} is {found.dialect.evidence}."]
+    lines += _of_dtypes(found, paint)
     aside = f", {found.listed:,} listed differences aside" if found.listed else ""
     if not found.drift:
         return "\n".join([*lines, f"All {found.compared:,} answers agree{aside}."])
@@ -31,6 +32,19 @@ def verification_text(found: Verification, paint: Paint = plain) -> str:
                 f"           {_told(found, drift, paint)}",
             ]
     return "\n".join(lines)
+
+
+def _of_dtypes(found: Verification, paint: Paint) -> list[str]:
+    """The dtypes that one of the two has alone, a line each."""
+    missing, not_taken = (", ".join(names) for names in found.dtypes)
+    lines = []
+    if missing:
+        lines.append(
+            f"Dtypes of {found.framework} that castwise lacks: {paint(missing, 'refused')}."
+        )
+    if not_taken:
+        lines.append(f"Dtypes that {found.framework} does not promote here: {not_taken}.")
+    return lines
 
 
 def by_op(found: Verification) -> dict[str, list[Drift]]:
@@ -50,6 +64,7 @@ def verification_json(found: Verification) -> dict[str, Any]:
         "installed": found.versions,
         "compared": found.compared,
         "listed": found.listed,
+        "dtypes": {name: list(names) for name, names in found.dtypes._asdict().items()},
         "drift": [
             {
                 "op": drift.cell.op,

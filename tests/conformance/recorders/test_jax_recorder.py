@@ -33,6 +33,11 @@ from castwise.conformance.recorder import find_recorder
         ("argmax", "function", "complex64[3]", "!", "!"),
         ("hypot", "function", "complex64[3];1", "!", "!"),
         ("promote_types", "function", "uint64[3];int8[3]", "int32", "float64"),
+        ("add", "function", "int2[3];int2[3]", "int2", "int2"),
+        ("add", "function", "float6_e2m3fn[3];int8[3]", *["no-kernel:float6_e2m3fn"] * 2),
+        ("sum", "function", "int1[3]", "!", "!"),
+        ("eq", "function", "uint1[3];uint1[3]", "no-kernel:bool", "no-kernel:bool"),
+        ("result_type", "function", "uint1[3];True", "uint1", "uint1"),
     ],
 )
 def test_jax(op: str, form: str, operands: str, x32: str | None, x64: str | None) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from recording import recorded
 
+from castwise.conformance.recorder import Cell
+from castwise.report.verify import agrees
+
 
 @pytest.mark.parametrize(
     ("op", "form", "operands", "expected"),
@@ -36,7 +39,33 @@ def test_answers(op: str, form: str, operands: str, expected: str | None) -> Non
     assert recorded("tinygrad", op, form, operands) == expected
 
 
-def test_there_are_no_modes() -> None:
+@pytest.mark.parametrize(
+    ("op", "operands", "expected"),
+    [
+        ("add", "int8[3];1", "int8"),
+        ("add", "bool[3];1", "int64*"),
+        ("result_type", "1;True", "int64*"),
+        ("where", "bool[3];1;2", "int64*"),
+        ("add", "int64*[3];int16[3]", "int16"),
+        ("sum", "int64*[3]", "int32"),
+        ("sum", "int8[3]", "int32"),
+        ("argmax", "int8[3]", "int32"),
+    ],
+)
+def test_under_a_default_int(op: str, operands: str, expected: str) -> None:
+    mode = "default_int=int64"
+    assert recorded("tinygrad", op, "function", operands, mode) == expected
+    asked = Cell(op, "function", tuple(operands.split(";")), expected)
+    assert agrees(asked, f"tinygrad:{mode}")
+
+
+def test_the_default_int_is_restored() -> None:
+    tinygrad = pytest.importorskip("tinygrad")
+    recorded("tinygrad", "add", "function", "int8[3];1", "default_int=int64")
+    assert tinygrad.dtypes.default_int is tinygrad.dtypes.int32
+
+
+def test_there_are_no_other_modes() -> None:
     pytest.importorskip("tinygrad")
-    with pytest.raises(ValueError, match="no mode 'cuda'"):
+    with pytest.raises(ValueError, match=r"tinygrad is recorded as .*; not 'cuda'"):
         recorded("tinygrad", "add", "operator", "int8[3];int8[3]", mode="cuda")

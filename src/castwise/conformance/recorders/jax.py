@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from castwise.conformance.calls import (
     AUGMENTED_OPERATORS,
@@ -27,13 +27,19 @@ from castwise.conformance.grid import (
     named_forms,
 )
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
-from castwise.conformance.recorder import Header, versions_of
+from castwise.conformance.recorder import NO_KERNEL, Header, versions_of
 from castwise.conformance.recorders.jax_errors import classify
 
 DTYPES = words(
     "bool uint4 int4 uint8 int8 uint16 int16 uint32 int32 uint64 int64 float8_e4m3fn float8_e5m2 "
     "float16 bfloat16 float32 float64 complex64 complex128"
 )
+RARE = words(
+    "int1 uint1 int2 uint2 float4_e2m1fn float6_e2m3fn float6_e3m2fn float8_e3m4 float8_e4m3 "
+    "float8_e4m3b11fnuz float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu"
+)
+# No array on the CPU is of these, or it turns out to be of bool: jit can be asked all the same.
+_NOT_HELD = words("int1 uint1 float6_e2m3fn float6_e3m2fn")
 # NumPy operands count as JAX's own arrays; it is pow alone that tells their ranks apart.
 NUMPY = words(
     "np.bool[3] np.uint8[3] np.int64[3] np.uint64[3] np.float16[3] np.float64[3] np.complex128[3] "
@@ -87,6 +93,12 @@ _KINDS = {"int": int, "float": float, "complex": complex}
 _WEAK_32, _WEAK_64 = words("int32 float32 complex64"), words("int64 float64 complex128")
 
 
+class _NotRun(NamedTuple):
+    """What tracing says of a call that no device here could run."""
+
+    traced: Any
+
+
 class JaxRecorder:
     """The JAX installed here, in one of its modes."""
 
@@ -108,6 +120,7 @@ class JaxRecorder:
         asked = (*_MODE_OPS, *UNARY, *REDUCTIONS) if mode in _PARTLY_ASKED else OPS
         self.scope = Scope(
             dtypes=DTYPES,
+            rare=RARE,
             forms={op: _forms(op) for op in asked if op in self._functions},
             weak=_weak(mode),
             literals=LITERALS,
@@ -151,6 +164,8 @@ class JaxRecorder:
         JAX compiles anew for every signature, so that to run all would take hours. The operands
         are concrete, as they are in eager code: `x ** 2` looks at the exponent.
         """
+        if any(isinstance(operand, self._jax.ShapeDtypeStruct) for operand in operands):
+            return self._traced(op, form, operands)
         called = partial(self._call, op, form, operands)
         if op in UNARY or op in REDUCTIONS:
             traced = self._jax.jit(called).trace()
@@ -160,9 +175,25 @@ class JaxRecorder:
             return called()
         return self._jax.eval_shape(called)
 
+    def _traced(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        """The same where an operand can be traced, but no array is like it."""
+        is_traced = [isinstance(operand, self._jax.ShapeDtypeStruct) for operand in operands]
+        if op in ("result_type", "promote_types"):
+            return self._call(op, form, [getattr(o, "dtype", o) for o in operands])
+
+        def called(*tracers: Any) -> Any:
+            left = iter(tracers)
+            mixed = zip(operands, is_traced, strict=True)
+            return self._call(op, form, [next(left) if traced else o for o, traced in mixed])
+
+        given = [o for o, traced in zip(operands, is_traced, strict=True) if traced]
+        return _NotRun(self._jax.eval_shape(called, *given))
+
     def dtype_of(self, result: Any) -> str | None:
         import numpy as np
 
+        if isinstance(result, _NotRun):
+            return f"{NO_KERNEL}:{self.dtype_of(result.traced)}"
         dtype = getattr(result, "dtype", result)
         if not isinstance(dtype, np.dtype):
             return None
@@ -261,4 +292,6 @@ def _make(spec: Spec) -> Any:
         kind = _KINDS[spec.dtype.rstrip("0123456789")]
         with jax.enable_x64(spec.dtype in _WEAK_64):
             return jnp.full(spec.shape, kind(spec.value))
+    if spec.dtype in _NOT_HELD:
+        return jax.ShapeDtypeStruct(spec.shape, spec.dtype)
     return jnp.full(spec.shape, spec.value, spec.dtype)

@@ -13,7 +13,9 @@ from typing import Any
 from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS, assigned, of_dtypes
 from castwise.conformance.grid import (
     OPS,
+    REDUCTIONS,
     ROUNDING_MODES,
+    UNARY,
     Scope,
     existing_forms,
     given_by_name,
@@ -28,7 +30,11 @@ DTYPES = words(
 )
 # Refused but for float64 scalars, which are Python floats: a few show it.
 NUMPY_DTYPES = words("bool int64 float32 float64")
-_WEAK = {"weakint": "int32*", "weakfloat": "float32*"}  # as they are stored
+# What the default int can change, and enough of the rest to show that it does not.
+_MODE_OPS = words(
+    "add sub mul div floor_divide remainder pow lt bitwise_and bitwise_left_shift maximum copysign "
+    "where clamp lerp dot matmul concat result_type promote_types"
+)
 _FLOAT8 = {
     "fp8e4m3": "float8_e4m3fn",
     "fp8e5m2": "float8_e5m2",
@@ -63,25 +69,30 @@ class _NoKernelError(Exception):
 
 
 class TinygradRecorder:
-    """The tinygrad installed here, on the device that is written in Python."""
+    """The tinygrad installed here, on the device that is written in Python, under a default int."""
 
     name = "tinygrad"
-    dialects = ("tinygrad",)
-    dialect = "tinygrad"
+    dialects: tuple[str, ...] = (
+        "tinygrad",
+        "tinygrad:default_int=int64",
+    )
 
     def __init__(self, mode: str = "") -> None:
         import tinygrad
 
-        if mode:
-            raise ValueError(f"tinygrad has no mode {mode!r}.")
+        self.dialect = f"tinygrad:{mode}" if mode else "tinygrad"
+        if self.dialect not in self.dialects:
+            raise ValueError(f"tinygrad is recorded as {', '.join(self.dialects)}; not {mode!r}.")
         self._tinygrad: Any = tinygrad
         self._tensor: Any = tinygrad.Tensor
-        self._names = _dtype_names()
+        self._default_int = mode.partition("=")[2] or "int32"
+        self._names = _dtype_names(self._default_int)
         self._functions = _functions()
+        asked = (*_MODE_OPS, *UNARY, *REDUCTIONS) if mode else OPS
         self.scope = Scope(
             dtypes=DTYPES,
-            forms={op: forms for op in OPS if (forms := self._forms(op))},
-            weak=("int32", "float32"),
+            forms={op: forms for op in asked if (forms := self._forms(op))},
+            weak=(self._default_int, "float32"),
             foreign=tuple(
                 f"np.{dtype}{role}" for role in ("[3]", "[]", "(1)") for dtype in NUMPY_DTYPES
             ),
@@ -92,7 +103,8 @@ class TinygradRecorder:
 
     @contextmanager
     def session(self) -> Iterator[None]:
-        with self._tinygrad.Context(DEV="PYTHON"), warnings.catch_warnings():
+        settings = {"DEV": "PYTHON", "DEFAULT_INT": self._default_int}
+        with self._tinygrad.Context(**settings), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
 
@@ -168,11 +180,12 @@ class TinygradRecorder:
 recorder = TinygradRecorder
 
 
-def _dtype_names() -> dict[Any, str]:
+def _dtype_names(default_int: str) -> dict[Any, str]:
     from tinygrad import dtypes
 
     plain = [name for name in DTYPES if name not in _FLOAT8.values()]
-    own = {name: name for name in plain} | _FLOAT8 | _WEAK
+    weak = {"weakint": f"{default_int}*", "weakfloat": "float32*"}  # as they are stored
+    own = {name: name for name in plain} | _FLOAT8 | weak
     return {getattr(dtypes, theirs): name for theirs, name in own.items()}
 
 

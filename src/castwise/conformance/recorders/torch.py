@@ -35,6 +35,7 @@ DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 "
     "float16 bfloat16 float32 float64 complex32 complex64 complex128"
 )
+RARE = words("float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu")
 NUMPY_DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 float32 float64 "
     "complex64 complex128"
@@ -178,6 +179,7 @@ def _full_scope() -> Scope:
     named["div"] = named_forms("rounding_mode", ROUNDING_MODES)
     return Scope(
         dtypes=DTYPES,
+        rare=RARE,
         forms={op: (*_forms(op), *more.get(op, ()), *named.get(op, ())) for op in _functions()},
         foreign=(*_numpys("[3]"), *_numpys("[]"), *_numpys("(1)")),
     )
@@ -188,7 +190,7 @@ def _mode_scope(mode: str) -> Scope:
     forms = {op: _forms(op) for op in (AUTOCAST_OPS if is_autocast else MODE_OPS)}
     for op in _TAKE_DTYPE if is_autocast else ():
         forms[op] += named_forms("dtype", DTYPES)
-    return Scope(dtypes=DTYPES, forms=forms, foreign=_numpys("(1)"))
+    return Scope(dtypes=DTYPES, rare=RARE, forms=forms, foreign=_numpys("(1)"))
 
 
 def _numpys(role: str) -> tuple[str, ...]:

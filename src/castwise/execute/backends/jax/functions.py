@@ -22,6 +22,9 @@ _ONCE = frozenset({
     "add", "sub", "mul", "div", "neg", "abs", "positive", "maximum", "minimum", "max", "min",
     "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "nextafter",
 })  # fmt: skip
+# These round nothing, and compare with a constant zero: XLA does that of a 16-bit float by its
+# bits, and would take a subnormal bfloat16 for zero in float32.
+_TRUTHS = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
 _FOR_BOOL = frozenset({
     "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not",
     "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "any", "all",
@@ -42,7 +45,7 @@ def function_of(op: str, dtype: DType) -> Function | None:
         return found if is_native else _of_wider(found)
     if dtype.kind == "bool":
         return found if op in _FOR_BOOL else None
-    rounds_once = dtype.kind == "int" or dtype.bits >= 32 or op in _ONCE
+    rounds_once = dtype.kind == "int" or dtype.bits >= 32 or op in _ONCE | _TRUTHS
     return found if is_native and rounds_once else None
 
 
