@@ -20,7 +20,10 @@ EXACT_FAMILIES = {"arithmetic", "comparison", "logic", "bits", "extrema", "selec
 EXACT = {"abs", "neg", "positive", "square", "conj", "sign", "floor", "ceil", "round", "trunc",
          "relu", "threshold", "sqrt", "real", "imag", "heaviside", "nextafter", "copysign",
          "max", "min"}  # fmt: skip
-ULPS = {"pow": 1, "float_power": 1, "tan": 8}  # others: a few; beside a pole tan has more
+ULPS = {"pow": 1, "float_power": 1}  # others: a few
+# onnxruntime has no Tan of float64, which is written as Sin / Cos; and its Cos of float64 is off by
+# 1e-16 where it is nearly zero: 4 units in the last place at 1.5, more towards the pole.
+TAN_BY_COS = 8
 
 
 def is_exact(name: str, held: DType) -> bool:
@@ -145,6 +148,8 @@ def difference(name: str, held: DType, wanted: Any, found: Any, arrays: list[Any
         with np.errstate(all="ignore"):
             return _apart(wanted, found, 32, np.abs(wanted))
     ulps = 0 if is_exact(name, held) else ULPS.get(name, 4)
+    if (name, held.name) == ("tan", "float64"):
+        ulps = TAN_BY_COS
     return _apart(wanted, found, ulps, _scale(name, arrays))
 
 

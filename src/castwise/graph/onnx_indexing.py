@@ -11,6 +11,7 @@ from castwise.graph.onnx_arrays import reshape
 from castwise.graph.onnx_dtypes import LackingError
 from castwise.graph.onnx_writer import INT64, Value
 
+_WITHOUT_ZERO = "fnu"
 BEFORE_ALL = -(2**63) + 1  # where a backward slice of all elements ends
 
 
@@ -219,6 +220,12 @@ def diagonal(x: Value, *, shape: Shape, offset: int = 0) -> Value:
 
 
 def triangle(x: Value, *, shape: Shape, k: int, upper: int) -> Value:
-    """The lower or upper triangles of matrices."""
-    w = x.writer
-    return w.one_op("Trilu", x, w.constant(k, INT64), shape=shape, upper=upper)
+    """The lower or upper triangles of matrices; a dtype without zero has its least number beside
+    them, whose bits are those of zero."""
+    w, held = x.writer, x.dtype
+    if held.specials != _WITHOUT_ZERO:
+        return w.one_op("Trilu", x, w.constant(k, INT64), shape=shape, upper=upper)
+    wide = w.widened(x)
+    kept = w.one_op("Trilu", wide, w.constant(k, INT64), shape=shape, upper=upper)
+    is_beside = xp.equal(kept, w.constant(0, wide.dtype))
+    return w.cast(xp.where(is_beside, w.constant(held.smallest, wide.dtype), kept), held)
