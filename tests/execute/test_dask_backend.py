@@ -47,6 +47,9 @@ def chunked(array: Any, cut: Any, dialect: str = "torch") -> cw.Tensor:
     return cw.asarray(da.from_array(array, chunks=cut), dialect=dialect)
 
 
+DIVISIONS = ("floor_divide", "remainder", "fmod", "floor_div", "truncate_div")
+
+
 def arrays_for(row: Op, pair: tuple[str, str]) -> list[np.ndarray[Any, Any]]:
     count = max(row.arity[0], min(row.arity[1], 2))
     dtypes = [pair[n % 2] for n in range(count)]
@@ -55,7 +58,7 @@ def arrays_for(row: Op, pair: tuple[str, str]) -> list[np.ndarray[Any, Any]]:
     square = row.family == "products"
     shapes = [(6, 8) if n == 0 or not square else (8, 6) for n in range(count)]
     made = [numbers(d, s, n) for n, (d, s) in enumerate(zip(dtypes, shapes, strict=True))]
-    if row.name in ("floor_divide", "remainder", "fmod"):  # by zero, integers raise here
+    if row.name in DIVISIONS:  # by zero, integers raise here
         made[1][made[1] == 0] = 1
     return made
 

@@ -40,11 +40,15 @@ def test_the_median_of_nothing_is_torch_s_own() -> None:
     assert torch.median(torch.zeros(0, dtype=torch.int32)).item() == 0
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", [*BACKENDS, "dask"])
 @pytest.mark.parametrize("op", ["cumsum", "cumprod"])
 def test_what_is_cumulated_of_one_number(backend: str, op: str) -> None:
     for dialect, shape in (("torch", ()), ("numpy", (1,)), ("jax", (1,)), ("mlx", (1,))):
-        assert cw.apply(op, on(backend, 5, "float32", dialect)).shape == shape
+        for dtype in ("float32", "bfloat16"):
+            number = cw.asarray(on("numpy", 5, "float32", dialect).astype(dtype), backend=backend)
+            for options in ({}, {"axis": 0}):
+                found = cw.apply(op, number, **options)
+                assert (found.shape, found.numpy().astype("float32").sum()) == (shape, 5)
 
 
 SHARED = {"torch": {"positive", "real", "imag", "conj"}, "numpy": {"real", "imag"}, "mlx": set()}

@@ -140,6 +140,11 @@ def test_layouts_of_every_sort_of_dtype(layout: str, name: str) -> None:
     judged(cw.trace((LAID_OUT | ROWS)[layout], f"{name}[n,3]", dialect="jax:x64"), array)
 
 
+def test_triangles_of_a_dtype_without_zero() -> None:
+    array = (2.0 ** np.arange(6)).reshape(2, 3).astype(ml_dtypes.float8_e8m0fnu)
+    judged(cw.trace(LAID_OUT["triangles"], "float8_e8m0fnu[n,3]", dialect="numpy"), array)
+
+
 @pytest.mark.parametrize("layout", LAID_OUT)
 def test_layouts_of_empty_arrays(layout: str) -> None:
     judged(cw.trace(LAID_OUT[layout], "float32[n,3]"), np.zeros((0, 3), np.float32))

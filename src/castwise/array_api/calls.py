@@ -8,9 +8,7 @@ from typing import Any, TypeAlias
 from castwise.errors import UsageError
 from castwise.execute.apply import apply_op, apply_several
 from castwise.execute.backend import two_backends
-from castwise.execute.functions import function_for
 from castwise.execute.kinds import held_dtype
-from castwise.execute.steps import quieted
 from castwise.execute.tensor import Tensor, beside, wrapped
 from castwise.frameworks.catalog import STANDARD
 from castwise.vocab.dtypes import dtype as dtype_named
@@ -99,10 +97,5 @@ def reduced(name: str, x: Tensor, dtype: object, **options: Any) -> Tensor:
     """A sum or product: in the dtype the dialect accumulates in, or in the one asked for."""
     if dtype is None:
         return op(name, x, **options)
-    kind = tensor(x, name)._kind
-    target = held_dtype(to_dtype(dtype), kind.in_force)
-    cast = x.astype(target, copy=False)
-    function = function_for(kind.backend, name, target)
-    function = quieted(function, kind.backend, name, kind.in_force.values)
-    found = function(cast._array, **options)
-    return wrapped(found, cast._kind).astype(target, copy=False)
+    target = held_dtype(to_dtype(dtype), tensor(x, name)._kind.in_force)
+    return op(name, x.astype(target, copy=False), **options).astype(target, copy=False)

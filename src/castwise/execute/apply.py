@@ -226,21 +226,11 @@ def _remember(key: tuple[object, ...], known: Plan | BesideNumber) -> None:
 
 
 def planned(
-    name: str,
-    operands: tuple[Any, ...],
-    form: str,
-    *,
-    inplace: bool = False,
-    out: DType | None = None,
-    alpha: Scalar | None = None,
-    named: Named = NOTHING,
-    home: str = DEFAULT,
+    name: str, operands: tuple[Any, ...], form: str, *, home: str = DEFAULT, **given: Any
 ) -> Plan:
-    """How an op is computed on operands like these."""
+    """How an op is computed on operands like these; `given` is what else is asked about."""
     kinds = [o._kind for o in operands if isinstance(o, Tensor)]
-    question = asked(
-        name, operands, form, inplace=inplace, out=out, alpha=alpha, named=named, home=home
-    )
+    question = asked(name, operands, form, home=home, **given)
     key = (name, question.key, home, *kinds)
     plan = _plans.get(key)
     if plan is None:
@@ -256,11 +246,11 @@ def asked(
     operands: tuple[Any, ...],
     form: str,
     *,
+    home: str = DEFAULT,
     inplace: bool = False,
     out: DType | None = None,
     alpha: Scalar | None = None,
     named: Named = NOTHING,
-    home: str = DEFAULT,
 ) -> Question:
     """The question an op on operands like these asks."""
     dialect = common_dialect([o._kind for o in operands if isinstance(o, Tensor)], home)
