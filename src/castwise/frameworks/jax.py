@@ -233,6 +233,16 @@ JAX_STRICT = JAX_X64.vary(
         **_OPS,
         "angle": _WIDE_OPS["angle"],
         "*/inplace": _STRICT_INPLACE,
+        # On their way these meet a Python number, which has the default width.
+        "acosh": Rule(composes=(Composed("add(x, 1.0)", "complex"),)),
+        "trunc": Rule(composes=(Composed("add(x, 0.0)", "float"),)),
+        # A single weak value of 32 bits takes the dtype of the factor, which is strong.
+        "degrees radians": Rule(
+            composes=(
+                Composed("result_type(x)", "float32 complex64", "ZERO_D"),
+                Composed("result_type(cast(x, float32))", "int32", "ZERO_D"),
+            )
+        ),
     },
 )
 
