@@ -33,13 +33,10 @@ UNCOMPUTED = {
     ("oneflow", "pow"): "an integer to a negative integer power",
     ("paddle", "pow"): "an integer to a negative integer power",
     ("tinygrad", "pow"): "an integer to a negative integer power",
-    ("jax", "pow"): "an integer to the power of 2**63, which wraps to a negative one",
     # Taken to have no kernel for complex numbers, and refused.
-    ("jax", "log_softmax"): "of complex numbers",
     ("mlx", "huber_loss"): "of complex numbers",
     ("paddle", "hypot"): "of complex numbers",
     ("paddle", "poisson_nll_loss"): "of complex numbers",
-    ("torch", "poisson_nll_loss"): "of complex numbers",
 }
 
 

@@ -96,3 +96,17 @@ def test_a_square_root_rounded_correctly_has_a_gradient() -> None:
     assert torch.func.grad(lambda x: apply("sqrt", cw.asarray(x, dialect="numpy"))._array.sum())(
         torch.tensor([4.0], dtype=torch.float64)
     ).tolist() == [0.25]
+
+
+@pytest.mark.parametrize("name", ["int8", "uint16", "int32", "uint64", "int64"])
+def test_an_exponent_beyond_the_dtype_counts_as_it_is_in_jax(name: str) -> None:
+    """JAX squares as often as the number says; what wraps is the product alone."""
+    t = cw.asarray([1, 2, 3, 7], dtype=name, dialect="jax:x64")
+    for exponent in (2**63, 2**63 + 5):
+        bits = cw.dtype(name).bits
+        wanted = [pow(base, exponent, 1 << bits) for base in (1, 2, 3, 7)]
+        assert [value % (1 << bits) for value in cw.apply("pow", t, exponent).tolist()] == wanted
+    jax = pytest.importorskip("jax")
+    with jax.enable_x64(True):
+        live = jax.numpy.asarray([1, 2, 3, 7], name) ** 2**63
+        assert cw.apply("pow", t, 2**63).tolist() == live.tolist()

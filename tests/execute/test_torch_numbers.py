@@ -93,3 +93,23 @@ def test_nothing_is_divided_by_zero_where_there_is_nothing(backend: str) -> None
         assert (found.shape, found.dtype.name) == ((2, 0), "int32")
     with pytest.raises(cw.CastwiseError, match="by zero"):
         cw.asarray([1], dialect="torch", backend=backend) // 0
+
+
+def test_a_negative_float_has_no_place_among_unsigned_integers_in_torch() -> None:
+    for name in ("uint8", "uint16", "uint32", "uint64"):
+        t = cw.asarray([1, 2], dtype=name, dialect="torch")
+        t[0] = -1
+        assert t.numpy()[0] == cw.dtype(name).max
+        for number in (-1.5, -0.5):
+            with pytest.raises(cw.ScalarRangeError, match="out of range"):
+                t[0] = number
+        t[0] = -0.0
+        assert t.tolist() == [0, 2]
+
+
+def test_a_weight_of_lerp_is_of_64_bits_in_torch() -> None:
+    t = cw.asarray([1.0, 2.0], dtype="float32", dialect="torch")
+    assert cw.apply("lerp", t, t, 2**64 - 1).tolist() == [1.0, 2.0]
+    for weight in (-(2**63) - 1, 2**64):
+        with pytest.raises(cw.ScalarRangeError, match="out of range"):
+            cw.apply("lerp", t, t, weight)

@@ -71,6 +71,8 @@ LITERALS = (
         "18446744073709551616 -9223372036854775809 70000.0 1e39 1e-50 inf nan 1e39j"
     ),
 )
+# Around the ends of int64 and uint64.
+WIDE = words("-9223372036854775808 -9223372036854775809 18446744073709551615 18446744073709551616")
 CHOSEN_FROM = (("int8[3]", "int8[3]"), ("int8[3]", "float32[]"), ("1", "1.5"))
 ALPHAS = ("True", "1", "2", "-1", "300", "1.5", "1e39", "1+1j")
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
@@ -210,7 +212,7 @@ def _operands(scope: Scope, op: str, form: str) -> Iterable[Operands]:
     if op in JOINS:
         return _joins(scope)
     if op in TERNARY:
-        return _ternary(scope)
+        return _ternary(scope, op)
     if op in SELECTIONS:
         return _selections(scope, op, form, arrays)
     return _binary(scope, op, form, arrays)
@@ -329,7 +331,7 @@ def _joins(scope: Scope) -> Iterator[Operands]:
     yield from product(nd(scope.dtypes), repeat=3)
 
 
-def _ternary(scope: Scope) -> Iterator[Operands]:
+def _ternary(scope: Scope, op: str) -> Iterator[Operands]:
     """All pairs of dtypes in each place, all triples of a few, and Python scalars last."""
     every = nd(scope.dtypes)
     for a, b in product(every, repeat=2):
@@ -343,3 +345,5 @@ def _ternary(scope: Scope) -> Iterator[Operands]:
     yield from ((array, literal, literal) for array, literal in product(arrays, scope.literals))
     yield from product(arrays, ("-1", "-129"), ("300", "40000"))  # bounds that never bind
     yield from ((a, b, literal) for a, b, literal in product(every, every, PLAIN))
+    if op == "lerp":
+        yield from ((a, a, weight) for a, weight in product(every, WIDE))

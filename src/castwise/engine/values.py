@@ -188,11 +188,13 @@ def _is_empty_bound(scalar: Operand, operands: tuple[Operand, ...], compute: DTy
 
 
 def is_unconvertible(value: Scalar | None, compute: DType) -> bool:
-    """torch's c10::overflows: an unsigned dtype takes negatives down to -max, inf and NaN pass."""
+    """torch's c10::overflows: an unsigned dtype takes negative integers, not floats, down to -max;
+    inf and NaN pass."""
     if isinstance(value, complex):
         return any(is_unconvertible(part, compute) for part in (value.real, value.imag))
     assert value is not None
-    is_taken = compute.kind == "int" and not compute.is_signed and -compute.max <= value < 0
+    is_unsigned = compute.kind == "int" and not compute.is_signed
+    is_taken = is_unsigned and isinstance(value, int) and -compute.max <= value < 0
     return not is_taken and is_beyond(value, compute)
 
 

@@ -20,7 +20,7 @@ from castwise.execute.functions import Function, function_for
 from castwise.execute.value_functions import function_named
 from castwise.frameworks.value_rules import Values
 from castwise.vocab.dtypes import DType, dtype
-from castwise.vocab.operands import UNDEFINED
+from castwise.vocab.operands import UNDEFINED, Scalar
 
 Take = Callable[[Any], Any]
 _BOOL = dtype("bool")
@@ -55,6 +55,7 @@ class Steps:
     is_joining: bool = False
     values: Values | None = None  # the dialect's rules; None: those of the backend
     kernel: Function | None = None  # of a declared op: what computes it
+    program: Program | None = None  # the ops it is made of, where they show in the values
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -74,6 +75,8 @@ class Steps:
         """What computes the op on operands that are taken."""
         if self.kernel and not isinstance(backend, TakesConstants):  # a graph names the op instead
             return self.kernel
+        if self.program:
+            return self.program.function(backend)
         found = function_named(self.op, backend, self.compute)
         found = obeying(found, backend, self.op, self.compute, self.values)
         return _joined(found) if self.is_joining else found
@@ -88,6 +91,64 @@ class Steps:
         array = computed if is_array else backend.make(computed, None, copy=None, device=None)
         is_right = backend.dtype_of(array) is self.result
         return array if is_right else cast_under(self.values, backend, array, self.result)
+
+
+class Number(NamedTuple):
+    """A number that a step takes."""
+
+    value: Scalar
+
+
+class Converted(NamedTuple):
+    """Something else that a step takes, cast to a dtype."""
+
+    part: Any
+    dtype: DType
+
+
+class Step(NamedTuple):
+    """One step of an op that is made of others, and what it takes: operands by their places,
+    numbers, what other steps give."""
+
+    steps: Steps
+    arguments: tuple[Any, ...]
+
+    def run(self, operands: Sequence[Any], backend: Backend) -> Any:
+        """What the step gives."""
+        given = [_argument(part, operands, backend) for part in self.arguments]
+        computed = self.steps.function(backend)(*self.steps.taken(given, backend))
+        return self.steps.ended(computed, backend)
+
+
+def _argument(part: Any, operands: Sequence[Any], backend: Backend) -> Any:
+    if isinstance(part, Step):
+        return part.run(operands, backend)
+    if isinstance(part, Converted):
+        return backend.cast(_argument(part.part, operands, backend), part.dtype)
+    return part.value if isinstance(part, Number) else operands[part]
+
+
+class Program(NamedTuple):
+    """The last step of such an op, and how it is computed with options that make it another."""
+
+    last: Step
+    otherwise: Steps
+
+    def function(self, backend: Backend) -> Function:
+        """What computes the op on operands as they are."""
+
+        def computed(*operands: Any, reduction: str | None = None, **options: Any) -> Any:
+            if options:
+                function, taken = self.otherwise.function(backend), self.otherwise.taken
+                options |= {"reduction": reduction} if reduction else {}
+                return function(*taken(operands, backend), **options)
+            found = self.last.run(operands, backend)
+            if self.otherwise.is_elementwise or reduction == "none":
+                return found
+            name = "sum" if reduction == "sum" else "mean"
+            return function_for(backend, name, self.last.steps.result)(found)
+
+        return computed
 
 
 @runtime_checkable

@@ -48,6 +48,27 @@ def _dtype_of(backend: Backend, number: Any, otherwise: DType) -> DType:
     return backend.dtype_of(number) if hasattr(number, "dtype") else otherwise
 
 
+def _pow_of_large(backend: Backend, compute: DType) -> Function:
+    """Integers to the power of any positive number, by squares.
+
+    Modulo the width an even number to a power of that many is zero, and those of an odd one come
+    round after a quarter of all numbers.
+    """
+    times, width = function_for(backend, "mul", compute), compute.bits
+
+    def computed(base: Any, exponent: int) -> Any:
+        left = width + (exponent - width) % (1 << max(width - 2, 0))
+        found = None
+        while left:
+            if left & 1:
+                found = base if found is None else times(found, base)
+            left >>= 1
+            base = times(base, base) if left else base
+        return found
+
+    return computed
+
+
 def _times_reciprocal(backend: Backend, compute: DType) -> Function:
     """The array times the other's reciprocal, each rounded; as a quotient where it is one."""
     if "div" in own_values(backend).reciprocal_second.split():
@@ -248,6 +269,7 @@ def _of_mixed_signs(op: str, backend: Backend, compute: DType) -> Function:
 WRITTEN: dict[str, Callable[[Backend, DType], Function]] = {
     "reciprocal_times": _reciprocal_times,
     "times_reciprocal": _times_reciprocal,
+    "pow_of_large": _pow_of_large,
     "pow_of_number": _pow_of_number,
     "pow_by_short_cuts": _pow_by_short_cuts,
     "div_of_arrays": _div_of_arrays,

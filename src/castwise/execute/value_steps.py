@@ -12,6 +12,7 @@ from castwise.engine.composed import composition
 from castwise.engine.decision import NOTHING, Decision
 from castwise.engine.plan import plan_of
 from castwise.execute.steps import Entry, Steps
+from castwise.execute.stepwise import stepwise
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import UNDEFINED, Operand, Role
 from castwise.vocab.ops import op
@@ -27,8 +28,11 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
         return steps  # a function that is only decided as this op is
     changes = (
         _rounded, _scaled, _named_otherwise, _divided_in_place, _reciprocal, _inverse, _wide_scalar,
-        _exponent, _half_exponent, _bounded, _compared,
+        _large_exponent, _exponent, _half_exponent, _bounded, _compared,
     )  # fmt: skip
+    by_steps = stepwise(steps, decision, under_rules)
+    if by_steps is not None:
+        return by_steps
     for change in changes:
         changed = change(steps, decision)
         if changed is not None:
@@ -171,6 +175,18 @@ def _takes_root(rule: str, form: str, compute: DType) -> bool:
 
 def _entry(target: DType, operand: Operand) -> Entry:
     return Entry(target, None if operand.is_scalar else operand.dtype)
+
+
+def _large_exponent(steps: Steps, decision: Decision) -> Steps | None:
+    """An integer to the power of a number that its dtype has no room for, and need not have."""
+    question = decision.question
+    if question.op.name != "pow" or steps.compute.kind != "int":
+        return None
+    number = question.operands[1].value if question.operands[1].is_scalar else None
+    rule = plan_of(question.op, question.dialect, question.form).out_of_range
+    if rule != "free exponent" or type(number) is not int or number <= steps.compute.max:
+        return None
+    return replace(steps, op="pow_of_large", entries=(steps.entries[0], None))
 
 
 def _exponent(steps: Steps, decision: Decision) -> Steps | None:

@@ -72,7 +72,8 @@ _OPS = {
     "inner": Rule(composes=_PRODUCT_OF_ONE),
     "cross kron": Rule(refuses_compute="bool"),
     "rsqrt sigmoid": Rule(integers_become_float=False),
-    "relu": Rule(composes=(Composed("maximum(x, 0)"),)),
+    "relu": Rule(computes="int float complex", composes=(Composed("maximum(x, 0)"),)),
+    "softmax log_softmax": Rule(computes="float complex"),
     "softmax": Rule(composes=(Composed("exp(sub(x, max(x)))"),)),
     "log_softmax": Rule(composes=(Composed("sub(sub(x, max(x)), log(sum(exp(x))))"),)),
     "gelu logsumexp": Rule(computes="float complex", integers_become_float=True),
@@ -248,6 +249,16 @@ JAX_STRICT = JAX_X64.vary(
         **_OPS,
         "angle": _WIDE_OPS["angle"],
         "*/inplace": _STRICT_INPLACE,
+        # On their way these meet a Python number, which has the default width.
+        "acosh": Rule(composes=(Composed("add(x, 1.0)", "complex"),)),
+        "trunc": Rule(composes=(Composed("add(x, 0.0)", "float"),)),
+        # A single weak value of 32 bits takes the dtype of the factor, which is strong.
+        "degrees radians": Rule(
+            composes=(
+                Composed("result_type(x)", "float32 complex64", "ZERO_D"),
+                Composed("result_type(cast(x, float32))", "int32", "ZERO_D"),
+            )
+        ),
     },
 )
 

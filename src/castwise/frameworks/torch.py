@@ -44,13 +44,14 @@ _NO_KERNEL = {
 }
 
 # Beside integers a float is scaled by a kernel of its own; elsewhere it is x * 2**y, where two is a
-# 0-d array of the dtype of x, and beside integers a number.
+# 0-d array of the dtype of x; where x is of integers or of float32, it is a number.
 _POWER_OF_TWO = "mul(x, pow(cast(2.0, {}), y))"
 _LDEXP = (
     *(
         Composed(_POWER_OF_TWO.format(name), name, exponent_kinds="float complex")
-        for name in f"{FLOAT8} float16 bfloat16 float32 float64".split()
+        for name in f"{FLOAT8} float16 bfloat16 float64".split()
     ),
+    Composed("mul(x, pow(2.0, y))", "float32", exponent_kinds="float complex"),
     *(Composed(_POWER_OF_TWO.format(f"complex{bits}"), f"complex{bits}") for bits in (32, 64, 128)),
     Composed("mul(x, pow(2.0, y))", "bool int"),
 )
@@ -95,7 +96,7 @@ _OPS = {
         refuses="complex", because="complex numbers have no order"
     ),
     "kron": Rule(zero_d_as_arrays=True),  # it gives both as many dimensions
-    "lerp": Rule(scalars="last adapts"),
+    "lerp": Rule(scalars="last adapts", out_of_range="raises beyond 64 bits"),
     "clamp clamp_min clamp_max": Rule(out_of_range="checked"),
     "addcdiv": Rule(one_inexact_of_last=2, because="torch divides no integers by integers here"),
     "bitwise_not/operator": Rule(refuses="float complex", because="~ is for integers and booleans"),
@@ -204,6 +205,7 @@ TORCH = Dialect(
         elements="views",
         overlaps="refused",
         cumulated_number="0-d",
+        stepwise="ldexp poisson_nll_loss",
         shares_memory="positive real imag conj",
         divmod="refused",
     ),

@@ -198,6 +198,8 @@ class Values:
     reciprocal_first: str = ""
     # The same of an array / a number or a 0-d array: the array times the other's reciprocal.
     reciprocal_second: str = ""
+    # Ops that are computed by the steps of their composition, each rounded to its own dtype.
+    stepwise: str = ""
     # Ops whose result lies in the memory of their operand: what is written into one shows in both.
     shares_memory: str = ""
 

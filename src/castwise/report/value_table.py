@@ -71,13 +71,13 @@ def _table(title: str, field: str, choices: Mapping[str, str], told: list[Dialec
 
 def _ops_table(told: list[Dialect]) -> str:
     head = "| dialect | scalar not rounded to small floats | number / array by the reciprocal |"
-    more = " array / number by the reciprocal | in the memory of x | std, var divide by |"
-    lines = [head + more, "|---|---|---|---|---|---|"]
+    more = " array / number by the reciprocal | step by step | in the memory of x |"
+    lines = [f"{head}{more} std, var divide by |", "|---|---|---|---|---|---|---|"]
     for dialect in told:
         values = dialect.values
         listed = (
             values.wide_scalars, values.reciprocal_first, values.reciprocal_second,
-            values.shares_memory,
+            values.stepwise, values.shares_memory,
         )  # fmt: skip
         cells = [dialect.name, *map(_code, listed), f"n{' - 1' * values.correction}"]
         lines.append(f"| {' | '.join(cells)} |")

@@ -124,8 +124,8 @@ class Dask:
     def whole(self, steps: Steps) -> Callable[..., Any] | None:
         """One task a chunk: the casts, the op, the result's cast."""
         special = _SPECIAL.get(steps.op)
-        if special is None and not steps.is_elementwise:
-            return None
+        if not steps.is_elementwise and (special is None or steps.program):
+            return None  # the steps of a loss are each on all chunks
         return functools.partial(special or elementwise, steps)
 
     def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:

@@ -126,6 +126,12 @@ def _softmax(x: Any, *, axis: int = -1) -> Any:
     return powers / torch.sum(powers, axis, keepdim=True)
 
 
+def _log_softmax(x: Any, *, axis: int = -1) -> Any:
+    # From the largest one itself: by another number the logarithm may lie on another branch.
+    away = x - (_extreme(is_largest=True)(x, axis=axis, keepdims=True) if x.numel() else 0)
+    return away - torch.log(torch.sum(torch.exp(away), axis, keepdim=True))
+
+
 ON_COMPLEX: dict[str, Callable[..., Any]] = {
     "lt": _less,
     "le": _less_equal,
@@ -143,6 +149,7 @@ ON_COMPLEX: dict[str, Callable[..., Any]] = {
     "argmin": _argument(is_largest=False),
     "median": _median,
     "softmax": _softmax,
+    "log_softmax": _log_softmax,
     "sign": torch.sgn,
     "round": standard.round,
 }

@@ -41,7 +41,7 @@ _NOT_IN_BOOL = frozenset({
 })  # fmt: skip
 _NOT_IN_COMPLEX = frozenset({
     "floor_divide", "remainder", "fmod", "atan2", "hypot", "copysign", "nextafter", "heaviside",
-    "xlogy", "floor", "ceil", "trunc", "threshold", "erf", "gelu", "log_softmax", "logaddexp2",
+    "xlogy", "floor", "ceil", "trunc", "threshold", "erf", "gelu", "logaddexp2",
     "degrees", "radians",
 })  # fmt: skip
 _NOT_IN_INTEGERS = frozenset({"logaddexp", "logaddexp2", "mean"})
