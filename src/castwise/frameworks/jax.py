@@ -131,6 +131,7 @@ JAX_X64 = Dialect(
         reciprocal_second="div",
         float_errors="silent",
         median_of_none="raises",
+        needs_dimension="softmax log_softmax",
     ),
     casts_by="numpy",  # jnp.can_cast is np.can_cast
     ops=_WIDE_OPS,
