@@ -91,8 +91,8 @@ class _Pair:
 
     def _bind(self, name: str, value: Held) -> Outcome:
         """Binds a name on both sides, and says what came of it in castwise."""
-        self._framework.run(made(name, value))
-        return self._castwise.run(made(name, value))
+        found = self._framework.run(made(name, value))  # which may flush a number, or cut a dtype
+        return self._castwise.run(made(name, found if isinstance(found, Held) else value))
 
     def _held_after(self, step: Step) -> Held | None:
         return self._framework.read(step.name) if self._framework.has(step.name) else None
