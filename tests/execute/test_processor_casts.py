@@ -33,7 +33,7 @@ _TO_UINT32_ON_X86_64 = ("bfloat16 uint32", "float32 uint32", "float64 uint32")
 BY_OTHER_INSTRUCTIONS = {
     ("x86_64", "numpy"): _TO_UINT32_ON_X86_64,
     ("x86_64", "numpy@1"): _TO_UINT32_ON_X86_64,
-    ("x86_64", "torch"): (*_TO_UINT32_ON_X86_64, "float64 uint8"),
+    ("x86_64", "torch"): _TO_UINT32_ON_X86_64,
     ("aarch64", "numpy"): _NUMPY_ON_ARM,
     ("aarch64", "numpy@1"): _NUMPY_ON_ARM,
     ("aarch64", "torch"): ("float64 int8", "float64 uint32", "float16 uint16", "complex64 uint16"),

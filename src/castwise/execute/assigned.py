@@ -8,12 +8,12 @@ from castwise.errors import UsageError
 from castwise.execute.backend import Backend, TakesConstants, two_backends
 from castwise.execute.casting import own_values
 from castwise.execute.kinds import Kind
-from castwise.frameworks.value_rules import Values
+from castwise.vocab.operands import Operand
 
 
 def is_whole(key: Any) -> bool:
-    """Whether an index alone names the whole array: x[...], x[None]."""
-    return key is None or key is ...
+    """Whether an index alone names the whole array: x[...], x[None], x[()]."""
+    return key is None or key is ... or (isinstance(key, tuple) and not key)
 
 
 def spreads(key: Any, value: Any) -> bool:
@@ -37,18 +37,44 @@ def _is_bool(array: Any) -> bool:
     return str(array.dtype).rpartition(".")[2] == "bool"
 
 
-def fitted(array: Any, backend: Backend, values: Values) -> Any:
-    """An array to be broadcast into a place, without the dimensions in front that it can spare."""
-    if values.assigned_shapes == "leading ones dropped" and backend.owns(array):
-        while array.shape and array.shape[0] == 1:
+def fitted(array: Any, key: Any, shape: tuple[Any, ...], kind: Kind) -> Any:
+    """An array to be broadcast into a place of an array of a shape, without the dimensions in front
+    that it can spare."""
+    rule = kind.in_force.values.assigned_shapes
+    if not kind.backend.owns(array):
+        return array
+    if rule == "broadcast" and array.shape and _is_element(key, shape):
+        raise UsageError(
+            f"one element is assigned a number or a 0-d array in this dialect, not an array of the "
+            f"shape {tuple(array.shape)}: value[0] is its first element."
+        )
+    least = len(shape) + (key is None) if is_whole(key) else 0
+    if rule == "leading ones dropped" or is_whole(key):
+        while len(array.shape) > least and array.shape[0] == 1:
             array = array[0]
     return array
+
+
+def _is_element(key: Any, shape: tuple[Any, ...]) -> bool:
+    """Whether an index names one element by as many numbers as there are dimensions."""
+    parts = key if isinstance(key, tuple) else (key,)
+    are_numbers = all(isinstance(part, int) and not isinstance(part, bool) for part in parts)
+    return are_numbers and len(parts) == len(shape)
 
 
 def is_read_first(kind: Kind) -> bool:
     """Whether an array may be assigned to a part of itself, which the backend would refuse."""
     is_refused = own_values(kind.backend).overlaps == "refused"
     return is_refused and kind.in_force.values.overlaps == "allowed"
+
+
+def check_0d(kind: Kind, value: Operand) -> None:
+    """Raises UsageError where the dialect does not assign a value to a 0-d array, and it is one."""
+    is_refusing = kind.is_zero_d and kind.in_force.values.assigned_0d == "refused"
+    if is_refusing and not (value.is_scalar and kind.dtype.name == "float32"):
+        raise UsageError(
+            "nothing is assigned to a 0-d array in this dialect: bind the name to a new one."
+        )
 
 
 def not_assigned(given: Backend, backend: Backend) -> UsageError:

@@ -16,7 +16,7 @@ from castwise.vocab.dtypes import DType, dtype
 
 _FLOAT32 = dtype("float32")
 _INT32, _INT64 = dtype("int32"), dtype("int64")
-_UINT32, _UINT64 = dtype("uint32"), dtype("uint64")
+_UINT8, _UINT32, _UINT64 = dtype("uint8"), dtype("uint32"), dtype("uint64")
 
 
 @runtime_checkable
@@ -53,9 +53,12 @@ def cast_under(
         return _truth(values, backend, array, target, is_asked)
     if target.kind != "int":
         return _flushed_cast(backend, array, held, target)
-    rule = values.float_to_int
-    if rule == own_values(backend).float_to_int:
+    rule, own = values.float_to_int, own_values(backend)
+    is_byte = target is _UINT8 and values.float_to_byte != own.float_to_byte
+    if rule == own.float_to_int and not is_byte:
         return backend.cast(array, target)
+    if is_byte and values.float_to_byte == "low bits of int64" and _INT64 in backend.dtypes:
+        return backend.cast(cast_under(values, backend, array, _INT64), target)
     if rule == "wraps":
         rule = WRAPS_ON.get(architecture(), WRAPS_ON["x86_64"])
     real = function_for(backend, "real", held)(array) if held.kind == "complex" else array

@@ -7,10 +7,11 @@ where they differ it is wrapped once, when the op is planned.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
-from castwise.errors import DivisionByZeroError, ScalarRangeError
+from castwise.errors import DivisionByZeroError, ScalarRangeError, UsageError
 from castwise.execute.backend import Backend
 from castwise.execute.casting import cast_under
 from castwise.execute.flushing import FLUSHED, flushing
@@ -18,11 +19,16 @@ from castwise.execute.functions import Function, function_for
 from castwise.execute.place import Place
 from castwise.execute.shape_rules import (
     full_exponents,
+    has_dimensions,
+    is_bounded,
     is_cumulation,
+    is_extremum,
     is_logsumexp,
+    is_mean,
     is_median,
     is_part_or_self,
     made_array,
+    takes_first,
 )
 from castwise.frameworks.value_rules import Values
 from castwise.vocab.dtypes import DType, dtype
@@ -249,13 +255,18 @@ def _is_shift(function: Function, at: Place) -> Function:
 
 def _is_clamp(function: Function, at: Place) -> Function:
     """clamp, where of two bounds that leave no number the lower one counts."""
-    if at.values.crossed_bounds == "upper":
+    rule = at.values.crossed_bounds
+    if rule == "upper":
         return function
 
     def clamped(x: Any, *bounds: Any) -> Any:
         if len(bounds) < 2:
             return function(x, *bounds)
-        return at.do("maximum", at.do("minimum", x, bounds[1]), bounds[0])
+        if rule == "lower":
+            return at.do("maximum", at.do("minimum", x, bounds[1]), bounds[0])
+        if at.has_any(at.do("gt", *bounds)):
+            raise UsageError("clamp between bounds of which the lower is the larger one.")
+        return function(x, *bounds)
 
     return clamped
 
@@ -273,6 +284,37 @@ def _is_sign(function: Function, at: Place) -> Function:
         return function
     of_nan = at.constant(0 if at.values.sign_of_nan == "zero" else float("nan"))
     return lambda x: at.choose(at.do("ne", x, x), of_nan(x), function(x))
+
+
+def _is_place(function: Function, at: Place) -> Function:
+    """The place of the largest or smallest number, where NaN is not taken for one."""
+    if at.compute.kind != "float" or at.values.place_of_nan == "taken":
+        return function
+    end = at.constant(float("-inf" if at.op == "argmax" else "inf"))
+    return lambda x, **options: function(at.choose(at.do("ne", x, x), end(x), x), **options)
+
+
+def _is_angle(function: Function, at: Place) -> Function:
+    """The angle of real numbers, where that of NaN or of -0.0 is not the library's."""
+    if at.compute.kind != "float" or not at.differs("real_angles"):
+        return function
+    rule, zero, pi = at.values.real_angles, at.constant(0), at.constant(math.pi)
+    if rule == "sign":
+        return lambda x: at.do("atan2", zero(x), x)
+
+    def computed(x: Any) -> Any:
+        angles = at.choose(at.do("lt", x, zero(x)), pi(x), zero(x))
+        return angles if rule == "below zero" else at.choose(at.do("ne", x, x), x, angles)
+
+    return computed
+
+
+def _is_step(function: Function, at: Place) -> Function:
+    """heaviside of NaN."""
+    if at.compute.kind != "float" or not at.differs("step_of_nan"):
+        return function
+    of_nan = at.constant(0 if at.values.step_of_nan == "zero" else float("nan"))
+    return lambda x, y: at.choose(at.do("ne", x, x), of_nan(x), function(x, y))
 
 
 def _is_rounding(function: Function, at: Place) -> Function:
@@ -299,7 +341,14 @@ _RULES: dict[str, Rules] = {
     "pow": (_is_power,),
     "bitwise_left_shift": (_is_shift,),
     "bitwise_right_shift": (_is_shift,),
-    "clamp": (_is_clamp,),
+    "clamp": (_is_clamp, is_bounded),
+    "clamp_by_first": (_is_clamp, takes_first),
+    "angle": (_is_angle,),
+    "mean": (is_mean,),
+    "heaviside": (_is_step,),
+    **dict.fromkeys(("argmax", "argmin"), (_is_place, has_dimensions)),
+    **dict.fromkeys(("softmax", "log_softmax"), (has_dimensions,)),
+    **dict.fromkeys(("max", "min"), (is_extremum,)),
     "any": (_is_question,),
     "all": (_is_question,),
     "sign": (_is_sign,),

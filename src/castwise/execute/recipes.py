@@ -16,8 +16,12 @@ from castwise.execute.product_recipes import cross, dot, inner, kron, outer, vec
 
 def div(xp: Any, x: Any, y: Any) -> Any:
     """The quotient of integers rounded to zero, where a framework divides integers as C does."""
-    quotient = xp.floor_divide(xp.abs(x), xp.abs(y))
-    return xp.where((x < 0) == (y < 0), quotient, -quotient)
+    if not xp.isdtype(x.dtype, "signed integer"):
+        return xp.floor_divide(x, y)
+    is_minus = y == -1  # by which the least number cannot be divided
+    quotient = xp.floor_divide(x, xp.where(is_minus, xp.ones_like(y), y))
+    is_cut = (quotient * y != x) & ((x < 0) != (y < 0)) & (y != 0)
+    return xp.where(is_minus, -x, xp.where(is_cut, quotient + 1, quotient))
 
 
 def fmod(xp: Any, x: Any, y: Any) -> Any:

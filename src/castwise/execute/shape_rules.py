@@ -98,11 +98,113 @@ def is_part_or_self(function: Function, at: Place) -> Function:
     if isinstance(at.backend, TakesConstants):
         return function  # a graph has values, and no memory
     is_shared, is_own = (at.op in v.shares_memory.split() for v in (at.values, at.own))
-    if is_shared == is_own:
-        return function
     is_itself = at.op == "positive" or (at.op != "imag" and at.compute.kind != "complex")
-    if not is_shared:
-        return lambda x: at.backend.make(
-            x if is_itself else function(x), None, copy=True, device=None
+    if is_shared and is_itself:  # what computes small dtypes in wider ones would copy
+        return lambda x: x[...]
+    if is_shared or not is_own:
+        return function
+    return lambda x: at.backend.make(x if is_itself else function(x), None, copy=True, device=None)
+
+
+def is_bounded(function: Function, at: Place) -> Function:
+    """clamp, where bounds are not broadcast with what they bound."""
+    rule = at.values.bound_shapes
+    if rule == "broadcast":
+        return function
+
+    def computed(x: Any, *bounds: Any) -> Any:
+        found = function(x, *(bounds if rule == "first" else [_one(bound) for bound in bounds]))
+        if _is_other(_shape(x), _shape(found)):
+            raise UsageError(
+                f"clamp keeps the shape {_shape(x)} in this dialect, and between bounds that are "
+                f"broadcast it would be {_shape(found)}: broadcast x first."
+            )
+        return found
+
+    return computed
+
+
+def takes_first(function: Function, at: Place) -> Function:
+    """clamp between bounds of which the first element counts."""
+    return lambda x, *bounds: function(
+        x, *[bound.reshape((-1,))[0] if _shape(bound) else bound for bound in bounds]
+    )
+
+
+def _one(bound: Any) -> Any:
+    """The number that a bound holds."""
+    shape = _shape(bound)
+    if not shape:
+        return bound
+    if math.prod(shape) != 1:
+        raise UsageError(
+            f"clamp takes bounds of one element in this dialect, not of the shape {shape}."
         )
-    return (lambda x: x[...]) if is_itself else function
+    return bound.reshape(())
+
+
+def has_dimensions(function: Function, at: Place) -> Function:
+    """An op that this dialect refuses of 0-d arrays, or the function itself."""
+    if at.op not in at.values.needs_dimension.split():
+        return function
+
+    def computed(x: Any, **options: Any) -> Any:
+        if not x.shape:
+            raise UsageError(
+                f"{at.op} of a 0-d array, which has no axis, is refused in this dialect: "
+                "x[None] has one."
+            )
+        return function(x, **options)
+
+    return computed
+
+
+def is_extremum(function: Function, at: Place) -> Function:
+    """max and min, of no elements too."""
+    if at.values.extremes_of_none == "raises" or at.compute.kind not in ("int", "float"):
+        return function
+    end: int | float = math.inf
+    if at.compute.kind == "int":
+        end = int(at.compute.min if at.op == "max" else at.compute.max)
+    elif at.op == "max":
+        end = -math.inf
+
+    def computed(x: Any, *, axis: Any = None, **options: Any) -> Any:
+        if 0 not in x.shape:
+            return function(x, axis=axis, **options)
+        empty = function_for(at.backend, "sum", at.compute)(x, axis=axis, **options)
+        zeros = at.backend.cast(empty, at.compute)
+        return at.choose(at.do("eq", zeros, zeros), at.number(end), zeros)
+
+    return computed
+
+
+def is_mean(function: Function, at: Place) -> Function:
+    """The mean of integers of 64 bits, of which a float holds the first digits alone."""
+    is_long = at.compute.kind == "int" and at.compute.bits == 64
+    if not is_long or at.values.integer_means == "in floats":
+        return function
+
+    def computed(x: Any, *, axis: Any = None, **options: Any) -> Any:
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        lengths = x.shape if axis is None else [x.shape[a] for a in axes]
+        count = math.prod(lengths) if all(isinstance(n, int) for n in lengths) else 0
+        if not count:
+            return function(x, axis=axis, **options)
+        sums = function_for(at.backend, "sum", at.compute)(x, axis=axis, **options)
+        divisor = at.number(count)
+        return at.do("floor_divide", at.do("sub", sums, at.do("fmod", sums, divisor)), divisor)
+
+    return computed
+
+
+def _shape(array: Any) -> tuple[Any, ...]:
+    return tuple(getattr(array, "shape", ()))
+
+
+def _is_other(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Whether two shapes differ, as far as they are known."""
+    if len(one) != len(other):
+        return True
+    pairs = [pair for pair in zip(one, other, strict=True) if all(isinstance(n, int) for n in pair)]
+    return any(first != second for first, second in pairs)

@@ -10,13 +10,15 @@ from castwise.engine.assigning import check_assignment, dtype_of_whole
 from castwise.errors import UsageError
 from castwise.execute import tracing
 from castwise.execute.array_object import ArrayObject
-from castwise.execute.assigned import fitted, is_read_first, is_whole, not_assigned, spreads
-from castwise.execute.backend import (
-    Backend,
-    TakesConstants,
-    backend_named,
-    backend_of,
+from castwise.execute.assigned import (
+    check_0d,
+    fitted,
+    is_read_first,
+    is_whole,
+    not_assigned,
+    spreads,
 )
+from castwise.execute.backend import Backend, TakesConstants, backend_named, backend_of
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.casting import cast_under, own_values
 from castwise.execute.gradients import Gradients
@@ -228,6 +230,8 @@ class Tensor(ArrayObject, Gradients):
             if value._kind.backend is not kind.backend:
                 raise not_assigned(value._kind.backend, kind.backend)
         seen = value._kind.operand if isinstance(value, Tensor) else describe(value)
+        if not is_filling:
+            check_0d(kind, seen)
         rules, takes_any = kind.in_force, is_whole(key) and not (is_filling or self._keeps_dtype)
         target = dtype_of_whole(seen, kind.dtype, rules) if takes_any else kind.dtype
         check_assignment(seen, target, rules, is_filling=is_filling, by_places=spreads(key, value))
@@ -237,7 +241,7 @@ class Tensor(ArrayObject, Gradients):
         element = _element(value, seen, kind)
         if isinstance(value, Tensor) and element is value._array and is_read_first(kind):
             element = kind.backend.make(element, None, copy=True, device=None)
-        given = fitted(element, kind.backend, rules.values)
+        given = fitted(element, key, self._array.shape, kind)
         self._array = kind.backend.write(self._array, _plain_key(key), given)
 
     def __reduce__(self) -> tuple[Any, ...]:

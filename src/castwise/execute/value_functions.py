@@ -275,6 +275,7 @@ WRITTEN: dict[str, Callable[[Backend, DType], Function]] = {
     "div_of_arrays": _div_of_arrays,
     "pow_or_root": _power_or_root,
     "truncated_quotient": _truncated_quotient,
+    "clamp_by_first": lambda backend, compute: function_for(backend, "clamp", compute),
     **{f"{op}_scaled": functools.partial(_scaled, op) for op in ("add", "sub")},
     **{f"{op}_scaled_once": functools.partial(_scaled_once, op) for op in ("add", "sub")},
     **{f"{op}_beside_wide": functools.partial(_beside_wide, op) for op in _BESIDE_WIDE},

@@ -27,8 +27,8 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
     if steps.op != decision.question.op.name:
         return steps  # a function that is only decided as this op is
     changes = (
-        _rounded, _scaled, _named_otherwise, _divided_in_place, _reciprocal, _inverse, _wide_scalar,
-        _large_exponent, _exponent, _half_exponent, _bounded, _compared,
+        _rounded, _scaled, _named_otherwise, _divided_in_place, _lifted, _reciprocal, _inverse,
+        _wide_scalar, _large_exponent, _exponent, _half_exponent, _bounded, _compared,
     )  # fmt: skip
     by_steps = stepwise(steps, decision, under_rules)
     if by_steps is not None:
@@ -122,6 +122,22 @@ def _divided_in_place(steps: Steps, decision: Decision) -> Steps | None:
     return replace(steps, op="div_of_arrays", compute=decision.result, entries=entries)
 
 
+def _lifted(steps: Steps, decision: Decision) -> Steps | None:
+    """A quotient of integers, where a Python int is read into their dtype before both are lifted
+    to a float: beyond its range it wraps."""
+    question = decision.question
+    held = next((o.dtype for o in question.operands if o.dtype and o.dtype.kind == "int"), None)
+    plan = plan_of(question.op, question.dialect, question.form)
+    is_read = plan.scalars == "converted" and held in plan.converts
+    if held is None or not is_read or steps.compute.kind != "float":
+        return None
+    entries = [
+        entry._replace(through=(held,)) if entry and entry.is_number else entry
+        for entry in steps.entries
+    ]
+    return replace(steps, entries=tuple(entries))
+
+
 def _inverse(steps: Steps, decision: Decision) -> Steps | None:
     """An array / a number, where that is the array times the number's reciprocal."""
     if not _is_named(decision.question.dialect.values.reciprocal_second, decision):
@@ -208,6 +224,10 @@ def _bounded(steps: Steps, decision: Decision) -> Steps | None:
         return None
     if question.operands[1:2] == (UNDEFINED,) and len(steps.entries) == 2:
         steps = replace(steps, op="clip_above")
+    first = question.operands[0].dtype
+    is_of_one = question.dialect.values.bound_shapes == "one"
+    if is_of_one and first and first.name in ("int32", "int64") and steps.op == "clamp":
+        steps = replace(steps, op="clamp_by_first")
     rule = plan_of(question.op, question.dialect, question.form).out_of_range
     if rule != "bounds" or steps.compute.kind != "int":
         return steps

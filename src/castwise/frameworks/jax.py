@@ -155,6 +155,7 @@ JAX_X64 = Dialect(
         float_errors="silent",
         median_of_none="raises",
         round="integers",
+        needs_dimension="softmax log_softmax",
     ),
     casts_by="numpy",  # jnp.can_cast is np.can_cast
     ops=_WIDE_OPS,

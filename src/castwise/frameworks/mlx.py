@@ -45,6 +45,7 @@ MLX = Dialect(
         mixed_signs="common dtype",
         sign_of_nan="zero",
         assigned_shapes="leading ones dropped",
+        slices="copies",
         median_of_none="raises",
         logsumexp_of_none="raises",
         divmod="refused",

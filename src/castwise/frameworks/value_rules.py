@@ -75,6 +75,11 @@ FLOAT_TO_INT = {
     " bits, and for uint32 from smaller floats, the nearest number; NaN is 0",
     "saturates": "the greatest or the least number; NaN is 0",
 }
+# The same for uint8.
+FLOAT_TO_BYTE = {
+    "as others": "as to other integers",
+    "low bits of int64": "through int64, of which the low bits are kept, whatever the loop",
+}
 # Floats below the least normal one.
 SUBNORMALS = {
     "kept": "they count as they are",
@@ -108,7 +113,17 @@ GELU = {
 SIGN_OF_NAN = {"nan": "it is NaN", "zero": "it is 0"}
 HALVES = {"even": "to the even neighbour", "away": "away from zero"}
 # clamp between a lower bound and a smaller upper one.
-CROSSED_BOUNDS = {"upper": "the upper bound", "lower": "the lower bound"}
+CROSSED_BOUNDS = {
+    "upper": "the upper bound",
+    "lower": "the lower bound",
+    "raises": "it raises",
+}
+# The bounds of clamp beside the array they bound.
+BOUND_SHAPES = {
+    "broadcast": "all three are broadcast",
+    "first": "all three are broadcast, and it raises where that is not the array's own shape",
+    "one": "a bound has one element; beside int32 and int64 the first of many counts",
+}
 # Floats that overflow, and results that no number is: 1 / 0, inf - inf, the mean of nothing.
 FLOAT_ERRORS = {
     "warns": "infinity or NaN with a warning, or what `np.errstate` asks for",
@@ -135,6 +150,11 @@ ELEMENTS = {
     "copies": "it is an array or a scalar of its own",
     "views": "it is a view: what is written into x shows in it, and the other way round",
 }
+# Some of an array, x[1:].
+SLICES = {
+    "views": "a view: what is written into x shows in it, and the other way round",
+    "copies": "an array of its own",
+}
 # An array that is assigned to a part of itself, x[::2] = x[:1].
 OVERLAPS = {
     "allowed": "it is read before anything is written",
@@ -155,6 +175,33 @@ ROUND = {
     "integers": "it gives integers of the default width; with digits the dtype stays",
     "same dtype": "the dtype stays, with digits and without",
 }
+# max and min of no elements.
+EXTREMES_OF_NONE = {
+    "raises": "they raise",
+    "limits": "the least and the greatest number there is",
+}
+# argmax and argmin of floats with NaN among them.
+PLACE_OF_NAN = {
+    "taken": "the place of the first NaN",
+    "passed over": "NaN is passed over",
+}
+# Integers of 64 bits, where their mean is an integer.
+INTEGER_MEANS = {
+    "in floats": "in float64, which has room for 53 bits",
+    "in integers": "their sum, which may wrap, over their number, without its fraction",
+}
+# angle of real numbers.
+REAL_ANGLES = {
+    "sign": "pi where the sign is set, of -0.0 too; of NaN it is NaN",
+    "below zero or NaN": "pi below zero, 0 of -0.0; of NaN it is NaN",
+    "below zero": "pi below zero, else 0, of NaN too",
+}
+STEP_OF_NAN = {"nan": "it is NaN", "zero": "it is 0"}
+# x[...] = value of a 0-d array.
+ASSIGNED_0D = {
+    "written": "it is written",
+    "refused": "it is refused, but for a Python number that is assigned to float32",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +218,7 @@ class Values:
     square_root: str = "exact"
     shifts: str = "shifted out"
     float_to_int: str = "wraps"
+    float_to_byte: str = "as others"
     subnormals: str = "kept"
     mixed_signs: str = "exact"
     divisor_in_place: str = "common"
@@ -180,17 +228,25 @@ class Values:
     sign_of_nan: str = "nan"
     halves: str = "even"
     crossed_bounds: str = "upper"
+    bound_shapes: str = "broadcast"
     float_errors: str = "warns"
     out_shapes: str = "kept"
     assigned_shapes: str = "broadcast"
     scaled_sums: str = "each step"
     elements: str = "copies"
+    slices: str = "views"
     overlaps: str = "allowed"
     cumulated_number: str = "one element"
     median_of_none: str = "nan"
     logsumexp_of_none: str = "minus infinity"
     divmod: str = "quotient and remainder"
     round: str = "refused"
+    extremes_of_none: str = "raises"
+    place_of_nan: str = "taken"
+    integer_means: str = "in floats"
+    real_angles: str = "sign"
+    step_of_nan: str = "nan"
+    assigned_0d: str = "written"
     correction: int = 0  # std and var divide by the count less this
     # Ops, in which a Python number or a 0-d array beside small floats is not rounded to them.
     wide_scalars: str = ""
@@ -202,6 +258,8 @@ class Values:
     stepwise: str = ""
     # Ops whose result lies in the memory of their operand: what is written into one shows in both.
     shares_memory: str = ""
+    # Ops that are refused of 0-d arrays.
+    needs_dimension: str = ""
 
 
 # What "wraps" comes to where castwise converts instead of the processor.
@@ -218,6 +276,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "square_root": SQUARE_ROOT,
     "shifts": SHIFTS,
     "float_to_int": FLOAT_TO_INT,
+    "float_to_byte": FLOAT_TO_BYTE,
     "subnormals": SUBNORMALS,
     "mixed_signs": MIXED_SIGNS,
     "divisor_in_place": DIVISOR_IN_PLACE,
@@ -227,15 +286,23 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "sign_of_nan": SIGN_OF_NAN,
     "halves": HALVES,
     "crossed_bounds": CROSSED_BOUNDS,
+    "bound_shapes": BOUND_SHAPES,
     "float_errors": FLOAT_ERRORS,
     "out_shapes": OUT_SHAPES,
     "assigned_shapes": ASSIGNED_SHAPES,
     "scaled_sums": SCALED_SUMS,
     "elements": ELEMENTS,
+    "slices": SLICES,
     "overlaps": OVERLAPS,
     "cumulated_number": CUMULATED_NUMBER,
     "median_of_none": MEDIAN_OF_NONE,
     "logsumexp_of_none": LOGSUMEXP_OF_NONE,
     "divmod": DIVMOD,
     "round": ROUND,
+    "extremes_of_none": EXTREMES_OF_NONE,
+    "place_of_nan": PLACE_OF_NAN,
+    "integer_means": INTEGER_MEANS,
+    "real_angles": REAL_ANGLES,
+    "step_of_nan": STEP_OF_NAN,
+    "assigned_0d": ASSIGNED_0D,
 }

@@ -19,6 +19,7 @@ _TITLES = {
     "square_root": "The square root of float32 and float64",
     "shifts": "Shifts by a negative count, or by all bits and more",
     "float_to_int": "Floats out of range, cast to an integer",
+    "float_to_byte": "The same, cast to `uint8`",
     "subnormals": "Floats below the least normal one",
     "mixed_signs": "Comparisons of a signed with an unsigned integer",
     "divisor_in_place": "What division in place divides by",
@@ -28,6 +29,7 @@ _TITLES = {
     "sign_of_nan": "The sign of NaN",
     "halves": "round of a half",
     "crossed_bounds": "clamp between bounds of which the lower is the larger",
+    "bound_shapes": "The bounds of clamp, where they are arrays",
     "float_errors": "Floats that overflow or are undefined",
     "out_shapes": "`out=` of another shape than the result",
     "assigned_shapes": "The shape of a value that `x[i] = value` assigns",
@@ -36,8 +38,15 @@ _TITLES = {
     "logsumexp_of_none": "logsumexp of no elements",
     "divmod": "Python's divmod of arrays",
     "round": "Python's round of an array",
+    "extremes_of_none": "max and min of no elements",
+    "place_of_nan": "argmax and argmin of floats, of which one is NaN",
+    "integer_means": "The mean of integers of 64 bits, where it is one",
+    "real_angles": "angle of real numbers",
+    "step_of_nan": "heaviside of NaN",
+    "assigned_0d": "`x[...] = value` of a 0-d array",
     "scaled_sums": "`add` and `sub` of floats with `alpha`",
     "elements": "One element of an array, `x[0]`",
+    "slices": "Some of an array, `x[1:]`",
     "overlaps": "An array assigned to a part of itself",
 }
 
@@ -71,13 +80,16 @@ def _table(title: str, field: str, choices: Mapping[str, str], told: list[Dialec
 
 def _ops_table(told: list[Dialect]) -> str:
     head = "| dialect | scalar not rounded to small floats | number / array by the reciprocal |"
-    more = " array / number by the reciprocal | step by step | in the memory of x |"
-    lines = [f"{head}{more} std, var divide by |", "|---|---|---|---|---|---|---|"]
+    more = (
+        " array / number by the reciprocal | step by step | in the memory of x |"
+        " refused of 0-d arrays |"
+    )
+    lines = [f"{head}{more} std, var divide by |", "|---|---|---|---|---|---|---|---|"]
     for dialect in told:
         values = dialect.values
         listed = (
             values.wide_scalars, values.reciprocal_first, values.reciprocal_second,
-            values.stepwise, values.shares_memory,
+            values.stepwise, values.shares_memory, values.needs_dimension,
         )  # fmt: skip
         cells = [dialect.name, *map(_code, listed), f"n{' - 1' * values.correction}"]
         lines.append(f"| {' | '.join(cells)} |")

@@ -9,8 +9,8 @@ import pytest
 
 from castwise.conformance.grid import LITERALS, OPS
 from castwise.conformance.programs.generate import program
-from castwise.conformance.programs.program import MAKE, Program, Step, signature
-from castwise.conformance.programs.speaker import Menu, find_speaker
+from castwise.conformance.programs.program import MAKE, Program, Step, made, signature
+from castwise.conformance.programs.speaker import Menu, Side, find_speaker
 from castwise.conformance.value_notation import Held
 from castwise.conformance.value_operands import DTYPES
 
@@ -78,6 +78,20 @@ def test_a_signature_leaves_out_what_arrays_hold() -> None:
 def test_a_framework_without_programs_is_refused() -> None:
     with pytest.raises(ValueError, match="no programs run in 'oneflow', only in "):
         find_speaker("oneflow")
+
+
+@pytest.mark.parametrize("framework", ["keras", "mlx", "paddle", "tensorflow", "torch", "jax"])
+def test_a_speaker_makes_reads_and_computes(framework: str) -> None:
+    pytest.importorskip(framework)
+    speaker = find_speaker(framework)
+    with speaker.session():
+        side = Side(speaker)
+        held = Held("float32", (2,), (1.5, -0.0))
+        assert side.run(made("a", held)) == held
+        assert side.run(Step("b", "add", operands=("a", "a"))) == held._replace(values=(3.0, -0.0))
+        joined = side.run(Step("c", "concat", operands=("a", "b")))
+        assert isinstance(joined, Held)
+        assert joined.shape == (4,)
 
 
 @pytest.mark.parametrize("op", sorted({*OPS} - {"result_type", "promote_types", "can_cast"}))

@@ -73,6 +73,21 @@ def test_both_go_on_from_the_frameworks_value() -> None:
     assert [one.finding is not None for one in judged] == [False, False, True, False]
 
 
+class Flushing(NumpySpeaker):
+    """A NumPy that makes a zero of each nine."""
+
+    def array(self, held: Held) -> str:
+        return super().array(held._replace(values=tuple(0 if v == 9 else v for v in held.values)))
+
+
+def test_both_go_on_from_what_the_framework_made() -> None:
+    steps = (made("a", int8(9, 1)), Step("b", ALIAS, operands=("a",), instead=int8(9, 1)))
+    framework = Flushing()
+    with framework.session():
+        judged = list(run(steps, framework, TensorSpeaker("numpy", "numpy", framework)))
+    assert [one.finding is not None for one in judged] == [True, False]
+
+
 def test_a_refusal_on_both_sides_agrees() -> None:
     bools = made("a", Held("bool", (1,), (True,)))
     assert found_by((bools, Step("b", "sub", operands=("a", "a"), instead=int8(1)))) is None

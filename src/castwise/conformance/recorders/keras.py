@@ -20,7 +20,7 @@ DTYPES = words(
 )
 # Tensors are JAX's own arrays, and so are their operators: a few show that.
 _OPERATORS = words("add div pow")
-_NAMES = {
+NAMES = {
     "sub": "subtract",
     "mul": "multiply",
     "div": "divide",
@@ -54,7 +54,7 @@ class KerasRecorder(JaxRecorder):
     """The Keras installed here; `keras.ops` on JAX arrays."""
 
     name = "keras"
-    dialects = ("keras",)
+    dialects: tuple[str, ...] = ("keras",)
 
     def __init__(self, mode: str = "") -> None:
         super().__init__(mode)
@@ -128,7 +128,7 @@ def _forms(op: str) -> tuple[str, ...]:
 def _functions() -> dict[str, Callable[..., Any]]:
     from keras import backend, ops
 
-    named = {op: _NAMES.get(op, op) for op in OPS}
+    named = {op: NAMES.get(op, op) for op in OPS}
     functions = {op: getattr(ops, name) for op, name in named.items() if hasattr(ops, name)}
     functions["concat"] = of_sequence(ops.concatenate)
     functions["stack"] = of_sequence(ops.stack)

@@ -29,7 +29,7 @@ NUMPY_DTYPES = words(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 complex64 "
     "complex128"
 )
-_NAMES = {
+NAMES = {
     "sub": "subtract",
     "mul": "multiply",
     "div": "divide",
@@ -60,7 +60,7 @@ class MlxRecorder:
     """The MLX installed here."""
 
     name = "mlx"
-    dialects = ("mlx",)
+    dialects: tuple[str, ...] = ("mlx",)
     dialect = "mlx"
 
     def __init__(self, mode: str = "") -> None:
@@ -153,7 +153,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
     import mlx.core as mx
     from mlx import nn
 
-    named = {op: _NAMES.get(op, op) for op in OPS}
+    named = {op: NAMES.get(op, op) for op in OPS}
     functions = {op: getattr(mx, name) for op, name in named.items() if hasattr(mx, name)}
     for op in ("relu", "gelu", "log_softmax"):
         functions[op] = getattr(nn, op)

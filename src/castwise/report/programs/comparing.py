@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from castwise.conformance.programs.program import CAST, MAKE, Operand, Program, Step, made
+from castwise.conformance.programs.program import CAST, Operand, Program, Step, made
 from castwise.conformance.programs.speaker import Raised, Side, Speaker
 from castwise.conformance.value_agreement import agrees
 from castwise.conformance.value_grid import CAST as ASTYPE
@@ -85,15 +85,14 @@ class _Pair:
         Where the framework gave none, or one that castwise's backend cannot hold, that is what the
         program has in its place.
         """
-        held = None if step.op == MAKE else self._held_after(step)
-        for value in (held, step.instead):
+        for value in (self._held_after(step), step.instead):
             if value is not None and not isinstance(self._bind(step.name, value), Raised):
                 return
 
     def _bind(self, name: str, value: Held) -> Outcome:
         """Binds a name on both sides, and says what came of it in castwise."""
-        self._framework.run(made(name, value))
-        return self._castwise.run(made(name, value))
+        found = self._framework.run(made(name, value))  # which may flush a number, or cut a dtype
+        return self._castwise.run(made(name, found if isinstance(found, Held) else value))
 
     def _held_after(self, step: Step) -> Held | None:
         return self._framework.read(step.name) if self._framework.has(step.name) else None

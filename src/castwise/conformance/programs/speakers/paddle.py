@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ DTYPES = words(
 )
 # Its power of an integer may never return; the others have parameters of their own.
 _NOT_WRITTEN = words("pow result_type promote_types huber_loss threshold norm")
+_TAKE_NUMBERS = words("clamp copysign")  # in place
+_WANTS_TENSOR = re.compile("must be (Tensor|tensor type)")
 _FUNCTIONAL = words("relu gelu softmax log_softmax mse_loss l1_loss poisson_nll_loss")
 
 
@@ -41,7 +44,7 @@ class PaddleSpeaker(RecordedSpeaker):
             along_axes=words("sum prod mean any all max min argmax argmin std var logsumexp"),
             need_axes=words("cumsum cumprod softmax log_softmax"),
             has_array_keys=False,  # places out of bounds are written to, whatever is there
-            is_left_out=_assigns_complex,
+            is_left_out=_is_left_out,
         )
 
     def array(self, held: Held) -> str:
@@ -50,7 +53,7 @@ class PaddleSpeaker(RecordedSpeaker):
         return f'{made}, dtype="{held.dtype}")'
 
     def cast(self, array: str, dtype: str) -> str:
-        return f'{array}.astype("{dtype}")'
+        return f'{array}.astype("{dtype}").clone()'  # to its own dtype it is the tensor itself
 
     def called(self, step: Step, operands: Sequence[str]) -> str:
         name = NAMES.get(step.op, step.op)
@@ -69,16 +72,19 @@ class PaddleSpeaker(RecordedSpeaker):
         return numpy_held(held.numpy())._replace(dtype=dtype)
 
     def is_no_answer(self, error: Exception) -> bool:
-        is_signature = "must be Tensor" in str(error)
+        is_signature = _WANTS_TENSOR.search(str(error)) is not None
         return is_signature or is_missing_kernel(error) or super().is_no_answer(error)
 
 
 speaker = PaddleSpeaker
 
 
-def _assigns_complex(step: Step) -> bool:
-    """Whether a Python complex number is assigned, which ends the process."""
+def _is_left_out(step: Step) -> bool:
+    """Whether a Python complex number is assigned, which ends the process, or a number is handed
+    to a method in place that takes tensors alone."""
     value = step.operands[-1]
-    if step.op != ASSIGN or isinstance(value, str) or value.dtype is not None:
+    if isinstance(value, str) or value.dtype is not None:
         return False
-    return isinstance(value.values[0], complex)
+    if step.form == "inplace":
+        return step.op not in _TAKE_NUMBERS
+    return step.op == ASSIGN and isinstance(value.values[0], complex)
