@@ -137,8 +137,8 @@ def test_every_table_fits_eighty_columns(dialect: str) -> None:
 
 
 def test_a_group_of_columns_is_not_broken() -> None:
-    blocks = str(table("add", "torch")).split("\n\n")[1:-1]
-    assert [block.splitlines()[0].split()[0] for block in blocks] == ["bool", "f16", "True"]
+    blocks = str(table("add", "jax")).split("\n\n")[1:-1]
+    assert [block.splitlines()[0].split()[0] for block in blocks] == ["bool", "i64", "True"]
 
 
 def test_a_declared_op_has_a_table() -> None:
@@ -151,7 +151,7 @@ def test_a_declared_op_has_a_table() -> None:
 def test_a_kernel_that_is_missing_is_marked() -> None:
     told = str(table("add", "torch"))
     assert "u16'" in told
-    assert told.endswith("- refused, ' promoted to, then no kernel runs it")
+    assert "- refused, ' promoted to, then no kernel runs it" in told.splitlines()
 
 
 def test_colours_are_by_kind() -> None:
