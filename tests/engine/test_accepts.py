@@ -70,3 +70,23 @@ def test_a_program_may_be_a_cast_or_the_operand_itself() -> None:
 def test_only_ops_that_count_dimensions_may_ask_for_matrices() -> None:
     with pytest.raises(cw.UsageError, match="vectors are not told from matrices in dot"):
         check(CHOOSY.vary(ops={"dot": Rule(needs_rank=2)}))
+
+
+@pytest.mark.parametrize(
+    ("expression", "dialect", "dtype"),
+    [
+        ("np.complex64(1) == int8[3]", "megengine:mep3", "complex64"),
+        ("int8[3] == np.uint16(1)", "megengine:mep3", "uint16"),
+        ("where(bool[3], np.complex128(1), np.complex128(1))", "mlx", "complex128"),
+    ],
+)
+def test_a_numpy_scalar_of_a_dtype_the_dialect_lacks_is_refused_by_its_name(
+    expression: str, dialect: str, dtype: str
+) -> None:
+    with pytest.raises(cw.PromotionError, match=f"it has no dtype {dtype}"):
+        answer(question_in(expression, cw.dialect(dialect)))
+
+
+def test_a_numpy_array_of_a_dtype_that_numpy_lacks_has_no_category() -> None:
+    question = question_in("int8[3] + np.float8_e5m2[3]", cw.dialect("megengine"))
+    assert answer(question).result.name == "int8"
