@@ -16,6 +16,7 @@ from castwise.conformance.recorder import (
     find_recorder,
     frameworks,
     header,
+    header_of_both,
     read_cells,
     write_cells,
 )
@@ -38,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--form", choices=FORMS, help="only this form, such as augmented")
     parser.add_argument(
         "--add", action="store_true",
-        help="keep what the file has about other ops and forms; the versions must be the same",
+        help="keep what the file has about other ops and forms; the versions must be the same, but"
+        " for the last number of Python's",
     )  # fmt: skip
     parser.add_argument("--values", action="store_true", help="what it computes, not only dtypes")
     parser.add_argument("-o", "--output", type=Path, required=True)
@@ -49,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         first, recorded, total = record(chosen.framework, chosen.mode, chosen.op, chosen.form)
         asked = len(recorded)
         if chosen.add:
-            recorded = added(chosen.output, first, recorded, chosen.op, chosen.form)
+            first, recorded = added(chosen.output, first, recorded, chosen.op, chosen.form)
     except (ImportError, ValueError) as error:
         parser.error(str(error))
     write_cells(chosen.output, first, recorded)
@@ -69,19 +71,20 @@ def _record_dtypes(framework: str, mode: str, ops: list[str] | None, form: str |
 
 def added(
     path: Path, first: Header, recorded: list[Cell], ops: list[str] | None, form: str | None
-) -> list[Cell]:
+) -> tuple[Header, list[Cell]]:
     """What a file has about other ops and forms, with what was recorded now.
 
     Raises ValueError where the file was recorded from other versions.
     """
     before, kept = read_cells(path)
-    if before != first:
+    both = header_of_both(before, first)
+    if both is None:
         raise ValueError(f"{path} was recorded from {before}, and this is {first}: record it anew.")
 
     def is_asked(cell: Cell) -> bool:
         return (ops is None or cell.op in ops) and is_of_form(cell.form, form)
 
-    return [*(cell for cell in kept if not is_asked(cell)), *recorded]
+    return both, [*(cell for cell in kept if not is_asked(cell)), *recorded]
 
 
 def _record_values(framework: str, mode: str, ops: list[str] | None, form: str | None) -> Recorded:
