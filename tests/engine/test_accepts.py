@@ -22,6 +22,7 @@ CHOOSY = Dialect(
         "mul": Rule(refuses_numbers="bool float"),
         "sub": Rule(takes_scalars="last"),
         "maximum": Rule(takes_scalars="none"),
+        "minimum": Rule(takes_scalars="first"),
         "matmul": Rule(needs_rank=2),
         "mean": Rule(composes=(Composed("cast(x, float64)"),)),
         "prod": Rule(composes=(Composed("x"),)),
@@ -36,6 +37,7 @@ CHOOSY = Dialect(
         ("int8[3] * 1.5", "mul takes no Python float"),
         ("1 - int8[3]", "sub takes no Python scalar there"),
         ("maximum(int8[3], 1)", "maximum takes no Python scalar"),
+        ("minimum(int8[3], 1)", "minimum takes no Python scalar there"),
         ("int8[3] @ int8[3]", "matmul needs an array of 2 dimensions"),
         ("add(1, 2)", "at least one operand must be an array"),
     ],
@@ -50,6 +52,7 @@ def test_what_is_not_taken_is_refused_by_its_name(expression: str, why: str) -> 
     [
         "int8[3] * 1",
         "int8[3] - 1",
+        "minimum(1, int8[3])",
         "maximum(int8[3], int8[])",
         "int8[3] @ int8[3,2]",
         "int8[n,m] @ int8[m]",
