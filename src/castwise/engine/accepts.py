@@ -56,8 +56,8 @@ def _check_end(plan: Plan, operands: tuple[Operand, ...]) -> None:
 
 def check_known(plan: Plan, operand: Operand) -> None:
     """Raises where the dialect has no such array."""
-    # As a scalar, what is NumPy's is typed anew beside the arrays; elsewhere it is one of them.
-    is_typed_anew = operand.is_numpy and plan.numpy == "as scalars"
+    # By category, what is NumPy's is typed anew beside the arrays; elsewhere it is one of them.
+    is_typed_anew = operand.is_numpy and plan.scalars == "by category"
     if operand.dtype and operand.dtype not in plan.reach.bits and not is_typed_anew:
         raise Refusal(f"it has no dtype {operand.dtype}", "Cast it to one it has.")
     if operand.is_weak and not plan.dialect.has_weak_arrays:
