@@ -27,15 +27,10 @@ FILES = {
 WORDS = ("because",)  # told to a person, decides nothing
 # Fields of which no cell speaks, and what does.
 UNRECORDED = {
-    "oneflow": {
-        "condition": "0.9.0 was asked with bool conditions alone",
-        "rebinds": "`x @= y` was not asked; its source has no method for it",
-    },
     "paddle": {
         "takes_scalars": "3.3.1 was recorded when 'must be Tensor, but got int' was no answer; its"
         " source says it of these functions, and 3.2.2, asked again, of all but two of them",
     },
-    "megengine": {"condition": "1.13.0 was asked with bool conditions alone; its source says it"},
 }
 
 
