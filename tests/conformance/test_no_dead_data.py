@@ -27,22 +27,11 @@ FILES = {
 WORDS = ("because",)  # told to a person, decides nothing
 # Fields of which no cell speaks, and what does.
 UNRECORDED = {
-    "oneflow": {
-        "condition": "0.9.0 was asked with bool conditions alone",
-        "rebinds": "`x @= y` was not asked; its source has no method for it",
-    },
     "paddle": {
-        "rebinds": "`x += y` was not asked of 3.3.1, whose tensors have no method for it: Python"
-        " itself then makes it `x = x + y`",
         "takes_scalars": "3.3.1 was recorded when 'must be Tensor, but got int' was no answer; its"
         " source says it of these functions, and 3.2.2, asked again, of all but two of them",
-        "takes_dtype": "3.3.1 was recorded before dtype= was asked; 3.2.2 answers so",
-        "condition": "3.3.1 was asked with bool conditions alone; 3.2.2 refuses all others",
     },
-    "megengine": {"condition": "1.13.0 was asked with bool conditions alone; its source says it"},
 }
-# Forms in which a framework was not recorded yet.
-UNRECORDED_FORMS = {"paddle": {"dtype"}}
 
 
 @functools.lru_cache(maxsize=1)  # a dialect is asked about in one test
@@ -109,10 +98,6 @@ def without_each_rule(dialect: Dialect) -> Iterator[tuple[str, Dialect, list[str
         unrecorded = UNRECORDED.get(dialect.name, {})
         recorded = [field for field in given_fields(rule) if field not in unrecorded]
         if not recorded:
-            continue
-        if UNRECORDED_FORMS.get(dialect.name, set()) >= {
-            w.partition("/")[2] for w in names.split()
-        }:
             continue
         for field in recorded:
             less = {**dialect.ops, names: replace(rule, **{field: None})}

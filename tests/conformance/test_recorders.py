@@ -233,11 +233,23 @@ def test_a_form_of_an_op_is_recorded_into_a_file(tmp_path: Path) -> None:
     assert {cell.form for cell in after if cell.op == "neg"} == {"function", "operator"}
 
 
+def test_cells_of_another_patch_release_of_python_are_added_to(tmp_path: Path) -> None:
+    path = tmp_path / "cells.tsv.gz"
+    first = header(find_recorder("numpy"))
+    minor = first["python"].rpartition(".")[0]
+    write_cells(path, first | {"python": f"{minor}.99"}, [Cell("exp", "function", ("1",), "?")])
+    main(["numpy", "--op", "neg", "--form", "function", "--add", "-o", str(path)])
+    after, recorded = read_cells(path)
+    assert after == first | {"python": f"{first['python']} {minor}.99"}
+    assert {cell.op for cell in recorded} == {"exp", "neg"}
+
+
+@pytest.mark.parametrize("other", [{"version": "0.1"}, {"python": "3.2.1"}])
 def test_cells_of_another_version_are_not_added_to(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    other: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "cells.tsv.gz"
-    write_cells(path, header(find_recorder("numpy")) | {"version": "0.1"}, [])
+    write_cells(path, header(find_recorder("numpy")) | other, [])
     with pytest.raises(SystemExit):
         main(["numpy", "--op", "neg", "--add", "-o", str(path)])
     assert "was recorded from" in capsys.readouterr().err

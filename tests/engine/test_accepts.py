@@ -22,6 +22,7 @@ CHOOSY = Dialect(
         "mul": Rule(refuses_numbers="bool float"),
         "sub": Rule(takes_scalars="last"),
         "maximum": Rule(takes_scalars="none"),
+        "minimum": Rule(takes_scalars="first"),
         "matmul": Rule(needs_rank=2),
         "mean": Rule(composes=(Composed("cast(x, float64)"),)),
         "prod": Rule(composes=(Composed("x"),)),
@@ -36,6 +37,7 @@ CHOOSY = Dialect(
         ("int8[3] * 1.5", "mul takes no Python float"),
         ("1 - int8[3]", "sub takes no Python scalar there"),
         ("maximum(int8[3], 1)", "maximum takes no Python scalar"),
+        ("minimum(int8[3], 1)", "minimum takes no Python scalar there"),
         ("int8[3] @ int8[3]", "matmul needs an array of 2 dimensions"),
         ("add(1, 2)", "at least one operand must be an array"),
     ],
@@ -50,6 +52,7 @@ def test_what_is_not_taken_is_refused_by_its_name(expression: str, why: str) -> 
     [
         "int8[3] * 1",
         "int8[3] - 1",
+        "minimum(1, int8[3])",
         "maximum(int8[3], int8[])",
         "int8[3] @ int8[3,2]",
         "int8[n,m] @ int8[m]",
@@ -70,3 +73,23 @@ def test_a_program_may_be_a_cast_or_the_operand_itself() -> None:
 def test_only_ops_that_count_dimensions_may_ask_for_matrices() -> None:
     with pytest.raises(cw.UsageError, match="vectors are not told from matrices in dot"):
         check(CHOOSY.vary(ops={"dot": Rule(needs_rank=2)}))
+
+
+@pytest.mark.parametrize(
+    ("expression", "dialect", "dtype"),
+    [
+        ("np.complex64(1) == int8[3]", "megengine:mep3", "complex64"),
+        ("int8[3] == np.uint16(1)", "megengine:mep3", "uint16"),
+        ("where(bool[3], np.complex128(1), np.complex128(1))", "mlx", "complex128"),
+    ],
+)
+def test_a_numpy_scalar_of_a_dtype_the_dialect_lacks_is_refused_by_its_name(
+    expression: str, dialect: str, dtype: str
+) -> None:
+    with pytest.raises(cw.PromotionError, match=f"it has no dtype {dtype}"):
+        answer(question_in(expression, cw.dialect(dialect)))
+
+
+def test_a_numpy_array_of_a_dtype_that_numpy_lacks_has_no_category() -> None:
+    question = question_in("int8[3] + np.float8_e5m2[3]", cw.dialect("megengine"))
+    assert answer(question).result.name == "int8"

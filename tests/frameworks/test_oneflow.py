@@ -226,3 +226,27 @@ def test_reductions_have_a_lowest_dtype(expression: str, expected: str) -> None:
 )
 def test_numpy_operands_are_refused_but_decide_on_the_left(expression: str, expected: str) -> None:
     assert in_oneflow(expression) == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("tan(int8[3])", "float32"),
+        ("clamp_min(int8[3], 1.5)", "int8"),
+        ("clamp_max(float32[3], 1)", "float32"),
+        ("clamp_min(1, int8[3])", "!"),
+        ("clamp_min(bool[3], 1)", "!"),
+        ("isclose(int8[3], int8[3])", "bool"),
+        ("isclose(int8[3], int32[3])", "!"),
+        ("where(int64[3], float32[3], float32[3])", "float32"),
+        ("where(float32[3], float32[3], float32[3])", "!"),
+    ],
+)
+def test_bounds_conditions_and_closeness(expression: str, expected: str) -> None:
+    assert in_oneflow(expression) == expected
+
+
+@pytest.mark.parametrize("op", ["acos", "cosh"])
+def test_two_functions_leave_integers_without_a_kernel(op: str) -> None:
+    found = cw.resolve(op, "int32[3]", dialect="oneflow")
+    assert (found.result.name, found.has_kernel) == ("int32", False)

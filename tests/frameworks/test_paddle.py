@@ -108,6 +108,9 @@ def test_0d_tensors_adapt_within_their_kind(expression: str, expected: str) -> N
         ("where(bool[3], int32[3], 1)", "!"),
         ("where(bool[3], int64[3], 1)", "int64"),
         ("1 & bool[3]", "bool"),
+        ("bool[3] & 1", "!"),
+        ("int32[3] ^ True", "!"),
+        ("int32[3] << 1", "int32"),
         ("18446744073709551616 & int32[3]", "!range"),
         ("hypot(float32[3], 1.5)", "!"),
     ],
@@ -177,6 +180,8 @@ def test_in_place_the_tensor_takes_the_dtype_of_the_result(
         ("matmul(float32[3], int32[3])", "float32"),
         ("matmul(int32[3], float32[3])", "!"),
         ("heaviside(float32[3], float64[3])", "!"),
+        ("isclose(complex64[3], float64[3])", "bool"),
+        ("isclose(float32[3], float64[3])", "!"),
     ],
 )
 def test_other_ops_do_not_promote(expression: str, expected: str) -> None:
@@ -187,6 +192,13 @@ def test_other_ops_do_not_promote(expression: str, expected: str) -> None:
     ("expression", "expected"),
     [
         ("sqrt(int8[3])", "float32"),
+        ("cos(int8[3])", "float32"),
+        ("degrees(int32[3])", "float32"),
+        ("degrees(int8[3])", "int8"),
+        ("ldexp(int8[3], int64[])", "float32"),
+        ("ldexp(float16[3], complex128[3])", "float32"),
+        ("ldexp(float64[], int8[3])", "float64"),
+        ("ldexp(float32[3], 2)", "!"),
         ("floor(int32[3])", "int32"),
         ("sum(bool[3])", "int64"),
         ("sum(int32[3])", "int64"),

@@ -17,6 +17,7 @@ from castwise.conformance.recorder import (
     find_recorder,
     frameworks,
     header,
+    header_of_both,
     read_cells,
     write_cells,
 )
@@ -43,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--add", action="store_true",
-        help="keep what the file has about other ops, forms and dtypes; of the same versions alone",
+        help="keep what the file has about other ops, forms and dtypes; the versions must be the"
+        " same, except for the last number of Python's",
     )  # fmt: skip
     parser.add_argument("--values", action="store_true", help="what it computes, not only dtypes")
     parser.add_argument("-o", "--output", type=Path, required=True)
@@ -55,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         first, recorded, total = record(chosen.framework, chosen.mode, limits)
         asked = len(recorded)
         if chosen.add:
-            recorded = added(chosen.output, first, recorded, limits)
+            first, recorded = added(chosen.output, first, recorded, limits)
     except (ImportError, ValueError) as error:
         parser.error(str(error))
     write_cells(chosen.output, first, recorded)
@@ -87,15 +89,18 @@ def _record_dtypes(framework: str, mode: str, limits: Limits) -> Recorded:
     return header(recorder), list(cells(recorder, limits.ops, _progress(total))), total
 
 
-def added(path: Path, first: Header, recorded: list[Cell], limits: Limits) -> list[Cell]:
+def added(
+    path: Path, first: Header, recorded: list[Cell], limits: Limits
+) -> tuple[Header, list[Cell]]:
     """What a file has beyond some limits, with what was recorded now within them.
 
     Raises ValueError where the file was recorded from other versions.
     """
     before, kept = read_cells(path)
-    if before != first:
+    both = header_of_both(before, first)
+    if both is None:
         raise ValueError(f"{path} was recorded from {before}, and this is {first}: record it anew.")
-    return [*(cell for cell in kept if not limits.holds(cell)), *recorded]
+    return both, [*(cell for cell in kept if not limits.holds(cell)), *recorded]
 
 
 def _record_values(framework: str, mode: str, limits: Limits) -> Recorded:

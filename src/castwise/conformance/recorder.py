@@ -142,6 +142,23 @@ def header(recorder: Recorder) -> Header:
     return {"dialect": recorder.dialect, "framework": recorder.name, **recorder.versions()}
 
 
+def header_of_both(before: Header, now: Header) -> Header | None:
+    """The header of cells of two recordings; None where they are of different versions.
+
+    The last number of Python's makes no difference to a framework, so both are named. Not every
+    machine that can run an old framework has the same one.
+
+    >>> header_of_both({"version": "2", "python": "3.10.13"}, {"version": "2", "python": "3.10.9"})
+    {'version': '2', 'python': '3.10.9 3.10.13'}
+    """
+    pythons = {*before.get("python", "").split(), *now.get("python", "").split()}
+    if len({python.rpartition(".")[0] for python in pythons}) > 1:
+        return None
+    listed = " ".join(sorted(pythons, key=lambda python: int(python.rpartition(".")[2])))
+    joint = {**now, "python": listed} if pythons else now
+    return joint if {**before, "python": listed} == {**now, "python": listed} else None
+
+
 def write_cells(path: Path, header: Header, recorded: Iterable[Cell]) -> None:
     """Writes a cell file; equal cells give equal bytes."""
     lines = [f"# {json.dumps(header)}"]

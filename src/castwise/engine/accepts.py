@@ -56,7 +56,9 @@ def _check_end(plan: Plan, operands: tuple[Operand, ...]) -> None:
 
 def check_known(plan: Plan, operand: Operand) -> None:
     """Raises where the dialect has no such array."""
-    if operand.dtype and operand.dtype not in plan.reach.bits and not operand.is_numpy:
+    # By category, what is NumPy's is typed anew beside the arrays; elsewhere it is one of them.
+    is_typed_anew = operand.is_numpy and plan.scalars == "by category"
+    if operand.dtype and operand.dtype not in plan.reach.bits and not is_typed_anew:
         raise Refusal(f"it has no dtype {operand.dtype}", "Cast it to one it has.")
     if operand.is_weak and not plan.dialect.has_weak_arrays:
         raise UsageError(f"{operand}: {plan.dialect.name} has no weakly typed arrays.")
@@ -71,7 +73,8 @@ def check_accepted(plan: Plan, operands: tuple[Operand, ...]) -> None:
     these arrays; and where no operand has as many dimensions as the op needs."""
     for place, operand in enumerate(operands):
         if operand.is_scalar:
-            _check_scalar(plan, operand, is_last=place == len(operands) - 1)
+            places = {"first": place == 0, "last": place == len(operands) - 1, "none": False}
+            _check_scalar(plan, operand, is_there=places.get(plan.takes_scalars, True))
             _check_company(plan, operand, operands)
     if plan.last_is_scalar and not operands[-1].is_scalar:
         raise Refusal(f"{operands[-1]} is no Python scalar", "Write a Python number.")
@@ -82,7 +85,7 @@ def check_accepted(plan: Plan, operands: tuple[Operand, ...]) -> None:
         )
 
 
-def _check_scalar(plan: Plan, scalar: Operand, *, is_last: bool) -> None:
+def _check_scalar(plan: Plan, scalar: Operand, *, is_there: bool) -> None:
     kind = scalar.kind
     if kind not in plan.python:
         raise Refusal(f"it takes no Python {kind}", "Make it an array, or another kind.")
@@ -91,8 +94,8 @@ def _check_scalar(plan: Plan, scalar: Operand, *, is_last: bool) -> None:
             plan.because or f"{plan.op.name} takes no Python {kind}",
             "Make it an array of the dtype you want.",
         )
-    if plan.takes_scalars == "none" or (plan.takes_scalars == "last" and not is_last):
-        there = " there" if plan.takes_scalars == "last" else ""
+    if not is_there:
+        there = "" if plan.takes_scalars == "none" else " there"
         raise Refusal(f"{plan.op.name} takes no Python scalar{there}", "Make it an array.")
 
 

@@ -66,9 +66,11 @@ def _highest(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:
 
 
 def _category(plan: Plan, dtype: DType) -> int:
-    """bool < integer < float; complex, and what the typing dialect only absorbs, have none."""
-    is_guest = dtype.name in dialect_named(plan.dialect.typed_by).only_absorbed.split()
-    return 0 if is_guest else _CATEGORIES.get(dtype.kind, 0)
+    """bool < integer < float; complex, and what the typing dialect lacks or only absorbs, have
+    none."""
+    typing = dialect_named(plan.dialect.typed_by)
+    is_own = dtype in typing.dtypes and dtype.name not in typing.only_absorbed.split()
+    return _CATEGORIES.get(dtype.kind, 0) if is_own else 0
 
 
 def _check_cast(plan: Plan, guest: Operand, target: DType) -> None:

@@ -20,9 +20,7 @@ def all_taken(plan: Plan, operands: tuple[Operand, ...], say: Say = None) -> tup
     """
     # NumPy operands that adapt are cast to the dtype of the first array of the framework itself.
     beside = next((o.dtype for o in operands if o.dtype and not o.is_numpy), None)
-    counts = [plan.numpy_scalars_left, *[plan.numpy_scalars] * len(operands)]
-    pairs = zip(operands, counts, strict=False)
-    taken = tuple([_taken(plan, operand, beside, counted) for operand, counted in pairs])
+    taken = tuple([_taken(plan, o, beside, is_left=not i) for i, o in enumerate(operands)])
     if say:
         for given, counted in zip(operands, taken, strict=True):
             if counted.dtype is not given.dtype:
@@ -30,21 +28,22 @@ def all_taken(plan: Plan, operands: tuple[Operand, ...], say: Say = None) -> tup
     return taken
 
 
-def _taken(plan: Plan, operand: Operand, beside: DType | None, counts: dict[DType, str]) -> Operand:
+def _taken(plan: Plan, operand: Operand, beside: DType | None, *, is_left: bool) -> Operand:
     """An operand as the dialect takes it, a NumPy one as an array of its own or a Python number.
 
     Raises Refusal where it does not take it.
     """
     if not operand.is_numpy or operand.dtype is None or plan.numpy == "as scalars":
         return operand
-    kind = counts.get(operand.dtype) if operand.role is Role.NUMPY_SCALAR else None
+    kind = _kind(plan, operand, is_left)
     if kind in _PYTHON:
         value = operand.value if kind == "complex" else (operand.value or 0).real
         return scalar_operand(_PYTHON[kind](value))
     native = operand.role.native
-    if beside is not None and (kind == "array" or plan.numpy == "adapts"):
+    numpy = plan.numpy_left if is_left and native is not operand.role else plan.numpy
+    if beside is not None and (kind == "array" or numpy == "adapts"):
         return replace(operand, dtype=beside, role=native, value=None)
-    if plan.numpy != "refused" and kind != "refused":
+    if numpy != "refused" and kind != "refused":
         read = plan.numpy_reads.get(operand.dtype)
         operand = replace(operand, dtype=read, value=None) if read else operand
         return operand if native is operand.role else replace(operand, role=native)
@@ -52,6 +51,13 @@ def _taken(plan: Plan, operand: Operand, beside: DType | None, counts: dict[DTyp
         f"{operand} is not an operand of {plan.op.name} here",
         "Make it an array of this framework first.",
     )
+
+
+def _kind(plan: Plan, operand: Operand, is_left: bool) -> str | None:
+    """What a NumPy scalar counts as, where the dialect says that of its dtype."""
+    if operand.role is not Role.NUMPY_SCALAR or operand.dtype is None:
+        return None
+    return (plan.numpy_scalars_left if is_left else plan.numpy_scalars).get(operand.dtype)
 
 
 def as_seen(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:

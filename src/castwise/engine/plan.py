@@ -81,6 +81,7 @@ class Plan:
     composes: tuple[Composed, ...]
     borrows: str
     numpy: str
+    numpy_left: str
     numpy_decider: str
     numpy_left_decider: str
     numpy_scalars: dict[DType, str]
@@ -246,6 +247,7 @@ def _numpy_fields(rule: Rule, dialect: Dialect) -> dict[str, Any]:
     scalars = rule.numpy_scalars or ""
     return dict(
         numpy=rule.numpy or "refused",
+        numpy_left=rule.numpy_left or rule.numpy or "refused",
         numpy_decider=rule.numpy_decider or "",
         numpy_left_decider=rule.numpy_left_decider or "",
         numpy_scalars=_kinds(scalars),

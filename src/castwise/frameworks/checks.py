@@ -146,6 +146,7 @@ def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
         (rule.takes_scalars, PLACES),
         (rule.arrays_make_strong, STRONG),
         (rule.numpy, NUMPY_ARRAYS),
+        (rule.numpy_left, NUMPY_ARRAYS),
         (rule.makes_arrays, ("first", "all")),
         (rule.otherwise, MISSING),
         (rule.casting, OUTPUTS),

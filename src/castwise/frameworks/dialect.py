@@ -95,6 +95,7 @@ class Rule:
     composes: tuple[Composed, ...] | None = None  # the first that fits
     borrows: str | None = None  # the dialect that decides instead
     numpy: str | None = None  # one of NUMPY_ARRAYS
+    numpy_left: str | None = None  # the same for one on the left, if otherwise
     numpy_decider: str | None = None  # the dialect that decides with a NumPy array on the right
     numpy_left_decider: str | None = None  # the same for any NumPy operand on the left
     # "complex64 -> float": the Python number one counts as, "array" where it is cast to the array's

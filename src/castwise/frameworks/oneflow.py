@@ -12,15 +12,15 @@ _NO_KERNEL = {
     "add": _INTERNAL,
     "sub mul maximum minimum remainder fmod eq ne lt le gt ge logical_and logical_or logical_xor"
     " bitwise_and bitwise_or bitwise_xor": f"bfloat16 {_INTERNAL}",
-    "div pow allclose argmax argmin": "bfloat16",
+    "div pow allclose isclose argmax argmin": "bfloat16",
     "floor_divide": "bool int16 bfloat16",
     "erf exp log neg reciprocal rsqrt sigmoid sign sin sqrt square tanh": "float16",
     "abs": "bool float16",
-    "ceil floor round trunc threshold gelu": "bool int float16",
+    "ceil floor round trunc threshold gelu acos cosh": "bool int float16",
     "softmax log_softmax": "bool int float16 bfloat16",
     "all any cumprod logaddexp logical_not logsumexp max min relu": "float16 bfloat16",
     "atan2 isfinite isinf isnan l1_loss matmul median": "bool float16 bfloat16",
-    "clamp": "uint8",
+    "clamp clamp_min clamp_max": "uint8",
     "where": "uint8 float16 bfloat16",
     "dot": "bool int float16 bfloat16",
     "sum": "int16 uint64 int128",
@@ -49,7 +49,7 @@ _OPS = {
     "atan2": Rule(zero_d_as_arrays=True),  # it expands them first
     "mul div floor_divide remainder fmod pow": Rule(refuses_numbers="bool"),
     "div/inplace": Rule(refuses_numbers=""),
-    "floor_divide remainder fmod": Rule(takes_scalars="last"),
+    "floor_divide remainder fmod clamp_min clamp_max": Rule(takes_scalars="last"),
     "maximum minimum atan2 logaddexp dot addcmul": Rule(takes_scalars="none"),
     # `a += array` casts the array to a's dtype, where the others look at the common dtype.
     "add/inplace": Rule(joins="first array"),
@@ -60,7 +60,7 @@ _OPS = {
     "bitwise_and bitwise_or bitwise_xor": Rule(computes="bool int float", result="bool"),
     "bitwise_not": Rule(computes="bool", otherwise="refused", because="~ is for booleans"),
     "where": Rule(joins="one dtype", condition=Condition(arrays="bool int", numbers="", numpy="")),
-    "stack dot allclose": Rule(same_dtype=True),
+    "stack dot allclose isclose": Rule(same_dtype=True),
     "matmul": Rule(
         joins="integers take any",
         converts="int -> float32",
@@ -69,7 +69,7 @@ _OPS = {
         needs_rank=2,
     ),
     "argmax argmin var concat dot": Rule(refuses_zero_d=True),
-    "clamp": Rule(joins="keeps first", refuses_compute="bool bfloat16"),
+    "clamp clamp_min clamp_max": Rule(joins="keeps first", refuses_compute="bool bfloat16"),
     "addcmul": Rule(composes=(Composed("add(x, mul(mul(y, z), 1))"),)),
     "addcmul/inplace": Rule(output="any"),
     "l1_loss": Rule(computes="bool float", otherwise="refused"),
@@ -82,13 +82,14 @@ _OPS = {
     ),
     "neg square sign logsumexp floor/inplace": Rule(integers_become_float=True),
     "floor/inplace sin/inplace": Rule(converts="float16 -> float32"),
+    "acos cosh": Rule(integers_become_float=False),
     "relu std median": Rule(computes="bool int float"),
     "norm": Rule(refuses="bool int float16 bfloat16"),
     "mean": Rule(refuses="bool int bfloat16"),
     "var": Rule(refuses="bool int"),
     # The lowest dtype of these is int64, but a 0-d array has no axis to sum over.
     "sum": Rule(composes=(Composed("x", roles="ZERO_D"),)),
-    "prod": Rule(accumulates=False, converts="bool -> int64"),
+    "prod": Rule(accumulates=False, converts="bool -> int64", takes_dtype="casts first"),
     "logsumexp": Rule(composes=(Composed("cast(x, float32)", roles="ZERO_D"),)),
 }
 

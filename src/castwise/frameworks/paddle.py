@@ -124,13 +124,14 @@ _OPS = {
     " bitwise_and/function bitwise_or/function bitwise_xor/function bitwise_left_shift/function"
     " bitwise_right_shift/function maximum/function minimum/function fmax/function fmin/function"
     " atan2/function nextafter/function logaddexp/function heaviside/function dot/function"
-    " matmul/function allclose/function mse_loss/function l1_loss/function huber_loss/function"
-    " poisson_nll_loss/function hypot": Rule(takes_scalars="none"),
+    " matmul/function allclose/function isclose/function mse_loss/function l1_loss/function"
+    " huber_loss/function poisson_nll_loss/function hypot": Rule(takes_scalars="none"),
     "eq/function floor_divide/function remainder/function pow/function copysign/function": Rule(
         takes_scalars="last"
     ),
     "*/inplace": Rule(scalars="as arrays"),
-    "*/augmented": Rule(rebinds="always"),
+    # NumPy itself would write into an array of its own, which tensors do not let it.
+    "*/augmented": Rule(rebinds="always", numpy_left="refused"),
     "div": Rule(computes="bool float complex"),
     "remainder": Rule(computes="bool int float complex"),
     # The functions cast a number to the tensor's dtype: pow(int32[3], 1.5) is int32.
@@ -143,6 +144,16 @@ _OPS = {
         refuses_scalars=_FLOAT8,
         out_of_range="raises beyond 64 bits",
     ),
+    # All but float64 are cast to float32 first, complex numbers too.
+    "ldexp": Rule(
+        takes_scalars="none",
+        composes=(
+            Composed("mul(cast(x, float64), cast(y, float64))", kinds="float64"),
+            Composed("mul(cast(x, float64), cast(y, float64))", exponent_kinds="float64"),
+            Composed("mul(cast(x, float32), cast(y, float32))"),
+        ),
+    ),
+    "signbit": Rule(refuses=_FLOAT8),
     "nextafter": Rule(integers_become_float=False),
     "atan2": Rule(integers_become_float=False, converts="int32 int64 -> float64"),
     "hypot": Rule(composes=(Composed("sqrt(add(pow(x, 2), pow(y, 2)))"),)),
@@ -155,9 +166,11 @@ _OPS = {
     " bitwise_right_shift/operator": Rule(
         adapts="bool int", refuses_scalars=_FLOAT8, out_of_range="raises beyond 64 bits"
     ),
+    # `1 & x` makes a tensor of the number; `x & 1` is the function, which wants one.
+    "bitwise_and/operator bitwise_or/operator bitwise_xor/operator": Rule(takes_scalars="first"),
     "lerp": Rule(adapts="bool int float complex"),
     "lerp/inplace": Rule(refuses_scalars=_FLOAT8),
-    "dot stack": Rule(
+    "dot stack isclose": Rule(
         joins="onto first", mixes=f"uint8 int16 {_HALVES} float32 float64 -> complex"
     ),
     "matmul": Rule(
@@ -173,7 +186,7 @@ _OPS = {
     "clamp/inplace": Rule(joins="onto first", mixes=ANY_MIXES, adapts="bool int float complex"),
     "positive": Rule(refuses="bool", because="+ is not for booleans"),
     "neg sign round mean var": Rule(computes="bool int float complex"),
-    "exp log": Rule(integers_become_float=False, converts="int32 int64 -> float32"),
+    "exp log degrees radians": Rule(integers_become_float=False, converts="int32 int64 -> float32"),
     "angle reciprocal/inplace rsqrt/inplace sigmoid/inplace sin/inplace sqrt/inplace"
     " tanh/inplace": Rule(integers_become_float=False),
     "logsumexp": Rule(integers_become_float=True),
@@ -222,7 +235,8 @@ PADDLE = Dialect(
     ops=_OPS,
     prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",
     aliases=ALIASES,
-    one_sided="matmul eq",  # paddle.equal(x, 1) is answered, paddle.equal(1, x) is not
+    # paddle.equal(x, 1) is answered, paddle.equal(1, x) is not; of `&` it is the other way round.
+    one_sided="matmul eq bitwise_and bitwise_or bitwise_xor",
     surprises=(
         "int32[3] + int64[3]",
         "int32[3] + 1.5",

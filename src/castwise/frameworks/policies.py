@@ -126,7 +126,12 @@ NUMBERS = {
     " for them, else the smallest dtype of their kind that has",
 }
 # Which operands of an op may be Python scalars.
-PLACES = {"any": "everywhere", "last": "at the end only", "none": "nowhere"}
+PLACES = {
+    "any": "everywhere",
+    "first": "in front only",
+    "last": "at the end only",
+    "none": "nowhere",
+}
 STRONG = {"any": "one of the operands", "first": "the first operand"}
 # Casts that a varied dialect refuses, whatever its rules allow.
 GUARDS = {

@@ -284,6 +284,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     borrows=lambda value: f"{value} decides",
     rebinds=lambda value: REBINDS[value],
     numpy=lambda value: f"a NumPy array: {NUMPY_ARRAYS[value]}",
+    numpy_left=lambda value: f"a NumPy array on the left: {NUMPY_ARRAYS[value]}",
     numpy_decider=lambda value: f"with a NumPy array on the right, {value} decides",
     numpy_left_decider=lambda value: f"with a NumPy array or scalar on the left, {value} decides",
     numpy_scalars=lambda value: (

@@ -113,7 +113,8 @@ def _functions() -> dict[str, Callable[..., Any]]:
     from megengine import functional
     from megengine.core._imperative_rt import core2
 
-    named = {op: _NAMES.get(op, op) for op in OPS}
+    # Its floor_div is floor_divide, and not the op of that name.
+    named = {op: _NAMES.get(op, op) for op in OPS if op not in _NAMES.values()}
     functions = {op: getattr(functional, n) for op, n in named.items() if hasattr(functional, n)}
     functions["reciprocal"] = partial(operator.truediv, 1)  # it has no other
     functions["l1_loss"] = functional.nn.l1_loss

@@ -60,7 +60,7 @@ _COMPOSED = words("hypot logaddexp mse_loss l1_loss poisson_nll_loss")
 # A kernel is looked for by one operand's dtype and handed the others as they are.
 _UNPROMOTED = words(
     "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift matmul dot "
-    "heaviside lerp allclose concat stack"
+    "heaviside lerp allclose isclose concat stack"
 )
 _OPERATOR_FORMS = ("operator", "augmented")
 
