@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,23 +14,13 @@ from castwise.errors import UsageError
 from castwise.execute.operands import common_dialect, described
 from castwise.execute.tensor import Tensor
 from castwise.frameworks.catalog import STANDARD
-from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import STANDARD_KINDS, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.ops import op
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
 _RESULT_TYPE = op("result_type")
-# kind of the standard -> whether a dtype is of it
-_KINDS: dict[str, Callable[[DType], bool]] = {
-    "bool": lambda d: d.kind == "bool",
-    "signed integer": lambda d: d.kind == "int" and d.is_signed,
-    "unsigned integer": lambda d: d.kind == "int" and not d.is_signed,
-    "integral": lambda d: d.kind == "int",
-    "real floating": lambda d: d.kind == "float",
-    "complex floating": lambda d: d.kind == "complex",
-    "numeric": lambda d: d.kind != "bool",
-}
 
 
 def astype(x: Tensor, dtype: DType | str, /, *, copy: bool = True, device: Any = None) -> Tensor:
@@ -67,9 +56,9 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
 
 def _is_of(dtype: DType, kind: DType | str) -> bool:
     if isinstance(kind, str):
-        if kind not in _KINDS:
-            raise UsageError(f"unknown kind {kind[:40]!r}: {', '.join(_KINDS)}.")
-        return _KINDS[kind](dtype)
+        if kind not in STANDARD_KINDS:
+            raise UsageError(f"unknown kind {kind[:40]!r}: {', '.join(STANDARD_KINDS)}.")
+        return STANDARD_KINDS[kind](dtype)
     return dtype is to_dtype(kind)
 
 

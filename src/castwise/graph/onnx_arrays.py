@@ -14,7 +14,7 @@ from castwise.graph import shapes
 from castwise.graph.layouts import is_standard
 from castwise.graph.onnx_dtypes import LackingError
 from castwise.graph.onnx_writer import BOOL, INT64, Value, Writer
-from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import STANDARD_KINDS, DType
 
 
 def same(first: Any, *others: Any) -> list[Value]:
@@ -144,15 +144,10 @@ def is_negative(x: Value) -> Value:
     return logical_or(less(x, 0), less(divide(1, x), 0))
 
 
-_KINDS = {
-    "bool": "bool", "integral": "int", "real floating": "float", "complex floating": "complex",
-}  # fmt: skip
-
-
 def isdtype(held: DType, kind: str | tuple[str, ...]) -> bool:
     """Whether a dtype is of a kind, or of one of some kinds, of the standard."""
     kinds = (kind,) if isinstance(kind, str) else kind
-    return held.kind in [_KINDS[name] for name in kinds]
+    return True in [STANDARD_KINDS[name](held) for name in kinds]  # `any` is ONNX's here
 
 
 def reshape(x: Value, shape: Any) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from castwise.errors import UsageError, did_you_mean
@@ -302,3 +303,15 @@ def exact_int_text(target: DType) -> str:
     """How far a float dtype holds integers exactly, as a power of two where it is one."""
     n = target.largest_exact_int
     return f"2**{int(math.log2(n))}" if n & (n - 1) == 0 else str(n)
+
+
+# kind of the array API standard -> whether a dtype is of it
+STANDARD_KINDS: dict[str, Callable[[DType], bool]] = {
+    "bool": lambda d: d.kind == "bool",
+    "signed integer": lambda d: d.kind == "int" and d.is_signed,
+    "unsigned integer": lambda d: d.kind == "int" and not d.is_signed,
+    "integral": lambda d: d.kind == "int",
+    "real floating": lambda d: d.kind == "float",
+    "complex floating": lambda d: d.kind == "complex",
+    "numeric": lambda d: d.kind != "bool",
+}
