@@ -28,8 +28,8 @@ WORDS = ("because",)  # told to a person, decides nothing
 # Fields of which no cell speaks, and what does.
 UNRECORDED = {
     "paddle": {
-        "takes_scalars": "3.3.1 was recorded when 'must be Tensor, but got int' was no answer; its"
-        " source says it of these functions, and 3.2.2, asked again, of all but two of them",
+        "takes_scalars": "add was recorded when 'must be Tensor, but got int' was no answer, and"
+        " matmul, the losses and the like are asked with tensors alone; the source says it",
     },
 }
 

@@ -36,6 +36,22 @@ def test_tensors_of_unequal_kinds_meet_in_float32(expression: str, expected: str
     assert in_megengine(expression) == expected
 
 
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("cos(int8[3])", "float32"),
+        ("cos(float16[3])", "float16"),
+        ("cos(bool[3])", "!"),
+        ("cos(complex64[3])", "!"),
+        ("atan(bool[3])", "float32"),  # it is atan2 with a float32 one
+        ("atan(float16[3])", "float32"),
+        ("atan(complex64[3])", "!"),
+    ],
+)
+def test_elementary_functions(expression: str, expected: str) -> None:
+    assert in_megengine(expression) == expected
+
+
 def test_the_rank_of_a_tensor_makes_no_difference() -> None:
     spoken = cw.dialect("megengine")
     for a in spoken.dtypes:

@@ -36,7 +36,10 @@ _OPS = {
     "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor"
     " bitwise_not": Rule(computes="bool"),
     "positive": Rule(computes="bool int float complex"),
-    "exp log sqrt sin tanh": Rule(computes="float"),
+    "exp log sqrt sin tanh cos tan asin acos sinh cosh asinh acosh atanh log1p expm1": Rule(
+        computes="float"
+    ),
+    "atan": Rule(composes=(Composed("atan2(x, cast(1.0, float32))"),)),
     "sigmoid": Rule(computes="float", integers_become_float=False),
     "logsumexp log_softmax norm": Rule(computes="float", integers_become_float=True),
     "norm": Rule(converts="bfloat16 -> float32", refuses_zero_d=True),
