@@ -60,9 +60,7 @@ _OPS = {
     "ldexp": Rule(computes="float", joins="exponent apart"),
     "signbit": Rule(refuses=_NARROW_FLOATS),
     "logaddexp2 degrees radians": Rule(arrays_make_strong="any"),
-    "heaviside": Rule(
-        computes=f"{_TINY} float", integers_become_float=True, arrays_make_strong="first"
-    ),
+    "heaviside": Rule(integers_become_float=True, arrays_make_strong="first"),
     "copysign": Rule(
         computes="int1 float", refuses_compute=_NARROW_FLOATS, result_of="int1 -> int8"
     ),

@@ -122,7 +122,7 @@ CROSSED_BOUNDS = {
 BOUND_SHAPES = {
     "broadcast": "all three are broadcast",
     "first": "all three are broadcast, and it raises where that is not the array's own shape",
-    "one": "a bound has one element; beside int32 and int64 the first of many counts",
+    "one": "a bound has one element; in place, and of int32 and int64, the first of many counts",
 }
 # Floats that overflow, and results that no number is: 1 / 0, inf - inf, the mean of nothing.
 FLOAT_ERRORS = {
