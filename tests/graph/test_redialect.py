@@ -103,3 +103,12 @@ def test_a_cast_the_program_asks_for_keeps_its_dtype_there() -> None:
 def test_what_the_framework_has_no_kernel_for_is_refused() -> None:
     graph = cw.trace(lambda x: cw.apply("hypot", x, x), "uint8[n]", dialect="mlx")
     assert outcomes(graph, "torch") == [("hypot", "refused")]
+
+
+def test_an_input_that_the_other_dialect_truncates_is_not_preserved_used_or_not() -> None:
+    unused = cw.asarray([1], dtype="int64", dialect="torch")
+    used = cw.asarray([1], dtype="int32", dialect="torch")
+    graph = cw.trace(lambda x, y: y + y, unused, used, dialect="torch")
+    with pytest.raises(cw.PromotionError, match="is of int64, which becomes int32 in jax"):
+        graph.preserve("jax")
+    assert graph.preserve("jax:x64")(unused, used).numpy().tolist() == [2]

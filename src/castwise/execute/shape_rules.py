@@ -113,7 +113,8 @@ def is_bounded(function: Function, at: Place) -> Function:
         return function
 
     def computed(x: Any, *bounds: Any) -> Any:
-        found = function(x, *(bounds if rule == "first" else [_one(bound) for bound in bounds]))
+        xp = at.backend.namespace
+        found = function(x, *(bounds if rule == "first" else [_one(xp, bound) for bound in bounds]))
         if _is_other(_shape(x), _shape(found)):
             raise UsageError(
                 f"clamp keeps the shape {_shape(x)} in this dialect, and between bounds that are "
@@ -126,12 +127,13 @@ def is_bounded(function: Function, at: Place) -> Function:
 
 def takes_first(function: Function, at: Place) -> Function:
     """clamp between bounds of which the first element counts."""
+    xp = at.backend.namespace
     return lambda x, *bounds: function(
-        x, *[bound.reshape((-1,))[0] if _shape(bound) else bound for bound in bounds]
+        x, *[xp.reshape(bound, (-1,))[0] if _shape(bound) else bound for bound in bounds]
     )
 
 
-def _one(bound: Any) -> Any:
+def _one(xp: Any, bound: Any) -> Any:
     """The number that a bound holds."""
     shape = _shape(bound)
     if not shape:
@@ -140,7 +142,7 @@ def _one(bound: Any) -> Any:
         raise UsageError(
             f"clamp takes bounds of one element in this dialect, not of the shape {shape}."
         )
-    return bound.reshape(())
+    return xp.reshape(bound, ())
 
 
 def has_dimensions(function: Function, at: Place) -> Function:

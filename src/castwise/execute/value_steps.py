@@ -227,7 +227,7 @@ def _bounded(steps: Steps, decision: Decision) -> Steps | None:
     first = question.operands[0].dtype
     is_of_one = question.dialect.values.bound_shapes == "one" and steps.op == "clamp"
     is_long = first is not None and first.name in ("int32", "int64")
-    if is_of_one and (is_long or question.form == "inplace"):
+    if is_of_one and (is_long or question.inplace):
         steps = replace(steps, op="clamp_by_first")
     rule = plan_of(question.op, question.dialect, question.form).out_of_range
     if rule != "bounds" or steps.compute.kind != "int":

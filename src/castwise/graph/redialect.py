@@ -154,9 +154,11 @@ def preserve(graph: Graph, dialect: str | Dialect) -> Graph:
     Every implicit cast becomes one the program asks for, and a result that the other dialect
     gives another dtype is cast back.
 
-    Raises PromotionError where an op has no equal there.
+    Raises PromotionError where an op has no equal there, or an array becomes one of another dtype.
     """
     chosen = to_dialect(dialect)
+    for node in graph.inputs:
+        _check_held(node, chosen)
     rules = [d.values.single_powers for d in (graph.dialect, chosen)]
     takes_roots = rules[0] != rules[1] == "square root"
 
@@ -171,6 +173,15 @@ def preserve(graph: Graph, dialect: str | Dialect) -> Graph:
 
     kept = replace(rebuilt(graph, remade), dialect=chosen, traced=None)
     return replace(kept, calls=_calls(kept))
+
+
+def _check_held(node: Node, dialect: Dialect) -> None:
+    """Raises PromotionError where a dialect truncates what a graph is given, used or not."""
+    held = dialect.mapping(dialect.truncates).get(node.dtype, node.dtype)
+    if held is not node.dtype:
+        raise PromotionError(
+            f"{node.name} is of {node.dtype}, which becomes {held} in {dialect.name}: cast it."
+        )
 
 
 def _calls(graph: Graph) -> tuple[Call, ...]:
