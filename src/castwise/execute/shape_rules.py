@@ -161,6 +161,23 @@ def has_dimensions(function: Function, at: Place) -> Function:
     return computed
 
 
+def is_of_vectors(function: Function, at: Place) -> Function:
+    """A product that this dialect has of vectors alone, or the function itself."""
+    if at.op not in at.values.needs_vectors.split():
+        return function
+
+    def computed(*arrays: Any) -> Any:
+        if any(len(_shape(array)) != 1 for array in arrays):
+            shapes = " and ".join([str(_shape(array)) for array in arrays])
+            raise UsageError(
+                f"{at.op} takes arrays with one dimension in this dialect, not {shapes}: "
+                "reshape them to (-1,)."
+            )
+        return function(*arrays)
+
+    return computed
+
+
 def is_extremum(function: Function, at: Place) -> Function:
     """max and min, of no elements too."""
     if at.values.extremes_of_none == "raises" or at.compute.kind not in ("int", "float"):

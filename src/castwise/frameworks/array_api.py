@@ -69,7 +69,7 @@ ARRAY_API = Dialect(
     casts="safe",
     assigns="safe",
     assigns_beyond="raises",
-    values=Values(shares_memory="real imag", divmod="refused"),
+    values=Values(shares_memory="real imag", divmod="refused", needs_vectors="outer"),
     ops=_OPS,
     prefixes="xp xp.linalg array_api_strict",
     aliases={

@@ -207,6 +207,7 @@ TORCH = Dialect(
         overlaps="refused",
         cumulated_number="0-d",
         stepwise="ldexp poisson_nll_loss",
+        needs_vectors="dot outer",
         real_angles="below zero or NaN",
         step_of_nan="zero",
         shares_memory="positive real imag conj",

@@ -260,6 +260,8 @@ class Values:
     shares_memory: str = ""
     # Ops that are refused of 0-d arrays.
     needs_dimension: str = ""
+    # Ops that take arrays of one dimension alone.
+    needs_vectors: str = ""
 
 
 # What "wraps" comes to where castwise converts instead of the processor.

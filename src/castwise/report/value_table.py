@@ -82,14 +82,14 @@ def _ops_table(told: list[Dialect]) -> str:
     head = "| dialect | scalar not rounded to small floats | number / array by the reciprocal |"
     more = (
         " array / number by the reciprocal | step by step | in the memory of x |"
-        " refused of 0-d arrays |"
+        " refused of 0-d arrays | of vectors alone |"
     )
-    lines = [f"{head}{more} std, var divide by |", "|---|---|---|---|---|---|---|---|"]
+    lines = [f"{head}{more} std, var divide by |", "|---|---|---|---|---|---|---|---|---|"]
     for dialect in told:
         values = dialect.values
         listed = (
             values.wide_scalars, values.reciprocal_first, values.reciprocal_second,
-            values.stepwise, values.shares_memory, values.needs_dimension,
+            values.stepwise, values.shares_memory, values.needs_dimension, values.needs_vectors,
         )  # fmt: skip
         cells = [dialect.name, *map(_code, listed), f"n{' - 1' * values.correction}"]
         lines.append(f"| {' | '.join(cells)} |")

@@ -1,0 +1,26 @@
+"""Products whose arrays have one dimension in some frameworks, and any shape in others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import castwise as cw
+
+
+@pytest.mark.parametrize(
+    ("op", "dialect"), [("outer", "torch"), ("dot", "torch"), ("outer", "array-api")]
+)
+@pytest.mark.parametrize("shapes", [((), (3,)), ((2, 3), (3,)), ((3,), ())])
+def test_where_vectors_alone_are_taken_other_shapes_are_refused(
+    op: str, dialect: str, shapes: tuple[tuple[int, ...], ...]
+) -> None:
+    arrays = [cw.asarray(np.ones(shape, "float32"), dialect=dialect) for shape in shapes]
+    with pytest.raises(cw.UsageError, match=f"{op} takes arrays with one dimension"):
+        cw.apply(op, *arrays)
+
+
+def test_elsewhere_outer_takes_any_shape() -> None:
+    for dialect in ("numpy", "jax", "mlx"):
+        x, y = (cw.asarray(np.ones(shape, "float32"), dialect=dialect) for shape in ((2, 3), ()))
+        assert cw.apply("outer", x, y).shape == (6, 1)
