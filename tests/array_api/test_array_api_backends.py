@@ -21,7 +21,7 @@ UNDER = {"jax": "jax"}
 LACKING = {
     "torch": {"unique_all"},
     "dask": {
-        "repeat by tensor", "take_along_axis", "linalg.cross", "linalg.det", "linalg.eig",
+        "repeat by tensor", "take_along_axis", "linalg.det", "linalg.eig",
         "linalg.eigh", "linalg.eigvals", "linalg.eigvalsh", "linalg.matrix_power",
         "linalg.matrix_rank", "linalg.pinv", "linalg.slogdet", "linalg.svd", "linalg.svdvals",
         "from_dlpack",
@@ -124,6 +124,7 @@ COMPUTING: dict[str, Callable[[Make], Any]] = {
         name: lambda a, name=name: getattr(xp, name)(*[a(M[0])] * OPS[name].arity[0])
         for name in beyond.__all__
     },
+    "cross": lambda a: xp.cross(a(V), a([2, 1, 0])),
     # Not every dialect takes a float exponent, nor an integer one.
     "ldexp": lambda a: xp.ldexp(
         a(M[0], dialect="torch"), a([1, 2], dtype="int32", dialect="torch")

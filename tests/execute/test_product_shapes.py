@@ -12,10 +12,13 @@ import castwise as cw
     ("op", "dialect"), [("outer", "torch"), ("dot", "torch"), ("outer", "array-api")]
 )
 @pytest.mark.parametrize("shapes", [((), (3,)), ((2, 3), (3,)), ((3,), ())])
+@pytest.mark.parametrize("backend", ["numpy", "dask"])
 def test_where_vectors_alone_are_taken_other_shapes_are_refused(
-    op: str, dialect: str, shapes: tuple[tuple[int, ...], ...]
+    op: str, dialect: str, shapes: tuple[tuple[int, ...], ...], backend: str
 ) -> None:
-    arrays = [cw.asarray(np.ones(shape, "float32"), dialect=dialect) for shape in shapes]
+    pytest.importorskip(backend)
+    ones = [np.ones(shape, "float32") for shape in shapes]
+    arrays = [cw.asarray(one, dialect=dialect, backend=backend) for one in ones]
     with pytest.raises(cw.UsageError, match=f"{op} takes arrays with one dimension"):
         cw.apply(op, *arrays)
 

@@ -9,6 +9,7 @@ from castwise.errors import UsageError
 from castwise.execute.backend import TakesConstants, known_number
 from castwise.execute.functions import Function, function_for
 from castwise.execute.place import Place
+from castwise.frameworks.value_rules import Values
 
 
 def made_array(at: Place, x: Any, y: Any) -> Any:
@@ -167,15 +168,22 @@ def is_of_vectors(function: Function, at: Place) -> Function:
         return function
 
     def computed(*arrays: Any) -> Any:
-        if any(len(_shape(array)) != 1 for array in arrays):
-            shapes = " and ".join([str(_shape(array)) for array in arrays])
-            raise UsageError(
-                f"{at.op} takes arrays with one dimension in this dialect, not {shapes}: "
-                "reshape them to (-1,)."
-            )
+        check_vectors(at.op, at.values, *arrays)
         return function(*arrays)
 
     return computed
+
+
+def check_vectors(op: str, values: Values | None, *arrays: Any) -> None:
+    """Raises UsageError where a product that is of vectors alone is given other shapes."""
+    if values is None or op not in values.needs_vectors.split():
+        return
+    if any(len(_shape(array)) != 1 for array in arrays):
+        shapes = " and ".join([str(_shape(array)) for array in arrays])
+        raise UsageError(
+            f"{op} takes arrays with one dimension in this dialect, not {shapes}: reshape them to "
+            "(-1,)."
+        )
 
 
 def is_extremum(function: Function, at: Place) -> Function:

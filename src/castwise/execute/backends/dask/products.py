@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import dask.array as da
@@ -18,6 +19,7 @@ from castwise.execute.backends.dask.trees import (
     tree,
 )
 from castwise.execute.product_recipes import spread
+from castwise.execute.shape_rules import check_vectors
 from castwise.execute.steps import Steps
 
 Shape = tuple[int, ...]
@@ -74,6 +76,7 @@ def _matrix_indices(
 
 def dot(steps: Steps, x: Any, y: Any) -> Any:
     """The sum over the last dimension of one and the one before last of the other."""
+    check_vectors(steps.op, steps.values, x, y)
     if x.ndim == 0 or y.ndim == 0:
         return elementwise(steps, x, y)
     return _along(steps, x, y, [x.ndim - 1], [max(y.ndim - 2, 0)])
@@ -105,7 +108,8 @@ def _along(
 
 def outer(steps: Steps, x: Any, y: Any) -> Any:
     """All products of an element of one with an element of the other, chunk by chunk."""
-    return elementwise(steps, *_reshaped(x, y, (-1, 1), (1, -1)))
+    check_vectors(steps.op, steps.values, x, y)
+    return elementwise(replace(steps, op="mul"), *_reshaped(x, y, (-1, 1), (1, -1)))
 
 
 def _reshaped(x: Any, y: Any, left: Shape, right: Shape) -> list[Any]:
