@@ -47,6 +47,7 @@ def chunked(array: Any, cut: Any, dialect: str = "torch") -> cw.Tensor:
     return cw.asarray(da.from_array(array, chunks=cut), dialect=dialect)
 
 
+SHAPES = {"outer": [(6,), (8,)], "cross": [(6, 3), (6, 3)]}  # where others are refused
 DIVISIONS = ("floor_divide", "remainder", "fmod", "floor_div", "truncate_div")
 
 
@@ -55,8 +56,8 @@ def arrays_for(row: Op, pair: tuple[str, str]) -> list[np.ndarray[Any, Any]]:
     dtypes = [pair[n % 2] for n in range(count)]
     if row.is_condition_first:
         dtypes[0] = "bool"
-    square = row.family == "products"
-    shapes = [(6, 8) if n == 0 or not square else (8, 6) for n in range(count)]
+    later = (8, 6) if row.name in ("matmul", "dot", "kron") else (6, 8)
+    shapes = SHAPES.get(row.name, [(6, 8), *[later] * (count - 1)])
     made = [numbers(d, s, n) for n, (d, s) in enumerate(zip(dtypes, shapes, strict=True))]
     if row.name in DIVISIONS:  # by zero, integers raise here
         made[1][made[1] == 0] = 1
@@ -87,7 +88,9 @@ def test_the_lazy_dtype_is_the_computed_one_in_any_chunks(row: Op) -> None:
 
 
 def transposed(cut: tuple[Any, Any], array: Any) -> Any:
-    return cut if array.shape == (6, 8) else cut[::-1]
+    """The chunks of an array of which one side is cut as 6 elements are, another as 8."""
+    by_size = dict(zip((6, 8), cut, strict=True))
+    return tuple(by_size.get(size, size) for size in array.shape)
 
 
 def assert_near(computed: Any, expected: cw.Tensor, case: str) -> None:

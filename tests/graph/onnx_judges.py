@@ -65,9 +65,9 @@ def arrays_for(name: str, held: DType) -> list[Any]:
     """Operands: every sample with every other where elements stand alone, else moderate ones."""
     row, values, count = OPS[name], samples(held), count_of_operands(name)
     if row.family in ("reductions", "products", "losses") or name in ("softmax", "log_softmax"):
-        matrix = np.resize(moderate(values, held), (4, 5))
-        other = np.flip(matrix) if row.family == "losses" else matrix.T.copy()
-        return [matrix, other][:count]
+        matrix = np.resize(moderate(values, held), (4, 3) if name == "cross" else (4, 5))
+        is_turned = name in ("matmul", "dot", "outer", "kron")  # others sum over the same places
+        return [matrix, matrix.T.copy() if is_turned else np.flip(matrix)][:count]
     if name == "signbit":  # the sign of NaN is nobody's
         return [values[values == values]]
     if count == 1:

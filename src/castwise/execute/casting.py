@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from castwise.execute.backend import Backend
 from castwise.execute.flushing import flusher, is_flushed
-from castwise.execute.functions import function_for
+from castwise.execute.functions import SIGNLESS, above_zero, function_for
 from castwise.frameworks.catalog import dialect_named
 from castwise.frameworks.value_rules import WRAPS_ON, Values
 from castwise.vocab.architecture import architecture
@@ -36,6 +36,8 @@ def own_values(backend: Backend) -> Values:
 
 def is_plain_cast(values: Values | None, source: DType, target: DType) -> bool:
     """Whether no rule about values has a say in a cast."""
+    if values is not None and target is SIGNLESS and source is not target:
+        return False
     if values is None or source.kind not in ("float", "complex"):
         return True
     return target.kind in ("float", "complex") and values.subnormals == "kept"
@@ -49,6 +51,8 @@ def cast_under(
     held = backend.dtype_of(array)
     if values is None or is_plain_cast(values, held, target):
         return backend.cast(array, target)
+    if target is SIGNLESS:
+        return _signless_cast(values, backend, array, held)
     if target.kind == "bool":
         return _truth(values, backend, array, target, is_asked)
     if target.kind != "int":
@@ -73,6 +77,19 @@ def _flushed_cast(backend: Backend, array: Any, held: DType, target: DType) -> A
     found = backend.cast(array, target)
     is_narrowed = held.bits == 64 and is_flushed(target) and target.bits == 32
     return flusher(backend, target)(found) if is_narrowed and not is_own else found
+
+
+def _signless_cast(values: Values, backend: Backend, array: Any, held: DType) -> Any:
+    """A cast to powers of two, which have neither a sign nor a zero."""
+    if values.signless == own_values(backend).signless or held is SIGNLESS:
+        return backend.cast(array, SIGNLESS)
+    wide = backend.cast(array, _FLOAT32)
+    if values.signless == "nan":
+        return backend.cast(above_zero(backend, wide, _FLOAT32), SIGNLESS)
+    zero, least = backend.number(0.0, _FLOAT32), backend.number(float(SIGNLESS.min), _FLOAT32)
+    size = function_for(backend, "abs", _FLOAT32)(wide)
+    is_zero = function_for(backend, "eq", _FLOAT32)(wide, zero)
+    return backend.cast(function_for(backend, "where", _FLOAT32)(is_zero, least, size), SIGNLESS)
 
 
 def _truth(values: Values, backend: Backend, array: Any, target: DType, is_asked: bool) -> Any:

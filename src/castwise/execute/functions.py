@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -21,6 +22,7 @@ STANDARD = {
     "bitwise_not": "bitwise_invert", "clamp": "clip", "cumsum": "cumulative_sum",
     "cumprod": "cumulative_prod",
 }  # fmt: skip
+SIGNLESS = dtype("float8_e8m0fnu")  # powers of two, without a sign and without a zero
 # Small dtypes are computed in a wider one and rounded, or wrapped, once; bool as in C.
 _WIDER = {
     "bool": dtype("int32"),
@@ -79,6 +81,16 @@ def _widened(backend: Backend, function: Function, compute: DType, wider: DType)
     def ended(result: Any) -> Any:
         if not backend.owns(result):  # a library's own scalar
             result = backend.make(result, None, copy=None, device=None)
-        return backend.cast(result, compute) if backend.dtype_of(result) is wider else result
+        if backend.dtype_of(result) is not wider:
+            return result
+        positive = above_zero(backend, result, wider) if compute is SIGNLESS else result
+        return backend.cast(positive, compute)
 
     return computed
+
+
+def above_zero(backend: Backend, array: Any, held: DType) -> Any:
+    """NaN for the numbers that are not above zero, where a library would drop the sign."""
+    zero, nan = backend.number(0.0, held), backend.number(math.nan, held)
+    is_none = function_for(backend, "le", held)(array, zero)
+    return function_for(backend, "where", held)(is_none, nan, array)

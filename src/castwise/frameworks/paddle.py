@@ -126,10 +126,11 @@ _OPS = {
     " atan2/function nextafter/function logaddexp/function heaviside/function dot/function"
     " matmul/function allclose/function isclose/function mse_loss/function l1_loss/function"
     " huber_loss/function poisson_nll_loss/function hypot": Rule(takes_scalars="none"),
-    "eq/function floor_divide/function remainder/function pow/function copysign/function": Rule(
-        takes_scalars="last"
-    ),
-    "*/inplace": Rule(scalars="as arrays"),
+    "eq/function floor_divide/function remainder/function pow/function copysign/function"
+    " lerp/function": Rule(takes_scalars="last"),
+    # The methods look at the shape of the other operand, which a number has none of.
+    "*/inplace": Rule(scalars="as arrays", takes_scalars="none"),
+    "clamp/inplace copysign/inplace lerp/inplace pow/inplace": Rule(takes_scalars="any"),
     # NumPy itself would write into an array of its own, which tensors do not let it.
     "*/augmented": Rule(rebinds="always", numpy_left="refused"),
     "div": Rule(computes="bool float complex"),
@@ -169,6 +170,7 @@ _OPS = {
     # `1 & x` makes a tensor of the number; `x & 1` is the function, which wants one.
     "bitwise_and/operator bitwise_or/operator bitwise_xor/operator": Rule(takes_scalars="first"),
     "lerp": Rule(adapts="bool int float complex"),
+    "lerp/function": Rule(adapts="float"),
     "lerp/inplace": Rule(refuses_scalars=_FLOAT8),
     "dot stack isclose": Rule(
         joins="onto first", mixes=f"uint8 int16 {_HALVES} float32 float64 -> complex"

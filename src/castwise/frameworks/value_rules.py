@@ -196,6 +196,11 @@ REAL_ANGLES = {
     "below zero or NaN": "pi below zero, 0 of -0.0; of NaN it is NaN",
     "below zero": "pi below zero, else 0, of NaN too",
 }
+# What float8_e8m0fnu, which holds powers of two alone, makes of negative numbers and zero.
+SIGNLESS = {
+    "nan": "they are NaN",
+    "magnitude": "the sign is dropped, and zero is the least number",
+}
 STEP_OF_NAN = {"nan": "it is NaN", "zero": "it is 0"}
 # x[...] = value of a 0-d array.
 ASSIGNED_0D = {
@@ -246,6 +251,7 @@ class Values:
     integer_means: str = "in floats"
     real_angles: str = "sign"
     step_of_nan: str = "nan"
+    signless: str = "nan"
     assigned_0d: str = "written"
     correction: int = 0  # std and var divide by the count less this
     # Ops, in which a Python number or a 0-d array beside small floats is not rounded to them.
@@ -306,5 +312,6 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "integer_means": INTEGER_MEANS,
     "real_angles": REAL_ANGLES,
     "step_of_nan": STEP_OF_NAN,
+    "signless": SIGNLESS,
     "assigned_0d": ASSIGNED_0D,
 }

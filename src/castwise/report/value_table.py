@@ -43,6 +43,7 @@ _TITLES = {
     "integer_means": "The mean of integers of 64 bits, where it is one",
     "real_angles": "angle of real numbers",
     "step_of_nan": "heaviside of NaN",
+    "signless": "Negative numbers and zero as float8_e8m0fnu",
     "assigned_0d": "`x[...] = value` of a 0-d array",
     "scaled_sums": "`add` and `sub` of floats with `alpha`",
     "elements": "One element of an array, `x[0]`",

@@ -23,7 +23,6 @@ DTYPES = words(
 )
 # Its power of an integer may never return; the others have parameters of their own.
 _NOT_WRITTEN = words("pow result_type promote_types huber_loss threshold norm")
-_TAKE_NUMBERS = words("clamp copysign")  # in place
 _WANTS_TENSOR = re.compile("must be (Tensor|tensor type)")
 _FUNCTIONAL = words("relu gelu softmax log_softmax mse_loss l1_loss poisson_nll_loss")
 
@@ -80,11 +79,8 @@ speaker = PaddleSpeaker
 
 
 def _is_left_out(step: Step) -> bool:
-    """Whether a Python complex number is assigned, which ends the process, or a number is handed
-    to a method in place that takes tensors alone."""
+    """Whether a Python complex number is assigned, which ends the process."""
     value = step.operands[-1]
     if isinstance(value, str) or value.dtype is not None:
         return False
-    if step.form == "inplace":
-        return step.op not in _TAKE_NUMBERS
     return step.op == ASSIGN and isinstance(value.values[0], complex)

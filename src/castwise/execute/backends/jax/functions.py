@@ -15,6 +15,7 @@ from castwise.vocab.dtypes import DType
 
 # These move elements and round nothing, whatever the dtype.
 _MOVES = frozenset({"where", "concat", "stack"})
+_NOT_JOINED = ("int2", "uint2")  # XLA ends the process where it compiles their concatenation
 # These answer with a place or a number of elements, which a small dtype could not hold.
 _COUNTS = frozenset({"argmax", "argmin", "count_nonzero"})
 # One operation of XLA each: it rounds 16-bit floats once. Others are made of several.
@@ -38,6 +39,8 @@ def function_of(op: str, dtype: DType) -> Function | None:
     if dtype.kind == "complex" and op in _NOT_FOR_COMPLEX:
         return _NOT_FOR_COMPLEX[op]
     found = _functions().get(op) or getattr(jnp, STANDARD.get(op, op), None)
+    if op == "concat" and dtype.name in _NOT_JOINED:
+        return None
     if found is None or op in _MOVES:
         return found
     is_native = dtype.bits >= _SMALLEST[dtype.kind]
