@@ -32,9 +32,10 @@ def _autocast(target: str, other: str) -> Dialect:
     rules = dict(TORCH.ops)
     for op, computed in targets.items():
         rules[op] = replace(rules.pop(op, Rule()), composes=_casts(op, computed))
-    # A complex32 first operand is not cast, and its exp has no kernel, whatever is beside it.
-    computes = "float complex64 complex128"
-    rules["poisson_nll_loss"] = replace(rules["poisson_nll_loss"], computes=computes)
+    # A complex32 first operand is not cast, and its exp has no kernel, whatever float is beside it.
+    loss = rules["poisson_nll_loss"]
+    composes = (Composed("exp(x)", "complex32", exponent_kinds="float"), *(loss.composes or ()))
+    rules["poisson_nll_loss"] = replace(loss, composes=composes)
     rules["prod/dtype"] = Rule(composes=())  # what dtype= casts is not cast to float32 first
     narrow = f"{FLOAT8} {other}"
     rules[WIDEST] = Rule(refuses=narrow, because=f"autocast to {target} knows no {other} here")
