@@ -182,6 +182,13 @@ def test_a_division_by_zero_raises_where_the_framework_raises(dialect: str, op: 
         apply(op, held([7, 1], "int32", dialect), held([1, 0], "int32", dialect))
 
 
+def test_truth_values_divided_by_false_raise_where_they_stay_truth_values() -> None:
+    values = held([True, False], "bool", "paddle")
+    assert apply("div", values, held([True, True], "bool", "paddle")).tolist() == [True, False]
+    with pytest.raises(DivisionByZeroError, match="div of bool by zero"):
+        apply("div", values, values)
+
+
 def test_a_negative_power_raises_where_the_framework_raises() -> None:
     for dialect in ("numpy", "tensorflow"):
         with pytest.raises(ScalarRangeError, match="to a negative power"):

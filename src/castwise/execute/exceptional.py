@@ -128,7 +128,10 @@ _QUOTIENTS: dict[str, Callable[[Place, Any], Any]] = {
 
 
 def _is_division(function: Function, at: Place) -> Function:
-    """`/` on a library that multiplies with the reciprocal of what is no array: it is made one."""
+    """`/`: truth values by False, where they stay truth values, and a library that multiplies with
+    the reciprocal of what is no array: it is made one."""
+    if at.compute.kind == "bool" and at.values.quotient_by_zero == "raises":
+        return _by_zero(function, at, "raises")
     if at.compute.kind != "float" or not at.differs("reciprocal_second"):
         return function
     if at.values.reciprocal_second:

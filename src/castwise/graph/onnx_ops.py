@@ -184,7 +184,7 @@ _BOOLS: dict[str, Written] = {
     **dict.fromkeys(("abs", "sign", "square", "relu"), _itself),
     "lt": lambda x, y: ~x & y, "le": lambda x, y: ~x | y, "gt": lambda x, y: x & ~y,
     "ge": lambda x, y: x | ~y, "pow": lambda x, y: x | ~y, "max": xp.any, "min": xp.all,
-    "signbit": lambda x: x & ~x,
+    "div": operator.and_, "signbit": lambda x: x & ~x,
     "where": _chosen_bool, "clamp": _clamp_bool, "addcmul": lambda x, y, z: x | (y & z),
 }  # fmt: skip
 
@@ -201,8 +201,7 @@ def write_op(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> 
     part = _COMPUTED.get(name, slice(None))
     computed = values[part]
     held = computed[0].dtype
-    row = known_op(name)
-    if held.rank < 2 and row and not {"bool", "int"} & {d.kind for d in dtypes_of(row.computes)}:
+    if held.rank < 2 and not (held.kind == "bool" and name in _BOOLS) and _is_of_floats(name):
         raise LackingError(f"{name} is computed in floats, not in {held}")
     if len({value.dtype for value in computed}) > 1:
         raise LackingError("its operands have different dtypes, and the graph has no cast for them")
@@ -217,6 +216,11 @@ def write_op(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> 
     wide = [w.widened(value) for value in values]
     result = _applied(name, function, wide, options)
     return w.cast(result, held) if result.dtype is wide[part][0].dtype else result
+
+
+def _is_of_floats(name: str) -> bool:
+    row = known_op(name)
+    return row is not None and not {"bool", "int"} & {d.kind for d in dtypes_of(row.computes)}
 
 
 def _chosen_function(name: str, main: Value) -> tuple[Written, bool]:
