@@ -155,7 +155,6 @@ REFUSED = {
     "int32[[3]]": "cannot read",
     "int32 [3]": "cannot read",
     "int32*": "cannot read",
-    "[3]": "cannot read",
     "1_000": "cannot read",
     "0x10": "cannot read",
     "1+2": "cannot read",

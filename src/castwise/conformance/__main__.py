@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--form", choices=FORMS, help="only this form, such as augmented")
     parser.add_argument(
         "--dtype", action="append", metavar="DTYPE",
-        help="only questions that name this dtype; may be repeated",
+        help='only questions that name this dtype, or "list" for lists; may be repeated',
     )  # fmt: skip
     parser.add_argument(
         "--add", action="store_true",

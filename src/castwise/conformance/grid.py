@@ -86,6 +86,27 @@ ROUNDING_MODES = ("trunc", "floor")
 # Of these, dtype= and casting= are asked with operands of two dtypes and with numbers.
 _MIXED = words("add div lt")
 
+# Lists of numbers: of each kind, and for a few ops nested ones, of two kinds, and with numbers of
+# every range. They are asked beside arrays of one dtype of each sort.
+LISTS = ("[True, True, True]", "[1, 1, 1]", "[1.5, 1.5, 1.5]", "[1+1j, 1+1j, 1+1j]")
+MORE_LISTS = (
+    "[[1, 1, 1], [1, 1, 1], [1, 1, 1]]",
+    "[[1.5, 1.5, 1.5]]",
+    "[True, 1, 1]",
+    "[True, 1.5, 1.5]",
+    "[1, 1.5, 1]",
+    "[1, 1.5, 1+1j]",
+    "[300, -1, 1]",
+    "[2147483648, 1, 1]",
+    "[9223372036854775808, 1, 1]",
+    "[9223372036854775808, -1, 1]",
+    "[9223372036854775808, 1.5, 1]",
+    "[18446744073709551616, 1, 1]",
+    "[1e39, 1, 1]",
+)
+_MORE_LISTED = words("add div where concat sum exp")
+_BESIDE_LISTS = words("bool uint8 int32 int64 uint64 float16 float32 complex64")
+
 # Enough to meet every kind and both sides of each width rule, where all triples are too many.
 SAMPLE = words("bool uint8 int8 int64 uint16 float16 bfloat16 float32 float64 complex64")
 
@@ -134,12 +155,18 @@ def is_of_form(asked: str, form: str | None) -> bool:
 
 
 def is_about(operands: Operands, dtypes: Container[str]) -> bool:
-    """Whether one of the operands is of one of the dtypes.
+    """Whether one of the operands is of one of the dtypes, or a list where "list" is among them.
 
     >>> is_about(("int8[3]", "np.float16(1)"), ["float16"])
     True
     """
-    return any(_NAME.match(operand)[1] in dtypes for operand in operands)  # type: ignore[index]
+    return any(_sort(operand) in dtypes for operand in operands)
+
+
+def _sort(operand: str) -> str:
+    if operand.startswith("["):
+        return "list"
+    return _NAME.match(operand)[1]  # type: ignore[index]
 
 
 def existing_forms(
@@ -177,7 +204,11 @@ def questions(scope: Scope, ops: Iterable[str] | None = None) -> Iterator[Questi
     """Every question to a framework, grouped by op and form, none of them twice."""
     for op in OPS if ops is None else ops:
         for form in scope.forms.get(op, ()):
-            asked = chain(_operands(scope, op, form), _with_rare(scope, op, form))
+            asked = chain(
+                _operands(scope, op, form),
+                _with_rare(scope, op, form),
+                _with_lists(scope, op, form),
+            )
             for operands in dict.fromkeys(asked):
                 question = Question(op, form, operands)
                 if scope.is_left_out is None or not scope.is_left_out(question):
@@ -323,6 +354,29 @@ def _rare_pairs(scope: Scope, op: str) -> tuple[Operands, ...]:
     sides = product(every, (*partners, *PLAIN))
     alone = ((a, a) for a in (*every, *zero_d(scope.rare)))
     return tuple(chain(alone, *((pair, pair[::-1]) for pair in sides)))
+
+
+def _with_lists(scope: Scope, op: str, form: str) -> Iterable[Operands]:
+    """Lists of numbers by themselves, and beside arrays in every place."""
+    if "=" in form or op in DTYPES_ONLY:
+        return ()
+    lists = (*LISTS, *(MORE_LISTS if op in _MORE_LISTED else ()))
+    if op in UNARY or op in REDUCTIONS:
+        return product((*lists, "[]")) if form == "function" else ()
+    arrays = nd(dtype for dtype in _BESIDE_LISTS if dtype in scope.dtypes)
+    if op in JOINS:
+        lists = tuple(some for some in lists if not some.startswith("[["))
+    pairs = tuple(product(arrays, lists))
+    if form in ("augmented", "inplace"):
+        return pairs
+    if op in SELECTIONS:
+        chosen = (("bool[3]", *two) for pair in pairs for two in (pair, pair[::-1]))
+        return (*chosen, *((condition, *CHOSEN_FROM[0]) for condition in lists))
+    if op in TERNARY:
+        return ((array, some, some) for array, some in pairs)
+    others = lists if op in ARRAYS_ONLY or op in JOINS else (*lists, *PLAIN)
+    alone = product(lists, others) if form == "function" else ()
+    return (*pairs, *(pair[::-1] for pair in pairs), *alone)
 
 
 def _joins(scope: Scope) -> Iterator[Operands]:

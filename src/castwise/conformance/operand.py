@@ -6,6 +6,7 @@ depends on nothing of what it will be used to judge.
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import Any, NamedTuple
 
@@ -19,9 +20,9 @@ _NUMPY_SCALAR = re.compile(r"np\.(\w+)\((.+)\)")
 class Spec(NamedTuple):
     """What to build for one piece of notation."""
 
-    dtype: str | None  # None: a Python scalar
+    dtype: str | None  # None: a Python scalar, or a list of them
     shape: tuple[int, ...]
-    value: Scalar  # held by every element
+    value: Any  # held by every element; or a list of numbers
     is_numpy: bool = False
     is_scalar: bool = False
     is_weak: bool = False
@@ -50,7 +51,8 @@ def read_operand(notation: str) -> Spec:
     scalar = _NUMPY_SCALAR.fullmatch(notation)
     if scalar:
         return Spec(scalar[1], (), read_literal(scalar[2]), is_numpy=True, is_scalar=True)
-    return Spec(None, (), read_literal(notation), is_scalar=True)
+    held = ast.literal_eval(notation) if notation.startswith("[") else read_literal(notation)
+    return Spec(None, (), held, is_scalar=True)
 
 
 def foreign_operand(spec: Spec) -> Any:

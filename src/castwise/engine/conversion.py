@@ -40,7 +40,7 @@ def check_conversion(limits: Limits, operands: tuple[Operand, ...], target: DTyp
                 f"a Python {operand.kind} is not converted to {target}", "Cast one of them."
             )
         if operand.kind == "int" and not _takes(limits, operand, target):
-            raise _out_of_range(operand, target)
+            raise out_of_range(operand, target)
 
 
 def check_joins(plan: Plan, operands: tuple[Operand, ...]) -> None:
@@ -57,7 +57,7 @@ def check_joins(plan: Plan, operands: tuple[Operand, ...]) -> None:
         if is_typed or (is_beside_weak and (operand.is_scalar or operand.is_numpy)):
             own = plan.python["int"]
             if operand.is_scalar and operand.kind == "int" and not _holds(own, operand):
-                raise _out_of_range(operand, own)
+                raise out_of_range(operand, own)
             masks = as_nodes(plan, (operand, targets[0]), None)
             join(plan, [plan.reach.lowest(mask) for mask in masks])
 
@@ -77,7 +77,8 @@ def _holds(target: DType, scalar: Operand) -> bool:
     return target.min <= value <= target.max
 
 
-def _out_of_range(scalar: Operand, target: DType) -> Refusal:
+def out_of_range(scalar: Operand, target: DType) -> Refusal:
+    """The refusal of a number that a dtype does not hold."""
     return Refusal(
         f"{scalar} is out of range for the conversion to {target}",
         "Make it an array of a dtype that holds it.",
@@ -103,7 +104,7 @@ def own_array(plan: Plan, operand: Operand, say: Say = None) -> Operand:
     own = own_dtype(plan, operand)
     is_finite = operand.value is not None and cmath.isfinite(operand.value)
     if operand.is_scalar and is_finite and not _holds(own, operand):
-        raise _out_of_range(operand, own)
+        raise out_of_range(operand, own)
     if say:
         say(f"{operand} is made an array of {own} by itself.")
     return array_operand(own, () if operand.is_scalar else operand.shape)

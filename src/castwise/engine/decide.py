@@ -27,6 +27,7 @@ from castwise.engine.forms import TAKE_RESULT, form_of, is_numpy_writing, is_wri
 from castwise.engine.guards import check_guards
 from castwise.engine.joining import is_integer_power, not_computed
 from castwise.engine.joins import is_strong_power, joined
+from castwise.engine.lists import has_lists, of_lists
 from castwise.engine.named import cast_first, check_named, computed_in, loop_giving, plan_for
 from castwise.engine.output import written_dtype
 from castwise.engine.plan import Plan, plan_of
@@ -52,6 +53,8 @@ def decide(question: Question, say: Say = None) -> Decision:
     plan = (
         plan_of(row, question.dialect, form) if named is NOTHING else plan_for(question, form, say)
     )
+    if has_lists(question):
+        return of_lists(plan, question, decide, say)
     given = question.operands[1:] if row.is_condition_first else question.operands
     if row.family == "conversion":
         return converted(question, say)

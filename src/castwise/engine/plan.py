@@ -63,6 +63,7 @@ class Plan:
     refuses_scalars: frozenset[DType]
     refuses_numbers: frozenset[str]
     takes_scalars: str
+    lists: str
     last_is_scalar: bool
     conditions: Conditions
     needs_rank: int
@@ -212,6 +213,7 @@ _WORDS = {
     "out_of_range": "wraps",
     "negative_exponent": "",
     "takes_scalars": "any",
+    "lists": "refused",
     "rebinds": "",
     "arrays_make_strong": "",
     "needs_rank": 0,

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, Protocol
 from castwise.engine.ask import answer, factor_of, find_op, named_of
 from castwise.engine.decision import NOTHING, Decision, Named, Question
 from castwise.engine.plan import looks_at_values
-from castwise.errors import PromotionError, UsageError
+from castwise.errors import CastwiseError, PromotionError, UsageError
 from castwise.execute.alike import LIKE
 from castwise.execute.devices import check_devices
 from castwise.execute.kinds import Kind, interned
+from castwise.execute.lists import has_lists, made_tensors
 from castwise.execute.masked import MASKING, run_masked
 from castwise.execute.operands import (
     common_backend,
@@ -91,7 +92,7 @@ def apply_op(
         known = _fast.get(key)
         if known is not None:
             return Tensor._of(known.run(first._array, second._array), known.kind)
-    call = arranged(name, operands, options, home)
+    call = arranged(name, operands, options, home, form)
     plan = planned(name, call.operands, form, home=home, alpha=call.alpha, named=call.named)
     array = run(plan, call.operands, call.options)
     if key:
@@ -115,12 +116,20 @@ class Arguments(NamedTuple):
 
 
 def arranged(
-    name: str, operands: tuple[Any, ...], options: dict[str, Any], home: str = DEFAULT
+    name: str,
+    operands: tuple[Any, ...],
+    options: dict[str, Any],
+    home: str = DEFAULT,
+    form: str = "function",
+    *,
+    inplace: bool = False,
 ) -> Arguments:
-    """The operands and options of a call, whether given by place or by name."""
+    """The operands and options of a call, whether given by place or by name; a list is the tensor
+    that the dialect makes of it in this form."""
     kinds = [o._kind for o in operands if isinstance(o, Tensor)]
     row = find_op(LIKE.get(name, name), common_dialect(kinds, home))
     given, others = row.arranged(operands, options)
+    given = without_lists(name, given, form, home, inplace=inplace)
     if others.get("alpha") is not None:
         others["alpha"] = factor_of(others["alpha"])
     left = {key: raw_option(others[key]) for key in _COMPUTED_WITH if others.get(key) is not None}
@@ -146,6 +155,7 @@ def apply_several(
 
     The operands are cast as decided; the results have the dtypes that come out.
     """
+    operands = without_lists(name, operands, "function", home)
     plan = planned(name, operands, "function", home=home)
     given = _given(plan, operands)
     found = plan.compute(*given, **options)
@@ -192,6 +202,12 @@ def _operated(name: str, first: Any, second: Any) -> Any:
     """The result of an operator that was not met before, remembered for the next time."""
     if not (is_operand(first) and is_operand(second)):
         return NotImplemented
+    try:
+        first, second = without_lists(name, (first, second), "operator")
+    except CastwiseError:
+        if name in ("eq", "ne"):
+            return NotImplemented  # Python then compares the objects, as it does for every list
+        raise
     plan = planned(name, (first, second), "operator")
     array = run(plan, (first, second), {})
     if type(first) is type(second) is Tensor:
@@ -261,6 +277,20 @@ def asked(
         seen = tuple([replace(d, shape=o.shape) if isinstance(o, Tensor) else d
                       for o, d in zip(operands, seen, strict=True)])  # fmt: skip
     return Question(row, seen, dialect, form, inplace, out, alpha, named)
+
+
+def without_lists(
+    name: str, operands: tuple[Any, ...], form: str, home: str = DEFAULT, *, inplace: bool = False
+) -> tuple[Any, ...]:
+    """The operands, with the tensors in the place of lists that the dialect makes of them.
+
+    Raises PromotionError where it takes no lists.
+    """
+    if not has_lists(operands):
+        return operands
+    question = asked(name, operands, form, home=home, inplace=inplace)
+    _decided(name, question)
+    return made_tensors(question, operands, home)
 
 
 def _is_empty(operand: Any) -> bool:

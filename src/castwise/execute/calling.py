@@ -98,7 +98,7 @@ def _into(
     """The result in the tensor or array it was to be written into, as a tensor."""
     if isinstance(out, Tensor):
         tracing.writing(out, *operands)
-    call = arranged(name, operands, options, home)
+    call = arranged(name, operands, options, home, form)
     kinds = [o._kind for o in (*call.operands, out) if isinstance(o, Tensor)]
     dialect = common_dialect(kinds, home)
     target = out if isinstance(out, Tensor) else asarray(out, dialect=dialect)

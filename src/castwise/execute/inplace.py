@@ -8,7 +8,7 @@ from typing import Any
 from castwise.engine.forms import rebinds, takes_result
 from castwise.errors import PromotionError, UsageError
 from castwise.execute import tracing
-from castwise.execute.apply import apply_op, arranged, asked, planned, run
+from castwise.execute.apply import apply_op, arranged, asked, planned, run, without_lists
 from castwise.execute.operands import is_operand
 from castwise.execute.plans import Plan
 from castwise.execute.tensor import Tensor
@@ -38,7 +38,7 @@ def update(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
     """
     if tracing.running:
         tracing.writing(target, *others)
-    call = arranged(name, (target, *others), options)
+    call = arranged(name, (target, *others), options, form="operator", inplace=True)
     plan = planned(
         name, call.operands, "operator", inplace=True, alpha=call.alpha, named=call.named
     )
@@ -53,7 +53,7 @@ def assigned(name: str, target: Tensor, other: Any) -> Tensor:
     """
     if target._keeps_dtype:
         return update(name, target, other)
-    operands = (target, other)
+    operands = without_lists(name, (target, other), "augmented")
     if rebinds(asked(name, operands, "augmented")):
         return apply_op(name, *operands, form="augmented")
     if tracing.running:

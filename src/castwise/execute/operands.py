@@ -27,11 +27,11 @@ _NUMBERS = (bool, int, float, complex)
 
 
 def is_operand(thing: Any) -> bool:
-    """Whether an op can take something: a tensor, a number or an array.
+    """Whether an op can take something: a tensor, a number, an array or a list.
 
     Raises UsageError for a masked, sparse, quantised or nested array.
     """
-    if isinstance(thing, (Tensor, *_NUMBERS)):
+    if isinstance(thing, (Tensor, *_NUMBERS)) or type(thing) in (list, tuple):
         return True
     check_dense(thing)
     try:
@@ -58,6 +58,8 @@ def described(operand: Any, dialect: Dialect, *, sees_values: bool) -> Operand:
 
 def _described_alone(operand: Any) -> Operand:
     """A number or array as the engine sees it; text is none, though the engine reads notation."""
+    if type(operand) in (list, tuple):
+        return describe(operand)
     check_dense(operand)
     try:
         if not isinstance(operand, str):

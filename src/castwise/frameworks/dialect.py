@@ -75,6 +75,7 @@ class Rule:
     one_inexact_of_last: int | None = None  # so many operands at the end may not all be integers
     refuses_numbers: str | None = None  # Python scalars of these kinds are refused
     takes_scalars: str | None = None  # where Python scalars may stand: one of PLACES
+    lists: str | None = None  # what lists of Python numbers are: one of LISTS; refused if not said
     condition: Condition | None = None  # everything, where none is given
     needs_rank: int | None = None  # some operand must have as many dimensions
     because: str | None = None  # the reason a person is told

@@ -36,7 +36,8 @@ _OPS = {
     ),
     "*/augmented": Rule(rebinds="always"),  # no array can be changed
     # In place is x.at[...].add(y), which keeps the dtype of x; division is made of it.
-    "*/inplace": Rule(out_of_range="raises beyond dtype and default int"),
+    # x.at[...].add(y), which makes an array of y first.
+    "*/inplace": Rule(out_of_range="raises beyond dtype and default int", lists="as arrays"),
     "add/inplace mul/inplace": Rule(refuses_compute="bool"),
     "div/inplace": Rule(composes=(Composed("div(x, mul_(x, y))"),), output="rebinds"),
     "result_type": Rule(out_of_range="wraps", makes_strong=True),

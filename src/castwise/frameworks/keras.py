@@ -24,19 +24,25 @@ KERAS = JAX.vary(
     refusal="8-bit floats join nothing but what lies below them",
     ops={
         "*": Rule(
-            scalars="as nodes", numpy="as arrays", out_of_range="raises beyond the default int"
+            scalars="as nodes",
+            lists="as arrays",
+            numpy="as arrays",
+            out_of_range="raises beyond the default int",
         ),
         # Keras's tensors are JAX's arrays, and so are their operators.
-        "*/operator": Rule(borrows="jax"),
+        "*/operator": Rule(borrows="jax", lists="refused"),
         "*/augmented": Rule(rebinds="always"),
         # A function of dtypes, which nothing truncates; the answer has 32 bits at most.
         "result_type": Rule(
             borrows="jax:x64",
             is_truncated=False,
+            lists="refused",
             refuses=_FLOAT8,
             numpy_result="uint64 -> uint32; int64 -> int32; float64 -> float32;"
             " complex128 -> complex64",
         ),
+        # These ask for a tensor's dtype before they make one.
+        "where clamp outer all any count_nonzero logsumexp": Rule(lists="refused"),
         "sub": Rule(refuses_compute="bool"),
         "sign round": Rule(computes="int float complex"),
         "floor_divide remainder fmod square bitwise_left_shift bitwise_right_shift pow": Rule(
@@ -60,7 +66,7 @@ KERAS = JAX.vary(
         "matmul/function": Rule(
             composes=(Composed("matmul(cast(x, int32), cast(y, int32))", "int8", "", (), "int8"),)
         ),
-        "heaviside": Rule(integers_become_float=True),
+        "heaviside": Rule(integers_become_float=True, arrays_make_strong="first"),
         "angle": Rule(
             composes=(Composed("atan2(0, cast(x, float32))", "float16 bfloat16 float32", _SINGLE),)
         ),

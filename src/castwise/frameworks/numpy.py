@@ -135,6 +135,7 @@ NUMPY = Dialect(
     ops={
         "*": Rule(
             numpy="native",
+            lists="as arrays",
             scalars="weak",
             joins="first loop",
             beside=_IN_UFUNCS,
@@ -150,7 +151,7 @@ NUMPY = Dialect(
         "result_type promote_types where concat stack": Rule(
             joins="common dtype", beside=_ELSEWHERE
         ),
-        "result_type": Rule(out_of_range="wraps"),
+        "result_type": Rule(out_of_range="wraps", lists="refused"),  # a list would be a dtype
         "where": Rule(out_of_range="wraps within 64 bits"),
         "eq ne lt le gt ge": Rule(out_of_range="compares exactly"),
         "logical_and logical_or logical_xor": Rule(
@@ -210,6 +211,7 @@ NUMPY_1 = NUMPY.vary(
     ops={
         "*": Rule(
             numpy="native",
+            lists="as arrays",
             scalars="by value",
             joins="first loop",
             beside=_AS_THEY_ARE,
@@ -231,7 +233,7 @@ NUMPY_1 = NUMPY.vary(
         ),
         "clamp": Rule(computes="bool int float16 float32 float64 complex"),
         "result_type promote_types where concat stack": Rule(joins="common dtype"),
-        "result_type": Rule(beside={"bfloat16": {"int": "int8"}}),
+        "result_type": Rule(beside={"bfloat16": {"int": "int8"}}, lists="refused"),
         "ldexp": Rule(
             computes="float",
             joins="exponent apart",

@@ -125,6 +125,16 @@ NUMBERS = {
     "values": "Python numbers count by their value: they take the arrays' dtype where it has room"
     " for them, else the smallest dtype of their kind that has",
 }
+# What lists of Python numbers are, nested or not.
+LISTS = {
+    "refused": "are refused",
+    "as arrays": "are made arrays of the dtype that Python's numbers have by themselves",
+    "bools as arrays": "are made arrays where they hold bools, and refused where anything else",
+    "as numbers": "are read into the dtype of the array beside them, each number as it would be"
+    " alone; without one they are made arrays",
+    "as weak numbers": "are read into the dtype of the array beside them; without one they are made"
+    " weakly typed arrays, whose ints must fit that of a Python int",
+}
 # Which operands of an op may be Python scalars.
 PLACES = {
     "any": "everywhere",

@@ -97,12 +97,13 @@ TENSORFLOW = Dialect(
         "*": Rule(
             scalars="converted",
             conversion=_CONVERSION,
+            lists="as numbers",
             numpy="adapts",
             same_dtype=True,
         ),
         **_OPS,
         # These make their first operand a tensor before they look at the second.
-        "add/function multiply_no_nan": Rule(makes_arrays="first"),
+        "add/function matmul/function multiply_no_nan": Rule(makes_arrays="first"),
         "mul/operator": Rule(
             composes=(
                 Composed(_BOOL_PRODUCT, "bool", _ARRAYS),
@@ -228,6 +229,7 @@ TENSORFLOW_NP_ALL = TENSORFLOW.vary(
     ops={
         "*": Rule(
             scalars="as nodes",
+            lists="as weak numbers",
             numpy="as arrays",
             output="same dtype",
         ),

@@ -48,7 +48,7 @@ TINYGRAD = Dialect(
         divmod="refused",
     ),
     ops={
-        "*": Rule(scalars="as nodes", numpy_scalars="float64 -> float"),
+        "*": Rule(scalars="as nodes", lists="bools as arrays", numpy_scalars="float64 -> float"),
         "*/inplace": Rule(output="same dtype", makes_strong=True),
         # `a %= b` is not defined, so that Python writes `a = a % b`.
         "remainder/inplace": Rule(output="rebinds", makes_strong=False),

@@ -11,6 +11,7 @@ from castwise.frameworks.policies import (
     DTYPE_ARGUMENTS,
     GUARDS,
     JOINS,
+    LISTS,
     MASKS,
     NUMBERS,
     NUMPY_ARRAYS,
@@ -253,6 +254,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
         f"takes no Python {_or(value)}" if value else "takes every Python number"
     ),
     takes_scalars=lambda value: f"Python scalars may stand {PLACES[value]}",
+    lists=lambda value: f"lists of Python numbers {LISTS[value]}",
     needs_rank=lambda value: f"some operand must have {value} dimensions or more",
     last_is_scalar=_yes_no("the last operand must be a Python scalar", "any operand may be last"),
     scalars=lambda value: f"{value}: {SCALARS[value]}",

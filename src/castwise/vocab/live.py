@@ -14,6 +14,7 @@ from castwise.vocab.dtypes import CANONICAL, DType, dtype, find_dtype
 from castwise.vocab.operands import (
     Operand,
     array_operand,
+    list_operand,
     numpy_scalar_operand,
     scalar_operand,
 )
@@ -148,12 +149,13 @@ def _live_names(thing: object) -> list[str]:
 
 
 def describe(thing: Any) -> Operand:
-    """The operand a live object is: an array of any framework, a scalar, notation or an Operand.
+    """The operand a live object is: an array of any framework, a scalar, a list of numbers,
+    notation or an Operand.
 
     >>> describe(5.5).role.value
     'Python scalar'
 
-    Raises UsageError for anything else, a list or a set included.
+    Raises UsageError for anything else, a ragged list or a set included.
     """
     if isinstance(thing, Operand):
         return thing
@@ -166,6 +168,8 @@ def describe(thing: Any) -> Operand:
     kind = type(thing)
     if kind in (bool, int, float, complex):
         return scalar_operand(thing)
+    if kind in (list, tuple):
+        return list_operand(thing)
     reader = _reader(kind)
     check_dense(thing)
     if reader is not None:
@@ -175,7 +179,7 @@ def describe(thing: Any) -> Operand:
     article = "an" if kind.__name__[0] in "aeiouAEIOU" else "a"
     raise UsageError(
         f"cannot describe {article} {kind.__name__}. Pass an array, a Python or NumPy scalar, "
-        "or notation such as 'int32[3]'; make an array of a list first."
+        "a list of numbers, or notation such as 'int32[3]'."
     )
 
 

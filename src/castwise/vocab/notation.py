@@ -14,6 +14,7 @@ from castwise.vocab.operands import (
     Operand,
     Scalar,
     array_operand,
+    list_operand,
     numpy_scalar_operand,
     scalar_operand,
 )
@@ -35,9 +36,11 @@ _BINARY = re.compile(r"\s*(?:(==|!=|<=|>=|<(?!<)|>(?!>))|(\*\*|//|<<|>>|[-+*/%@&
 _UNARY = re.compile(r"\s*([-+~])\s*(?=[A-Za-z_])")
 _CALL = re.compile(r"\s*(?P<name>[A-Za-z_][\w.]*)\((?P<args>.*)\)\s*", re.DOTALL)
 _MAX_LENGTH = 4096
+_MOST_NESTED = 64
 
 FORMS = (
-    "int32[3], int32[], np.int32[3], np.float64(1.5), int64=300[], int32*[3], int8, 5, 5.5, 1+2j"
+    "int32[3], int32[], np.int32[3], np.float64(1.5), int64=300[], int32*[3], int8, 5, 5.5, 1+2j, "
+    "[1, 2.5]"
 )
 
 
@@ -60,10 +63,14 @@ def parse_operand(text: str) -> Operand:
 
     Raises UsageError where the text is not notation.
     """
-    match = _OPERAND.fullmatch(text.strip()) if len(text) <= _MAX_LENGTH else None
-    if match is None:
-        raise UsageError(f"cannot read {text[:80]!r} as an operand. Write one of: {FORMS}.")
-    return _operand(match)
+    stripped = text.strip()
+    if len(text) <= _MAX_LENGTH:
+        if stripped.startswith("[") and _end_of_list(stripped) == len(stripped):
+            return list_operand(_items(stripped))
+        match = _OPERAND.fullmatch(stripped)
+        if match:
+            return _operand(match)
+    raise UsageError(f"cannot read {text[:80]!r} as an operand. Write one of: {FORMS}.")
 
 
 def parse_expression(text: str) -> Expression:
@@ -77,11 +84,10 @@ def parse_expression(text: str) -> Expression:
     unary = _UNARY.match(stripped)
     if unary:
         return Expression(None, unary[1], (parse_operand(stripped[unary.end() :]),))
-    left = _OPERAND.match(stripped)
-    symbol = _BINARY.match(stripped, left.end()) if left else None
-    if left and symbol:
-        right = parse_operand(stripped[symbol.end() :])
-        operands = (_operand(left), right)
+    end = _end_of_operand(stripped)
+    symbol = _BINARY.match(stripped, end) if end else None
+    if symbol:
+        operands = (parse_operand(stripped[:end]), parse_operand(stripped[symbol.end() :]))
         return Expression(None, symbol[1] or symbol[2], operands, is_augmented=bool(symbol[3]))
     call = _CALL.fullmatch(stripped)
     if call and not _is_scalar_type(call["name"]):  # np.int8(3) is an operand
@@ -91,6 +97,39 @@ def parse_expression(text: str) -> Expression:
         f"cannot read {text[:80]!r} as an expression. "
         'Write a call, "add(int32[3], 5.5)", or one operator, "int32[3] + 5.5".'
     )
+
+
+def _end_of_operand(text: str) -> int:
+    """Where the operand ends that a text begins with; 0 where it begins with none."""
+    if text.startswith("["):
+        return _end_of_list(text)
+    match = _OPERAND.match(text)
+    return match.end() if match else 0
+
+
+def _end_of_list(text: str) -> int:
+    """Where the list ends that a text begins with; 0 where its brackets do not close."""
+    depth = 0
+    for place, char in enumerate(text):
+        depth += (char == "[") - (char == "]")
+        if depth == 0:
+            return place + 1
+    return 0
+
+
+def _items(text: str, depth: int = 1) -> list[object]:
+    """The numbers and lists between the brackets of a list."""
+    if depth > _MOST_NESTED:
+        raise UsageError(f"a list is nested no deeper than {_MOST_NESTED} times.")
+    return [_item(part.strip(), depth) for part in _split(text[1:-1])]
+
+
+def _item(text: str, depth: int) -> object:
+    if text.startswith("[") and _end_of_list(text) == len(text):
+        return _items(text, depth + 1)
+    if not re.fullmatch(_LITERAL, text):
+        raise UsageError(f"a list holds Python numbers and lists of them, not {text[:40]!r}.")
+    return parse_scalar(text)
 
 
 def _is_scalar_type(name: str) -> bool:

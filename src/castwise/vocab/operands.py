@@ -5,12 +5,12 @@ from __future__ import annotations
 import bisect
 import enum
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from castwise.errors import UsageError
-from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import KINDS, DType
 
 Scalar: TypeAlias = "bool | int | float | complex"
 
@@ -24,6 +24,7 @@ class Role(enum.Enum):
     NUMPY_ARRAY = "NumPy array"
     NUMPY_ZERO_D = "NumPy 0-d array"
     NUMPY_SCALAR = "NumPy scalar"
+    LIST = "list"  # of Python numbers, nested or not
     UNDEFINED = "undefined operand"  # None in the place of one: torch's undefined tensor
 
     @property
@@ -41,7 +42,8 @@ _SCALAR_KINDS: dict[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A dtype in a role. A Python scalar has a value and no dtype; an array may have both.
+    """A dtype in a role. A Python scalar has a value and no dtype; an array may have both; a list
+    has items and no dtype.
 
     >>> from castwise.vocab.notation import parse_operand
     >>> parse_operand("int32[2,3]").role.value
@@ -55,6 +57,7 @@ class Operand:
     value: Scalar | None = None
     shape: tuple[int | str, ...] | None = None  # None: a bare dtype, an array of unknown shape
     is_weak: bool = False
+    items: tuple[Scalar, ...] = ()  # of a list, flat
     kind: str = field(init=False, repr=False)  # compared: True and 1 are equal, and not the same
     is_scalar: bool = field(init=False, compare=False, repr=False)
     is_numpy: bool = field(init=False, compare=False, repr=False)
@@ -63,13 +66,23 @@ class Operand:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "kind", self.dtype.kind if self.dtype else _SCALAR_KINDS[type(self.value)])
+        put(self, "kind", self.dtype.kind if self.dtype else self._python_kind())
         put(self, "is_scalar", self.role is Role.SCALAR)
         put(self, "is_numpy", self.role in _NUMPY_ROLES)
         put(self, "is_zero_d", self.role in (Role.ZERO_D, Role.NUMPY_ZERO_D))
         value = None if self.value is None else value_class(self.value)
         # The role's text, not the role: enums hash slowly.
-        put(self, "key", (self.dtype, self.role.value, self.is_weak, value))
+        key = (self.dtype, self.role.value, self.is_weak, value)
+        if self.role is Role.LIST:
+            key = (*key, frozenset(map(value_class, self.items)))  # type: ignore[assignment]
+        put(self, "key", key)
+
+    def _python_kind(self) -> str:
+        """The kind of a Python number, or the highest among those of a list."""
+        if self.role is not Role.LIST:
+            return _SCALAR_KINDS[type(self.value)]
+        found = {_SCALAR_KINDS[type(item)] for item in self.items}
+        return next((kind for kind in reversed(KINDS) if kind in found), "float")
 
     @property
     def rank(self) -> float:
@@ -82,6 +95,8 @@ class Operand:
         return self.shape is not None and 0 in self.shape
 
     def __str__(self) -> str:
+        if self.role is Role.LIST:
+            return _list_text(self.items, self.shape or ())
         if self.dtype is None:
             return scalar_text(self.value)  # None where it is undefined
         prefix = "np." if self.is_numpy else ""
@@ -102,6 +117,43 @@ def scalar_operand(value: Scalar) -> Operand:
         if isinstance(value, exact):
             return Operand(None, Role.SCALAR, exact(value))  # type: ignore[arg-type]
     raise UsageError(f"{type(value).__name__} is not a Python number.")
+
+
+def list_operand(values: Sequence[object]) -> Operand:
+    """A list of Python numbers, or of lists of equal shape.
+
+    >>> str(list_operand([[1, 2.5], [3, True]]))
+    '[[1, 2.5], [3, True]]'
+
+    Raises UsageError where its rows differ in length, or where it holds anything else.
+    """
+    shape, items = _flat(values)
+    return Operand(None, Role.LIST, shape=shape, items=items)
+
+
+_MOST_DIMENSIONS = 64  # as many as NumPy has
+
+
+def _flat(values: Sequence[object], depth: int = 1) -> tuple[tuple[int, ...], tuple[Scalar, ...]]:
+    """The shape of nested lists, and their numbers one after another."""
+    if depth > _MOST_DIMENSIONS:
+        raise UsageError(f"a list is nested no deeper than {_MOST_DIMENSIONS} times.")
+    nested = [isinstance(value, (list, tuple)) for value in values]
+    if not any(nested):
+        return (len(values),), tuple([_plain_number(value) for value in values])
+    rows = [_flat(row, depth + 1) for row in values if isinstance(row, (list, tuple))]
+    if not all(nested) or len({shape for shape, _ in rows}) > 1:
+        raise UsageError("the rows of a list must have the same length: this one is ragged.")
+    return (len(values), *rows[0][0]), tuple([item for _, items in rows for item in items])
+
+
+def _plain_number(value: object) -> Scalar:
+    if type(value) in (bool, int, float, complex):
+        return value  # type: ignore[return-value]
+    raise UsageError(
+        f"a list that is an operand holds Python numbers, not a {type(value).__name__}: make an"
+        " array of it first."
+    )
 
 
 def array_operand(
@@ -205,6 +257,22 @@ def _real_class(value: float) -> Hashable:
 
 
 _LIMITS_SET = frozenset(_LIMITS)
+
+
+_MOST_ITEMS = 20  # that are written out
+
+
+def _list_text(items: Sequence[Scalar], shape: tuple[int | str, ...]) -> str:
+    """A list as Python writes it; a long one is cut short."""
+    if len(items) > _MOST_ITEMS:
+        return f"[{', '.join(map(scalar_text, items[:3]))}, ... {len(items)} numbers]"
+    count = shape[0]
+    assert isinstance(count, int)  # the shape of a list is known
+    if len(shape) == 1:
+        return f"[{', '.join(map(scalar_text, items))}]"
+    size = len(items) // count if count else 0
+    rows = [_list_text(items[i * size : (i + 1) * size], shape[1:]) for i in range(count)]
+    return f"[{', '.join(rows)}]"
 
 
 def scalar_text(value: Scalar | None) -> str:

@@ -189,5 +189,5 @@ def _functions() -> dict[str, Callable[..., Any]]:
     functions["stack"] = of_sequence(np.stack)
     functions["promote_types"] = of_dtypes(np.promote_types)
     functions["can_cast"] = refusing(of_dtypes(np.can_cast), yes=np.dtype(bool))
-    functions["allclose"] = refusing(np.allclose, yes=np.dtype(bool))
+    functions["allclose"] = lambda *arrays: np.bool_(np.allclose(*arrays))
     return functions

@@ -190,9 +190,11 @@ class TensorflowRecorder:
         return self._tf.Variable(self._tf.ones(np.shape(second), first.dtype))
 
     def _matrices(self, first: Any, second: Any) -> tuple[Any, Any]:
-        """A column and a row: matmul takes no vectors."""
+        """A column and a row: matmul takes no vectors. A list stays one."""
         reshape = self._tf.reshape
-        return reshape(first, [-1, 1]), reshape(second, [1, -1])
+        column = [[x] for x in first] if isinstance(first, list) else reshape(first, [-1, 1])
+        row = [second] if isinstance(second, list) else reshape(second, [1, -1])
+        return column, row
 
 
 recorder = TensorflowRecorder

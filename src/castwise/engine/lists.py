@@ -1,0 +1,179 @@
+"""Lists of Python numbers as operands: refused, made arrays, or read as each number would be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from castwise.engine.conversion import out_of_range, own_array
+from castwise.engine.decision import HAZARDS, Cast, Decision, Question, Refusal
+from castwise.engine.forms import form_of
+from castwise.engine.joining import join, own_dtype
+from castwise.engine.plan import Plan, plan_of
+from castwise.engine.scalars import Say
+from castwise.errors import UsageError
+from castwise.vocab.dtypes import KINDS, DType, dtype
+from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand, value_class
+
+Decide = Callable[[Question, Say], Decision]
+
+
+def has_lists(question: Question) -> bool:
+    """Whether a list stands among the operands."""
+    return any([o.role is Role.LIST for o in question.operands])
+
+
+def of_lists(plan: Plan, question: Question, decide: Decide, say: Say) -> Decision:
+    """The decision about operands of which some are lists.
+
+    Raises Refusal where the dialect does not take them.
+    """
+    first = question.operands[0]
+    if question.is_assignment and first.role is Role.LIST:
+        raise UsageError("a list cannot be changed in place: make an array of it first.")
+    taken = [o for o in question.operands if o.role is Role.LIST and _takes(plan, o)]
+    if len(taken) < sum([o.role is Role.LIST for o in question.operands]):
+        raise Refusal(f"{plan.op.name} takes no such list here", "Make an array of it first.")
+    made = _by_themselves(plan, question.operands, say)
+    asked = replace(question, operands=made)
+    decision = _as_numbers(plan, asked, decide, say) if has_lists(asked) else decide(asked, say)
+    return decision.about(question)
+
+
+def as_arrays(question: Question) -> tuple[Operand, ...]:
+    """The operands of a question that is not refused, with the arrays in the place of lists that
+    they are made, or read into."""
+    plan = plan_of(question.op, question.dialect, form_of(question))
+    if plan.lists == "as weak numbers":
+        return tuple([_made(plan, o, None) for o in question.operands])
+    made = _by_themselves(plan, question.operands, None)
+    beside = next(o.dtype for o in made if o.dtype)
+    return tuple([array_operand(beside, o.shape) if o.role is Role.LIST else o for o in made])
+
+
+def _takes(plan: Plan, operand: Operand) -> bool:
+    """Whether a list may be an operand at all."""
+    if plan.lists == "bools as arrays":
+        return bool(operand.items) and all([type(item) is bool for item in operand.items])
+    return plan.lists != "refused"
+
+
+def _reads_numbers(plan: Plan) -> bool:
+    return plan.lists in ("as numbers", "as weak numbers")
+
+
+def _by_themselves(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
+    """The operands, arrays in the place of those lists that are made arrays by themselves: all;
+    or those the plan makes arrays of, and the first where there is no array to read them into."""
+    if not _reads_numbers(plan) or plan.makes_arrays == "all":
+        return tuple([_made(plan, o, say) for o in operands])
+    is_first = plan.makes_arrays == "first" or not any([o.dtype for o in operands])
+    count = next(i for i, o in enumerate(operands) if o.role is Role.LIST) + 1 if is_first else 0
+    if plan.makes_arrays == "first":
+        count = 1
+    return (*[_made(plan, o, say) for o in operands[:count]], *operands[count:])
+
+
+def _made(plan: Plan, operand: Operand, say: Say) -> Operand:
+    """The array a list is by itself; every other operand as it is."""
+    if operand.role is not Role.LIST:
+        return operand
+    own = listed_dtype(plan, operand)
+    is_weak = plan.lists == "as weak numbers" and own.kind != "bool"
+    if say:
+        say(f"{operand} is a list, of which a{' weak' * is_weak or 'n'} array of {own} is made.")
+    return array_operand(own, operand.shape, is_weak=is_weak)
+
+
+def listed_dtype(plan: Plan, operand: Operand) -> DType:
+    """The dtype of the array that is made of a list.
+
+    Raises Refusal where none holds its numbers.
+    """
+    if _reads_numbers(plan):
+        _check_numbers(plan, operand)
+    else:  # made before the op sees it: what that reads a number as is no matter
+        plan = replace(plan, python={k: dtype(name) for k, name in plan.dialect.python.items()})
+        if operand.kind == "int" and plan.out_of_range.endswith("default int"):
+            _check_ints(plan, operand)
+    items = [item for item in _of_each_class(operand) if item.kind == operand.kind]
+    found = list(dict.fromkeys([own_dtype(plan, item) for item in items]))
+    if not found:  # an empty list
+        return plan.python[operand.kind]
+    return max(found, key=lambda d: d.bits) if _reads_numbers(plan) else join(plan, found)
+
+
+def _check_numbers(plan: Plan, operand: Operand) -> None:
+    """Raises Refusal for a list with a number that cannot be read, or with bools among others."""
+    if plan.lists == "as weak numbers":
+        _check_ints(plan, operand)
+        return
+    items = _of_each_class(operand)
+    kinds = {item.kind for item in items}
+    if "bool" in kinds and len(kinds) > 1:
+        raise Refusal("a list of bools and other numbers is no array", "Write them alike.")
+    for item in items:
+        own_array(plan, item)  # raises where its dtype does not hold it
+
+
+def _check_ints(plan: Plan, operand: Operand) -> None:
+    """Raises Refusal for a list with an int that the dtype of Python's ints does not hold."""
+    own = plan.python["int"]
+    for item in _of_each_class(operand):
+        if item.kind == "int" and not own.min <= (item.value or 0).real <= own.max:
+            raise out_of_range(item, own)
+
+
+def _as_numbers(plan: Plan, question: Question, decide: Decide, say: Say) -> Decision:
+    """What each number of each list gives beside the others: the same dtypes for all, and every
+    hazard that one of them meets."""
+    if say:
+        for operand in question.operands:
+            if operand.role is Role.LIST:
+                say(f"{operand} is a list, and each of its numbers is read like a Python number.")
+    beside = next(o.dtype for o in question.operands if o.dtype)
+    strongest = tuple([_strongest(o, beside) for o in question.operands])
+    main = decide(replace(question, operands=strongest), say)
+    casts = list(main.casts)
+    for place, operand in enumerate(question.operands):
+        for item in _read_alone(plan, operand):
+            others = (*strongest[:place], item, *strongest[place + 1 :])
+            found = decide(replace(question, operands=others), None)
+            casts[place] = _of_both(casts[place], found.casts[place])
+    return replace(main, casts=tuple(casts))
+
+
+def _read_alone(plan: Plan, operand: Operand) -> list[Operand]:
+    """The numbers of a list that are each converted: all, but bools that are part of a weak array
+    of a higher kind."""
+    items = _of_each_class(operand)
+    if plan.lists == "as numbers" or operand.kind == "bool":
+        return items
+    _check_numbers(plan, operand)
+    return [item for item in items if item.kind != "bool"]
+
+
+def _strongest(operand: Operand, beside: DType) -> Operand:
+    """The number of a list that decides: one of the highest kind."""
+    if operand.role is not Role.LIST:
+        return operand
+    items = _of_each_class(operand)
+    if not items:
+        return array_operand(beside, operand.shape)
+    return max(items, key=lambda item: KINDS.index(item.kind))
+
+
+def _of_each_class(operand: Operand) -> list[Operand]:
+    """The numbers of a list, of those that no rule tells apart one."""
+    return [scalar_operand(item) for item in {value_class(i): i for i in operand.items}.values()]
+
+
+def _of_both(first: Cast | None, second: Cast | None) -> Cast | None:
+    """One cast with the hazards of two."""
+    if first is None or second is None:
+        return first or second
+    return replace(first, hazards=_ordered((*first.hazards, *second.hazards)))
+
+
+def _ordered(hazards: Iterable[str]) -> tuple[str, ...]:
+    return tuple([hazard for hazard in HAZARDS if hazard in set(hazards)])

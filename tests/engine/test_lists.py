@@ -1,0 +1,147 @@
+"""Lists of Python numbers as operands: what each dialect makes of them."""
+
+# ruff: noqa: RUF005 -- a tensor and a list are added, not strung together
+
+from __future__ import annotations
+
+import pytest
+
+import castwise as cw
+from castwise.engine.ask import resolve
+from castwise.errors import PromotionError, ScalarRangeError, UsageError
+from castwise.vocab.live import describe
+from castwise.vocab.notation import parse_expression, parse_operand
+from castwise.vocab.operands import Role
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "kind"),
+    [
+        ("[1, 2.5]", (2,), "float"),
+        ("[]", (0,), "float"),
+        ("[[True, False], [True, True]]", (2, 2), "bool"),
+        ("[1, 1+2j]", (2,), "complex"),
+        ("[[], []]", (2, 0), "float"),
+    ],
+)
+def test_a_list_is_read_and_written(text: str, shape: tuple[int, ...], kind: str) -> None:
+    found = parse_operand(text)
+    assert (found.role, found.shape, found.kind) == (Role.LIST, shape, kind)
+    assert parse_operand(str(found)) == found
+
+
+@pytest.mark.parametrize("thing", [[[1, 2], [3]], [1, [2]], ["a"], [[1], "b"]])
+def test_a_list_that_is_no_array_is_refused(thing: list[object]) -> None:
+    with pytest.raises(UsageError, match=r"ragged|holds Python numbers, not a str"):
+        describe(thing)
+
+
+@pytest.mark.parametrize("text", ["[1", "[1, int8]", "[1,, 2]", "[1]]", "[" * 100 + "]" * 100])
+def test_what_is_no_list_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_operand(text)
+
+
+def test_lists_stand_on_either_side_of_an_operator() -> None:
+    left = parse_expression("[1, 2] + int32[2]")
+    right = parse_expression("int32[2] * [[1, 2], [3, 4]]")
+    assert [o.role for o in left.operands] == [Role.LIST, Role.ARRAY]
+    assert right.operands[1].shape == (2, 2)
+
+
+def test_a_long_list_is_cut_short_in_words() -> None:
+    assert str(describe(list(range(1000)))) == "[0, 1, 2, ... 1000 numbers]"
+
+
+def test_a_list_is_an_array_of_its_own_dtype_in_numpy() -> None:
+    assert resolve("add", "float32[3]", [1.5, 2, 3], dialect="numpy").result.name == "float64"
+    assert resolve("add", "float32[3]", 1.5, dialect="numpy").result.name == "float32"
+    assert resolve("sum", [True, True], dialect="numpy").result.name == "int64"
+    decision = resolve("add", "float32[3]", (1, 2, 3), dialect="numpy")
+    assert [str(cast) for cast in decision.casts] == ["float32 -> float64", "int64 -> float64"]
+
+
+def test_a_list_takes_the_dtype_of_the_tensor_in_tensorflow() -> None:
+    assert resolve("add", "float16[3]", [1, 2.5, 3], dialect="tensorflow").result.name == "float16"
+    with pytest.raises(PromotionError, match="a Python float is not converted to int32"):
+        resolve("add", "int32[3]", [1, 2.5, 3], dialect="tensorflow")
+    assert resolve("sum", [1, 2], dialect="tensorflow").result.name == "int32"
+    with pytest.raises(PromotionError, match="bools and other numbers"):
+        resolve("sum", [True, 2], dialect="tensorflow")
+
+
+def test_each_number_of_a_list_may_be_a_hazard() -> None:
+    cast = resolve("add", "uint8[3]", [1, 300, 2], dialect="tensorflow").casts[1]
+    assert cast is not None
+    assert cast.hazards == ("wraps",)
+    with pytest.raises(ScalarRangeError):
+        resolve("add", "int64[2]", [1, 2**63], dialect="tensorflow")
+
+
+@pytest.mark.parametrize("dialect", ["torch", "jax", "mlx", "array-api", "paddle", "oneflow"])
+def test_other_frameworks_take_no_lists(dialect: str) -> None:
+    with pytest.raises(
+        PromotionError, match=r"takes no such list here\. Make an array of it first"
+    ):
+        resolve("add", "float32[3]", [1, 2, 3], dialect=dialect)
+
+
+def test_a_list_is_not_written_into() -> None:
+    with pytest.raises(UsageError, match="a list cannot be changed in place"):
+        resolve("add", [1, 2], "int64[2]", dialect="numpy", form="augmented")
+
+
+def test_the_steps_say_what_a_list_becomes() -> None:
+    steps = resolve("mul", "float32[2]", [1, 2], dialect="numpy").steps
+    assert steps[0] == "[1, 2] is a list, of which an array of int64 is made."
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
+def test_tensors_compute_with_lists(backend: str) -> None:
+    if backend != "numpy":
+        pytest.importorskip(backend)
+    x = cw.asarray([1, 2, 3], dtype="float32", backend=backend)
+    added = x.under("numpy") + [1.5, 2, 3]
+    assert (added.dtype.name, added.tolist(), added.backend) == ("float64", [2.5, 4, 6], backend)
+    assert ([1, 2, 3] * x.under("tensorflow")).tolist() == [1, 4, 9]
+    assert (x.under("numpy") == [[1, 2, 0]]).tolist() == [[True, True, False]]
+    assert cw.apply("clamp", x.under("numpy"), min=[2, 2, 2]).tolist() == [2, 2, 3]
+
+
+def test_numbers_of_a_list_wrap_as_one_number_does() -> None:
+    x = cw.asarray([1, 2], dtype="uint8").under("tensorflow")
+    assert (x + [300, -1]).tolist() == [45, 1]
+
+
+def test_a_list_in_place_is_cast_to_the_array() -> None:
+    x = cw.asarray([1, 2], dtype="float32").under("numpy")
+    x += [1, 2]
+    assert (x.dtype.name, x.tolist()) == ("float32", [2, 4])
+
+
+def test_the_result_follows_the_context_as_the_tensor_does() -> None:
+    x = cw.asarray([1, 2], dtype="int8")
+    with cw.use("tensorflow"):
+        found = x + [1, 2]
+    assert (found.dtype.name, found.dialect.name) == ("int8", "numpy")
+
+
+def test_weak_lists_stay_weak() -> None:
+    with cw.use("tensorflow:np-all"):
+        found = cw.apply("add", [1, 2], [3, 4.5])
+    assert (found.dtype.name, found.weak_type, found.tolist()) == ("float32", True, [4, 6.5])
+
+
+def test_a_refused_list_equals_no_tensor() -> None:
+    x = cw.asarray([1, 2]).under("torch")
+    assert (x == [1, 2]) is False
+    assert x != ["a"]
+    with pytest.raises(PromotionError, match="takes no such list"):
+        x < [1, 2]  # noqa: B015
+    with pytest.raises(UsageError, match="ragged"):
+        x + [[1], [1, 2]]
+
+
+def test_a_graph_takes_a_list_as_a_constant() -> None:
+    graph = cw.trace(lambda x: x + [1, 2, 3], "float32[3]", dialect="numpy")
+    assert graph(cw.asarray([1, 1, 1], dtype="float32")).tolist() == [2, 3, 4]
