@@ -145,3 +145,7 @@ def test_a_refused_list_equals_no_tensor() -> None:
 def test_a_graph_takes_a_list_as_a_constant() -> None:
     graph = cw.trace(lambda x: x + [1, 2, 3], "float32[3]", dialect="numpy")
     assert graph(cw.asarray([1, 1, 1], dtype="float32")).tolist() == [2, 3, 4]
+
+
+def test_a_cast_takes_a_list_as_asarray_does() -> None:
+    assert cw.apply("cast", [1, 2], "int8").dtype.name == "int8"

@@ -31,8 +31,7 @@ def of_lists(plan: Plan, question: Question, decide: Decide, say: Say) -> Decisi
     first = question.operands[0]
     if question.is_assignment and first.role is Role.LIST:
         raise UsageError("a list cannot be changed in place: make an array of it first.")
-    taken = [o for o in question.operands if o.role is Role.LIST and _takes(plan, o)]
-    if len(taken) < sum([o.role is Role.LIST for o in question.operands]):
+    if not all([_takes(plan, o) for o in question.operands if o.role is Role.LIST]):
         raise Refusal(f"{plan.op.name} takes no such list here", "Make an array of it first.")
     made = _by_themselves(plan, question.operands, say)
     asked = replace(question, operands=made)
@@ -67,10 +66,12 @@ def _by_themselves(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     or those the plan makes arrays of, and the first where there is no array to read them into."""
     if not _reads_numbers(plan) or plan.makes_arrays == "all":
         return tuple([_made(plan, o, say) for o in operands])
-    is_first = plan.makes_arrays == "first" or not any([o.dtype for o in operands])
-    count = next(i for i, o in enumerate(operands) if o.role is Role.LIST) + 1 if is_first else 0
     if plan.makes_arrays == "first":
         count = 1
+    elif any([o.dtype for o in operands]):
+        count = 0
+    else:
+        count = next(place for place, o in enumerate(operands, 1) if o.role is Role.LIST)
     return (*[_made(plan, o, say) for o in operands[:count]], *operands[count:])
 
 

@@ -129,7 +129,8 @@ def arranged(
     kinds = [o._kind for o in operands if isinstance(o, Tensor)]
     row = find_op(LIKE.get(name, name), common_dialect(kinds, home))
     given, others = row.arranged(operands, options)
-    given = without_lists(name, given, form, home, inplace=inplace)
+    if row.family != "conversion":
+        given = without_lists(name, given, form, home, inplace=inplace)
     if others.get("alpha") is not None:
         others["alpha"] = factor_of(others["alpha"])
     left = {key: raw_option(others[key]) for key in _COMPUTED_WITH if others.get(key) is not None}

@@ -47,7 +47,8 @@ NAMES = {
 _TAKE_DTYPE = words("cumsum cumprod")
 _OUT_OF_RANGE = re.compile(r"would result in overflow|^std::bad_cast$")
 _REFUSAL = re.compile(
-    "not supported|not allowed|only allowed|only inexact types|cannot cast to non-floating",
+    "not supported|not allowed|only allowed|only inexact types|cannot cast to non-floating"
+    "|Invalid type list|and list$",
     re.IGNORECASE,
 )
 # With a NumPy array on the left of an operator it is NumPy that answers, and that reads the array.
