@@ -728,11 +728,6 @@ def test_live_arrays_notation_and_operands_are_one_question() -> None:
     assert live.result is written.result is described.result
 
 
-def test_a_list_is_refused() -> None:
-    with pytest.raises(cw.UsageError, match="cannot describe a list"):
-        cw.resolve("add", "int8[3]", [1, 2, 3])
-
-
 def test_a_decision_cannot_be_changed_and_tells_its_steps() -> None:
     decision = cw.resolve("add", "int32[3]", 5.5, dialect="torch")
     assert isinstance(decision, Decision)

@@ -229,8 +229,8 @@ def test_an_unknown_dialect_is_a_usage_error(dialect: str) -> None:
 
 def test_live_things_that_are_no_arrays_are_described_as_ever() -> None:
     assert cw.result_type(np.int8(3), 5).name == "int8"
-    with pytest.raises(cw.UsageError, match="cannot describe a list"):
-        cw.result_type([1], np.zeros(3))
+    with pytest.raises(cw.UsageError, match="cannot describe a set"):
+        cw.result_type({1}, np.zeros(3))
 
 
 @pytest.mark.parametrize(
