@@ -14,6 +14,8 @@ from typing import NamedTuple
 from castwise.conformance.operand import words
 from castwise.conformance.values import (
     EXPONENTS,
+    LISTS,
+    MORE_LISTS,
     chosen_literals,
     chosen_operands,
     operands_holding,
@@ -86,24 +88,7 @@ ROUNDING_MODES = ("trunc", "floor")
 # Of these, dtype= and casting= are asked with operands of two dtypes and with numbers.
 _MIXED = words("add div lt")
 
-# Lists of numbers: of each kind, and for a few ops nested ones, of two kinds, and with numbers of
-# every range. They are asked beside arrays of one dtype of each sort.
-LISTS = ("[True, True, True]", "[1, 1, 1]", "[1.5, 1.5, 1.5]", "[1+1j, 1+1j, 1+1j]")
-MORE_LISTS = (
-    "[[1, 1, 1], [1, 1, 1], [1, 1, 1]]",
-    "[[1.5, 1.5, 1.5]]",
-    "[True, 1, 1]",
-    "[True, 1.5, 1.5]",
-    "[1, 1.5, 1]",
-    "[1, 1.5, 1+1j]",
-    "[300, -1, 1]",
-    "[2147483648, 1, 1]",
-    "[9223372036854775808, 1, 1]",
-    "[9223372036854775808, -1, 1]",
-    "[9223372036854775808, 1.5, 1]",
-    "[18446744073709551616, 1, 1]",
-    "[1e39, 1, 1]",
-)
+# Which ops are asked about more lists, and the dtypes of the arrays beside lists.
 _MORE_LISTED = words("add div where concat sum exp")
 _BESIDE_LISTS = words("bool uint8 int32 int64 uint64 float16 float32 complex64")
 

@@ -36,6 +36,24 @@ _FLOATS = words(
     "1e-50 1e-42 6e-08 inf nan"
 )
 _IMAGINARY = words("1j 1.5+1j 70000j 3.4e38j 1e39j infj nanj")
+# Lists of numbers: of each kind, and for a few ops nested ones, of two kinds, and with numbers of
+# every range.
+LISTS = ("[True, True, True]", "[1, 1, 1]", "[1.5, 1.5, 1.5]", "[1+1j, 1+1j, 1+1j]")
+MORE_LISTS = (
+    "[[1, 1, 1], [1, 1, 1], [1, 1, 1]]",
+    "[[1.5, 1.5, 1.5]]",
+    "[True, 1, 1]",
+    "[True, 1.5, 1.5]",
+    "[1, 1.5, 1]",
+    "[1, 1.5, 1+1j]",
+    "[300, -1, 1]",
+    "[2147483648, 1, 1]",
+    "[9223372036854775808, 1, 1]",
+    "[9223372036854775808, -1, 1]",
+    "[9223372036854775808, 1.5, 1]",
+    "[18446744073709551616, 1, 1]",
+    "[1e39, 1, 1]",
+)
 
 
 def chosen_literals() -> tuple[str, ...]:
