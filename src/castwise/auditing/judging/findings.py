@@ -109,7 +109,8 @@ def find(seen: Data, *, with_accumulators: bool = False) -> tuple[list[Finding],
             merge(found, finding)
     coverage = Coverage(
         count, unclear, tuple(tuple(u) for u in seen["unobserved"]), unexpected, seen["quiet"],
-        seen["late"], Counter(seen["failures"]), seen.get("processes", 1), len(seen["files"]), asked,
+        seen["late"], Counter(seen["failures"]), seen.get("processes", 1), len(seen["files"]),
+        asked,
     )  # fmt: skip
     return sorted(found.values(), key=lambda f: -f.elements), coverage
 
