@@ -90,7 +90,7 @@ _MIXED = words("add div lt")
 SAMPLE = words("bool uint8 int8 int64 uint16 float16 bfloat16 float32 float64 complex64")
 
 Operands = tuple[str, ...]
-_NAME = re.compile(r"(?:np\.)?(\w*)")  # of the dtype an operand begins with
+_NAME = re.compile(r"(?:np\.)?((\w*)\*?)")  # of the dtype an operand begins with
 
 
 class Question(NamedTuple):
@@ -134,12 +134,14 @@ def is_of_form(asked: str, form: str | None) -> bool:
 
 
 def is_about(operands: Operands, dtypes: Container[str]) -> bool:
-    """Whether one of the operands is of one of the dtypes.
+    """Whether one of the operands is of one of the dtypes; `int32*` names weak arrays alone.
 
     >>> is_about(("int8[3]", "np.float16(1)"), ["float16"])
     True
+    >>> is_about(("int32*[3]",), ["int32"]), is_about(("int32[3]",), ["int32*"])
+    (True, False)
     """
-    return any(_NAME.match(operand)[1] in dtypes for operand in operands)  # type: ignore[index]
+    return any(name in dtypes for o in operands for name in _NAME.match(o).groups())  # type: ignore[union-attr]
 
 
 def existing_forms(
