@@ -9,6 +9,7 @@ from typing import Any
 from report_example import PIPELINE, audited, line_of, pipeline
 
 from castwise.engine.decision import HAZARDS
+from castwise.report.audit_coverage import coverage_text
 from castwise.report.audit_json import audit_json
 from castwise.report.audit_sarif import audit_sarif
 
@@ -45,6 +46,22 @@ def test_json_tells_coverage_and_versions() -> None:
     assert told["coverage"]["seen"] == pipeline().coverage.seen > 100
     assert told["coverage"]["not_understood"] == {}
     assert told["versions"]["numpy"] == np.__version__
+
+
+def test_calls_with_a_dtype_are_told_with_it(tmp_path: Path) -> None:
+    found = audited(
+        """
+        x = np.ones(3, dtype="int8")
+        print(x.sum(dtype="int16"), np.sum(x, dtype=np.int16), np.add(x, 1, dtype="int8"))
+        print(x.sum(dtype="i8"), x.sum(dtype=int), x.sum(dtype=[int][0]))  # NumPy's own words
+        """,
+        tmp_path,
+    )
+    assert audit_json(found)["findings"] == []
+    coverage = audit_json(found)["coverage"]
+    assert (coverage["asked"], coverage["unexpected"]) == ({"sum(int8[3], dtype=int16)": 2}, {})
+    said = "Cast since dtype= asks for it: 2, as sum(int8[3], dtype=int16) (2)."
+    assert said in coverage_text(found.coverage)
 
 
 def test_columns_count_characters(tmp_path: Path) -> None:

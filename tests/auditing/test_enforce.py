@@ -37,6 +37,11 @@ def total(x: Any) -> Any:
 
 
 @cw.audited
+def total_in(x: Any, dtype: Any) -> Any:
+    return x.mean(dtype=dtype)
+
+
+@cw.audited
 def plain(n: Any) -> Any:
     for _ in range(2000):
         n = n + 1
@@ -73,6 +78,11 @@ def test_strict_refuses_every_implicit_cast_of_the_framework_that_runs() -> None
             mixed(FLOATS, INTS)
         with pytest.raises(cw.PromotionError, match="implicit cast int32 -> float64"):
             total(INTS)
+
+
+def test_casts_that_a_call_asks_for_are_not_refused() -> None:
+    with cw.enforce(strict=True):
+        assert total_in(INTS, "float32").dtype == "float32"
 
 
 def test_a_call_is_judged_before_it_runs() -> None:

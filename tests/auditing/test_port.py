@@ -175,6 +175,22 @@ def test_a_default_dtype_is_a_change_unless_it_comes_from_a_file(tmp_path: Path)
     assert change.keep.does == "say dtype=torch.float64"
 
 
+@pytest.mark.parametrize("given", ['"int16"', "np.int16", "np.dtype('int16')"])
+def test_a_call_is_asked_with_the_dtype_it_was_given(tmp_path: Path, given: str) -> None:
+    program = f"""
+    import numpy as np
+    x = np.ones(3, dtype="int8")
+    total = x.sum(dtype={given})
+    zeros = np.zeros(3, dtype="float64")
+    """
+    port = ported(program, tmp_path, None, "tensorflow")
+    assert port.unexpected == {}
+    (change,) = port.changes
+    assert (change.asked, change.kind) == ("sum(int8[3], dtype=int16)", "refused")
+    assert "takes no dtype=" in change.reason
+    assert not ported(program, tmp_path, None, "torch").changes
+
+
 def test_operations_of_other_frameworks_are_not_asked_about(tmp_path: Path) -> None:
     port = ported(NEP_50, tmp_path, "torch", "paddle")
     assert port.changes == ()

@@ -124,3 +124,28 @@ def test_what_numpy_reads_of_jax_is_written_to() -> None:
         t[key] = 1
         assert t.tolist()[0] == 1
     assert array.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64", "float16", "float32"])
+@pytest.mark.parametrize("number", [-1.5 + 0j, 3 - 0j, 300 + 0j, 1 + 2j, complex(1e39, 0)])
+def test_torch_takes_a_complex_number_that_is_real(backend: str, dtype: str, number: Any) -> None:
+    torch = pytest.importorskip("torch")
+
+    def written(x: Any, way: str) -> Any:
+        try:
+            x.fill_(number) if way == "fill" else x.__setitem__(0, number)
+        except (RuntimeError, cw.CastwiseError):
+            return "refused"
+        return x.tolist()
+
+    for way in ("element", "fill"):
+        own = written(torch.zeros(2, dtype=getattr(torch, dtype)), way)
+        x = cw.asarray([0, 0], dtype=dtype, backend=backend, dialect="torch")
+        assert written(x, way) == own
+
+
+def test_elsewhere_no_complex_number_is_written_among_real_ones() -> None:
+    for dialect in ("numpy", "jax", "mlx"):
+        with pytest.raises(cw.PromotionError):
+            cw.asarray([1, 2], dtype="int32", dialect=dialect)[0] = 1 + 0j

@@ -110,3 +110,12 @@ def test_python_s_functions_of_numbers_say_what_to_write() -> None:
             call()
     assert (math.floor(t[0]), math.ceil(t[0])) == (1, 2)
     assert [part.tolist() for part in divmod(t, 2)] == [[0, 1], [1.5, 0.5]]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+@pytest.mark.parametrize("op", ["argmax", "argmin", "max"])
+def test_complex_numbers_along_an_axis_of_arrays_without_elements(backend: str, op: str) -> None:
+    for shape, axis in (((3, 0), 0), ((0, 3), 1)):
+        found = cw.apply(op, on(backend, np.zeros(shape), "complex64", "numpy"), axis=axis)
+        expected = getattr(np, op)(np.zeros(shape, "complex64"), axis=axis)
+        assert (found.shape, found.dtype.name) == (expected.shape, expected.dtype.name)

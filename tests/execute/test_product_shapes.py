@@ -8,7 +8,9 @@ import pytest
 import castwise as cw
 
 
-@pytest.mark.parametrize(("op", "dialect"), [("outer", "torch"), ("outer", "array-api")])
+@pytest.mark.parametrize(
+    ("op", "dialect"), [("dot", "torch"), ("outer", "torch"), ("outer", "array-api")]
+)
 @pytest.mark.parametrize("shapes", [((), (3,)), ((2, 3), (3,)), ((3,), ())])
 @pytest.mark.parametrize("backend", ["numpy", "dask"])
 def test_where_vectors_alone_are_taken_other_shapes_are_refused(
@@ -19,6 +21,15 @@ def test_where_vectors_alone_are_taken_other_shapes_are_refused(
     arrays = [cw.asarray(one, dialect=dialect, backend=backend) for one in ones]
     with pytest.raises(cw.UsageError, match=f"{op} takes arrays with one dimension"):
         cw.apply(op, *arrays)
+    with pytest.raises(cw.UsageError, match=f"{op} takes arrays with one dimension"):
+        cw.trace(lambda x, y: cw.apply(op, x, y), *arrays, dialect=dialect)
+
+
+def test_elsewhere_dot_takes_any_shape() -> None:
+    for dialect in ("numpy", "jax"):
+        x, y = (cw.asarray(np.ones(shape, "float32"), dialect=dialect) for shape in ((2, 3), (3,)))
+        assert cw.apply("dot", x, y).shape == (2,)
+        assert cw.apply("dot", x, cw.asarray(2.0, dialect=dialect)).shape == (2, 3)
 
 
 def test_elsewhere_outer_takes_any_shape() -> None:

@@ -41,6 +41,9 @@ PROGRAMS: dict[str, Program] = {
     "a tensor of torch's": lambda t, u: t * u.array - u.array / t,
     "new tensors": lambda t, u: cw.asarray(u.array, dtype="float16", dialect="torch") / 3,
     "a varied dialect": lambda t, u: cw.asarray(t.array, dialect=VARIED) / 7,
+    "bits": lambda t, u: ~t & ~(t > 1),
+    "a product": lambda t, u: t @ t,
+    "a product with torch's": lambda t, u: t.array @ t + t @ t.array,
 }
 
 
@@ -93,6 +96,71 @@ def test_what_was_compiled_under_one_dialect_does_not_run_under_another(compiled
         assert half(t).dtype is torch.float32
     finally:
         cw.set_default(None)
+
+
+def _in_blocks(t: cw.Tensor) -> Any:
+    outside = t / 2
+    with cw.use("torch") as chosen:
+        inside, name = t / 2, chosen.name
+        with cw.use(VARIED):
+            innermost = cw.asarray(t.array) / 2
+        function = xp.mean(t / 2)
+        named = t.dialect.name, cw.current().name
+    return outside, inside, innermost, function, t / 2, name, named, t.dialect.name
+
+
+def _written_in_a_block(t: cw.Tensor) -> Any:
+    made = t * 1
+    with cw.use("torch"):
+        made[0] = 7
+        made += 1
+        return made, made[1:].astype("float16") / 3
+
+
+def _left_by_an_error(t: cw.Tensor) -> Any:
+    try:
+        with cw.use("torch"):
+            raise ValueError
+    except ValueError:
+        return (t / 2,)
+
+
+@cw.use("torch")
+def _decorated(t: cw.Tensor) -> Any:
+    return (t / 2,)
+
+
+@pytest.mark.parametrize(
+    "program", [_in_blocks, _written_in_a_block, _left_by_an_error, _decorated]
+)
+def test_the_dialect_of_a_block_holds_within_it(compiled: Any, program: Program) -> None:
+    t = tensor([1, 2, 3], "int32", None)
+    whole = compiled(program)
+    for around in ("numpy", "torch", "jax"):
+        with cw.use(around):
+            assert repr(whole(t)) == repr(program(t))
+
+
+def test_a_product_takes_the_place_of_its_tensor(compiled: Any) -> None:
+    def program(t: cw.Tensor) -> Any:
+        made = t * 1
+        made @= cw.asarray(torch.eye(2), dialect="torch")
+        return made
+
+    t = tensor([[1, 2], [3, 4]], "float32")
+    assert repr(compiled(program)(t)) == repr(program(t))
+
+
+def test_operators_of_other_objects_end_a_graph_as_ever() -> None:
+    class Other:
+        def __invert__(self) -> int:
+            return 5
+
+    tensor([1], "int32")  # torch's compiler has learned of tensors
+    other = Other()
+    program = torch.compile(lambda x: x * ~other, fullgraph=True, backend="eager")
+    with pytest.raises(torch._dynamo.exc.Unsupported):
+        program(torch.ones(1))
 
 
 def test_gradients_go_through_what_is_compiled(compiled: Any) -> None:
@@ -161,6 +229,17 @@ def test_the_first_tensor_may_be_made_while_compiling() -> None:
         "print(compiled(torch.arange(3)).tolist())\n"
     )
     assert finished([sys.executable, "-c", program]).stdout == "[3, 10, 17]\n"
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_bits_may_be_the_first_that_is_compiled(is_there: bool) -> None:
+    program = (
+        f"import castwise as cw, torch{'._dynamo' if is_there else ''}\n"
+        "t = cw.asarray(torch.arange(3), dialect='torch')\n"
+        "whole = torch.compile(lambda t: ~t, backend='eager', fullgraph=True)\n"
+        "print((~t).tolist(), whole(t).tolist())\n"
+    )
+    assert finished([sys.executable, "-c", program]).stdout == "[-1, -2, -3] [-1, -2, -3]\n"
 
 
 FAKE: dict[str, Program] = {

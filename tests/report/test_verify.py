@@ -112,6 +112,28 @@ def test_drift_is_listed_by_op() -> None:
     }
 
 
+class WithoutKernels(AlwaysFloat32):
+    """A framework that promotes as NumPy does, and runs nothing of it."""
+
+    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        return answer_for(Cell(op, form, tuple(operands), ""), "numpy")
+
+    def dtype_of(self, result: Any) -> str | None:
+        return str(result) if result.startswith("!") else f"no-kernel:{result}"
+
+
+def test_what_only_one_of_the_two_runs_is_listed_apart() -> None:
+    found = verify("numpy", WithoutKernels())
+    assert found.agrees
+    assert found.drift == ()
+    assert 0 < len(found.kernels) < found.compared  # what is refused needs no kernel
+    told = verification_text(found)
+    assert f"All {found.compared:,} answers agree." in told
+    assert f"{len(found.kernels):,} answers agree in the dtype, and only one" in told
+    assert "always-float32: no kernel for int8, castwise: int8" in told
+    assert verification_json(found)["kernels"][0]["framework"] == "no-kernel:int8"
+
+
 def test_a_bar_is_shown_on_a_terminal_alone(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

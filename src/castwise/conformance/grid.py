@@ -96,7 +96,7 @@ _BESIDE_LISTS = words("bool uint8 int32 int64 uint64 float16 float32 complex64")
 SAMPLE = words("bool uint8 int8 int64 uint16 float16 bfloat16 float32 float64 complex64")
 
 Operands = tuple[str, ...]
-_NAME = re.compile(r"(?:np\.)?(\w*)")  # of the dtype an operand begins with
+_NAME = re.compile(r"(?:np\.)?((\w*)\*?)")  # of the dtype an operand begins with
 
 
 class Question(NamedTuple):
@@ -140,18 +140,22 @@ def is_of_form(asked: str, form: str | None) -> bool:
 
 
 def is_about(operands: Operands, dtypes: Container[str]) -> bool:
-    """Whether one of the operands is of one of the dtypes, or a list where "list" is among them.
+    """Whether one of the operands is of one of the dtypes; `int32*` names weak arrays alone, and
+    "list" lists.
 
     >>> is_about(("int8[3]", "np.float16(1)"), ["float16"])
     True
+    >>> is_about(("int32*[3]",), ["int32"]), is_about(("int32[3]",), ["int32*"])
+    (True, False)
     """
-    return any(_sort(operand) in dtypes for operand in operands)
+    return any(name in dtypes for operand in operands for name in _sorts(operand))
 
 
-def _sort(operand: str) -> str:
+def _sorts(operand: str) -> tuple[str, ...]:
+    """What an operand goes by."""
     if operand.startswith("["):
-        return "list"
-    return _NAME.match(operand)[1]  # type: ignore[index]
+        return ("list",)
+    return _NAME.match(operand).groups()  # type: ignore[union-attr]
 
 
 def existing_forms(

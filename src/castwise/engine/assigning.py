@@ -13,9 +13,17 @@ from castwise.errors import PromotionError, ScalarRangeError
 from castwise.frameworks.dialect import Dialect
 from castwise.frameworks.policies import OUTPUTS
 from castwise.vocab.dtypes import KINDS, DType, dtype
-from castwise.vocab.operands import Operand, Scalar
+from castwise.vocab.operands import Operand, Scalar, scalar_operand
 
 _INT64, _UINT64 = dtype("int64"), dtype("uint64")
+
+
+def assigned_as(value: Operand, target: DType, dialect: Dialect) -> Operand:
+    """The value, or the real number that a complex one is where a dialect checks that it fits."""
+    number = value.value if value.dtype is None else None
+    if not isinstance(number, complex) or number.imag or dialect.assigns_beyond != "checked":
+        return value
+    return scalar_operand(number.real) if target.kind in ("int", "float") else value
 
 
 def check_assignment(

@@ -28,6 +28,7 @@ class Computed(NamedTuple):
     result: DType
     is_weak: bool = False
     is_own: bool = True  # False: another dialect decided, and its framework computes
+    lacking: tuple[str, ...] | None = None  # what its steps have no kernel for; None: it has none
 
 
 def composition(plan: Plan, operands: tuple[Operand, ...]) -> Composed | None:
@@ -43,6 +44,7 @@ def composed_dtypes(
         operands = tuple([array_operand(o.dtype) if o.dtype else o for o in operands])
     named = dict(zip("xyz", operands, strict=False))
     computed: list[DType] = []
+    lacking: list[str] = []
 
     def evaluated(term: Term) -> Operand:
         if isinstance(term, str):
@@ -57,6 +59,7 @@ def composed_dtypes(
         given = tuple([evaluated(argument) for argument in arguments])
         decision = decide(_step(plan, name, given))
         computed.append(decision.compute)
+        lacking.extend(decision.notes)
         if say:
             say(f"{plan.op.name} computes {step_text(decision)}.")
         shape = None if any(o.role is Role.ARRAY for o in given) else ()
@@ -67,7 +70,7 @@ def composed_dtypes(
     final = evaluated(parse_program(composed.program))
     assert final.dtype is not None
     highest = max(computed, key=lambda d: (d.rank, d.bits), default=final.dtype)
-    return Computed(highest, final.dtype, final.is_weak)
+    return Computed(highest, final.dtype, final.is_weak, lacking=tuple(lacking[:1]))
 
 
 Term: TypeAlias = "str | tuple[str, tuple[Term, ...]]"  # an operand or number, or a call

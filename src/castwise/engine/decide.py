@@ -68,7 +68,8 @@ def decide(question: Question, say: Say = None) -> Decision:
     is_in_place = is_written(question)
     stays_weak = is_in_place and _stays_weak(plan, written[0])
     entered = (replace(written[0], is_weak=False), *written[1:]) if stays_weak else written
-    compute, computed, is_weak, is_own = _dtypes(plan, question, entered, say)
+    found = _dtypes(plan, question, entered, say)
+    compute, computed, is_weak, is_own, _ = found
     result = computed
     if is_in_place or question.out:
         computed, result = _written(plan, question, written, computed, say)
@@ -76,7 +77,7 @@ def decide(question: Question, say: Say = None) -> Decision:
     targets = targets_of(plan, written, compute, is_own)
     casts = _casts(plan, given, targets)
     result_cast = None if result is computed else cast_between(computed, result)
-    notes = _notes(plan, question, compute if is_own else None, of_condition)
+    notes = _notes(plan, question, found, of_condition)
     decision = Decision(question, result, compute, casts, result_cast, is_weak, notes)
     if say:
         for cast in filter(None, (*casts, result_cast)):
@@ -89,9 +90,13 @@ def decide(question: Question, say: Say = None) -> Decision:
 
 
 def _notes(
-    plan: Plan, question: Question, own_compute: DType | None, of_condition: str | None
+    plan: Plan, question: Question, found: Computed, of_condition: str | None
 ) -> tuple[str, ...]:
-    """What there is no kernel for: the dtype its own rules compute in, or a condition's."""
+    """What there is no kernel for: the dtype its own rules compute in, or those of the steps that
+    it is made of, or a condition's."""
+    if found.lacking is not None:
+        return (*found.lacking, *filter(None, (of_condition,)))
+    own_compute = found.compute if found.is_own else None
     is_asked = own_compute is question.named.dtype and plan.takes_dtype == "computes"
     is_lacking = own_compute in plan.no_kernel or not (is_asked or own_compute in plan.computes)
     of_compute = _no_kernel_note(plan, own_compute) if own_compute and is_lacking else None

@@ -352,7 +352,7 @@ _RULES: dict[str, Rules] = {
     "heaviside": (_is_step,),
     **dict.fromkeys(("argmax", "argmin"), (_is_place, has_dimensions)),
     **dict.fromkeys(("softmax", "log_softmax"), (has_dimensions,)),
-    "outer": (is_of_vectors,),
+    **dict.fromkeys(("dot", "outer"), (is_of_vectors,)),
     **dict.fromkeys(("max", "min"), (is_extremum,)),
     "any": (_is_question,),
     "all": (_is_question,),

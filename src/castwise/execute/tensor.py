@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from castwise.engine.assigning import check_assignment, dtype_of_whole
+from castwise.engine.assigning import assigned_as, check_assignment, dtype_of_whole
 from castwise.errors import UsageError
 from castwise.execute import tracing
 from castwise.execute.array_object import ArrayObject
@@ -234,6 +234,7 @@ class Tensor(ArrayObject, Gradients):
             check_0d(kind, seen)
         rules, takes_any = kind.in_force, is_whole(key) and not (is_filling or self._keeps_dtype)
         target = dtype_of_whole(seen, kind.dtype, rules) if takes_any else kind.dtype
+        seen = assigned_as(seen, target, rules)
         check_assignment(seen, target, rules, is_filling=is_filling, by_places=spreads(key, value))
         if target is not kind.dtype:
             kind = self._kind = kind.with_(dtype=target)

@@ -71,8 +71,7 @@ _OPS = {
     "inner": Rule(composes=_PRODUCT_OF_ONE),
     "cross kron": Rule(refuses_compute="bool"),
     "rsqrt sigmoid": Rule(integers_become_float=False),
-    "relu": Rule(computes="int float complex", composes=(Composed("maximum(x, 0)"),)),
-    "softmax log_softmax": Rule(computes="float complex"),
+    "relu": Rule(composes=(Composed("maximum(x, 0)"),)),
     "softmax": Rule(composes=(Composed("exp(sub(x, max(x)))"),)),
     "log_softmax": Rule(composes=(Composed("sub(sub(x, max(x)), log(sum(exp(x))))"),)),
     "gelu logsumexp": Rule(computes="float complex", integers_become_float=True),
@@ -252,6 +251,18 @@ JAX_STRICT = JAX_X64.vary(
         # On their way these meet a Python number, which has the default width.
         "acosh": Rule(composes=(Composed("add(x, 1.0)", "complex"),)),
         "trunc": Rule(composes=(Composed("add(x, 0.0)", "float"),)),
+        "norm": Rule(
+            composes=(
+                Composed("max(add(abs(x), 0.0))", "float32 complex64"),
+                Composed("max(add(sqrt(x), 0.0))", "int32"),  # whatever makes floats of integers
+            )
+        ),
+        "median": Rule(
+            composes=(
+                Composed("max(add(x, 0.0))", "float32"),
+                Composed("max(add(sqrt(x), 0.0))", "int32"),
+            )
+        ),
         # A single weak value of 32 bits takes the dtype of the factor, which is strong.
         "degrees radians": Rule(
             composes=(

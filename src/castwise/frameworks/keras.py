@@ -77,7 +77,6 @@ KERAS = JAX.vary(
         "clamp": Rule(composes=(Composed("clamp(cast(x, int32), y, z)", "bool"),)),
         "threshold": Rule(composes=(Composed("where(x, x, 1)"),)),
         "relu": JAX.ops["relu"],
-        "softmax log_softmax": JAX.ops["softmax log_softmax"],
         "softmax": Rule(composes=(Composed("exp(sub(x, max(x)))"),)),
         "log_softmax": Rule(composes=(Composed("sub(sub(x, max(x)), log(sum(exp(x))))"),)),
         "gelu logsumexp": Rule(computes="float complex", integers_become_float=True),

@@ -62,7 +62,7 @@ MLX = Dialect(
         "*/operator": Rule(numpy_left_decider="numpy", numpy_refuses="bfloat16"),
         "*/inplace": Rule(output="becomes"),
         "div/inplace": Rule(writes_never="float complex -> bool int"),
-        "floor_divide positive round sign max min argmax argmin clamp relu": Rule(
+        "floor_divide positive round sign max min argmax argmin clamp": Rule(
             computes="bool int float complex"
         ),
         "bitwise_left_shift bitwise_right_shift": Rule(converts="bool -> uint8"),

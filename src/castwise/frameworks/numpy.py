@@ -172,6 +172,9 @@ NUMPY = Dialect(
             python={"int": "int8"},
             composes=(
                 Composed("ldexp(cast(x, float32), y)", "bfloat16", exponent_kinds="int64 uint32"),
+                # A number beside truth values or numbers alone is of the default dtype.
+                Composed("ldexp(mul(x, 1.0), y)", "int", "SCALAR", exponent_kinds="bool"),
+                Composed("ldexp(mul(x, 1.0), y)", "int", "SCALAR", exponent_roles="SCALAR"),
             ),
         ),
         "angle": Rule(converts="bool -> float64"),

@@ -89,7 +89,6 @@ TINYGRAD = Dialect(
         "gelu": Rule(composes=(Composed("mul(mul(0.5, x), add(1, tanh(mul(0.8, x))))"),)),
         # Of bytes it is computed in fixed point.
         "lerp": Rule(
-            computes="bool int float",
             composes=(
                 Composed("result_type(x)", "uint8", exponent_roles="ARRAY ZERO_D"),
                 Composed("add(x, mul(sub(y, x), z))"),

@@ -14,11 +14,14 @@ _NO_KERNEL = {
         f"{FLOAT8} {_NEW_UNSIGNED}"
     ),
     "addcmul": f"bool {FLOAT8} {_NEW_UNSIGNED}",
-    "abs": f"bool {_NEW_UNSIGNED}",
-    "clamp": f"bool {_NEW_UNSIGNED}",
-    "clamp_min clamp_max": _NEW_UNSIGNED,
+    "abs": f"bool float8_e8m0fnu {_NEW_UNSIGNED}",
+    "clamp": f"bool {FLOAT8} {_NEW_UNSIGNED}",
+    "clamp_min clamp_max": f"{FLOAT8} {_NEW_UNSIGNED}",
+    "mul": FLOAT8,
+    "cumsum cumprod": f"complex32 {FLOAT8}",
+    "pow": f"bool complex32 {FLOAT8} {_NEW_UNSIGNED}",
     "allclose isclose degrees radians signbit ldexp": FLOAT8,
-    "div addcdiv angle exp exp2 expm1 log log2 log10 log1p logsumexp mean poisson_nll_loss prod"
+    "div addcdiv angle exp exp2 expm1 log log2 log10 log1p logsumexp mean prod"
     " reciprocal rsqrt sigmoid sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sqrt"
     " sum": (f"complex32 {FLOAT8}"),
     "logaddexp lerp": f"bool int complex32 {FLOAT8}",
@@ -34,7 +37,8 @@ _NO_KERNEL = {
     "dot matmul inner cross": f"bool complex32 {FLOAT8} {_NEW_UNSIGNED}",
     "floor_divide remainder fmod median threshold": f"bool complex {FLOAT8} {_NEW_UNSIGNED}",
     "lt le gt ge max min": f"complex {FLOAT8} {_NEW_UNSIGNED}",
-    "isinf isfinite": "float8_e4m3fn",
+    "isinf": "float8_e4m3fn float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu",
+    "isfinite": "float8_e4m3fn float8_e4m3fnuz float8_e5m2fnuz",
     "logical_and logical_or logical_xor logical_not square": (
         f"complex32 {FLOAT8} {_NEW_UNSIGNED}"
     ),
@@ -56,6 +60,8 @@ _LDEXP = (
     Composed("mul(x, pow(2.0, y))", "bool int"),
 )
 
+_AS_IT_IS = "result_type(x, y)"  # in that dtype, without a kernel of the op's own
+
 _OPS = {
     "*": Rule(
         scalars="tiers",
@@ -75,6 +81,16 @@ _OPS = {
     "div/operator": Rule(
         composes=(Composed("*(reciprocal(y), x)", roles="SCALAR NUMPY_ARRAY NUMPY_ZERO_D"),),
     ),
+    # A product with an array of float8 at its end is computed; a number in front of `*` comes last.
+    "mul": Rule(composes=(Composed(_AS_IT_IS, exponent_kinds=FLOAT8, exponent_roles="ARRAY"),)),
+    "mul/operator": Rule(
+        composes=(
+            Composed(
+                _AS_IT_IS, roles="ARRAY ZERO_D", exponent_kinds=FLOAT8, exponent_roles="ARRAY"
+            ),
+        )
+    ),
+    "cumsum cumprod": Rule(composes=(Composed("result_type(x)", f"complex32 {FLOAT8}", "ZERO_D"),)),
     "sub rsub": Rule(
         refuses="bool", because="torch refuses minus on booleans; use ^ or logical_xor"
     ),
@@ -113,6 +129,15 @@ _OPS = {
         checks="int float16 bfloat16",
         exponent_fits="int64",
         negative_exponent="number raises",
+        # x**0 and x**1 need no kernel.
+        composes=(
+            Composed(
+                _AS_IT_IS,
+                f"bool complex32 {FLOAT8} {_NEW_UNSIGNED}",
+                exponents=(0, 1),
+                exponent_roles="SCALAR NUMPY_SCALAR",
+            ),
+        ),
     ),
     "where": Rule(
         out_of_range="checked",
@@ -121,9 +146,7 @@ _OPS = {
     ),
     "mse_loss l1_loss huber_loss": Rule(zero_d_as_arrays=True),
     "l1_loss": Rule(composes=(Composed("mean(abs(sub(x, y)))"),)),
-    "poisson_nll_loss": Rule(
-        computes="float complex", composes=(Composed("sub(exp(x), mul(y, x))"),)
-    ),
+    "poisson_nll_loss": Rule(composes=(Composed("sub(exp(x), mul(y, x))"),)),
     "ldexp": Rule(joins="exponent apart", composes=_LDEXP),
     "mean norm": Rule(refuses="bool int"),
     "median": Rule(computes="int float"),
@@ -207,7 +230,7 @@ TORCH = Dialect(
         overlaps="refused",
         cumulated_number="0-d",
         stepwise="ldexp poisson_nll_loss",
-        needs_vectors="outer",
+        needs_vectors="dot outer",
         real_angles="below zero or NaN",
         step_of_nan="zero",
         signless="magnitude",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +23,8 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
     where = counted(coverage.files, "file")
     processes = f", {coverage.processes} processes" if coverage.processes > 1 else ""
     yield f"Seen: {counted(coverage.seen, 'operation')} on arrays, in {where}{processes}."
+    if coverage.asked:
+        yield f"Cast since dtype= asks for it: {_total(coverage.asked)}."
     unclear = coverage.not_understood
     if unclear:
         most = [f"{name} {count:,}" for name, count in unclear.most_common(_NAMES)]
@@ -33,12 +36,16 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
     if coverage.late:
         yield f"Missed: {coverage.late:,} at lines that had been about plain numbers."
     if coverage.unexpected:
-        (question, count), *_ = coverage.unexpected.most_common(1)
-        total = sum(coverage.unexpected.values())
-        yield f"Answered otherwise than castwise expects: {total:,}, as {question} ({count:,})."
+        yield f"Answered otherwise than castwise expects: {_total(coverage.unexpected)}."
     for text, count in coverage.failures.items():
         yield f"castwise itself failed {count:,} times: {text}. Please report it."
     yield "Not looked into: installed packages, but for those named by --include PACKAGE."
+
+
+def _total(questions: Counter[str]) -> str:
+    """How many there are, and the one asked most."""
+    (question, count), *_ = questions.most_common(1)
+    return f"{sum(questions.values()):,}, as {question} ({count:,})"
 
 
 def _some(names: list[str], total: int) -> str:
@@ -56,6 +63,7 @@ def coverage_json(coverage: Coverage) -> dict[str, Any]:
         "seen": coverage.seen,
         "files": coverage.files,
         "processes": coverage.processes,
+        "asked": dict(coverage.asked.most_common()),
         "not_understood": dict(coverage.not_understood.most_common()),
         "not_observed": [
             {"file": file, "line": line, "function": name, "why": why}

@@ -58,10 +58,11 @@ class Verification:
     listed: int  # answers that differ on purpose, each with a reason in differences.tsv
     drift: tuple[Drift, ...]
     dtypes: UnequalDtypes
+    kernels: tuple[Drift, ...] = ()  # the same dtype, which only one of the two runs
 
     @property
     def agrees(self) -> bool:
-        """Whether no answer differs and no dtype is missing."""
+        """Whether no answer differs and no dtype is missing; a dialect may know less of kernels."""
         return not self.drift and not self.dtypes.missing
 
 
@@ -74,19 +75,22 @@ def verify(
     """Asks the installed framework and compares each answer with the engine's, and where all ops
     are asked, the list of its dtypes with the dialect's."""
     spoken = to_dialect(dialect)
-    compared, listed, drift = 0, 0, []
+    compared, listed, drift, kernels = 0, 0, list[Drift](), list[Drift]()
     for cell in cells(recorder, ops, on_question):
         compared += 1
         said = answer_for(cell, spoken)
         if _agree(cell.answer, said):
-            continue
-        if difference_at(spoken.name, cell.op, cell.form, cell.operands):
+            if not run_alike(cell.answer, said):
+                kernels.append(Drift(cell, said))
+        elif difference_at(spoken.name, cell.op, cell.form, cell.operands):
             listed += 1
         else:
             drift.append(Drift(cell, said))
     dtypes = UnequalDtypes() if ops else unequal_dtypes(spoken, recorder)
     versions = recorder.versions()
-    return Verification(spoken, recorder.name, versions, compared, listed, tuple(drift), dtypes)
+    return Verification(
+        spoken, recorder.name, versions, compared, listed, tuple(drift), dtypes, tuple(kernels)
+    )
 
 
 def unequal_dtypes(dialect: Dialect, recorder: Recorder) -> UnequalDtypes:
@@ -197,6 +201,15 @@ def _named(given: dict[str, str]) -> Named:
     }
     others = [(name, text) for name, text in given.items() if name not in ("out", "alpha")]
     return Named(**{name: readers.get(name, str)(text) for name, text in others})
+
+
+def run_alike(recorded: str, said: str) -> bool:
+    """Whether two answers that agree also say the same of the kernel.
+
+    >>> run_alike("no-kernel:uint16", "uint16"), run_alike("!", "!range")
+    (False, True)
+    """
+    return recorded.startswith(NO_KERNEL) == said.startswith(NO_KERNEL)
 
 
 def _agree(recorded: str, said: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED, Cell
@@ -22,16 +23,28 @@ def verification_text(found: Verification, paint: Paint = plain) -> str:
     lines += _of_dtypes(found, paint)
     aside = f", {found.listed:,} listed differences aside" if found.listed else ""
     if not found.drift:
-        return "\n".join([*lines, f"All {found.compared:,} answers agree{aside}."])
-    lines.append(f"{len(found.drift):,} of {found.compared:,} answers differ{aside}.")
-    for op, drifted in by_op(found).items():
-        lines += ["", f"{len(drifted):7,}  {paint(op, 'title')}"]
-        for drift in drifted[:_EXAMPLES]:
-            lines += [
-                f"         {_question(drift.cell)}",
-                f"           {_told(found, drift, paint)}",
-            ]
+        lines.append(f"All {found.compared:,} answers agree{aside}.")
+    else:
+        lines.append(f"{len(found.drift):,} of {found.compared:,} answers differ{aside}.")
+    lines += _of_ops(found, found.drift, paint)
+    if found.kernels:
+        lines += ["", f"{len(found.kernels):,} answers agree in the dtype, and only one of the two "
+                  "has a kernel for it."]  # fmt: skip
+    lines += _of_ops(found, found.kernels, paint)
     return "\n".join(lines)
+
+
+def _of_ops(found: Verification, drift: Iterable[Drift], paint: Paint) -> list[str]:
+    """Answers that differ, op by op."""
+    lines = []
+    for op, drifted in by_op(drift).items():
+        lines += ["", f"{len(drifted):7,}  {paint(op, 'title')}"]
+        for one in drifted[:_EXAMPLES]:
+            lines += [
+                f"         {_question(one.cell)}",
+                f"           {_told(found, one, paint)}",
+            ]
+    return lines
 
 
 def _of_dtypes(found: Verification, paint: Paint) -> list[str]:
@@ -47,11 +60,11 @@ def _of_dtypes(found: Verification, paint: Paint) -> list[str]:
     return lines
 
 
-def by_op(found: Verification) -> dict[str, list[Drift]]:
+def by_op(drift: Iterable[Drift]) -> dict[str, list[Drift]]:
     """The drift of each op, the op with most first."""
     grouped: dict[str, list[Drift]] = {}
-    for drift in found.drift:
-        grouped.setdefault(drift.cell.op, []).append(drift)
+    for one in drift:
+        grouped.setdefault(one.cell.op, []).append(one)
     return dict(sorted(grouped.items(), key=lambda item: -len(item[1])))
 
 
@@ -65,16 +78,18 @@ def verification_json(found: Verification) -> dict[str, Any]:
         "compared": found.compared,
         "listed": found.listed,
         "dtypes": {name: list(names) for name, names in found.dtypes._asdict().items()},
-        "drift": [
-            {
-                "op": drift.cell.op,
-                "form": drift.cell.form,
-                "operands": list(drift.cell.operands),
-                "framework": drift.cell.answer,
-                "castwise": drift.answer,
-            }
-            for drift in found.drift
-        ],
+        "drift": [_as_json(drift) for drift in found.drift],
+        "kernels": [_as_json(drift) for drift in found.kernels],
+    }
+
+
+def _as_json(drift: Drift) -> dict[str, Any]:
+    return {
+        "op": drift.cell.op,
+        "form": drift.cell.form,
+        "operands": list(drift.cell.operands),
+        "framework": drift.cell.answer,
+        "castwise": drift.answer,
     }
 
 

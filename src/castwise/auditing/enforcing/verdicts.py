@@ -55,12 +55,14 @@ def _class_of(operand: Any) -> object:
 
 
 def about_to_run(begun: Begun) -> Operation | None:
-    """The operation that is about to run; None where castwise knows no rule for it."""
+    """The operation that is about to run; None where castwise knows no rule for it, or where the
+    program asks for its casts."""
     event = event_of(begun.key, Tally(begun.operands, None))
     try:
-        return understand(event, site_of(begun.mark), running_dialects())
+        found = understand(event, site_of(begun.mark), running_dialects())
     except (Harmless, NotUnderstood):
         return None
+    return None if found.is_asked else found
 
 
 def judged(operation: Operation, dialect: Dialect) -> Verdict | None:

@@ -82,12 +82,13 @@ class Coverage:
     failures: Counter[str] = field(default_factory=Counter)  # the auditor's own
     processes: int = 1
     files: int = 0  # whose source was observed
+    asked: Counter[str] = field(default_factory=Counter)  # cast as the call's dtype= says
 
 
 def find(seen: Data, *, with_accumulators: bool = False) -> tuple[list[Finding], Coverage]:
     """The findings in what was seen, largest first, and how much was seen."""
     found: dict[object, Finding] = {}
-    count, unclear, unexpected = 0, Counter[str](), Counter[str]()
+    count, unclear, unexpected, asked = 0, Counter[str](), Counter[str](), Counter[str]()
     for event in seen["events"]:
         site = seen["sites"][str(event["mark"])]
         try:
@@ -102,11 +103,14 @@ def find(seen: Data, *, with_accumulators: bool = False) -> tuple[list[Finding],
         if not operation.is_expected:
             unexpected[str(operation.question)] += event["count"]
             continue
+        if operation.is_asked and operation.casts:
+            asked[str(operation.question)] += event["count"]
         for finding in findings_of(operation, event["mark"], site, with_accumulators):
             merge(found, finding)
     coverage = Coverage(
         count, unclear, tuple(tuple(u) for u in seen["unobserved"]), unexpected, seen["quiet"],
         seen["late"], Counter(seen["failures"]), seen.get("processes", 1), len(seen["files"]),
+        asked,
     )  # fmt: skip
     return sorted(found.values(), key=lambda f: -f.elements), coverage
 
@@ -147,7 +151,7 @@ def findings_of(
     assert decision is not None  # it is expected
     is_sum = question.op.accumulates
     casts = operation.casts
-    if not casts or (is_sum and not with_accumulators):
+    if operation.is_asked or not casts or (is_sum and not with_accumulators):
         return
     culprit = _culprit(question.operands, decision.compute)
     if culprit is None and decision.result.name not in _WIDE and not is_sum:

@@ -10,7 +10,7 @@ from typing import Any
 from castwise.auditing.hook import Hook, find_hook
 from castwise.auditing.running.saved import Data, arrays_in
 from castwise.engine.ask import answer, find_op
-from castwise.engine.decision import Cast, Decision, Question
+from castwise.engine.decision import NOTHING, Cast, Decision, Named, Question
 from castwise.errors import CastwiseError, UsageError
 from castwise.frameworks.catalog import dialect_named
 from castwise.frameworks.dialect import Dialect
@@ -65,6 +65,11 @@ class Operation:
         return (*of_arrays, written) if written else tuple(of_arrays)
 
     @property
+    def is_asked(self) -> bool:
+        """Whether the call names the dtype: its casts are asked for."""
+        return self.question.named.dtype is not None
+
+    @property
     def is_expected(self) -> bool:
         """Whether the framework answered as its dialect does."""
         return self.decision is not None and self.result in (None, self.decision.result)
@@ -75,6 +80,19 @@ def understand(event: Data, site: Data, dialects: dict[str, str]) -> Operation:
 
     Raises Harmless or NotUnderstood where there is none.
     """
+    if not event.get("dtype_given"):
+        return _understood(event, site, dialects)
+    asked = Harmless("a call with a dtype, whose casts are asked for")
+    try:
+        found = _understood(event, site, dialects)
+    except NotUnderstood:
+        raise asked from None
+    if found.decision is None:  # castwise does not know that it takes one
+        raise asked
+    return found
+
+
+def _understood(event: Data, site: Data, dialects: dict[str, str]) -> Operation:
     framework = framework_of(event)
     hook = find_hook(framework)
     spoken = dialects.get(framework)
@@ -92,7 +110,8 @@ def understand(event: Data, site: Data, dialects: dict[str, str]) -> Operation:
     if not any(o.get("dtype") for o in operands):
         raise Harmless("arrays of text, objects or records")
     described = tuple(_described(o, framework) for o in operands)
-    question = Question(row, described, dialect, form, inplace, out)
+    given = _given(event)
+    question = Question(row, described, dialect, form, inplace, out, named=given)
     found = Operation(event, tuple(operands), question, _decided(question), _result(event))
     for mode in () if found.is_expected else hook.modes.split():
         switched = replace(question, dialect=dialect_named(mode))
@@ -100,6 +119,12 @@ def understand(event: Data, site: Data, dialects: dict[str, str]) -> Operation:
         if other.is_expected:
             return other
     return found
+
+
+def _given(event: Data) -> Named:
+    """What a call was given by name."""
+    name = event.get("dtype")
+    return Named(dtype=dtype(name)) if name else NOTHING
 
 
 def framework_of(event: Data) -> str:
@@ -127,8 +152,8 @@ def _call(event: Data, hook: Hook, dialect: Dialect) -> tuple[Op, list[Any], boo
     name = event["callee"]["name"]
     if own and own.renamed:
         name = re.sub(own.renamed, "", name)
-    if event["dtype_given"]:
-        raise Harmless(f"{name} with a dtype")
+    if event["dtype_given"] and not event.get("dtype"):
+        raise Harmless(f"{name} with a dtype that is for its framework to tell")
     if find_dtype(name):
         raise Harmless(f"{name} asked for")
     is_kin = own is hook or (own is not None and _are_kin(own, hook))

@@ -28,20 +28,20 @@ class Callee(NamedTuple):
 class Called:
     """One call in the making: the callee and what its arguments show."""
 
-    __slots__ = ("arguments", "callee", "has_dtype", "is_complete", "keywords", "taken")
+    __slots__ = ("arguments", "callee", "dtype", "is_complete", "keywords", "taken")
 
     def __init__(self, callee: Callee, arguments: list[Any]) -> None:
         self.callee = callee
         self.arguments = arguments
         self.keywords: dict[str, Any] = {}
-        self.has_dtype = False
+        self.dtype: Any = None  # what dtype= was given
         self.is_complete = True  # False: some arguments could not be seen
         self.taken = 0  # arguments that were judged to be there, see watching.py
 
     @property
     def flags(self) -> tuple[Any, ...]:
         """What tells two calls with the same operands apart."""
-        return self.has_dtype, self.is_complete, len(self.arguments), *self.keywords
+        return self.dtype, self.is_complete, len(self.arguments), *self.keywords
 
     def take(self, name: int | str, thing: Any) -> None:
         """Notes an argument."""
@@ -56,7 +56,7 @@ class Called:
             else:
                 self.is_complete = False
         elif name == "dtype":
-            self.has_dtype = thing is not None
+            self.dtype = given_dtype(thing)
         else:
             self.keywords[name] = _noted(thing)
 
@@ -65,6 +65,11 @@ class Called:
             self.arguments.extend(_noted(element) for element in thing)
         else:
             self.is_complete = False
+
+
+def given_dtype(thing: Any) -> Any:
+    """What was given as a dtype; `...` where it is nothing to look up by, such as a list."""
+    return ... if type(thing).__hash__ is None else thing
 
 
 def _noted(thing: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from castwise.auditing.observing.arrays import NUMBERS, is_array_type, note
+from castwise.auditing.observing.callees import given_dtype
 from castwise.auditing.observing.frames import Spot
 from castwise.auditing.observing.log import LOG
 
@@ -32,8 +33,8 @@ def log_inside(mark: int, callee: Inside, args: Any, keywords: Any, result: Any)
         if made is None:
             return
         operands = tuple([_noted(thing) for thing in args])
-        has_dtype = keywords.get("dtype") is not None
-        LOG.call_inside(mark, callee, operands, (has_dtype, True, len(operands)), made)
+        given = given_dtype(keywords.get("dtype"))
+        LOG.call_inside(mark, callee, operands, (given, True, len(operands)), made)
     except Exception as error:
         LOG.failed(error)
 

@@ -36,6 +36,18 @@ def is_text(node: ast.expr) -> bool:
     )
 
 
+def is_observed(name: int | str | None, argument: ast.expr) -> bool:
+    """Whether an argument of a call tells something: text does where it names a dtype."""
+    return name == "dtype" or not is_text(argument)
+
+
+def observed_arguments(call: ast.Call) -> int:
+    """How many arguments of a call tell something."""
+    named = [(keyword.arg, keyword.value) for keyword in call.keywords]
+    given = [*enumerate(call.args), *named]
+    return sum([is_observed(name, argument) for name, argument in given])
+
+
 def is_plain(node: ast.expr) -> bool:
     """Whether an expression is made of operators, names and numbers alone. Arrays in it show in
     its result."""

@@ -18,9 +18,11 @@ from castwise.auditing.rewriting.compiled import CompiledFunctions
 from castwise.auditing.rewriting.expressions import (
     dotted,
     is_fixed,
+    is_observed,
     is_plain,
     is_text,
     literal,
+    observed_arguments,
     operand,
     set_operand,
     suspends,
@@ -343,8 +345,7 @@ class _Rewriter(ast.NodeTransformer):
         written = dotted(node.func)
         if written in _UNTOUCHED or written in _PLAIN:
             return self.generic_visit(node)
-        given = [a for a in (*node.args, *[k.value for k in node.keywords]) if not is_text(a)]
-        mark = self._mark(node, "call", written or "a call", (), len(given))
+        mark = self._mark(node, "call", written or "a call", (), observed_arguments(node))
         node.func = _call(node.func, CALLEE, mark, self.visit(node.func))
         node.args = [self._argument(mark, place, a) for place, a in enumerate(node.args)]
         for keyword in node.keywords:
@@ -359,7 +360,7 @@ class _Rewriter(ast.NodeTransformer):
         return self._observe_as(mark, place, node)
 
     def _observe_as(self, mark: int, name: int | str, node: ast.expr) -> ast.expr:
-        if is_text(node):
+        if not is_observed(name, node):
             return self.visit(node)  # type: ignore[no-any-return]
         return _call(node, ARGUMENT, mark, ast.Constant(name), self.visit(node))
 

@@ -16,6 +16,7 @@ from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Signature
 from castwise.auditing.observing.inside import PLAIN, Inside
 from castwise.auditing.observing.log import FILES, LOG, SITES, UNOBSERVED, Log, Tally
 from castwise.errors import UsageError
+from castwise.vocab.dtypes import CANONICAL
 from castwise.vocab.live import to_dtype
 
 Data: TypeAlias = "dict[str, Any]"
@@ -57,8 +58,9 @@ def event_of(key: tuple[Any, ...], tally: Tally) -> Data:
     event["result"] = None if result is None else _operand(Signature(*result), tally.result, None)
     if callee is not None:
         event["callee"] = {"module": callee.module, "name": callee.name, "method": callee.is_method}
-        has_dtype, is_complete, positional, *keywords = flags
-        event |= {"dtype_given": has_dtype, "complete": is_complete}
+        given, is_complete, positional, *keywords = flags
+        event |= {"dtype_given": given is not None, "dtype": _given_name(given)}
+        event["complete"] = is_complete
         event |= {"positional": positional, "keywords": keywords}
     if isinstance(callee, Inside):
         event["inside"] = {"backward_of": callee.backward_of, "autocast": callee.autocast,
@@ -104,6 +106,14 @@ def _dtype_name(dtype: Any) -> str | None:
         return to_dtype(dtype).name
     except UsageError:
         return None
+
+
+def _given_name(given: Any) -> str | None:
+    """castwise's name of what was given as a dtype; None where nothing was, or where it is for the
+    framework to say what it means, as `"i8"` or `float`."""
+    if isinstance(given, str):
+        return given if given in CANONICAL else None
+    return None if given is None else _dtype_name(given)
 
 
 def arrays_in(operands: list[Any]) -> list[Data]:

@@ -76,6 +76,7 @@ def _matrix_indices(
 
 def dot(steps: Steps, x: Any, y: Any) -> Any:
     """The sum over the last dimension of one and the one before last of the other."""
+    check_vectors(steps.op, steps.values, x, y)
     if x.ndim == 0 or y.ndim == 0:
         return elementwise(steps, x, y)
     return _along(steps, x, y, [x.ndim - 1], [max(y.ndim - 2, 0)])

@@ -10,11 +10,18 @@ import torch
 from torch.utils import _pytree as trees
 
 from castwise.execute.apply import apply_op, apply_several
+from castwise.execute.backends.torch.operated import let_operate
 from castwise.execute.inplace import assigned, update
 from castwise.execute.kinds import Kind
 from castwise.execute.operators import operators
 from castwise.execute.tensor import Tensor, asarray, wrapped
-from castwise.frameworks.catalog import chosen_dialect, chosen_here, of_process
+from castwise.frameworks.catalog import (
+    DEFAULT,
+    chosen_here,
+    dialect_named,
+    to_dialect,
+    use,
+)
 from castwise.frameworks.dialect import Dialect
 from castwise.vocab.dtypes import DType
 
@@ -40,6 +47,9 @@ def register() -> None:
     if torch.__version__ >= _TRIED:
         for name, stand_in in _METHODS.items():
             getattr(Tensor, name)._torchdynamo_inline = stand_in
+        for function, stand_in in _DIALECTS.items():
+            function._torchdynamo_inline = stand_in  # type: ignore[attr-defined]
+        let_operate(Tensor)
 
 
 def let_call(function: Callable[..., Any]) -> None:
@@ -50,7 +60,7 @@ def let_call(function: Callable[..., Any]) -> None:
 
     def stand_in(*arguments: Any, **options: Any) -> Any:
         _allow_calls()
-        return called(_packed(arguments), _packed(options))
+        return called(_packed(arguments), _packed(options), _here())
 
     function._torchdynamo_inline = stand_in  # type: ignore[attr-defined]
 
@@ -64,7 +74,7 @@ def _let_write(function: Callable[..., Any]) -> None:
 
     def stand_in(name: str, target: Tensor, *others: Any, **options: Any) -> Any:
         _allow_calls()
-        found, is_new = called(_packed((name, target, *others)), _packed(options))
+        found, is_new = called(_packed((name, target, *others)), _packed(options), _here())
         if is_new.text:
             return found
         target._array, target._kind = found._array, found._kind
@@ -85,8 +95,11 @@ def _telling(function: Callable[..., Any]) -> Callable[..., tuple[Any, _Word]]:
 
 def _calling(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
-    def called(arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        return function(*_unpacked(arguments), **_unpacked(options))
+    def called(arguments: tuple[Any, ...], options: dict[str, Any], block: _Word) -> Any:
+        if not block.text:
+            return function(*_unpacked(arguments), **_unpacked(options))
+        with use(getattr(_kept, block.text)):
+            return function(*_unpacked(arguments), **_unpacked(options))
 
     _called.append(called)
     return called
@@ -148,22 +161,11 @@ def constant(function: Callable[..., Any]) -> Callable[..., Any]:
 def _allow_calls() -> None:
     """What torch's `nonstrict_trace` does, not before its compiler is there: to import that takes
     seconds."""
-    chosen_here()  # or the default would be looked for while torch looks at it
     rules = torch._dynamo.trace_rules
     while _called:
         function = _called.pop()
         rules._allowed_callable_ids.add(id(function))
         rules._nonstrict_trace_callable_ids.add(id(function))
-
-
-class _Context:
-    """What `cw.use` chose, as torch looks at it before each run of what it compiled: an attribute
-    that no Python code computes."""
-
-    dialect = property(chosen_dialect.get)  # of a context without one: this object
-
-
-_context = _Context()
 
 
 class _Kept:
@@ -181,15 +183,33 @@ def _name(thing: Kind | Dialect | DType) -> str:
     return name
 
 
-def _flattened(tensor: Tensor) -> tuple[list[Any], tuple[str, int, int]]:
-    """The array, and what stands for the rest: the kind, and of a tensor without a dialect those
+class _Chosen(dict[object, str]):
+    """Gives, for any key, what stands for the dialect that was chosen here."""
+
+    def __missing__(self, key: object) -> str:
+        chosen = chosen_here()
+        return "" if chosen is None else _name(chosen)
+
+
+class _Context:
+    """What `cw.use` and the default chose, as torch looks at it before each run of what it
+    compiled: a text, since it may mistake an object for the same one elsewhere, by a method of a
+    built-in type, since it traces Python functions."""
+
+    chosen = property(_Chosen().__getitem__)
+
+
+_context = _Context()
+
+
+def _flattened(tensor: Tensor) -> tuple[list[Any], tuple[str, str]]:
+    """The array, and what stands for the rest: the kind, and of a tensor without a dialect the one
     that it follows, so that what was compiled under one is not run under another."""
     kind = tensor._kind
-    follows = (0, 0) if kind.dialect else (id(_context.dialect), id(of_process[0]))
-    return [tensor._array], (_name(kind), *follows)
+    return [tensor._array], (_name(kind), "" if kind.dialect else _context.chosen)
 
 
-def _unflattened(leaves: Iterable[Any], carried: tuple[str, int, int]) -> Tensor:
+def _unflattened(leaves: Iterable[Any], carried: tuple[str, str]) -> Tensor:
     (array,) = leaves
     kind = getattr(_kept, carried[0])
     if torch.compiler.is_compiling() or not isinstance(array, torch.Tensor):
@@ -205,17 +225,17 @@ _getitem = _calling(Tensor.__getitem__)
 
 def _traced_astype(*arguments: Any, **options: Any) -> Any:
     _allow_calls()
-    return _astype(_packed(arguments), _packed(options))
+    return _astype(_packed(arguments), _packed(options), _here())
 
 
 def _traced_under(*arguments: Any, **options: Any) -> Any:
     _allow_calls()
-    return _under(_packed(arguments), _packed(options))
+    return _under(_packed(arguments), _packed(options), _here())
 
 
 def _traced_getitem(*arguments: Any, **options: Any) -> Any:
     _allow_calls()
-    return _getitem(_packed(arguments), _packed(options))
+    return _getitem(_packed(arguments), _packed(options), _here())
 
 
 @_calling
@@ -226,11 +246,57 @@ def _assign(target: Tensor, *given: Any, **options: Any) -> Tensor:
 
 def _traced_assign(target: Tensor, *given: Any, **options: Any) -> None:
     _allow_calls()
-    found = _assign(_packed((target, *given)), _packed(options))
+    found = _assign(_packed((target, *given)), _packed(options), _here())
     target._array, target._kind = found._array, found._kind
 
 
 _METHODS = {
     "astype": _traced_astype, "under": _traced_under, "__getitem__": _traced_getitem,
     "_assign": _traced_assign,
+}  # fmt: skip
+
+
+# The blocks of `cw.use` that torch is tracing, the innermost last. It follows what is done to this
+# list as it follows the program's own, also where it starts anew; what runs later never sees it.
+_blocks: list[str] = []
+
+
+def _here() -> _Word:
+    """What stands for the dialect that the function being traced chose; none: that around it."""
+    return _Word(_blocks[-1] if _blocks else "")
+
+
+@constant
+def _named(dialect: str | Dialect) -> Any:  # the name; `constant` hides what functions give
+    return _name(to_dialect(dialect))
+
+
+def _traced_use(self: use, dialect: str | Dialect) -> None:
+    self._dialect = getattr(_kept, _named(dialect))
+
+
+def _traced_enter(self: use) -> Dialect:
+    _blocks.append(_name(self._dialect))
+    return self._dialect
+
+
+def _traced_exit(self: use, *error: object) -> None:
+    _blocks.pop()
+
+
+def _traced_chosen() -> Dialect | None:
+    name = _blocks[-1] if _blocks else _context.chosen
+    return getattr(_kept, name) if name else None
+
+
+def _traced_dialect(chosen: str | Dialect | None) -> Dialect:
+    if chosen is None:
+        chosen = _traced_chosen() or DEFAULT
+    return getattr(_kept, _named(chosen))  # type: ignore[no-any-return]
+
+
+_DIALECTS: dict[Callable[..., Any], Callable[..., Any]] = {
+    use.__init__: _traced_use, use.__enter__: _traced_enter, use.__exit__: _traced_exit,
+    chosen_here: _traced_chosen, to_dialect: _traced_dialect,
+    dialect_named.__wrapped__: _traced_dialect,
 }  # fmt: skip

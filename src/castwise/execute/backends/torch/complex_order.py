@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -69,7 +70,8 @@ def _flat(x: Any, axis: Any) -> Any:
     axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
     gone = sorted(n % x.ndim for n in axes)
     kept = [n for n in range(x.ndim) if n not in gone]
-    return x.permute([*kept, *gone]).reshape(*[x.shape[n] for n in kept], -1)
+    together = math.prod([x.shape[n] for n in gone])  # of no elements, -1 could be any length
+    return x.permute([*kept, *gone]).reshape(*[x.shape[n] for n in kept], together)
 
 
 def _shaped(found: Any, x: Any, axis: Any, keepdims: bool) -> Any:
