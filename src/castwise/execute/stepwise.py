@@ -35,6 +35,8 @@ def stepwise(steps: Steps, decision: Decision, change: Change) -> Steps | None:
     program = parse_program(composed.program)
     if isinstance(program, str):
         return None
+    if question.op.family == "losses" and program[0] == "mean":
+        program = program[1][0]  # the mean is taken in the end, or what the caller asks for instead
     _, step = _planned(program, question, change)
     entries = tuple([None] * len(steps.entries))
     return replace(steps, entries=entries, program=Program(step, steps))
