@@ -199,6 +199,8 @@ def test_a_lower_bound_meets_the_integers_first_in_jax(backend: str) -> None:
     bytes_, upper = made([1, 7], "uint8", "jax", backend), made(104.0, "float32", "jax", backend)
     assert cw.apply("clamp", bytes_, -1, upper).tolist() == [104.0, 104.0]  # -1 is 255 by then
     assert cw.apply("clamp", bytes_, 2, upper).tolist() == [2.0, 7.0]
+    wide = made([1000, 4], "int16", "jax", backend)
+    assert cw.apply("clamp", bytes_, -1, wide).tolist() == [255, 4]
     assert cw.apply("clamp", bytes_, 2, 5).tolist() == [2, 5]
     assert cw.apply("clamp", bytes_, None, upper).tolist() == [1.0, 7.0]
 
@@ -212,6 +214,9 @@ def test_the_angle_of_logaddexp_goes_round_in_jax(backend: str) -> None:
     }
     assert found["jax"].numpy().imag == pytest.approx([-6.919493 + 2 * math.pi, 0.5])
     assert found["mlx"].numpy().imag == pytest.approx([-6.919493, 0.5])
+    binary = [made([v], "complex64", "jax", backend) for v in (-5 + 0j, -6j)]
+    found_2 = cw.apply("logaddexp2", *binary).numpy()
+    assert found_2.imag == pytest.approx([3.0257363], rel=1e-5)
 
 
 @BACKENDS
@@ -281,6 +286,8 @@ def test_mlx_has_no_places_and_products_of_nothing(backend: str) -> None:
 def test_a_number_beside_the_integers_of_mlx_is_one_of_them(backend: str) -> None:
     long = made([1], "int64", "mlx", backend)
     assert cw.apply("div", long, -2).tolist() == [-0.5]
+    truth = made([True], "bool", "mlx", backend)
+    assert cw.apply("div", truth, 2**31).tolist() == [-(2.0**-31)]  # beside bools it is an int32
     if backend == "numpy":  # torch has next to nothing of uint64
         unsigned = made([1], "uint64", "mlx")
         assert cw.apply("div", unsigned, -1).tolist() == pytest.approx([2.0**-64])

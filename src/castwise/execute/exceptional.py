@@ -332,7 +332,7 @@ def _is_log_product(function: Function, at: Place) -> Function:
 
 
 def _is_log_sum(function: Function, at: Place) -> Function:
-    """logaddexp of complex numbers, where its imaginary part goes round."""
+    """logaddexp and logaddexp2 of complex numbers, where their imaginary part goes round."""
     is_wrapped = at.values.summed_angles == "wrapped" and at.differs("summed_angles")
     if at.compute.kind != "complex" or not is_wrapped:
         return function
@@ -342,8 +342,9 @@ def _is_log_sum(function: Function, at: Place) -> Function:
 def _wrapped_angle(function: Function, at: Place, x: Any, y: Any) -> Any:
     found, part, backend = function(x, y), at.compute.part, at.backend
     of_part = functools.partial(function_for, backend, compute=part)
-    angle, pi = function_for(backend, "imag", at.compute)(found), backend.number(math.pi, part)
-    round_ = backend.number(2 * math.pi, part)
+    angle = function_for(backend, "imag", at.compute)(found)
+    half = math.pi if at.op == "logaddexp" else math.pi / math.log(2)
+    pi, round_ = (backend.number(turn, part) for turn in (half, 2 * half))
     turned = of_part("sub")(of_part("remainder")(of_part("add")(angle, pi), round_), pi)
     turns = backend.cast(of_part("sub")(turned, angle), at.compute)
     moved = at.do("add", found, at.do("mul", turns, backend.number(1j, at.compute)))
@@ -381,7 +382,7 @@ _RULES: dict[str, Rules] = {
     "mean": (is_mean,),
     "heaviside": (_is_step,),
     "xlogy": (_is_log_product,),
-    "logaddexp": (_is_log_sum,),
+    **dict.fromkeys(("logaddexp", "logaddexp2"), (_is_log_sum,)),
     **dict.fromkeys(("argmax", "argmin"), (_is_place, has_dimensions, has_elements)),
     "kron": (has_elements,),
     **dict.fromkeys(("softmax", "log_softmax"), (has_dimensions,)),

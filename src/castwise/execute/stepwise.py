@@ -33,7 +33,7 @@ def stepwise(steps: Steps, decision: Decision, change: Change) -> Steps | None:
     if composed is None:
         return None
     program = parse_program(composed.program)
-    if isinstance(program, str):
+    if isinstance(program, str) or program[0] == "result_type":  # which tells the dtype alone
         return None
     if question.op.family == "losses" and program[0] == "mean":
         program = program[1][0]  # the mean is taken in the end, or what the caller asks for instead

@@ -124,16 +124,14 @@ def _divided_in_place(steps: Steps, decision: Decision) -> Steps | None:
 
 
 def _lifted(steps: Steps, decision: Decision) -> Steps | None:
-    """A quotient of integers, where a Python int is read into their dtype before both are lifted
-    to a float: beyond its range it wraps."""
+    """An op of integers that computes in floats, where a Python int is read into their dtype before
+    both are lifted: beyond its range it wraps."""
     question = decision.question
-    held = next((o.dtype for o in question.operands if o.dtype and o.dtype.kind == "int"), None)
     plan = plan_of(question.op, question.dialect, question.form)
-    is_converted = plan.scalars == "converted" and held in plan.converts
-    are_ints = all(type(o.value) is int for o in question.operands if o.is_scalar) and all(
-        o.dtype.kind == "int" for o in question.operands if o.dtype
-    )
-    is_read = is_converted or (are_ints and plan.out_of_range == "raises beside integers")
+    held = next((o.dtype for o in question.operands if o.dtype and o.dtype.kind == "int"), None)
+    is_read = plan.scalars == "converted" and held in plan.converts
+    if plan.out_of_range == "raises beside integers" and _are_integers(question.operands):
+        held, is_read = held or dtype(question.dialect.python["int"]), True
     if held is None or not is_read or steps.compute.kind != "float":
         return None
     entries = [
@@ -141,6 +139,12 @@ def _lifted(steps: Steps, decision: Decision) -> Steps | None:
         for entry in steps.entries
     ]
     return replace(steps, entries=tuple(entries))
+
+
+def _are_integers(operands: tuple[Operand, ...]) -> bool:
+    numbers = [o.value for o in operands if o.is_scalar]
+    kinds = {o.dtype.kind for o in operands if o.dtype}
+    return kinds <= {"bool", "int"} and all(type(number) is int for number in numbers)
 
 
 def _true_number(steps: Steps, decision: Decision) -> Steps | None:
@@ -262,10 +266,10 @@ def _bounded(steps: Steps, decision: Decision) -> Steps | None:
 
 
 def _bounded_first(steps: Steps, decision: Decision) -> Steps:
-    """A lower bound that integers meet before they become the floats of the upper one."""
+    """A lower bound that integers meet before they take the dtype of the upper one."""
     question = decision.question
     first, lower = question.operands[0].dtype, question.operands[1:2]
-    if question.dialect.values.lower_bound != "first" or steps.compute.kind != "float":
+    if question.dialect.values.lower_bound != "first" or steps.compute is first:
         return steps
     is_int = bool(lower) and lower[0].is_scalar and type(lower[0].value) is int
     entry = steps.entries[1] if is_int else None

@@ -51,6 +51,7 @@ TINYGRAD = Dialect(
         new_axes="copied",
         cumulated_axis="first",
         cumulated_number="0-d",
+        stepwise="lerp",
     ),
     ops={
         "*": Rule(scalars="as nodes", numpy_scalars="float64 -> float"),

@@ -124,9 +124,9 @@ BOUND_SHAPES = {
     "first": "all three are broadcast, and it raises where that is not the array's own shape",
     "one": "a bound has one element; in place, and of int32 and int64, the first of many counts",
 }
-# A Python int as the lower bound of integers, where the upper one is a float.
+# A Python int as the lower bound of integers, where the upper one has another dtype.
 LOWER_BOUND = {
-    "joined": "it enters as the float that all are joined in",
+    "joined": "it enters in the dtype that all are joined in",
     "first": "it meets the integers first, and wraps in their dtype",
 }
 # Floats that overflow, and results that no number is: 1 / 0, inf - inf, the mean of nothing.
@@ -209,10 +209,10 @@ REAL_ANGLES = {
 }
 # xlogy of 0 and NaN.
 ZERO_LOG_OF_NAN = {"nan": "it is NaN", "zero": "it is 0, as beside any other number"}
-# The imaginary part of logaddexp of complex numbers.
+# The imaginary part of logaddexp and logaddexp2 of complex numbers.
 SUMMED_ANGLES = {
     "as computed": "as the sum has it",
-    "wrapped": "brought between -pi and pi",
+    "wrapped": "brought between -pi and pi, or these over log(2)",
 }
 # What float8_e8m0fnu, which holds powers of two alone, makes of negative numbers and zero.
 SIGNLESS = {
