@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
+from castwise.errors import PromotionError, UsageError
 
 KEYS = {
     "place": 0,
@@ -149,3 +150,44 @@ def test_elsewhere_no_complex_number_is_written_among_real_ones() -> None:
     for dialect in ("numpy", "jax", "mlx"):
         with pytest.raises(cw.PromotionError):
             cw.asarray([1, 2], dtype="int32", dialect=dialect)[0] = 1 + 0j
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+def test_a_new_axis_in_front_of_what_is_assigned_to(backend: str) -> None:
+    pytest.importorskip(backend)
+
+    def assigned(dialect: str, value: Any) -> list[float]:
+        x = cw.asarray([1.0, 2.0], dtype="float32", dialect=dialect, backend=backend)
+        x[None] = cw.asarray(value, dtype="float32", dialect=dialect, backend=backend)
+        return list(x.tolist())
+
+    assert assigned("numpy", [[3.0, 4.0]]) == [3.0, 4.0]
+    assert assigned("mlx", [3.0]) == [3.0, 3.0]
+    with pytest.raises(UsageError, match="None adds no axis"):
+        assigned("mlx", [[3.0, 4.0]])
+    assert assigned("tinygrad", [[3.0, 4.0]]) == [1.0, 2.0]  # a copy is written into
+    with pytest.raises((ValueError, RuntimeError)):  # each library words it
+        assigned("tinygrad", [3.0, 4.0, 5.0])
+
+
+def test_an_empty_index_keeps_the_dtype_of_an_array_in_mlx() -> None:
+    byte = cw.asarray(3, dtype="uint8", dialect="mlx")
+    x, single = (cw.asarray(v, dtype="float32", dialect="mlx") for v in ([1.0, 2.0], 1.0))
+    x[()] = byte
+    single[()] = byte
+    assert (x.dtype.name, x.tolist()) == ("float32", [3.0, 3.0])
+    assert (single.dtype.name, single.tolist()) == ("uint8", 3)
+
+
+def test_tinygrad_assigns_arrays_of_one_dtype_alone() -> None:
+    x = cw.asarray([1, 2], dtype="int8", dialect="tinygrad")
+    with pytest.raises(PromotionError, match="must have the dtype"):
+        x[0] = cw.asarray(1, dtype="int32", dialect="tinygrad")
+    x[0] = 300
+    x[1] = 2.5
+    assert x.tolist() == [44, 2]
+    truth = cw.asarray([True], dtype="bool", dialect="tinygrad")
+    with pytest.raises(PromotionError, match="must have the dtype"):
+        x[:1] = truth + 1.5
+    x[:1] = truth + 1  # which is weak, and an integer too
+    assert (x.dtype.name, x.tolist()) == ("int8", [2, 2])

@@ -192,3 +192,123 @@ def test_paddle_assigns_to_a_0_d_array_only_numbers_and_only_float32() -> None:
         array[...] = made(1.0, "float32", "paddle")
     with pytest.raises(UsageError, match="nothing is assigned"):
         made(1, "int64", "paddle")[()] = 2
+
+
+@BACKENDS
+def test_a_lower_bound_meets_the_integers_first_in_jax(backend: str) -> None:
+    bytes_, upper = made([1, 7], "uint8", "jax", backend), made(104.0, "float32", "jax", backend)
+    assert cw.apply("clamp", bytes_, -1, upper).tolist() == [104.0, 104.0]  # -1 is 255 by then
+    assert cw.apply("clamp", bytes_, 2, upper).tolist() == [2.0, 7.0]
+    wide = made([1000, 4], "int16", "jax", backend)
+    assert cw.apply("clamp", bytes_, -1, wide).tolist() == [255, 4]
+    assert cw.apply("clamp", bytes_, 2, 5).tolist() == [2, 5]
+    assert cw.apply("clamp", bytes_, None, upper).tolist() == [1.0, 7.0]
+
+
+@BACKENDS
+def test_the_angle_of_logaddexp_goes_round_in_jax(backend: str) -> None:
+    x, y = ([1 + 0j, 0j], [3 - 7j, 1j])
+    found = {
+        dialect: cw.apply("logaddexp", *(made(v, "complex64", dialect, backend) for v in (x, y)))
+        for dialect in ("jax", "mlx")
+    }
+    assert found["jax"].numpy().imag == pytest.approx([-6.919493 + 2 * math.pi, 0.5])
+    assert found["mlx"].numpy().imag == pytest.approx([-6.919493, 0.5])
+    binary = [made([v], "complex64", "jax", backend) for v in (-5 + 0j, -6j)]
+    found_2 = cw.apply("logaddexp2", *binary).numpy()
+    assert found_2.imag == pytest.approx([3.0257363], rel=1e-5)
+
+
+@BACKENDS
+@pytest.mark.parametrize("dialect", ["jax", "tensorflow"])
+def test_a_subnormal_number_is_zero_where_the_least_is_looked_for(
+    dialect: str, backend: str
+) -> None:
+    array = made([1.0, 1e-45, -0.0], "float32", dialect, backend)
+    assert cw.apply("argmin", array).tolist() == 1
+    assert cw.apply("argmax", made([-1.0, 0.0, 1e-45], "float32", dialect, backend)).tolist() == 1
+    assert cw.apply("argmin", made([1.0, 1e-45, 0.0], "float32", "numpy", backend)).tolist() == 2
+
+
+@BACKENDS
+def test_a_product_of_subnormal_numbers_is_zero_in_jax(backend: str) -> None:
+    x, one = (made([v], "float32", "jax", backend) for v in (1e-45, 1.0))
+    for op in ("outer", "kron"):
+        assert cw.apply(op, x, one).numpy().ravel().tolist() == [0.0]
+
+
+@BACKENDS
+def test_xlogy_of_zero_and_nan(backend: str) -> None:
+    for dialect, expected in {"tensorflow": "0.0", "jax": "nan", "torch": "nan"}.items():
+        zero, nan = (made([v], "float32", dialect, backend) for v in (0.0, NAN))
+        assert str(cw.apply("xlogy", zero, nan).tolist()[0]) == expected
+
+
+@BACKENDS
+@pytest.mark.parametrize(
+    ("dialect", "expected"),
+    [
+        ("numpy", [1, 3, 6, 10]),
+        ("numpy@1", [1, 3, 6, 10]),
+        ("jax", [1, 3, 6, 10]),
+        ("mlx", [1, 3, 6, 10]),
+        ("tensorflow", [[1, 2], [4, 6]]),
+        ("tinygrad", [[1, 2], [4, 6]]),
+    ],
+)
+def test_what_is_cumulated_without_an_axis(dialect: str, expected: list[Any], backend: str) -> None:
+    assert cw.apply("cumsum", made([[1, 2], [3, 4]], "int32", dialect, backend)).tolist() == (
+        expected
+    )
+
+
+@BACKENDS
+@pytest.mark.parametrize("dialect", ["torch", "array-api"])
+def test_some_take_no_sum_without_an_axis(dialect: str, backend: str) -> None:
+    array = made([[1, 2], [3, 4]], "int32", dialect, backend)
+    with pytest.raises(UsageError, match="takes an axis"):
+        cw.apply("cumprod", array)
+    assert cw.apply("cumprod", array, axis=1).tolist() == [[1, 2], [3, 12]]
+
+
+@BACKENDS
+def test_mlx_has_no_places_and_products_of_nothing(backend: str) -> None:
+    nothing, one = made([], "int32", "mlx", backend), made([1], "int32", "mlx", backend)
+    with pytest.raises(UsageError, match="kron of no elements"):
+        cw.apply("kron", one, nothing)
+    rows = cw.array_api.reshape(nothing, (1, 0))
+    with pytest.raises(UsageError, match="argmax of no elements"):
+        cw.apply("argmax", rows, axis=0)
+    assert cw.apply("argmax", cw.array_api.reshape(one, (1, 1)), axis=0).tolist() == [0]
+
+
+@BACKENDS
+def test_a_number_beside_the_integers_of_mlx_is_one_of_them(backend: str) -> None:
+    long = made([1], "int64", "mlx", backend)
+    assert cw.apply("div", long, -2).tolist() == [-0.5]
+    truth = made([True], "bool", "mlx", backend)
+    assert cw.apply("div", truth, 2**31).tolist() == [-(2.0**-31)]  # beside bools it is an int32
+    if backend == "numpy":  # torch has next to nothing of uint64
+        unsigned = made([1], "uint64", "mlx")
+        assert cw.apply("div", unsigned, -1).tolist() == pytest.approx([2.0**-64])
+        assert cw.apply("div", unsigned, 0.5).tolist() == [2.0]
+
+
+@BACKENDS
+def test_numbers_are_true_or_false_before_they_meet_bytes_in_mlx(backend: str) -> None:
+    one = made([1], "int8", "mlx", backend)
+    assert cw.apply("logical_and", 256, one).tolist() == [True]
+    assert cw.apply("logical_and", 0, one).tolist() == [False]
+    wide = made([1.0], "float64", "mlx", backend)
+    assert cw.apply("logical_and", wide, 1e-50).tolist() == [False]  # which no float32 is
+
+
+@BACKENDS
+def test_the_remainder_of_truth_values_in_mlx(backend: str) -> None:
+    x, y = (made(v, "bool", "mlx", backend) for v in ([True, True, False], [True, False, True]))
+    assert cw.apply("remainder", x, y).tolist() == [False, True, False]
+
+
+def test_exponents_beyond_32_bits_on_torch() -> None:
+    x, y = (made(v, "int64", "numpy", "torch") for v in ([1, 1, 3], [2**63 - 2, -(2**62), 1]))
+    assert cw.apply("ldexp", x, y).tolist() == [INF, 0.0, 6.0]

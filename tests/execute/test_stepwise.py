@@ -91,3 +91,21 @@ def test_under_autocast_the_steps_are_cast_first() -> None:
     found = cw.apply("poisson_nll_loss", x, x)
     assert found.dtype.name == "float32"
     np.testing.assert_allclose(found.numpy(), np.mean([np.e - 1, np.exp(2) - 4]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "dask"])
+def test_the_losses_of_mlx_subtract_and_square_integers(backend: str) -> None:
+    if backend not in backend_names() or not is_installed(backend):
+        pytest.skip(f"{backend} is not installed")
+
+    def loss(name: str, x: list[int], y: list[int], dtype: str) -> float:
+        arrays = [cw.asarray(np.array(v, dtype), dialect="mlx", backend=backend) for v in (x, y)]
+        found = cw.apply(name, *arrays)
+        assert found.dtype.name == "float32"
+        return float(found.numpy())
+
+    assert loss("mse_loss", [1], [100], "uint8") == 73.0  # 157 squared, of 8 bits
+    assert loss("l1_loss", [-3], [32767], "int16") == 32766.0
+    assert loss("huber_loss", [1], [9], "uint8") == 247.5
+    assert loss("mse_loss", [1, 3], [2, 5], "int32") == 2.5
+    assert loss("huber_loss", [1 + 1j, 4], [1 + 1j, 1], "complex64") == 1.25

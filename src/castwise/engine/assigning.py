@@ -87,9 +87,13 @@ def _objection(value: Operand, target: DType, dialect: Dialect, by_places: bool)
     if not can_become(reach_of(dialect), dialect.assigns, value.dtype, target):
         return OUTPUTS[dialect.assigns]
     cast = cast_between(value.dtype, target)
-    is_number = value.is_scalar  # of NumPy's, which counts as one of Python's
-    if cast and by_places and not is_number and dialect.assigns_by_places == "same dtype":
+    rule = dialect.assigns_by_places
+    is_fitting = value.is_weak and value.dtype.rank <= target.rank
+    is_free = value.is_scalar or is_fitting  # a number of NumPy's counts as one of Python's
+    if cast and not is_free and by_places and rule == "same dtype":
         return "what an array in the index writes at its places must have the dtype of these"
+    if cast and not is_free and rule == "always same dtype":
+        return "an array that is assigned must have the dtype of the one it is written into"
     if cast and "no implicit cast" in dialect.guards:
         return f"the implicit cast {cast} is not allowed"
     if cast and "no lossy cast" in dialect.guards and not HARMLESS.issuperset(cast.hazards):

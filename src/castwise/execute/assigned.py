@@ -11,9 +11,9 @@ from castwise.execute.kinds import Kind
 from castwise.vocab.operands import Operand
 
 
-def is_whole(key: Any) -> bool:
-    """Whether an index alone names the whole array: x[...], x[None], x[()]."""
-    return key is None or key is ... or (isinstance(key, tuple) and not key)
+def is_whole(key: Any, *, is_zero_d: bool = True) -> bool:
+    """Whether an index alone names the whole array: x[...], x[None], and x[()] of a 0-d one."""
+    return key is None or key is ... or (is_zero_d and isinstance(key, tuple) and not key)
 
 
 def spreads(key: Any, value: Any) -> bool:
@@ -37,7 +37,25 @@ def _is_bool(array: Any) -> bool:
     return str(array.dtype).rpartition(".")[2] == "bool"
 
 
-def fitted(array: Any, key: Any, shape: tuple[Any, ...], kind: Kind) -> Any:
+def written(array: Any, key: Any, given: Any, kind: Kind) -> Any:
+    """An array of the backend after array[key] = given, as the dialect places what is given."""
+    backend, rule = kind.backend, kind.in_force.values.new_axes
+    if key is not None or rule == "broadcast":
+        return backend.write(array, key, _fitted(given, key, array.shape, kind))
+    if rule == "copied":
+        copy = backend.make(array, None, copy=True, device=None)
+        backend.write(copy, key, _fitted(given, key, array.shape, kind))
+        return array
+    dimensions = len(getattr(given, "shape", ()))
+    if dimensions > len(array.shape):
+        raise UsageError(
+            f"None adds no axis to what is assigned to in this dialect: a value of {dimensions} "
+            f"dimensions has no place in {len(array.shape)}."
+        )
+    return backend.write(array, ..., given)
+
+
+def _fitted(array: Any, key: Any, shape: tuple[Any, ...], kind: Kind) -> Any:
     """An array to be broadcast into a place of an array of a shape, without the dimensions in front
     that it can spare."""
     rule = kind.in_force.values.assigned_shapes

@@ -20,6 +20,7 @@ from castwise.execute.place import Place
 from castwise.execute.shape_rules import (
     full_exponents,
     has_dimensions,
+    has_elements,
     is_bounded,
     is_cumulation,
     is_extremum,
@@ -78,7 +79,8 @@ def _is_remainder(function: Function, at: Place) -> Function:
         function = function_for(at.backend, "fmod", at.compute)
     rule = at.values.remainder_by_zero
     is_own = not at.differs("remainder_by_zero", "division") and rule != "raises"
-    return function if is_own or at.compute.kind != "int" else _by_zero(function, at, rule)
+    kinds = ("bool", "int") if rule == "dividend" else ("int",)
+    return function if is_own or at.compute.kind not in kinds else _by_zero(function, at, rule)
 
 
 def _floored(at: Place, x: Any, y: Any) -> Any:
@@ -321,6 +323,35 @@ def _is_step(function: Function, at: Place) -> Function:
     return lambda x, y: at.choose(at.do("ne", x, x), of_nan(x), function(x, y))
 
 
+def _is_log_product(function: Function, at: Place) -> Function:
+    """xlogy of 0 and NaN, where it is 0."""
+    if at.compute.kind != "float" or at.values.zero_log_of_nan == "nan":
+        return function
+    zero = at.constant(0)
+    return lambda x, y: at.choose(at.do("eq", x, zero(x)), zero(x), function(x, y))
+
+
+def _is_log_sum(function: Function, at: Place) -> Function:
+    """logaddexp and logaddexp2 of complex numbers, where their imaginary part goes round."""
+    is_wrapped = at.values.summed_angles == "wrapped" and at.differs("summed_angles")
+    if at.compute.kind != "complex" or not is_wrapped:
+        return function
+    return functools.partial(_wrapped_angle, function, at)
+
+
+def _wrapped_angle(function: Function, at: Place, x: Any, y: Any) -> Any:
+    found, part, backend = function(x, y), at.compute.part, at.backend
+    of_part = functools.partial(function_for, backend, compute=part)
+    angle = function_for(backend, "imag", at.compute)(found)
+    half = math.pi if at.op == "logaddexp" else math.pi / math.log(2)
+    pi, round_ = (backend.number(turn, part) for turn in (half, 2 * half))
+    turned = of_part("sub")(of_part("remainder")(of_part("add")(angle, pi), round_), pi)
+    turns = backend.cast(of_part("sub")(turned, angle), at.compute)
+    moved = at.do("add", found, at.do("mul", turns, backend.number(1j, at.compute)))
+    is_within = of_part("le")(of_part("abs")(angle), pi)
+    return at.choose(is_within, found, moved)
+
+
 def _is_rounding(function: Function, at: Place) -> Function:
     if at.compute.kind != "float" or not at.differs("halves"):
         return function
@@ -350,7 +381,10 @@ _RULES: dict[str, Rules] = {
     "angle": (_is_angle,),
     "mean": (is_mean,),
     "heaviside": (_is_step,),
-    **dict.fromkeys(("argmax", "argmin"), (_is_place, has_dimensions)),
+    "xlogy": (_is_log_product,),
+    **dict.fromkeys(("logaddexp", "logaddexp2"), (_is_log_sum,)),
+    **dict.fromkeys(("argmax", "argmin"), (_is_place, has_dimensions, has_elements)),
+    "kron": (has_elements,),
     **dict.fromkeys(("softmax", "log_softmax"), (has_dimensions,)),
     **dict.fromkeys(("dot", "outer"), (is_of_vectors,)),
     **dict.fromkeys(("max", "min"), (is_extremum,)),

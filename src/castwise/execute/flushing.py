@@ -16,7 +16,8 @@ FLUSHED = frozenset({
     "gt", "ge", "maximum", "minimum", "atan2", "hypot", "heaviside", "xlogy", "clamp", "relu",
     "ceil", "sign", "log", "sqrt", "rsqrt", "reciprocal", "square", "logical_and", "logical_or",
     "logical_xor", "logical_not", "count_nonzero", "times_reciprocal", "div_of_arrays",
-    "real_div", "floor_div", "truncate_div", "div_no_nan", "multiply_no_nan",
+    "argmax", "argmin", "outer", "kron", "real_div", "floor_div", "truncate_div", "div_no_nan",
+    "multiply_no_nan",
 })  # fmt: skip
 _BY_BITS = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not", "count_nonzero"})
 _SUMS = frozenset({"add", "sub"})

@@ -43,18 +43,31 @@ def _may_be_half(at: Place, exponents: Any) -> bool:
 
 
 def is_cumulation(function: Function, at: Place) -> Function:
-    """A cumulative sum or product of a 0-d array, which is 0-d or has one element."""
+    """A cumulative sum or product of a 0-d array, which is 0-d or has one element, and of an array
+    with more dimensions, where no axis is given."""
     if isinstance(at.backend, TakesConstants):
         return function  # a graph is told the shape when it is traced
     shape = () if at.values.cumulated_number == "0-d" else (1,)
 
-    def computed(x: Any, **options: Any) -> Any:
+    def computed(x: Any, *, axis: int | None = None, **options: Any) -> Any:
+        if axis is None and len(x.shape) > 1:
+            x, axis = _along_no_axis(at, x)
         if x.shape:
-            return function(x, **options)
-        found = function(x.reshape((1,)), **options)
+            return function(x, axis=axis, **options)
+        found = function(x.reshape((1,)), axis=axis, **options)
         return found if options.get("include_initial") else found.reshape(shape)
 
     return computed
+
+
+def _along_no_axis(at: Place, x: Any) -> tuple[Any, int]:
+    """What is cumulated where no axis is given, and along which axis."""
+    rule = at.values.cumulated_axis
+    if rule == "refused":
+        raise UsageError(
+            f"{at.op} of an array with {len(x.shape)} dimensions takes an axis in this dialect."
+        )
+    return (x.reshape((-1,)) if rule == "flattened" else x), 0
 
 
 def is_median(function: Function, at: Place) -> Function:
@@ -158,6 +171,20 @@ def has_dimensions(function: Function, at: Place) -> Function:
                 "x[None] has one."
             )
         return function(x, **options)
+
+    return computed
+
+
+def has_elements(function: Function, at: Place) -> Function:
+    """An op that this dialect refuses of arrays without elements, or the function itself."""
+    if at.op not in at.values.needs_elements.split():
+        return function
+
+    def computed(*arrays: Any, **options: Any) -> Any:
+        for array in arrays:
+            if 0 in _shape(array):
+                raise _of_nothing(at, array)
+        return function(*arrays, **options)
 
     return computed
 

@@ -36,7 +36,7 @@ class Entry(NamedTuple):
     source: DType | None = None
     within: DType | None = None  # a number beyond this dtype enters as the nearest of `dtype`
     through: tuple[DType, ...] = ()  # what it is cast to before, one after another
-    is_condition: bool = False  # it enters as bool: true is what is not zero
+    is_condition: bool = False  # it enters as what is true: what is not zero
 
     @property
     def is_number(self) -> bool:
@@ -146,7 +146,9 @@ class Program(NamedTuple):
             if self.otherwise.is_elementwise or reduction == "none":
                 return found
             name = "sum" if reduction == "sum" else "mean"
-            return function_for(backend, name, self.last.steps.result)(found)
+            found = self.otherwise.ended(found, backend)  # integers have no mean of their own dtype
+            reduce = function_for(backend, name, self.otherwise.result)
+            return quieted(reduce, backend, name, self.otherwise.values)(found)
 
         return computed
 
@@ -228,7 +230,7 @@ def _truncated(decision: Decision, held: DType | None) -> DType | None:
 def _take(entry: Entry, backend: Backend, values: Values | None) -> Take:
     target, within = entry.dtype, entry.within
     if entry.is_condition:
-        return _take_condition(entry.source, backend)
+        return _take_condition(entry, backend)
     if entry.through:
         return _take_through(entry, backend, values)
     if within is not None:
@@ -255,10 +257,11 @@ def running_whole(backend: Backend) -> RunsWhole | None:
     return backend if isinstance(backend, RunsWhole) else None
 
 
-def _take_condition(source: DType | None, backend: Backend) -> Take:
+def _take_condition(entry: Entry, backend: Backend) -> Take:
     """A take by comparison with zero: a cast to bool may look at the real part alone."""
+    source = entry.source
     if source is None:
-        return lambda value: backend.number(bool(value), _BOOL)
+        return lambda value: backend.number(bool(value), entry.dtype)
     is_unequal = function_for(backend, "ne", source)
     return lambda array: is_unequal(array, backend.number(0, source))
 

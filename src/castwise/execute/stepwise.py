@@ -33,8 +33,10 @@ def stepwise(steps: Steps, decision: Decision, change: Change) -> Steps | None:
     if composed is None:
         return None
     program = parse_program(composed.program)
-    if isinstance(program, str):
+    if isinstance(program, str) or program[0] == "result_type":  # which tells the dtype alone
         return None
+    if question.op.family == "losses" and program[0] == "mean":
+        program = program[1][0]  # the mean is taken in the end, or what the caller asks for instead
     _, step = _planned(program, question, change)
     entries = tuple([None] * len(steps.entries))
     return replace(steps, entries=entries, program=Program(step, steps))

@@ -12,11 +12,11 @@ from castwise.execute import tracing
 from castwise.execute.array_object import ArrayObject
 from castwise.execute.assigned import (
     check_0d,
-    fitted,
     is_read_first,
     is_whole,
     not_assigned,
     spreads,
+    written,
 )
 from castwise.execute.backend import Backend, TakesConstants, backend_named, backend_of
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
@@ -232,7 +232,8 @@ class Tensor(ArrayObject, Gradients):
         seen = value._kind.operand if isinstance(value, Tensor) else describe(value)
         if not is_filling:
             check_0d(kind, seen)
-        rules, takes_any = kind.in_force, is_whole(key) and not (is_filling or self._keeps_dtype)
+        rules, keeps = kind.in_force, is_filling or self._keeps_dtype
+        takes_any = not keeps and is_whole(key, is_zero_d=kind.is_zero_d)
         target = dtype_of_whole(seen, kind.dtype, rules) if takes_any else kind.dtype
         seen = assigned_as(seen, target, rules)
         check_assignment(seen, target, rules, is_filling=is_filling, by_places=spreads(key, value))
@@ -242,8 +243,7 @@ class Tensor(ArrayObject, Gradients):
         element = _element(value, seen, kind)
         if isinstance(value, Tensor) and element is value._array and is_read_first(kind):
             element = kind.backend.make(element, None, copy=True, device=None)
-        given = fitted(element, key, self._array.shape, kind)
-        self._array = kind.backend.write(self._array, _plain_key(key), given)
+        self._array = written(self._array, _plain_key(key), element, kind)
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind = self._kind

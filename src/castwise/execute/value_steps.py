@@ -19,6 +19,7 @@ from castwise.vocab.ops import op
 
 _WIDE = {"float16": dtype("float32"), "bfloat16": dtype("float32")}
 _FLOAT32 = dtype("float32")
+_LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor"})
 _COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 
 
@@ -27,8 +28,8 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
     if steps.op != decision.question.op.name:
         return steps  # a function that is only decided as this op is
     changes = (
-        _rounded, _scaled, _named_otherwise, _divided_in_place, _lifted, _reciprocal, _inverse,
-        _wide_scalar, _large_exponent, _exponent, _half_exponent, _bounded, _compared,
+        _rounded, _scaled, _named_otherwise, _divided_in_place, _true_number, _lifted, _reciprocal,
+        _inverse, _wide_scalar, _large_exponent, _exponent, _half_exponent, _bounded, _compared,
     )  # fmt: skip
     by_steps = stepwise(steps, decision, under_rules)
     if by_steps is not None:
@@ -123,18 +124,45 @@ def _divided_in_place(steps: Steps, decision: Decision) -> Steps | None:
 
 
 def _lifted(steps: Steps, decision: Decision) -> Steps | None:
-    """A quotient of integers, where a Python int is read into their dtype before both are lifted
-    to a float: beyond its range it wraps."""
+    """An op of integers that computes in floats, where a Python int is read into their dtype before
+    both are lifted: beyond its range it wraps."""
     question = decision.question
-    held = next((o.dtype for o in question.operands if o.dtype and o.dtype.kind == "int"), None)
     plan = plan_of(question.op, question.dialect, question.form)
+    held = next((o.dtype for o in question.operands if o.dtype and o.dtype.kind == "int"), None)
     is_read = plan.scalars == "converted" and held in plan.converts
+    if plan.out_of_range == "raises beside integers" and _are_integers(question.operands):
+        held, is_read = held or dtype(question.dialect.python["int"]), True
     if held is None or not is_read or steps.compute.kind != "float":
         return None
     entries = [
         entry._replace(through=(held,)) if entry and entry.is_number else entry
         for entry in steps.entries
     ]
+    return replace(steps, entries=tuple(entries))
+
+
+def _are_integers(operands: tuple[Operand, ...]) -> bool:
+    numbers = [o.value for o in operands if o.is_scalar]
+    kinds = {o.dtype.kind for o in operands if o.dtype}
+    return kinds <= {"bool", "int"} and all(type(number) is int for number in numbers)
+
+
+def _true_number(steps: Steps, decision: Decision) -> Steps | None:
+    """A Python number in a logical op, where it is read before it meets the array: an int is true
+    however it would wrap, a float as the default float has it."""
+    question = decision.question
+    plan = plan_of(question.op, question.dialect, question.form)
+    if question.op.name not in _LOGICAL or plan.out_of_range != "raises beyond int64":
+        return None
+    default = dtype(question.dialect.python["float"])
+    entries = list(steps.entries)
+    for place, operand in enumerate(question.operands):
+        entry = entries[place]
+        if entry is not None and entry.is_number:
+            is_float = operand.kind == "float"
+            entries[place] = entry._replace(
+                is_condition=not is_float, through=(default,) if is_float else ()
+            )
     return replace(steps, entries=tuple(entries))
 
 
@@ -229,11 +257,26 @@ def _bounded(steps: Steps, decision: Decision) -> Steps | None:
     is_long = first is not None and first.name in ("int32", "int64")
     if is_of_one and (is_long or question.inplace):
         steps = replace(steps, op="clamp_by_first")
+    steps = _bounded_first(steps, decision)
     rule = plan_of(question.op, question.dialect, question.form).out_of_range
     if rule != "bounds" or steps.compute.kind != "int":
         return steps
     entries = [_within(entry, steps.compute) for entry in steps.entries]
     return replace(steps, entries=tuple(entries))
+
+
+def _bounded_first(steps: Steps, decision: Decision) -> Steps:
+    """A lower bound that integers meet before they take the dtype of the upper one."""
+    question = decision.question
+    first, lower = question.operands[0].dtype, question.operands[1:2]
+    if question.dialect.values.lower_bound != "first" or steps.compute is first:
+        return steps
+    is_int = bool(lower) and lower[0].is_scalar and type(lower[0].value) is int
+    entry = steps.entries[1] if is_int else None
+    if entry is None or first is None or first.kind != "int":
+        return steps
+    entries = (steps.entries[0], entry._replace(through=(first,)), *steps.entries[2:])
+    return replace(steps, entries=entries)
 
 
 def _within(entry: Entry | None, held: DType) -> Entry | None:

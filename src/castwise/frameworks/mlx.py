@@ -5,6 +5,10 @@ from __future__ import annotations
 from castwise.frameworks.dialect import Composed, Dialect, Rule
 from castwise.frameworks.value_rules import Values
 
+_ERROR = "abs(sub(x, y))"
+_QUADRATIC = f"minimum({_ERROR}, 1.0)"
+_HUBER = f"add(mul(0.5, square({_QUADRATIC})), mul(1.0, sub({_ERROR}, {_QUADRATIC})))"
+
 MLX = Dialect(
     framework="mlx",
     version="0.32",
@@ -48,6 +52,10 @@ MLX = Dialect(
         slices="copies",
         median_of_none="raises",
         logsumexp_of_none="raises",
+        new_axes="passed over",
+        cumulated_axis="flattened",
+        needs_elements="argmax argmin kron",
+        stepwise="mse_loss l1_loss huber_loss",
         divmod="refused",
         float_errors="silent",
     ),
@@ -93,7 +101,7 @@ MLX = Dialect(
         "log_softmax": Rule(composes=(Composed("sub(x, add(max(x), logsumexp(x)))"),)),
         "mse_loss": Rule(composes=(Composed("mean(square(sub(x, y)))"),)),
         "l1_loss": Rule(composes=(Composed("mean(abs(sub(x, y)))"),)),
-        "huber_loss": Rule(composes=(Composed("mean(square(minimum(abs(sub(x, y)), 1.0)))"),)),
+        "huber_loss": Rule(computes="float complex", composes=(Composed(f"mean({_HUBER})"),)),
     },
     prefixes="mx mlx.core mx.linalg mlx.core.linalg nn mlx.nn nn.losses mlx.nn.losses",
     aliases={

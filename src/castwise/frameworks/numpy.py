@@ -131,7 +131,9 @@ NUMPY = Dialect(
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
     reads_ints="uint64 float64",
     accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
-    values=Values(single_powers="square root", shares_memory="real imag"),
+    values=Values(
+        single_powers="square root", shares_memory="real imag", cumulated_axis="flattened"
+    ),
     ops={
         "*": Rule(
             numpy="native",
@@ -209,6 +211,7 @@ NUMPY_1 = NUMPY.vary(
         mixed_signs="common dtype",
         single_powers="square root by operator",
         shares_memory="real imag",
+        cumulated_axis="flattened",
     ),
     assigns_beyond="raises beyond int64",
     ops={

@@ -163,6 +163,8 @@ ASSIGNS_BY_PLACES = {
     "cast": "the values are cast to the array's dtype",
     "same dtype": "the values must have the array's dtype; a number is cast, and so is one value"
     " under a mask",
+    "always same dtype": "arrays must have the array's dtype, whatever the index; numbers are cast,"
+    " and weak arrays of no higher kind",
 }
 ASSIGNS_WHOLE = {
     "cast": "the value is cast to the array's dtype",

@@ -136,6 +136,8 @@ TENSORFLOW = Dialect(
         place_of_nan="passed over",
         integer_means="in integers",
         real_angles="below zero",
+        zero_log_of_nan="zero",
+        cumulated_axis="first",
         needs_dimension="argmax argmin softmax log_softmax",
     ),
     prefixes="tf tf.math tf.bitwise tf.nn tf.linalg tensorflow tensorflow.math",

@@ -35,6 +35,7 @@ TINYGRAD = Dialect(
     accumulates="bool int* int8 int16 -> int32; uint8 uint16 -> uint32",
     index="int32",
     casts="safe",
+    assigns_by_places="always same dtype",
     # Asked of the device that is written in Python; integer powers it reduces to those of floats.
     values=Values(
         remainder_by_zero="dividend",
@@ -46,6 +47,11 @@ TINYGRAD = Dialect(
         reciprocal_first="div",
         float_errors="silent",
         divmod="refused",
+        extremes_of_none="limits",
+        new_axes="copied",
+        cumulated_axis="first",
+        cumulated_number="0-d",
+        stepwise="lerp",
     ),
     ops={
         "*": Rule(scalars="as nodes", lists="bools as arrays", numpy_scalars="float64 -> float"),

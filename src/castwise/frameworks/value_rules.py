@@ -124,6 +124,11 @@ BOUND_SHAPES = {
     "first": "all three are broadcast, and it raises where that is not the array's own shape",
     "one": "a bound has one element; in place, and of int32 and int64, the first of many counts",
 }
+# A Python int as the lower bound of integers, where the upper one has another dtype.
+LOWER_BOUND = {
+    "joined": "it enters in the dtype that all are joined in",
+    "first": "it meets the integers first, and wraps in their dtype",
+}
 # Floats that overflow, and results that no number is: 1 / 0, inf - inf, the mean of nothing.
 FLOAT_ERRORS = {
     "warns": "infinity or NaN with a warning, or what `np.errstate` asks for",
@@ -162,6 +167,12 @@ OVERLAPS = {
 }
 # cumsum and cumprod of a 0-d array.
 CUMULATED_NUMBER = {"one element": "they have one element", "0-d": "they are 0-d"}
+# The same of more dimensions, where no axis is given.
+CUMULATED_AXIS = {
+    "refused": "it is refused",
+    "flattened": "of all elements, in one dimension",
+    "first": "along the first axis",
+}
 MEDIAN_OF_NONE = {"nan": "it is NaN, of integers 0", "raises": "it raises"}
 LOGSUMEXP_OF_NONE = {"minus infinity": "it is -inf", "raises": "it raises"}
 # Python's divmod(x, y).
@@ -196,12 +207,25 @@ REAL_ANGLES = {
     "below zero or NaN": "pi below zero, 0 of -0.0; of NaN it is NaN",
     "below zero": "pi below zero, else 0, of NaN too",
 }
+# xlogy of 0 and NaN.
+ZERO_LOG_OF_NAN = {"nan": "it is NaN", "zero": "it is 0, as beside any other number"}
+# The imaginary part of logaddexp and logaddexp2 of complex numbers.
+SUMMED_ANGLES = {
+    "as computed": "as the sum has it",
+    "wrapped": "brought between -pi and pi, or these over log(2)",
+}
 # What float8_e8m0fnu, which holds powers of two alone, makes of negative numbers and zero.
 SIGNLESS = {
     "nan": "they are NaN",
     "magnitude": "the sign is dropped, and zero is the least number",
 }
 STEP_OF_NAN = {"nan": "it is NaN", "zero": "it is 0"}
+# x[None] = value.
+NEW_AXES = {
+    "broadcast": "the value is broadcast to x with an axis in front",
+    "passed over": "as x[...] = value, and a value with more dimensions than x is refused",
+    "copied": "a copy is written into, and x stays as it was",
+}
 # x[...] = value of a 0-d array.
 ASSIGNED_0D = {
     "written": "it is written",
@@ -234,6 +258,7 @@ class Values:
     halves: str = "even"
     crossed_bounds: str = "upper"
     bound_shapes: str = "broadcast"
+    lower_bound: str = "joined"
     float_errors: str = "warns"
     out_shapes: str = "kept"
     assigned_shapes: str = "broadcast"
@@ -242,6 +267,7 @@ class Values:
     slices: str = "views"
     overlaps: str = "allowed"
     cumulated_number: str = "one element"
+    cumulated_axis: str = "refused"
     median_of_none: str = "nan"
     logsumexp_of_none: str = "minus infinity"
     divmod: str = "quotient and remainder"
@@ -251,8 +277,11 @@ class Values:
     integer_means: str = "in floats"
     real_angles: str = "sign"
     step_of_nan: str = "nan"
+    zero_log_of_nan: str = "nan"
+    summed_angles: str = "as computed"
     signless: str = "nan"
     assigned_0d: str = "written"
+    new_axes: str = "broadcast"
     correction: int = 0  # std and var divide by the count less this
     # Ops, in which a Python number or a 0-d array beside small floats is not rounded to them.
     wide_scalars: str = ""
@@ -266,6 +295,8 @@ class Values:
     shares_memory: str = ""
     # Ops that are refused of 0-d arrays.
     needs_dimension: str = ""
+    # Ops that are refused of arrays without elements.
+    needs_elements: str = ""
     # Ops that take arrays of one dimension alone.
     needs_vectors: str = ""
 
@@ -295,6 +326,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "halves": HALVES,
     "crossed_bounds": CROSSED_BOUNDS,
     "bound_shapes": BOUND_SHAPES,
+    "lower_bound": LOWER_BOUND,
     "float_errors": FLOAT_ERRORS,
     "out_shapes": OUT_SHAPES,
     "assigned_shapes": ASSIGNED_SHAPES,
@@ -303,6 +335,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "slices": SLICES,
     "overlaps": OVERLAPS,
     "cumulated_number": CUMULATED_NUMBER,
+    "cumulated_axis": CUMULATED_AXIS,
     "median_of_none": MEDIAN_OF_NONE,
     "logsumexp_of_none": LOGSUMEXP_OF_NONE,
     "divmod": DIVMOD,
@@ -312,6 +345,9 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "integer_means": INTEGER_MEANS,
     "real_angles": REAL_ANGLES,
     "step_of_nan": STEP_OF_NAN,
+    "zero_log_of_nan": ZERO_LOG_OF_NAN,
+    "summed_angles": SUMMED_ANGLES,
     "signless": SIGNLESS,
     "assigned_0d": ASSIGNED_0D,
+    "new_axes": NEW_AXES,
 }

@@ -30,10 +30,12 @@ _TITLES = {
     "halves": "round of a half",
     "crossed_bounds": "clamp between bounds of which the lower is the larger",
     "bound_shapes": "The bounds of clamp, where they are arrays",
+    "lower_bound": "clamp of integers above a Python int, and below another dtype",
     "float_errors": "Floats that overflow or are undefined",
     "out_shapes": "`out=` of another shape than the result",
     "assigned_shapes": "The shape of a value that `x[i] = value` assigns",
     "cumulated_number": "cumsum and cumprod of a 0-d array",
+    "cumulated_axis": "cumsum and cumprod of more dimensions, without an axis",
     "median_of_none": "The median of no elements",
     "logsumexp_of_none": "logsumexp of no elements",
     "divmod": "Python's divmod of arrays",
@@ -43,8 +45,11 @@ _TITLES = {
     "integer_means": "The mean of integers of 64 bits, where it is one",
     "real_angles": "angle of real numbers",
     "step_of_nan": "heaviside of NaN",
+    "zero_log_of_nan": "xlogy of 0 and NaN",
+    "summed_angles": "The imaginary part of logaddexp and logaddexp2",
     "signless": "Negative numbers and zero as float8_e8m0fnu",
     "assigned_0d": "`x[...] = value` of a 0-d array",
+    "new_axes": "`x[None] = value`",
     "scaled_sums": "`add` and `sub` of floats with `alpha`",
     "elements": "One element of an array, `x[0]`",
     "slices": "Some of an array, `x[1:]`",
@@ -83,14 +88,15 @@ def _ops_table(told: list[Dialect]) -> str:
     head = "| dialect | scalar not rounded to small floats | number / array by the reciprocal |"
     more = (
         " array / number by the reciprocal | step by step | in the memory of x |"
-        " refused of 0-d arrays | of vectors alone |"
+        " refused of 0-d arrays | refused of no elements | of vectors alone |"
     )
-    lines = [f"{head}{more} std, var divide by |", "|---|---|---|---|---|---|---|---|---|"]
+    lines = [f"{head}{more} std, var divide by |", "|---|---|---|---|---|---|---|---|---|---|"]
     for dialect in told:
         values = dialect.values
         listed = (
             values.wide_scalars, values.reciprocal_first, values.reciprocal_second,
-            values.stepwise, values.shares_memory, values.needs_dimension, values.needs_vectors,
+            values.stepwise, values.shares_memory, values.needs_dimension, values.needs_elements,
+            values.needs_vectors,
         )  # fmt: skip
         cells = [dialect.name, *map(_code, listed), f"n{' - 1' * values.correction}"]
         lines.append(f"| {' | '.join(cells)} |")

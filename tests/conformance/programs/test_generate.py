@@ -7,10 +7,11 @@ from collections import Counter
 
 import pytest
 
+import castwise as cw
 from castwise.conformance.grid import LITERALS, OPS
 from castwise.conformance.programs.generate import program
 from castwise.conformance.programs.program import MAKE, Program, Step, made, signature
-from castwise.conformance.programs.speaker import Menu, Side, find_speaker
+from castwise.conformance.programs.speaker import Menu, Raised, Side, find_speaker
 from castwise.conformance.value_notation import Held
 from castwise.conformance.value_operands import DTYPES
 
@@ -80,7 +81,9 @@ def test_a_framework_without_programs_is_refused() -> None:
         find_speaker("oneflow")
 
 
-@pytest.mark.parametrize("framework", ["keras", "mlx", "paddle", "tensorflow", "torch", "jax"])
+@pytest.mark.parametrize(
+    "framework", ["keras", "mlx", "paddle", "tensorflow", "tinygrad", "torch", "jax"]
+)
 def test_a_speaker_makes_reads_and_computes(framework: str) -> None:
     pytest.importorskip(framework)
     speaker = find_speaker(framework)
@@ -92,6 +95,24 @@ def test_a_speaker_makes_reads_and_computes(framework: str) -> None:
         joined = side.run(Step("c", "concat", operands=("a", "b")))
         assert isinstance(joined, Held)
         assert joined.shape == (4,)
+
+
+def test_tinygrad_writes_numbers_in_front_and_weak_arrays() -> None:
+    pytest.importorskip("tinygrad")
+    speaker = find_speaker("tinygrad")
+    one, weak = Held(None, (), (1,)), Held("int32*", (2,), (1, 2))
+    with speaker.session():
+        side = Side(speaker)
+        side.run(made("a", Held("int32", (), (3,))))
+        assert side.run(Step("b", "sub", operands=(one, "a"))) == Held("int32", (), (-2,))
+        assert side.run(Step("c", "maximum", operands=(one, "a"))) == Held("int32", (), (3,))
+        assert side.run(made("d", weak)) == weak
+        written = side.run(Step("d", "assign", "assigned", ("d", one), key=(0,)))
+        assert isinstance(written, Raised)  # it has no memory
+    read: dict[str, object] = {}
+    exec(f"{speaker.prelude}\nfound = {speaker.handed(weak)}", read)
+    array = cw.asarray(read["found"], dialect="tinygrad")
+    assert (array.weak_type, array.dtype.name, array.tolist()) == (True, "int32", [1, 2])
 
 
 @pytest.mark.parametrize("op", sorted({*OPS} - {"result_type", "promote_types", "can_cast"}))

@@ -36,6 +36,14 @@ class RecordedSpeaker:
         """The result itself."""
         return result
 
+    def handed(self, held: Held) -> str:
+        """The framework's own array."""
+        return self.array(held)
+
+    def array(self, held: Held) -> str:
+        """An array that holds these values."""
+        raise NotImplementedError
+
     def read(self, array: Any) -> Held | None:
         """What NumPy reads of an array of the framework."""
         dtype = self._recorder.dtype_of(array)

@@ -66,6 +66,9 @@ class Framework(Speaker, Protocol):
     dialect: str
     menu: Menu
 
+    def handed(self, held: Held) -> str:
+        """An array that castwise reads as a weak one, which it cannot make by itself."""
+
     def versions(self) -> dict[str, str]:
         """The versions the answers depend on."""
 

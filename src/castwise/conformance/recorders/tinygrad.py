@@ -41,14 +41,14 @@ _FLOAT8 = {
     "fp8e4m3fnuz": "float8_e4m3fnuz",
     "fp8e5m2fnuz": "float8_e5m2fnuz",
 }
-_METHODS = {
+METHODS = {
     "remainder": "mod",
     "bitwise_left_shift": "lshift",
     "bitwise_right_shift": "rshift",
     "concat": "cat",
 }
 # Their methods take reverse=True, which is how tinygrad's own operators put a number on the left.
-_REVERSIBLE = words(
+REVERSIBLE = words(
     "add sub mul div floor_divide remainder pow bitwise_and bitwise_or bitwise_xor "
     "bitwise_left_shift bitwise_right_shift"
 )
@@ -157,7 +157,7 @@ class TinygradRecorder:
         first, *others = operands
         if type(first) not in _NUMBERS or op == "where":
             return self._functions[op](*operands, **named)
-        if op in _REVERSIBLE and isinstance(others[0], self._tensor):
+        if op in REVERSIBLE and isinstance(others[0], self._tensor):
             return self._functions[op](others[0], first, reverse=True, **named)
         return self._functions[op](self._tensor(first), *others, **named)
 
@@ -193,7 +193,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
     from tinygrad import Tensor
     from tinygrad.dtype import least_upper_dtype
 
-    named = {op: _METHODS.get(op, op) for op in OPS}
+    named = {op: METHODS.get(op, op) for op in OPS}
     functions = {op: getattr(Tensor, name) for op, name in named.items() if hasattr(Tensor, name)}
     functions["floor_divide"] = partial(Tensor.div, rounding_mode="floor")
     functions["cumprod"] = partial(Tensor.cumprod, axis=0)

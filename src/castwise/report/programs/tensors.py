@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from castwise.conformance.programs.program import Step
-from castwise.conformance.programs.speaker import Speaker
+from castwise.conformance.programs.speaker import Framework
 from castwise.conformance.programs.spelling import AxisWords, arguments, numbers
 from castwise.conformance.recorders.numpy_values import numpy_held
 from castwise.conformance.value_notation import Held
@@ -21,7 +21,7 @@ _MISSING = re.compile(r"the backend \w+ has (no|nothing)|not implemented for '")
 class TensorSpeaker:
     """Tensors of a backend under a dialect."""
 
-    def __init__(self, dialect: str, backend: str, framework: Speaker) -> None:
+    def __init__(self, dialect: str, backend: str, framework: Framework) -> None:
         self._framework = framework
         self._home = f'dialect="{dialect}", backend="{backend}"'
         # A weak array is handed over by its framework.
@@ -38,7 +38,7 @@ class TensorSpeaker:
     def array(self, held: Held) -> str:
         dtype, values = str(held.dtype), numbers(held)
         if dtype.endswith("*"):
-            return f"cw.asarray({self._framework.array(held)}, {self._home})"
+            return f"cw.asarray({self._framework.handed(held)}, {self._home})"
         made = f'cw.asarray({values or "[]"}, dtype="{dtype}", {self._home})'
         return f"cw.array_api.reshape({made}, {held.shape})" if values is None else made
 

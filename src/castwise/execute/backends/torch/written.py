@@ -42,11 +42,18 @@ def pow(x: Any, y: Any) -> Any:
     return torch.pow(x.float(), y).type(x.dtype) if is_small else torch.pow(x, y)
 
 
+_FAR = 1 << 20
+_WIDER_THAN_INT32 = (torch.int64, torch.uint32, torch.uint64)
+
+
 def ldexp(x: Any, y: Any) -> Any:
     """x * 2**y; of integers y exactly, until the product is rounded."""
     if y.is_floating_point() or y.is_complex():
         return x * torch.pow(2.0, _beside(x, y))
-    return torch.ldexp(x, _beside(x, y).to(torch.int32))
+    near = _beside(x, y)
+    if near.dtype in _WIDER_THAN_INT32:
+        near = near.to(torch.float64).clamp(-_FAR, _FAR)  # beyond which nothing is left to shift
+    return torch.ldexp(x, near.to(torch.int32))
 
 
 def _beside(x: Any, y: Any) -> Any:
