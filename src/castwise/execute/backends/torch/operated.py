@@ -50,9 +50,14 @@ class _Waiting(MetaPathFinder):
 
 def _teach(module: ModuleType, tensor: type) -> None:
     """Gives torch's compiler the handlers it looks for by their names and has not; they decline
-    what is not of this class, which then ends as it did."""
-    operators: Any = module.BuiltinVariable
-    user_defined: Any = sys.modules[f"{module.__package__}.user_defined"].UserDefinedObjectVariable
+    what is not of this class, which then ends as it did. A torch that is built otherwise is left
+    as it is."""
+    beside = sys.modules.get(f"{module.__package__}.user_defined")
+    operators: Any = getattr(module, "BuiltinVariable", None)
+    user_defined: Any = getattr(beside, "UserDefinedObjectVariable", None)
+    found = getattr(operators, "call_function_handler_cache", None)
+    if user_defined is None or found is None:
+        return
 
     def is_own(variable: Any) -> bool:
         return isinstance(variable, user_defined) and issubclass(variable.value_type, tensor)
@@ -73,4 +78,4 @@ def _teach(module: ModuleType, tensor: type) -> None:
     for name, handler in handlers.items():
         if not hasattr(operators, name):  # a torch that has learned it needs no teaching
             setattr(operators, name, handler)
-    operators.call_function_handler_cache.clear()  # what it found before, without them
+    found.clear()  # what it found before, without them
