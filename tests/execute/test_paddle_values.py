@@ -33,6 +33,7 @@ def on(values: Any, dtype: str, backend: str) -> cw.Tensor:
         ("radians", "int8", [100, 127], [0, 0]),
         ("radians", "bool", [True, False], [True, False]),
         ("var", "int64", [1, 2, 4], 2),
+        ("angle", "float64", [-0.0, -1.0, 1.0], [0.0, 3.141592653589793, 0.0]),
         ("var", "int32", [1, 2, 4], 2),
         ("exp", "complex128", [1 + 0j], [2.7182817459106445 + 0j]),
     ],

@@ -284,6 +284,7 @@ PADDLE = Dialect(
         divmod="refused",
         place_of_nan="passed over",
         step_of_nan="zero",
+        real_angles="below zero or NaN",
         shares_memory="positive real imag",
         stepwise="hypot degrees radians atan2 exp sigmoid poisson_nll_loss",
         retyped_first="eq ne lt le gt ge logical_and logical_or logical_xor",
