@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from castwise.conformance.recorder import Cell, read_cells, read_header
+from castwise.engine.composed import composition
 from castwise.engine.decide import decide
-from castwise.engine.decision import Refusal
+from castwise.engine.decision import Question, Refusal
 from castwise.engine.forms import rebinds
+from castwise.engine.plan import plan_of
 from castwise.frameworks.catalog import dialect_named
 from castwise.frameworks.dialect import Dialect, Rule, parse_edges
 from castwise.report.verify import question_for
@@ -53,7 +55,17 @@ def answered(cell: Cell, dialect: Dialect) -> object:
     except Refusal as refusal:
         return "!", refusal.by_value
     has_notes, is_new = bool(decision.notes), rebinds(question)
-    return decision.result, decision.compute, decision.is_weak, has_notes, is_new
+    steps = steps_that_show(question)
+    return decision.result, decision.compute, decision.is_weak, has_notes, is_new, steps
+
+
+def steps_that_show(question: Question) -> str:
+    """The steps of an op that are seen in its values, though they may change no dtype."""
+    if question.op.name not in question.dialect.values.stepwise.split():
+        return ""
+    plan = plan_of(question.op, question.dialect, question.form)
+    composed = composition(plan, question.operands)
+    return composed.program if composed else ""
 
 
 def changes_an_answer(varied: Dialect, original: Dialect, ops: list[str]) -> bool:

@@ -16,7 +16,7 @@ from castwise.report.value_table import value_tables
 def test_every_field_but_the_lists_of_ops_names_its_choices() -> None:
     others = {
         "correction", "wide_scalars", "reciprocal_first", "reciprocal_second", "shares_memory",
-        "needs_dimension", "needs_elements", "needs_vectors", "stepwise",
+        "needs_dimension", "needs_elements", "needs_vectors", "stepwise", "retyped_first",
     }  # fmt: skip
     assert {f.name for f in fields(Values)} == set(CHOICES) | others
 

@@ -12,7 +12,7 @@ from castwise.engine.conversion import own_array
 from castwise.engine.decision import Decision, Question, step_text
 from castwise.engine.plan import Plan
 from castwise.engine.scalars import Say
-from castwise.frameworks.dialect import Composed
+from castwise.frameworks.dialect import Composed, Dialect
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.notation import parse_scalar
 from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand
@@ -57,7 +57,9 @@ def composed_dtypes(
                 say(f"{plan.op.name} casts {array} to {target}.")
             return replace(array, dtype=dtype(str(target)), value=None)
         given = tuple([evaluated(argument) for argument in arguments])
-        decision = decide(_step(plan, name, given))
+        if name == "array":
+            return replace(own_array(plan, given[0]), role=Role.ARRAY, shape=None)
+        decision = decide(step_question(plan.dialect, name, given))
         computed.append(decision.compute)
         lacking.extend(decision.notes)
         if say:
@@ -96,11 +98,11 @@ def parse_program(text: str) -> Term:
     return name, tuple([parse_program(part) for part in parts])
 
 
-def _step(plan: Plan, name: str, given: tuple[Operand, ...]) -> Question:
+def step_question(dialect: Dialect, name: str, given: tuple[Operand, ...]) -> Question:
     """The question a step asks: of an operator where a symbol is written, in place with a `_`."""
     if name.isidentifier():
-        return Question(op(name.rstrip("_")), given, plan.dialect, inplace=name.endswith("_"))
-    return Question(op_of_symbol(name, len(given)), given, plan.dialect, "operator")
+        return Question(op(name.rstrip("_")), given, dialect, inplace=name.endswith("_"))
+    return Question(op_of_symbol(name, len(given)), given, dialect, "operator")
 
 
 def _is_meant(plan: Plan, composed: Composed, operands: tuple[Operand, ...]) -> bool:

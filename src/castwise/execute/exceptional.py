@@ -32,6 +32,7 @@ from castwise.execute.shape_rules import (
     made_array,
     takes_first,
 )
+from castwise.execute.value_functions import variance_in_integers
 from castwise.frameworks.value_rules import Values
 from castwise.vocab.dtypes import DType, dtype
 
@@ -265,16 +266,43 @@ def _is_clamp(function: Function, at: Place) -> Function:
     if rule == "upper":
         return function
 
+    if rule == "raises":
+        return _within_order(function, at)
+
     def clamped(x: Any, *bounds: Any) -> Any:
         if len(bounds) < 2:
             return function(x, *bounds)
-        if rule == "lower":
-            return at.do("maximum", at.do("minimum", x, bounds[1]), bounds[0])
-        if at.has_any(at.do("gt", *bounds)):
-            raise UsageError("clamp between bounds of which the lower is the larger one.")
+        return at.do("maximum", at.do("minimum", x, bounds[1]), bounds[0])
+
+    return clamped
+
+
+def _within_order(function: Function, at: Place) -> Function:
+    """clamp between bounds that leave a number; NaN is not in order, even with itself."""
+    negation = function_for(at.backend, "logical_not", dtype("bool"))
+
+    def clamped(x: Any, *bounds: Any) -> Any:
+        if bounds and at.has_any(negation(at.do("le", bounds[0], bounds[-1]))):
+            raise UsageError(
+                "clamp between bounds that are no lower and upper one raises in this dialect: "
+                "the lower is the larger one, or one is NaN."
+            )
         return function(x, *bounds)
 
     return clamped
+
+
+def _is_variance(function: Function, at: Place) -> Function:
+    """The variance of integers, where it is computed in integers."""
+    if at.compute.kind != "int" or at.values.integer_variance == "in floats":
+        return function
+
+    def computed(x: Any, **options: Any) -> Any:
+        if 0 in x.shape:
+            return function(x, **options)
+        return variance_in_integers(at.backend, at.compute, x, **options)
+
+    return computed
 
 
 def _is_root(function: Function, at: Place) -> Function:
@@ -380,6 +408,7 @@ _RULES: dict[str, Rules] = {
     "clamp_by_first": (_is_clamp, takes_first),
     "angle": (_is_angle,),
     "mean": (is_mean,),
+    "var": (_is_variance,),
     "heaviside": (_is_step,),
     "xlogy": (_is_log_product,),
     **dict.fromkeys(("logaddexp", "logaddexp2"), (_is_log_sum,)),

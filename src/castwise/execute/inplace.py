@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from castwise.engine.decision import Question
 from castwise.engine.forms import rebinds, takes_result
 from castwise.errors import PromotionError, UsageError
 from castwise.execute import tracing
@@ -69,9 +70,11 @@ def _stored(
     question, result = plan.decision.question, plan.decision.result
     if target._keeps_dtype and result is not target.dtype:
         raise would_change(str(question), target, result)
+    if result is not target.dtype and any(other is target for other in operands[1:]):
+        _check_itself(question, target)
     values = run(plan, operands, options)
     is_fitting = tuple(values.shape) == target.shape
-    if not is_fitting and (target._keeps_dtype or not takes_result(question)):
+    if not is_fitting and (target._keeps_dtype or not _takes_shape(question)):
         raise UsageError(
             f"{question.op.name} in place gives the shape {tuple(values.shape)}, the tensor has "
             f"{target.shape}: use the op out of place, or reshape."
@@ -83,6 +86,21 @@ def _stored(
     if plan.kind.is_weak is not target._kind.is_weak:
         target._kind = target._kind.with_(is_weak=plan.kind.is_weak)
     return target
+
+
+def _takes_shape(question: Question) -> bool:
+    return takes_result(question) and question.dialect.values.retyped_shapes == "taken"
+
+
+def _check_itself(question: Question, target: Tensor) -> None:
+    """Raises where an array that takes another dtype in place is its own operand, and the dialect
+    changes it before it is read."""
+    is_retyped = question.op.name in question.dialect.values.retyped_first.split()
+    if is_retyped and 0 not in target.shape:
+        raise PromotionError(
+            f"{question} is refused in {question.dialect.name} with the array itself, which takes "
+            "the other dtype before it is read: use the op out of place."
+        )
 
 
 def fills(given: tuple[int, ...], held: tuple[int, ...]) -> bool:

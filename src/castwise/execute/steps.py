@@ -60,7 +60,8 @@ class Steps:
     @property
     def defaults(self) -> dict[str, Any]:
         """The options that the dialect gives where the caller gives none."""
-        corrects = self.values is not None and self.values.correction and self.op in ("std", "var")
+        is_spread = self.op in ("std", "var", "std_of_integers")
+        corrects = is_spread and self.values is not None and self.values.correction
         return {"correction": 1.0} if corrects else {}
 
     def takes(self, backend: Backend) -> list[Take | None]:

@@ -8,14 +8,13 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from castwise.engine.ask import answer
-from castwise.engine.composed import Term, composition, parse_program
+from castwise.engine.composed import Term, composition, parse_program, step_question
 from castwise.engine.decision import Decision, Question
 from castwise.engine.plan import plan_of
 from castwise.execute.steps import Converted, Entry, Number, Program, Step, Steps, steps_of
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.notation import parse_scalar
 from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand
-from castwise.vocab.ops import op
 
 Change: TypeAlias = Callable[[Steps, Decision], Steps]
 
@@ -38,6 +37,8 @@ def stepwise(steps: Steps, decision: Decision, change: Change) -> Steps | None:
     if question.op.family == "losses" and program[0] == "mean":
         program = program[1][0]  # the mean is taken in the end, or what the caller asks for instead
     _, step = _planned(program, question, change)
+    if isinstance(step, Converted):
+        step = step.part  # the result becomes what was decided in any case
     entries = tuple([None] * len(steps.entries))
     return replace(steps, entries=entries, program=Program(step, steps))
 
@@ -59,8 +60,8 @@ def _planned(term: Term, question: Question, change: Change) -> tuple[Operand, A
         return replace(operand, dtype=target, value=None), Converted(part, target)
     found = [_planned(argument, question, change) for argument in arguments]
     operands = tuple([operand for operand, _ in found])
-    decision = answer(Question(op(name), operands, question.dialect))
-    steps = change(steps_of(decision, name), decision)
+    decision = answer(step_question(question.dialect, name, operands))
+    steps = change(steps_of(decision, decision.question.op.name), decision)
     entries = [
         Entry(decision.compute) if isinstance(given, Number) and not operand.is_scalar else entry
         for entry, (operand, given) in zip(steps.entries, found, strict=True)

@@ -135,6 +135,35 @@ class TakesAlpha(Protocol):
     takes_alpha: bool
 
 
+def _std_of_integers(backend: Backend, compute: DType) -> Function:
+    """The root of the variance in integers, as a float."""
+
+    def computed(x: Any, **options: Any) -> Any:
+        variance = variance_in_integers(backend, backend.dtype_of(x), x, **options)
+        return function_for(backend, "sqrt", compute)(backend.cast(variance, compute))
+
+    return computed
+
+
+def variance_in_integers(
+    backend: Backend, held: DType, x: Any, *, axis: Any = None, correction: float = 0,
+    keepdims: bool = False,
+) -> Any:  # fmt: skip
+    """The variance from a mean without its fraction, and without one itself."""
+    do = functools.partial(function_for, backend, compute=held)
+    axis = axis if x.shape else None  # one number has no axis, and any will do
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    count = math.prod(x.shape if axis is None else [x.shape[a] for a in axes])
+    away = x if 0 in x.shape else do("sub")(
+        x, backend.cast(do("mean")(x, axis=axis, keepdims=True), held)
+    )  # fmt: skip
+    squares = do("sum")(do("mul")(away, away), axis=axis, keepdims=keepdims)
+    divisor = backend.number(max(count - int(correction), 1), held)
+    squares = backend.cast(squares, held)
+    whole = do("sub")(squares, do("fmod")(squares, divisor))
+    return do("floor_divide")(whole, divisor)
+
+
 def _scaled(op: str, backend: Backend, compute: DType) -> Function:
     """x + alpha * y, rounded after each step."""
     function, times = function_for(backend, op, compute), function_for(backend, "mul", compute)
@@ -275,6 +304,7 @@ WRITTEN: dict[str, Callable[[Backend, DType], Function]] = {
     "div_of_arrays": _div_of_arrays,
     "pow_or_root": _power_or_root,
     "truncated_quotient": _truncated_quotient,
+    "std_of_integers": _std_of_integers,
     "clamp_by_first": lambda backend, compute: function_for(backend, "clamp", compute),
     **{f"{op}_scaled": functools.partial(_scaled, op) for op in ("add", "sub")},
     **{f"{op}_scaled_once": functools.partial(_scaled_once, op) for op in ("add", "sub")},

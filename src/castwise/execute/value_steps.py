@@ -28,7 +28,8 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
     if steps.op != decision.question.op.name:
         return steps  # a function that is only decided as this op is
     changes = (
-        _rounded, _scaled, _named_otherwise, _divided_in_place, _true_number, _lifted, _reciprocal,
+        _rounded, _scaled, _named_otherwise, _deviation, _divided_in_place, _true_number, _lifted,
+        _reciprocal,
         _inverse, _wide_scalar, _large_exponent, _exponent, _half_exponent, _bounded, _compared,
     )  # fmt: skip
     by_steps = stepwise(steps, decision, under_rules)
@@ -71,6 +72,14 @@ def _named_otherwise(steps: Steps, decision: Decision) -> Steps | None:
     if steps.op == "gelu" and values.gelu == "tanh":
         return replace(steps, op="gelu_tanh")
     return None
+
+
+def _deviation(steps: Steps, decision: Decision) -> Steps | None:
+    """std of integers, where it is the root of a variance in integers."""
+    is_whole = decision.question.dialect.values.integer_variance == "in integers"
+    if steps.op != "std" or not is_whole or decision.question.operands[0].kind != "int":
+        return None
+    return replace(steps, op="std_of_integers", entries=(None,) * len(steps.entries))
 
 
 def _is_named(names: str, decision: Decision) -> bool:

@@ -176,6 +176,7 @@ def _check_values(values: Values) -> None:
     _check_key(values.stepwise)
     _check_key(values.shares_memory)
     _check_key(values.needs_elements)
+    _check_key(values.retyped_first)
     if values.correction not in (0, 1):
         raise UsageError(f"correction is 0 or 1, not {values.correction!r}.")
 

@@ -24,7 +24,7 @@ class Composed:
     """An op that is made of others, for the operands it names (all, where nothing is named)."""
 
     # "sub(exp(x), *(y, x))", the operands being x y z: a name is a function, a symbol an operator,
-    # "mul_" in place, and "cast(x, int32)" no op.
+    # "mul_" in place; "cast(x, int32)" is no op, nor "array(x)", which gives a 0-d one dimensions.
     program: str
     kinds: str = ""  # kinds or dtypes of the first operand; "foreign" for an only_absorbed one
     roles: str = ""  # roles of the first operand, by the names of Role

@@ -41,6 +41,7 @@ _BESIDE = {name: {"int": "int64", "float": "float32"} for name in _WIDE_UNSIGNED
 _OLD_NUMPY_SCALARS = (
     "bool -> bool; int8 int16 int64 uint8 uint16 uint64 -> int; float -> float; complex -> complex"
 )
+_SINGLE = "ZERO_D NUMPY_ZERO_D NUMPY_SCALAR SCALAR"
 
 # Promoted to, but without a kernel on the CPU: seen as "Select CPU operator[...] fail". (* and / of
 # complex with real operands, and most mixtures of unsigned ones, lack one for the pair.)
@@ -59,7 +60,8 @@ _NO_KERNEL = {
     "fmin": "int float",
     "ge gt huber_loss le lt threshold": "bfloat16 complex",
     "logsumexp": "bool int64 bfloat16 complex",
-    "matmul": f"bool {_WIDE_UNSIGNED} bfloat16",
+    "matmul inner": f"bool {_WIDE_UNSIGNED} bfloat16",
+    "cross": "bool bfloat16",
     "minimum pow sign square": "bool bfloat16",
     "neg": "bool",
     "real": "uint8 bfloat16",
@@ -79,7 +81,8 @@ _OPS = {
     # NumPy's own operators take a tensor for an array.
     "*/operator": Rule(numpy_left_decider="numpy@1", numpy_refuses="bfloat16"),
     # The primitives that promote by rank, as torch does: 0-d tensors and numbers give way.
-    "mul div concat": Rule(scalars="kinds first", numbers_as="0-d arrays", reaches=_EDGES),
+    "mul div concat kron": Rule(scalars="kinds first", numbers_as="0-d arrays", reaches=_EDGES),
+    "outer": Rule(composes=(Composed("mul(array(x), y)"),)),  # it makes a column of the first
     "mul/operator div/operator": Rule(numbers_as="numbers"),
     # a / tensor is tensor.reciprocal() * a.
     "div/operator": Rule(
@@ -113,6 +116,15 @@ _OPS = {
             Composed("mul(x, y)", exponent_roles="ZERO_D"),
         )
     ),
+    # The same, by the operator, which takes NumPy's scalars too.
+    "inner": Rule(
+        composes=(
+            Composed("*(x, y)", roles=_SINGLE),
+            Composed("*(x, y)", exponent_roles=_SINGLE),
+        )
+    ),
+    "vecdot": Rule(composes=(Composed("sum(*(x, y))"),)),
+    "cross": Rule(joins="keeps first"),
     "hypot": Rule(numpy_scalars=_OLD_NUMPY_SCALARS),
     "logaddexp logaddexp2": Rule(refuses="bool int complex"),
     "copysign": Rule(
@@ -145,8 +157,8 @@ _OPS = {
         out_of_range="wraps",
         numpy_scalars="int -> int; float complex64 -> float; complex128 -> complex",
     ),
-    "matmul dot stack allclose isclose nextafter heaviside bitwise_left_shift bitwise_right_shift"
-    " lerp addcmul": Rule(same_dtype=True),
+    "matmul dot inner stack allclose isclose nextafter heaviside bitwise_left_shift"
+    " bitwise_right_shift lerp addcmul": Rule(same_dtype=True),
     "allclose isclose": Rule(refuses=f"{_WIDE_UNSIGNED} complex"),
     "clamp": Rule(refuses="bool", floats_lift=True, beside={}),
     "lerp": Rule(compared=2, refuses_compute="bool int float64 complex"),

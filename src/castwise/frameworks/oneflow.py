@@ -22,7 +22,7 @@ _NO_KERNEL = {
     "atan2 isfinite isinf isnan l1_loss matmul median": "bool float16 bfloat16",
     "clamp clamp_min clamp_max": "uint8",
     "where": "uint8 float16 bfloat16",
-    "dot": "bool int float16 bfloat16",
+    "dot cross": "bool int float16 bfloat16",
     "sum": "int16 uint64 int128",
     "cumsum": "int16 uint64 int128 float16 bfloat16",
     "prod": f"float16 bfloat16 {_INTERNAL}",
@@ -50,7 +50,7 @@ _OPS = {
     "mul div floor_divide remainder fmod pow": Rule(refuses_numbers="bool"),
     "div/inplace": Rule(refuses_numbers=""),
     "floor_divide remainder fmod clamp_min clamp_max": Rule(takes_scalars="last"),
-    "maximum minimum atan2 logaddexp dot addcmul": Rule(takes_scalars="none"),
+    "maximum minimum atan2 logaddexp dot addcmul addcdiv": Rule(takes_scalars="none"),
     # `a += array` casts the array to a's dtype, where the others look at the common dtype.
     "add/inplace": Rule(joins="first array"),
     "floor_divide/inplace remainder/inplace pow/inplace bitwise_and/inplace bitwise_or/inplace"
@@ -71,7 +71,9 @@ _OPS = {
     "argmax argmin var concat dot": Rule(refuses_zero_d=True),
     "clamp clamp_min clamp_max": Rule(joins="keeps first", refuses_compute="bool bfloat16"),
     "addcmul": Rule(composes=(Composed("add(x, mul(mul(y, z), 1))"),)),
-    "addcmul/inplace": Rule(output="any"),
+    "addcdiv": Rule(composes=(Composed("add(x, mul(div(y, z), 1))"),)),
+    "addcmul/inplace addcdiv/inplace": Rule(output="any"),
+    "cross": Rule(joins="keeps first", needs_rank=1),
     "l1_loss": Rule(computes="bool float", otherwise="refused"),
     "mse_loss": Rule(
         composes=(

@@ -51,7 +51,8 @@ ALIASES = {
 # Promoted to, but without a kernel on the CPU. Some dtypes of add, sub, mul and div are not here:
 # a tensor with a number has kernels that two tensors lack.
 _NO_KERNEL = {
-    "add sub mul div eq ne lt le gt ge copysign neg sum stack isinf log": _NEW,
+    "add sub mul outer div eq ne lt le gt ge copysign neg sum stack isinf log": _NEW,
+    "degrees radians": _NEW,
     "concat": "uint16 uint32 uint64",
     "copysign floor ceil floor_divide": "complex",
     "isinf log exp floor ceil floor_divide": f"bool {_NEW}",
@@ -65,7 +66,7 @@ _NO_KERNEL = {
     "real imag": "bool int float",
     "isfinite isnan": f"bool {_SMALL_INTEGERS} {_NEW}",
     "pow": f"bool {_SMALL_INTEGERS} {_NEW} float16",
-    "abs conj cumprod dot matmul prod remainder round square": (
+    "abs conj cumprod dot matmul inner cross prod remainder round square": (
         f"bool {_SMALL_INTEGERS} {_NEW} {_HALVES}"
     ),
     "clamp fmax fmin heaviside max min std trunc var": (
@@ -86,6 +87,15 @@ _NO_KERNEL = {
 _NUMPY_SCALARS = (
     "float64 -> float; complex128 -> complex; int32 int64 float16 float32 complex64 -> array;"
     " bool int8 int16 uint8 uint16 uint32 uint64 -> refused"
+)
+
+_ATAN2_OF_INTEGERS = "cast(atan2(cast(x, float32), cast(y, float32)), float64)"
+# Of complex128 the power of e, the cosine and the sine are those of float32, not their products.
+_EXP_OF_COMPLEX128 = (
+    "mul(cast(cast(exp(cast(cast(real(x), float32), float64)), float32), complex128),"
+    " add(cast(cast(cos(cast(cast(imag(x), float32), float64)), float32), complex128),"
+    " mul(cast(cast(sin(cast(cast(imag(x), float32), float64)), float32), complex128),"
+    " cast(1j, complex128))))"
 )
 
 _OPS = {
@@ -124,8 +134,10 @@ _OPS = {
     " bitwise_and/function bitwise_or/function bitwise_xor/function bitwise_left_shift/function"
     " bitwise_right_shift/function maximum/function minimum/function fmax/function fmin/function"
     " atan2/function nextafter/function logaddexp/function heaviside/function dot/function"
-    " matmul/function allclose/function isclose/function mse_loss/function l1_loss/function"
-    " huber_loss/function poisson_nll_loss/function hypot": Rule(takes_scalars="none"),
+    " matmul/function inner outer kron allclose/function isclose/function mse_loss/function"
+    " l1_loss/function huber_loss/function poisson_nll_loss/function hypot": Rule(
+        takes_scalars="none"
+    ),
     "eq/function floor_divide/function remainder/function pow/function copysign/function"
     " lerp/function": Rule(takes_scalars="last"),
     # The methods look at the shape of the other operand, which a number has none of.
@@ -156,10 +168,26 @@ _OPS = {
     ),
     "signbit": Rule(refuses=_FLOAT8),
     "nextafter": Rule(integers_become_float=False),
-    "atan2": Rule(integers_become_float=False, converts="int32 int64 -> float64"),
-    "hypot": Rule(composes=(Composed("sqrt(add(pow(x, 2), pow(y, 2)))"),)),
+    # Integers are computed in float32, though the result is float64.
+    "atan2": Rule(
+        integers_become_float=False,
+        composes=tuple(
+            Composed(_ATAN2_OF_INTEGERS, kinds=dtype, exponent_kinds=dtype)
+            for dtype in ("int32", "int64")
+        ),
+    ),
+    "hypot": Rule(
+        computes="float complex",
+        composes=(
+            Composed("sqrt(add(square(x), square(y)))", "int32 int64"),  # which wrap
+            Composed("sqrt(add(pow(x, 2), pow(y, 2)))"),
+        ),
+    ),
     "hypot/inplace": Rule(zero_d_as_arrays=True),
-    "poisson_nll_loss": Rule(composes=(Composed("mean(sub(exp(x), mul(y, x)))"),)),
+    "poisson_nll_loss": Rule(
+        computes="float complex", composes=(Composed("sub(exp(x), mul(y, x))"),)
+    ),
+    "mse_loss": Rule(computes="int float complex"),
     # The rest of the binary ops do not promote: a kernel is looked for by one operand's dtype.
     "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift heaviside allclose"
     " concat lerp": Rule(same_dtype=True),
@@ -180,6 +208,22 @@ _OPS = {
         mixes=f"int32 int64 -> float32; float64 -> complex128;"
         f" uint8 int16 {_HALVES} float32 -> complex",
     ),
+    # Of an array without dimensions it is the product.
+    "inner": Rule(
+        joins="onto real first",
+        mixes=f"int32 int64 -> float32; float64 -> complex128;"
+        f" uint8 int16 {_HALVES} float32 -> complex",
+        composes=(
+            Composed("mul(x, y)", roles="ZERO_D"),
+            Composed("mul(x, y)", exponent_roles="ZERO_D"),
+        ),
+    ),
+    "kron": Rule(
+        joins="onto real first",
+        mixes=f"float64 -> complex128; uint8 int16 {_HALVES} float32 -> complex",
+    ),
+    "outer": Rule(zero_d_as_arrays=True),  # it gives both two dimensions
+    "vecdot": Rule(composes=(Composed("sum(*(conj(x), y))"),)),
     # Here the right operand is first made like the left.
     "matmul/operator": Rule(
         mixes="bool int float -> bool int float; float32 float64 complex -> complex"
@@ -188,7 +232,15 @@ _OPS = {
     "clamp/inplace": Rule(joins="onto first", mixes=ANY_MIXES, adapts="bool int float complex"),
     "positive": Rule(refuses="bool", because="+ is not for booleans"),
     "neg sign round mean var": Rule(computes="bool int float complex"),
-    "exp log degrees radians": Rule(integers_become_float=False, converts="int32 int64 -> float32"),
+    "exp log": Rule(integers_become_float=False, converts="int32 int64 -> float32"),
+    "degrees radians": Rule(computes="bool int float complex"),
+    # The factor is cast to the dtype first: 57 and 0.
+    "degrees": Rule(composes=(Composed("*(x, 57)", _SMALL_INTEGERS),)),
+    "radians": Rule(composes=(Composed("*(x, 0)", _SMALL_INTEGERS),)),
+    "exp": Rule(composes=(Composed(_EXP_OF_COMPLEX128, "complex128"),)),
+    "sigmoid": Rule(
+        composes=(Composed("reciprocal(add(exp(neg(x)), cast(1, complex128)))", "complex128"),)
+    ),
     "angle reciprocal/inplace rsqrt/inplace sigmoid/inplace sin/inplace sqrt/inplace"
     " tanh/inplace": Rule(integers_become_float=False),
     "logsumexp": Rule(integers_become_float=True),
@@ -232,7 +284,12 @@ PADDLE = Dialect(
         divmod="refused",
         place_of_nan="passed over",
         step_of_nan="zero",
-        shares_memory="positive",
+        real_angles="below zero or NaN",
+        shares_memory="positive real imag",
+        stepwise="hypot degrees radians atan2 exp sigmoid poisson_nll_loss",
+        retyped_first="eq ne lt le gt ge logical_and logical_or logical_xor",
+        retyped_shapes="kept",
+        integer_variance="in integers",
     ),
     ops=_OPS,
     prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",

@@ -116,7 +116,7 @@ HALVES = {"even": "to the even neighbour", "away": "away from zero"}
 CROSSED_BOUNDS = {
     "upper": "the upper bound",
     "lower": "the lower bound",
-    "raises": "it raises",
+    "raises": "it raises, and where one of the bounds is NaN",
 }
 # The bounds of clamp beside the array they bound.
 BOUND_SHAPES = {
@@ -165,6 +165,11 @@ OVERLAPS = {
     "allowed": "it is read before anything is written",
     "refused": "it is refused",
 }
+# An op in place, where the array takes another dtype and the result has another shape.
+RETYPED_SHAPES = {
+    "taken": "the array takes the shape too",
+    "kept": "it is refused",
+}
 # cumsum and cumprod of a 0-d array.
 CUMULATED_NUMBER = {"one element": "they have one element", "0-d": "they are 0-d"}
 # The same of more dimensions, where no axis is given.
@@ -200,6 +205,11 @@ PLACE_OF_NAN = {
 INTEGER_MEANS = {
     "in floats": "in float64, which has room for 53 bits",
     "in integers": "their sum, which may wrap, over their number, without its fraction",
+}
+# std and var of integers.
+INTEGER_VARIANCE = {
+    "in floats": "the integers are made floats, if the result is one",
+    "in integers": "from the mean without its fraction, in integers; std is the root of that",
 }
 # angle of real numbers.
 REAL_ANGLES = {
@@ -266,6 +276,7 @@ class Values:
     elements: str = "copies"
     slices: str = "views"
     overlaps: str = "allowed"
+    retyped_shapes: str = "taken"
     cumulated_number: str = "one element"
     cumulated_axis: str = "refused"
     median_of_none: str = "nan"
@@ -275,6 +286,7 @@ class Values:
     extremes_of_none: str = "raises"
     place_of_nan: str = "taken"
     integer_means: str = "in floats"
+    integer_variance: str = "in floats"
     real_angles: str = "sign"
     step_of_nan: str = "nan"
     zero_log_of_nan: str = "nan"
@@ -293,6 +305,9 @@ class Values:
     stepwise: str = ""
     # Ops whose result lies in the memory of their operand: what is written into one shows in both.
     shares_memory: str = ""
+    # Ops that give an array another dtype in place before they read their operands: the array may
+    # not be one of them.
+    retyped_first: str = ""
     # Ops that are refused of 0-d arrays.
     needs_dimension: str = ""
     # Ops that are refused of arrays without elements.
@@ -334,6 +349,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "elements": ELEMENTS,
     "slices": SLICES,
     "overlaps": OVERLAPS,
+    "retyped_shapes": RETYPED_SHAPES,
     "cumulated_number": CUMULATED_NUMBER,
     "cumulated_axis": CUMULATED_AXIS,
     "median_of_none": MEDIAN_OF_NONE,
@@ -343,6 +359,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "extremes_of_none": EXTREMES_OF_NONE,
     "place_of_nan": PLACE_OF_NAN,
     "integer_means": INTEGER_MEANS,
+    "integer_variance": INTEGER_VARIANCE,
     "real_angles": REAL_ANGLES,
     "step_of_nan": STEP_OF_NAN,
     "zero_log_of_nan": ZERO_LOG_OF_NAN,

@@ -43,6 +43,7 @@ _TITLES = {
     "extremes_of_none": "max and min of no elements",
     "place_of_nan": "argmax and argmin of floats, of which one is NaN",
     "integer_means": "The mean of integers of 64 bits, where it is one",
+    "integer_variance": "std and var of integers",
     "real_angles": "angle of real numbers",
     "step_of_nan": "heaviside of NaN",
     "zero_log_of_nan": "xlogy of 0 and NaN",
@@ -54,6 +55,7 @@ _TITLES = {
     "elements": "One element of an array, `x[0]`",
     "slices": "Some of an array, `x[1:]`",
     "overlaps": "An array assigned to a part of itself",
+    "retyped_shapes": "An op in place that changes the dtype, with a result of another shape",
 }
 
 
@@ -88,15 +90,15 @@ def _ops_table(told: list[Dialect]) -> str:
     head = "| dialect | scalar not rounded to small floats | number / array by the reciprocal |"
     more = (
         " array / number by the reciprocal | step by step | in the memory of x |"
-        " refused of 0-d arrays | refused of no elements | of vectors alone |"
+        " refused of 0-d arrays | refused of no elements | of vectors alone | not of itself in place |"
     )
-    lines = [f"{head}{more} std, var divide by |", "|---|---|---|---|---|---|---|---|---|---|"]
+    lines = [f"{head}{more} std, var divide by |", f"|{'---|' * 11}"]
     for dialect in told:
         values = dialect.values
         listed = (
             values.wide_scalars, values.reciprocal_first, values.reciprocal_second,
             values.stepwise, values.shares_memory, values.needs_dimension, values.needs_elements,
-            values.needs_vectors,
+            values.needs_vectors, values.retyped_first,
         )  # fmt: skip
         cells = [dialect.name, *map(_code, listed), f"n{' - 1' * values.correction}"]
         lines.append(f"| {' | '.join(cells)} |")

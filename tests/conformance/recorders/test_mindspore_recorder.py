@@ -36,6 +36,14 @@ from castwise.conformance.recorder import find_recorder
         ("allclose", "function", "float32[3];float32[3]", "bool"),
         ("result_type", "function", "int8[3];1", "int32"),
         ("promote_types", "function", "uint16[3];float64[3]", "float32"),
+        ("outer", "function", "uint8[];int8[3]", "int16"),
+        ("outer", "function", "uint8[3];int64[]", "uint8"),
+        ("inner", "function", "int8[3];int16[3]", "!"),
+        ("inner", "function", "int8[3];np.float64(1)", "float32"),
+        ("vecdot", "function", "bool[3];bool[3]", "int64"),
+        ("vecdot", "function", "bool[];bool[]", None),
+        ("cross", "function", "int16[3];int64[3]", "int16"),
+        ("cross", "function", "float32[3];float32[]", None),
     ],
 )
 def test_answers(op: str, form: str, operands: str, expected: str | None) -> None:
@@ -45,9 +53,12 @@ def test_answers(op: str, form: str, operands: str, expected: str | None) -> Non
 def test_what_would_end_the_process_is_not_asked() -> None:
     pytest.importorskip("mindspore")
     scope = find_recorder("mindspore").scope
-    asked = {q.operands for q in questions(scope, ["mul", "div", "fmod", "dot"])}
+    asked = {q.operands for q in questions(scope, ["mul", "div", "fmod", "dot", "inner", "kron"])}
     assert ("float16[3]", "bfloat16[]") not in asked
     assert ("float16[3]", "bfloat16[3]") in asked
+    asked = {q.operands for q in questions(scope, ["outer"])}
+    assert ("float16[]", "bfloat16[3]") in asked
+    assert ("float16[]", "bfloat16[]") not in asked
 
 
 def test_there_are_no_modes() -> None:

@@ -34,6 +34,11 @@ from recording import recorded
         ("sum", "function", "int8[]", "int8"),
         ("sum", "function", "uint64[3]", "no-kernel:uint64"),
         ("argmax", "function", "int8[]", "!"),
+        ("addcdiv", "function", "bool[3];bool[3];bool[3]", "int64"),
+        ("addcdiv", "inplace", "bool[3];uint8[3];uint8[3]", "bool"),
+        ("cross", "function", "float32[3];float32[3]", "float32"),
+        ("cross", "function", "int32[3];int8[3]", "no-kernel:int32"),
+        ("cross", "function", "float32[];float32[]", "!"),
     ],
 )
 def test_answers(op: str, form: str, operands: str, expected: str | None) -> None:

@@ -44,6 +44,18 @@ from recording import recorded
         ("promote_types", "function", "uint8[3];int8[3]", "int16"),
         ("promote_types", "function", "int64[3];float16[3]", "no-kernel:float16"),
         ("concat", "function", "float32[3];float64[3]", "!"),
+        ("hypot", "function", "bool[3];bool[3]", "no-kernel"),
+        ("outer", "function", "float32[3];float64[]", "float64"),
+        ("outer", "function", "float16[3];float16[]", "no-kernel:float16"),
+        ("outer", "function", "int32[3];1", "!"),
+        ("inner", "function", "int32[3];int64[3]", "!"),
+        ("inner", "function", "int8[];int8[3]", "no-kernel:int8"),
+        ("inner", "function", "int8[3];int8[3]", "no-kernel"),
+        ("kron", "function", "int8[3];int32[3]", "!"),
+        ("vecdot", "function", "int32[3];int32[3]", "int64"),
+        ("vecdot", "function", "bool[3];bool[3]", "no-kernel"),
+        ("vecdot", "function", "bool[3];int32[3]", None),
+        ("cross", "function", "float16[3];float16[3]", "no-kernel:float16"),
     ],
 )
 def test_answers(op: str, form: str, operands: str, expected: str | None) -> None:

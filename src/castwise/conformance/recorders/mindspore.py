@@ -59,7 +59,7 @@ _NUMBERS = {"addcmul": "value", "huber_loss": "delta"}  # those that have a name
 _SHIFTS = {"bitwise_left_shift", "bitwise_right_shift"}  # tensors have no << and >>
 # Where a tensor and a 0-d one are of these two, these ops end in a segmentation fault.
 _CRASHING_DTYPES = {"float16", "bfloat16"}
-_CRASHING = {"mul", "div", "fmod", "dot"}
+_CRASHING = {"mul", "div", "fmod", "dot", "outer", "inner", "vecdot", "kron"}
 
 
 class MindSporeRecorder:
@@ -139,7 +139,9 @@ def _is_crashing(question: Question) -> bool:
         return False
     parts = [operand.partition("[") for operand in question.operands]
     dtypes, sizes = {part[0] for part in parts}, {part[2] for part in parts}
-    return dtypes == _CRASHING_DTYPES and len(sizes) == 2
+    # outer makes a column of the first operand before it multiplies.
+    is_beside_0d = parts[1][2] == "]" if question.op == "outer" else len(sizes) == 2
+    return dtypes == _CRASHING_DTYPES and is_beside_0d
 
 
 def _forms(op: str) -> tuple[str, ...]:

@@ -43,6 +43,7 @@ _NOT_ABOUT_DTYPES = re.compile(
     "|at least one of the inputs|[Aa]t least one of the types|must be Tensor or Number"
     "|required positional argument|cannot broadcast|non-broadcastable|should be a Tensor"
     "|must be all tensor|rank >= 1|must be Tensor but got|primitive descriptor"
+    "|must have at least one dimension|inputs dim must contain 3|dim is out of range"
 )
 
 

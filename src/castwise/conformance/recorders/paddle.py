@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from castwise.conformance.calls import (
     AUGMENTED_OPERATORS,
@@ -52,15 +52,15 @@ _TAKE_DTYPE = words("sum prod mean cumsum cumprod softmax log_softmax")
 # (or the result would have been bool); elsewhere several kernels run, or none was promoted.
 _RESULT_OF_KERNEL = words(
     "add sub mul div floor_divide remainder pow maximum minimum fmax fmin where copysign nextafter "
-    "promote_types"
+    "outer cross promote_types"
 )
 _BOOL_RESULT = words("eq ne lt le gt ge logical_and logical_or logical_xor")
 # The kernel of one step may be missing before another step would have promoted.
-_COMPOSED = words("hypot logaddexp mse_loss l1_loss poisson_nll_loss")
+_COMPOSED = words("hypot logaddexp mse_loss l1_loss poisson_nll_loss vecdot outer")
 # A kernel is looked for by one operand's dtype and handed the others as they are.
 _UNPROMOTED = words(
     "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift matmul dot "
-    "heaviside lerp allclose isclose concat stack"
+    "inner kron heaviside lerp allclose isclose concat stack"
 )
 _OPERATOR_FORMS = ("operator", "augmented")
 
@@ -118,13 +118,9 @@ class PaddleRecorder:
         try:
             return self._call(op, form, operands)
         except (RuntimeError, OSError) as error:
-            if not is_missing_kernel(error) or op in _COMPOSED:
+            if not is_missing_kernel(error):
                 raise
-            dtypes = {x.dtype for x in operands if self._is_tensor(x)}
-            is_promoted = op not in _UNPROMOTED or (op == "matmul" and form in _OPERATOR_FORMS)
-            if not is_promoted and len(dtypes) > 1:
-                raise RefusalError from error
-            raise NoKernelError(_result_of(op, looked_for(error))) from error
+            self._judge(error, op, form, [x for x in operands if self._is_tensor(x)])
 
     def dtype_of(self, result: Any) -> str | None:
         return result.dtype.name.lower() if self._is_tensor(result) else None
@@ -134,6 +130,17 @@ class PaddleRecorder:
 
     def _is_tensor(self, operand: Any) -> bool:
         return isinstance(operand, self._paddle.Tensor)
+
+    def _judge(self, error: Exception, op: str, form: str, tensors: Sequence[Any]) -> NoReturn:
+        """Raises what a missing kernel amounts to, which the dtypes asked for tell."""
+        op = "mul" if op == "inner" and any(x.ndim == 0 for x in tensors) else op
+        is_mixed = len({x.dtype for x in tensors}) > 1
+        if is_mixed and op in _COMPOSED:
+            raise error
+        is_promoted = op not in _UNPROMOTED or (op == "matmul" and form in _OPERATOR_FORMS)
+        if is_mixed and not is_promoted:
+            raise RefusalError from error
+        raise NoKernelError(_result_of(op, looked_for(error))) from error
 
     def _call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if form == "operator":
