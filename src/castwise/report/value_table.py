@@ -90,7 +90,8 @@ def _ops_table(told: list[Dialect]) -> str:
     head = "| dialect | scalar not rounded to small floats | number / array by the reciprocal |"
     more = (
         " array / number by the reciprocal | step by step | in the memory of x |"
-        " refused of 0-d arrays | refused of no elements | of vectors alone | not of itself in place |"
+        " refused of 0-d arrays | refused of no elements | of vectors alone |"
+        " not of itself in place |"
     )
     lines = [f"{head}{more} std, var divide by |", f"|{'---|' * 11}"]
     for dialect in told:
