@@ -70,6 +70,16 @@ def test_a_list_takes_the_dtype_of_the_tensor_in_tensorflow() -> None:
         resolve("sum", [True, 2], dialect="tensorflow")
 
 
+def test_a_list_is_cast_to_the_tensor_in_megengine() -> None:
+    assert resolve("add", "int32[3]", [1.5, 2, 3], dialect="megengine").result.name == "int32"
+    x = cw.asarray([1, 2], dtype="int32").under("megengine")
+    assert (x + [1.5, 2]).tolist() == [2, 4]
+    with pytest.raises(PromotionError, match="no operand has a dtype"):
+        resolve("add", [1], [2], dialect="megengine")
+    with pytest.raises(ScalarRangeError):
+        resolve("add", "int32[1]", [2**63], dialect="megengine")
+
+
 def test_each_number_of_a_list_may_be_a_hazard() -> None:
     cast = resolve("add", "uint8[3]", [1, 300, 2], dialect="tensorflow").casts[1]
     assert cast is not None

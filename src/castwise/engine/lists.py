@@ -15,6 +15,7 @@ from castwise.errors import UsageError
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand, value_class
 
+_INT64 = dtype("int64")
 Decide = Callable[[Question, Say], Decision]
 
 
@@ -64,6 +65,8 @@ def _reads_numbers(plan: Plan) -> bool:
 def _by_themselves(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
     """The operands, arrays in the place of those lists that are made arrays by themselves: all;
     or those the plan makes arrays of, and the first where there is no array to read them into."""
+    if plan.lists == "cast":
+        return tuple([_cast(plan, o, operands, say) for o in operands])
     if not _reads_numbers(plan) or plan.makes_arrays == "all":
         return tuple([_made(plan, o, say) for o in operands])
     if plan.makes_arrays == "first":
@@ -73,6 +76,27 @@ def _by_themselves(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     else:
         count = next(place for place, o in enumerate(operands, 1) if o.role is Role.LIST)
     return (*[_made(plan, o, say) for o in operands[:count]], *operands[count:])
+
+
+def _cast(plan: Plan, operand: Operand, operands: tuple[Operand, ...], say: Say) -> Operand:
+    """The array of the dtype of an operand beside it that a list is cast to; alone, one of its own
+    dtype; every other operand as it is."""
+    if operand.role is not Role.LIST:
+        return operand
+    others = [o for o in operands if o.role is not Role.LIST]
+    if not others and len(operands) > 1:
+        raise Refusal("no operand has a dtype to cast a list to", "Make an array of one first.")
+    deciding = next((o for o in others if o.dtype), others[0] if others else None)
+    beside = own_dtype(plan, deciding) if deciding else listed_dtype(plan, operand)
+    is_complex = beside.kind == "complex" or (operand.kind == "complex" and beside.kind != "bool")
+    if is_complex or not (operand.items or others):
+        raise Refusal(f"{operand} is not cast to {beside}", "Make an array of it first.")
+    for item in _of_each_class(operand):
+        if beside.kind == "int" and not _INT64.min <= (item.value or 0).real <= _INT64.max:
+            raise out_of_range(item, beside)
+    if say:
+        say(f"{operand} is a list, which is cast to {beside}.")
+    return array_operand(beside, operand.shape)
 
 
 def _made(plan: Plan, operand: Operand, say: Say) -> Operand:

@@ -15,8 +15,11 @@ _NO_KERNEL = {
 CONDITION = Condition(arrays="bool", numbers="", numpy="")
 
 _OPS = {
-    "*": Rule(scalars="by category", numpy="as scalars"),
+    "*": Rule(scalars="by category", lists="cast", numpy="as scalars"),
     "*/inplace": Rule(output="becomes"),
+    "bitwise_and bitwise_or bitwise_xor concat dot isinf isnan matmul reciprocal stack where": Rule(
+        lists="refused"
+    ),
     # Its own function tells what a number or a NumPy array beside the operands would be typed as.
     "result_type": Rule(joins="by category", refuses_compute="bfloat16 complex64"),
     "where": Rule(
