@@ -70,14 +70,18 @@ def can_be_executed(cell: Cell) -> bool:
 
 
 def _is_call(cell: Cell, specs: list[Spec]) -> bool:
+    has_tensor = any(spec.dtype and not spec.is_numpy for spec in specs)
+    has_list = any(isinstance(spec.value, list) for spec in specs)
     if cell.form == "function":
-        return hasattr(xp, STANDARD.get(cell.op, cell.op)) and cell.op != "can_cast"
+        is_there = hasattr(xp, STANDARD.get(cell.op, cell.op)) and cell.op != "can_cast"
+        is_of_tensor = cell.op != "clamp" or specs[0].dtype is not None
+        return is_there and is_of_tensor and (has_tensor or not has_list)
     if cell.form == "augmented":
         ranks = [len(spec.shape) for spec in specs]  # what is written into does not grow
         return cell.op in AUGMENTED_OPERATORS and not specs[0].is_numpy and ranks[0] == max(ranks)
-    has_tensor = any(spec.dtype and not spec.is_numpy for spec in specs)
-    # Python asks the tensor first, with the operands turned, since NumPy leaves it to the tensor.
-    is_turned = cell.op in _COMPARISONS and specs[0].is_numpy
+    # Python asks the tensor first, with the operands turned, since NumPy leaves it to the tensor,
+    # and so does a list.
+    is_turned = cell.op in _COMPARISONS and (specs[0].is_numpy or isinstance(specs[0].value, list))
     return cell.form == "operator" and cell.op in OPERATORS and has_tensor and not is_turned
 
 

@@ -40,11 +40,17 @@ def of_lists(plan: Plan, question: Question, decide: Decide, say: Say) -> Decisi
     return decision.about(question)
 
 
+def is_left_to_python(question: Question) -> bool:
+    """Whether the framework leaves `x == [1, 2]` to Python, which then compares the objects."""
+    plan = plan_of(question.op, question.dialect, form_of(question))
+    return plan.lists == "left to Python"
+
+
 def as_arrays(question: Question) -> tuple[Operand, ...]:
     """The operands of a question that is not refused, with the arrays in the place of lists that
     they are made, or read into."""
     plan = plan_of(question.op, question.dialect, form_of(question))
-    if plan.lists == "as weak numbers":
+    if plan.lists == "as weak numbers" and plan.scalars != "converted":
         return tuple([_made(plan, o, None) for o in question.operands])
     made = _by_themselves(plan, question.operands, None)
     beside = next(o.dtype for o in made if o.dtype)
@@ -55,7 +61,7 @@ def _takes(plan: Plan, operand: Operand) -> bool:
     """Whether a list may be an operand at all."""
     if plan.lists == "bools as arrays":
         return bool(operand.items) and all([type(item) is bool for item in operand.items])
-    return plan.lists != "refused"
+    return plan.lists not in ("refused", "left to Python")
 
 
 def _reads_numbers(plan: Plan) -> bool:

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple, Protocol
 
 from castwise.engine.ask import answer, factor_of, find_op, named_of
 from castwise.engine.decision import NOTHING, Decision, Named, Question
+from castwise.engine.lists import is_left_to_python
 from castwise.engine.plan import looks_at_values
-from castwise.errors import CastwiseError, PromotionError, UsageError
+from castwise.errors import PromotionError, UsageError
 from castwise.execute.alike import LIKE
 from castwise.execute.devices import check_devices
 from castwise.execute.kinds import Kind, interned
@@ -203,12 +204,10 @@ def _operated(name: str, first: Any, second: Any) -> Any:
     """The result of an operator that was not met before, remembered for the next time."""
     if not (is_operand(first) and is_operand(second)):
         return NotImplemented
-    try:
+    if has_lists((first, second)):
+        if is_left_to_python(asked(name, (first, second), "operator")):
+            return NotImplemented
         first, second = without_lists(name, (first, second), "operator")
-    except CastwiseError:
-        if name in ("eq", "ne"):
-            return NotImplemented  # Python then compares the objects, as it does for every list
-        raise
     plan = planned(name, (first, second), "operator")
     array = run(plan, (first, second), {})
     if type(first) is type(second) is Tensor:

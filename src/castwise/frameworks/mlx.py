@@ -68,6 +68,7 @@ MLX = Dialect(
         ),
         # NumPy's own operator answers, with a NumPy array.
         "*/operator": Rule(numpy_left_decider="numpy", numpy_refuses="bfloat16"),
+        "eq/operator ne/operator": Rule(lists="left to Python"),
         "*/inplace": Rule(output="becomes"),
         "div/inplace": Rule(writes_never="float complex -> bool int"),
         "floor_divide positive round sign max min argmax argmin clamp": Rule(

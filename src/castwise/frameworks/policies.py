@@ -128,6 +128,7 @@ NUMBERS = {
 # What lists of Python numbers are, nested or not.
 LISTS = {
     "refused": "are refused",
+    "left to Python": "are left to Python, to which no array is equal to a list",
     "as arrays": "are made arrays of the dtype that Python's numbers have by themselves",
     "bools as arrays": "are made arrays where they hold bools, and refused where anything else",
     "cast": "are cast to the dtype of the array or number beside them; alone they are made arrays",

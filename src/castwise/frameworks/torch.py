@@ -77,6 +77,7 @@ _OPS = {
         numpy_decider="numpy", numpy_refuses="bfloat16", numpy_result="bool -> uint8"
     ),
     "eq/operator": Rule(numpy="as arrays"),
+    "eq/operator ne/operator": Rule(lists="left to Python"),
     # Python's a / tensor is tensor.reciprocal() * a.
     "div/operator": Rule(
         composes=(Composed("*(reciprocal(y), x)", roles="SCALAR NUMPY_ARRAY NUMPY_ZERO_D"),),
