@@ -353,7 +353,7 @@ def _with_lists(scope: Scope, op: str, form: str) -> Iterable[Operands]:
     if op in UNARY or op in REDUCTIONS:
         return product((*lists, "[]")) if form == "function" else ()
     arrays = nd(dtype for dtype in _BESIDE_LISTS if dtype in scope.dtypes)
-    if op in JOINS:
+    if op in JOINS or form in ("augmented", "inplace"):  # a nested one has another shape
         lists = tuple(some for some in lists if not some.startswith("[["))
     pairs = tuple(product(arrays, lists))
     if form in ("augmented", "inplace"):
