@@ -102,7 +102,7 @@ MLX = Dialect(
         "log_softmax": Rule(composes=(Composed("sub(x, add(max(x), logsumexp(x)))"),)),
         "mse_loss": Rule(composes=(Composed("mean(square(sub(x, y)))"),)),
         "l1_loss": Rule(composes=(Composed("mean(abs(sub(x, y)))"),)),
-        "huber_loss": Rule(computes="float complex", composes=(Composed(f"mean({_HUBER})"),)),
+        "huber_loss": Rule(composes=(Composed(f"mean({_HUBER})"),)),
     },
     prefixes="mx mlx.core mx.linalg mlx.core.linalg nn mlx.nn nn.losses mlx.nn.losses",
     aliases={

@@ -177,16 +177,13 @@ _OPS = {
         ),
     ),
     "hypot": Rule(
-        computes="float complex",
         composes=(
             Composed("sqrt(add(square(x), square(y)))", "int32 int64"),  # which wrap
             Composed("sqrt(add(pow(x, 2), pow(y, 2)))"),
         ),
     ),
     "hypot/inplace": Rule(zero_d_as_arrays=True),
-    "poisson_nll_loss": Rule(
-        computes="float complex", composes=(Composed("sub(exp(x), mul(y, x))"),)
-    ),
+    "poisson_nll_loss": Rule(composes=(Composed("sub(exp(x), mul(y, x))"),)),
     "mse_loss": Rule(computes="int float complex"),
     # The rest of the binary ops do not promote: a kernel is looked for by one operand's dtype.
     "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift heaviside allclose"
