@@ -60,7 +60,7 @@ def test_copies_and_pickles_need_no_attribute_beyond_their_own():
             assert repr(other) == repr(t)
 
 
-@pytest.mark.parametrize("thing", ["a", "int32[3]", [1, 2], None])
+@pytest.mark.parametrize("thing", ["a", "int32[3]", {1, 2}, None])
 def test_what_is_no_operand_is_told_so(thing):
     t = cw.asarray([1, 2])
     missing = "add takes 2 operands, not 1"  # what None stands for
@@ -69,4 +69,6 @@ def test_what_is_no_operand_is_told_so(thing):
         cw.apply("add", t, thing)
     with pytest.raises(UsageError, match=r"make a tensor of it, cw\.asarray\(x\)"):
         cw.Variable([1, 2]).assign(thing)
+    with pytest.raises(UsageError, match=r"not a list: make a tensor of it"):
+        cw.Variable([1, 2]).assign([3, 4])
     assert np.asarray(t).tolist() == [1, 2]

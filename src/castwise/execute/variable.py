@@ -95,7 +95,7 @@ class Variable(Stateful):
 
         Raises PromotionError where they do not, UsageError where the shape does not fit.
         """
-        if value is None:
+        if value is None or type(value) in (list, tuple):
             raise no_operand(value)
         tracing.writing(self, value)
         dialect = common_dialect([t._kind for t in (self, value) if isinstance(t, Tensor)])
