@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from castwise.conformance.__main__ import main
+from castwise.conformance.differences import difference_at
 from castwise.conformance.grid import Question, Scope, is_about, questions
 from castwise.conformance.operand import Spec, read_operand
 from castwise.conformance.recorder import (
@@ -273,7 +274,9 @@ def test_recorded_cells_are_what_is_answered_here(path: Path) -> None:
         pytest.skip("recorded with other versions than are installed")
     with recorder.session():
         for cell in random.Random(0).sample(recorded, 300):
-            assert ask(recorder, Question(*cell[:3])) == cell.answer, cell
+            # C++ leaves an order to the compiler, and so a listed difference to the processor.
+            is_listed = difference_at(first["dialect"], cell.op, cell.form, cell.operands)
+            assert is_listed or ask(recorder, Question(*cell[:3])) == cell.answer, cell
 
 
 def test_rare_dtypes_are_asked_with_a_few_others() -> None:

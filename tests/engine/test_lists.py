@@ -106,7 +106,7 @@ def test_the_steps_say_what_a_list_becomes() -> None:
     assert steps[0] == "[1, 2] is a list, of which an array of int64 is made."
 
 
-@pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
+@pytest.mark.parametrize("backend", ["numpy", "torch", "dask"])
 def test_tensors_compute_with_lists(backend: str) -> None:
     if backend != "numpy":
         pytest.importorskip(backend)
