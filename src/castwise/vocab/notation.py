@@ -10,6 +10,7 @@ from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import spelled_dtype
 from castwise.vocab.operands import (
+    MOST_NESTED,
     UNDEFINED,
     Operand,
     Scalar,
@@ -36,7 +37,6 @@ _BINARY = re.compile(r"\s*(?:(==|!=|<=|>=|<(?!<)|>(?!>))|(\*\*|//|<<|>>|[-+*/%@&
 _UNARY = re.compile(r"\s*([-+~])\s*(?=[A-Za-z_])")
 _CALL = re.compile(r"\s*(?P<name>[A-Za-z_][\w.]*)\((?P<args>.*)\)\s*", re.DOTALL)
 _MAX_LENGTH = 4096
-_MOST_NESTED = 64
 
 FORMS = (
     "int32[3], int32[], np.int32[3], np.float64(1.5), int64=300[], int32*[3], int8, 5, 5.5, 1+2j, "
@@ -119,8 +119,8 @@ def _end_of_list(text: str) -> int:
 
 def _items(text: str, depth: int = 1) -> list[object]:
     """The numbers and lists between the brackets of a list."""
-    if depth > _MOST_NESTED:
-        raise UsageError(f"a list is nested no deeper than {_MOST_NESTED} times.")
+    if depth > MOST_NESTED:
+        raise UsageError(f"a list is nested no deeper than {MOST_NESTED} times.")
     return [_item(part.strip(), depth) for part in _split(text[1:-1])]
 
 

@@ -131,13 +131,13 @@ def list_operand(values: Sequence[object]) -> Operand:
     return Operand(None, Role.LIST, shape=shape, items=items)
 
 
-_MOST_DIMENSIONS = 64  # as many as NumPy has
+MOST_NESTED = 64  # lists in lists: as many dimensions as NumPy has
 
 
 def _flat(values: Sequence[object], depth: int = 1) -> tuple[tuple[int, ...], tuple[Scalar, ...]]:
     """The shape of nested lists, and their numbers one after another."""
-    if depth > _MOST_DIMENSIONS:
-        raise UsageError(f"a list is nested no deeper than {_MOST_DIMENSIONS} times.")
+    if depth > MOST_NESTED:
+        raise UsageError(f"a list is nested no deeper than {MOST_NESTED} times.")
     nested = [isinstance(value, (list, tuple)) for value in values]
     if not any(nested):
         return (len(values),), tuple([_plain_number(value) for value in values])
