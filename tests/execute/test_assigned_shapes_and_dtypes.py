@@ -57,6 +57,16 @@ def test_assignment_is_as_in_torch(backend: str, key: Any, value: Any, dtype: st
         assert (t.tolist(), t.dtype.name) == (expected.tolist(), dtype)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
+def test_an_array_takes_a_part_of_itself(backend: str) -> None:
+    pytest.importorskip(backend)
+    x = cw.asarray([[1.0, 2.0], [3.0, 4.0]], dtype="float32", dialect="torch", backend=backend)
+    x[...] = x[1]
+    assert x.tolist() == [[3.0, 4.0], [3.0, 4.0]]
+    x[...] = x[0, 1]
+    assert x.tolist() == [[4.0, 4.0], [4.0, 4.0]]
+
+
 def test_torch_says_why_another_dtype_is_not_written_at_places() -> None:
     t = cw.asarray(np.zeros(3, "float32"), dialect="torch")
     with pytest.raises(cw.PromotionError, match=r"must have the dtype.*x\.astype\('float32'\)"):

@@ -172,7 +172,8 @@ class Torch:
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """Writes into the array itself."""
         if key is ...:
-            return array.copy_(values)
+            # Expanded first, as torch's own assignment does: copy_ refuses a part of the array.
+            return array.copy_(values.expand(array.shape))
         stand_in = self._written_as(array.dtype)
         if stand_in is None:
             array[key] = values
