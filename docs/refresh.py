@@ -22,7 +22,6 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from castwise.frameworks.catalog import dialect_named, dialects
 from castwise.report.dialect_page import dialect_page, index_page, page_name
 from castwise.report.distances import distances
 from castwise.report.distances_svg import distances_svg
@@ -30,6 +29,7 @@ from castwise.report.lattice import lattice
 from castwise.report.lattice_svg import lattice_svg
 from castwise.report.onnx_page import installed_versions, onnx_page, versions_of
 from castwise.report.value_table import value_tables
+from castwise.rules.catalog import dialect_named, dialects
 
 ROOT = Path(__file__).resolve().parents[1]
 DIALECTS = ROOT / "docs" / "dialects"

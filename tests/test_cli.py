@@ -15,8 +15,8 @@ import pytest
 
 from castwise import __version__
 from castwise.cli import main
-from castwise.frameworks.catalog import dialects
 from castwise.report.two_processes import MANY
+from castwise.rules.catalog import dialects
 from processes import started
 
 COMMANDS = (
@@ -209,7 +209,7 @@ def test_diff(capsys: pytest.CaptureFixture[str]) -> None:
 def test_diff_of_all(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("castwise.frameworks.catalog.dialects", lambda: ("numpy", "numpy@1"))
+    monkeypatch.setattr("castwise.rules.catalog.dialects", lambda: ("numpy", "numpy@1"))
     ran = Ran(capsys, "diff", "--all")
     assert ran.status == 0
     assert "\nnumpy\n10 numpy@1\n" in ran.out

@@ -33,14 +33,6 @@ if TYPE_CHECKING:
     from castwise.execute.tensor import Tensor as Tensor
     from castwise.execute.tensor import asarray as asarray
     from castwise.execute.variable import Variable as Variable
-    from castwise.frameworks.catalog import current as current
-    from castwise.frameworks.catalog import dialect_named as dialect  # noqa: F401
-    from castwise.frameworks.catalog import dialects as dialects
-    from castwise.frameworks.catalog import load_dialect as load_dialect
-    from castwise.frameworks.catalog import set_default as set_default
-    from castwise.frameworks.catalog import use as use
-    from castwise.frameworks.dialect import Dialect as Dialect
-    from castwise.frameworks.dialect import Rule as Rule
     from castwise.frameworks.implicit_promotion import ImplicitPromotion as ImplicitPromotion
     from castwise.graph.compile import compile as compile
     from castwise.graph.ir import Graph as Graph
@@ -48,6 +40,14 @@ if TYPE_CHECKING:
     from castwise.graph.trace import trace as trace
     from castwise.report.diff import diff as diff
     from castwise.report.table import table as table
+    from castwise.rules.catalog import dialect_named as dialect  # noqa: F401
+    from castwise.rules.catalog import dialects as dialects
+    from castwise.rules.catalog import load_dialect as load_dialect
+    from castwise.rules.default import current as current
+    from castwise.rules.default import set_default as set_default
+    from castwise.rules.default import use as use
+    from castwise.rules.dialect import Dialect as Dialect
+    from castwise.rules.rule import Rule as Rule
     from castwise.vocab.dtypes import DType as DType
     from castwise.vocab.live import describe as describe
     from castwise.vocab.live import to_dtype as dtype  # noqa: F401
@@ -70,20 +70,20 @@ _NAMES = {
     "dtype": "vocab.live.to_dtype",
     "declare_op": "vocab.ops.declare_op",
     "ops": "vocab.ops.ops",
-    "Dialect": "frameworks.dialect.Dialect",
-    "Rule": "frameworks.dialect.Rule",
+    "Dialect": "rules.dialect.Dialect",
+    "Rule": "rules.rule.Rule",
     "ImplicitPromotion": "frameworks.implicit_promotion.ImplicitPromotion",
     "Tensor": "execute.tensor.Tensor",
     "Variable": "execute.variable.Variable",
     "apply": "execute.calling.apply",
     "asarray": "execute.tensor.asarray",
     "count_casts": "execute.counting.count_casts",
-    "current": "frameworks.catalog.current",
-    "dialect": "frameworks.catalog.dialect_named",
-    "dialects": "frameworks.catalog.dialects",
-    "load_dialect": "frameworks.catalog.load_dialect",
-    "set_default": "frameworks.catalog.set_default",
-    "use": "frameworks.catalog.use",
+    "current": "rules.default.current",
+    "dialect": "rules.catalog.dialect_named",
+    "dialects": "rules.catalog.dialects",
+    "load_dialect": "rules.catalog.load_dialect",
+    "set_default": "rules.default.set_default",
+    "use": "rules.default.use",
     "audit": "auditing.enforcing.contexts.audit",
     "audited": "auditing.enforcing.decorated.audited",
     "enforce": "auditing.enforcing.enforce.enforce",

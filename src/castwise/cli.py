@@ -141,9 +141,9 @@ def resolve(dialect: str | None) -> int:
     Example:
       echo '{"op": "add", "args": ["int32[3]", 5.5]}' | castwise resolve --dialect torch
     """
-    from castwise.frameworks.catalog import dialect_named
     from castwise.report.json_lines import answer_stream
     from castwise.report.two_processes import TwoProcesses
+    from castwise.rules.catalog import dialect_named
 
     if dialect is not None:
         dialect_named(dialect)  # an unknown one is wrong usage, not an error on every line
@@ -261,12 +261,12 @@ def diff(
 def _diff_two(
     first: str, second: str, op: str | None, cells: bool, format_: str | None, output: Path | None
 ) -> int:
-    from castwise.frameworks.catalog import dialect_named
     from castwise.report.diff import count
     from castwise.report.diff import diff as make_diff
     from castwise.report.diff_formats import DIFF_FORMATS
     from castwise.report.diff_text import diff_text
     from castwise.report.progress import progress
+    from castwise.rules.catalog import dialect_named
 
     if format_ and format_ not in DIFF_FORMATS:
         raise UsageError(f"{format_} is for diff --all; two dialects: {', '.join(DIFF_FORMATS)}.")
@@ -285,10 +285,10 @@ def _diff_two(
 
 
 def _diff_all(format_: str | None, output: Path | None) -> int:
-    from castwise.frameworks.catalog import dialects as all_dialects
     from castwise.report.distances import count, distances
     from castwise.report.distances_text import DISTANCE_FORMATS, distances_text
     from castwise.report.progress import progress
+    from castwise.rules.catalog import dialects as all_dialects
 
     names = all_dialects()
     with progress("Asking all dialects", count(names)) as on_question:
@@ -345,11 +345,11 @@ def verify(dialect: str, ops: tuple[str, ...], programs: Programs | None, as_jso
             raise UsageError("--op limits the questions; programs mix all ops: leave it away.")
         return verify_programs(dialect, programs, as_json=as_json)
     from castwise.conformance.recorder import count
-    from castwise.frameworks.catalog import dialect_named
     from castwise.report.progress import progress
     from castwise.report.verify import recorder_for
     from castwise.report.verify import verify as make_verification
     from castwise.report.verify_text import verification_json, verification_text
+    from castwise.rules.catalog import dialect_named
 
     spoken = dialect_named(dialect)
     recorder = recorder_for(spoken, ops)

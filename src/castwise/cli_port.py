@@ -46,9 +46,9 @@ def port(
     from castwise.auditing.porting.port import port_of
     from castwise.auditing.running.launch import Options, run_audited
     from castwise.auditing.running.saved import load_file
-    from castwise.frameworks.catalog import dialect_named
     from castwise.report.port_json import port_json
     from castwise.report.port_text import port_text
+    from castwise.rules.catalog import dialect_named
 
     for name in filter(None, (source, target)):
         dialect_named(name)  # an unknown one is said before the program runs

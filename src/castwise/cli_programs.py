@@ -58,10 +58,10 @@ def program_options(command: Callable[..., int]) -> Callable[..., int]:
 
 def verify_programs(dialect: str, programs: Programs, *, as_json: bool) -> int:
     """Runs the programs and prints what they found; the exit status of the command."""
-    from castwise.frameworks.catalog import dialect_named
     from castwise.report.programs.checking import check_programs, speaker_for
     from castwise.report.programs.text import checked_json, checked_text
     from castwise.report.progress import progress_to
+    from castwise.rules.catalog import dialect_named
 
     budget = budget_of(programs.amount)
     spoken = dialect_named(dialect)

@@ -19,7 +19,7 @@ from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED, Cell
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
 from castwise.execute.functions import STANDARD
 from castwise.execute.tensor import Tensor
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.dialect import Dialect
 
 NOT_COMPUTED = "not computed"
 _LACKING = re.compile(

@@ -9,7 +9,7 @@ from executed_cells import NOT_COMPUTED, can_be_executed, executed, in_silence
 
 from castwise.conformance.differences import difference_at
 from castwise.conformance.recorder import REFUSED, Cell, read_cells
-from castwise.frameworks.catalog import dialect_named
+from castwise.rules.catalog import dialect_named
 
 CELLS = sorted((Path(__file__).parents[2] / "conformance" / "cells").glob("*.tsv.gz"))
 STANDARDS_OWN = "array-api.tsv.gz"

@@ -11,8 +11,8 @@ import pytest
 from castwise.conformance.dtype_lists import dtypes_taken
 from castwise.conformance.grid import Scope
 from castwise.conformance.recorder import find_recorder, frameworks, recorded_dialects
-from castwise.frameworks.catalog import dialect_named
 from castwise.report.verify import unequal_dtypes
+from castwise.rules.catalog import dialect_named
 from castwise.vocab.dtypes import DTYPES
 
 DIALECTS = [name for framework in frameworks() for name in recorded_dialects(framework)]

@@ -16,9 +16,11 @@ from castwise.engine.decide import decide
 from castwise.engine.decision import Question, Refusal
 from castwise.engine.forms import rebinds
 from castwise.engine.plan import plan_of
-from castwise.frameworks.catalog import dialect_named
-from castwise.frameworks.dialect import Dialect, Rule, parse_edges
 from castwise.report.verify import question_for
+from castwise.rules.catalog import dialect_named
+from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_data import parse_edges
+from castwise.rules.rule import Rule
 
 CELLS = Path(__file__).parents[2] / "conformance" / "cells"
 FILES = {

@@ -11,9 +11,9 @@ import pytest
 from castwise.conformance.differences import Difference, difference_at, differences
 from castwise.conformance.index import index_of
 from castwise.conformance.recorder import Cell, read_cells
-from castwise.frameworks.catalog import dialect_named
-from castwise.frameworks.recorded import RECORDED_OPS
 from castwise.report.verify import agrees
+from castwise.rules.catalog import dialect_named
+from castwise.rules.recorded import RECORDED_OPS
 
 CELLS = sorted((Path(__file__).parents[2] / "conformance" / "cells").glob("*.tsv.gz"))
 

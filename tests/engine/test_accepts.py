@@ -6,8 +6,9 @@ import pytest
 
 import castwise as cw
 from castwise.engine.ask import answer, question_in
-from castwise.frameworks.checks import check
-from castwise.frameworks.dialect import Composed, Dialect, Rule
+from castwise.rules.checks import check
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Composed, Rule
 
 CHOOSY = Dialect(
     framework="choosy",

@@ -6,7 +6,8 @@ import pytest
 
 import castwise as cw
 from castwise.engine.ask import answer, question_in
-from castwise.frameworks.dialect import Composed, Conversion, Dialect, Rule
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Composed, Conversion, Rule
 
 LIMITS = Conversion(bools="bool int32", wide_ints="uint64 float32")
 STRICT = Dialect(

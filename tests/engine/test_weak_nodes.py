@@ -6,7 +6,8 @@ import pytest
 
 import castwise as cw
 from castwise.engine.ask import answer, question_in
-from castwise.frameworks.dialect import Dialect, Rule
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Rule
 
 LATTICE = Dialect(
     framework="lattice",

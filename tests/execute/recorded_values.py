@@ -27,9 +27,9 @@ from castwise.execute import operators  # noqa: F401  (gives tensors their opera
 from castwise.execute.calling import apply
 from castwise.execute.inplace import update
 from castwise.execute.tensor import Tensor, asarray
-from castwise.frameworks.catalog import dialect_named
-from castwise.frameworks.dialect import Dialect
-from castwise.frameworks.value_rules import WRAPS_ON
+from castwise.rules.catalog import dialect_named
+from castwise.rules.dialect import Dialect
+from castwise.rules.values import WRAPS_ON
 from castwise.vocab.architecture import architecture
 
 held_in = functools.cache(read_held)  # most operands stand in many cells

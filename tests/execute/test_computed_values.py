@@ -34,8 +34,8 @@ from castwise.errors import DivisionByZeroError, ScalarRangeError, UsageError
 from castwise.execute.apply import planned
 from castwise.execute.backend import backend_named
 from castwise.execute.calling import apply
-from castwise.frameworks.catalog import dialect_named
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.catalog import dialect_named
+from castwise.rules.dialect import Dialect
 from castwise.vocab.architecture import architecture
 from processes import compiled_let_go
 

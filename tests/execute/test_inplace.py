@@ -17,8 +17,8 @@ from castwise.conformance.differences import difference_at
 from castwise.conformance.recorder import NO_KERNEL, REFUSED, Cell, read_cells
 from castwise.engine.forms import rebinds
 from castwise.execute.inplace import METHODS, update
-from castwise.frameworks.catalog import dialect_named
 from castwise.report.verify import question_for
+from castwise.rules.catalog import dialect_named
 
 CELLS = sorted((Path(__file__).parents[2] / "conformance" / "cells").glob("*.tsv.gz"))
 # Cells that a framework answers and NumPy, on which they are executed here, cannot compute: ops of

@@ -151,7 +151,7 @@ def test_a_dialect_of_ones_own_goes_along(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", cw.dialects())
 def test_every_dialect_can_be_told_whole(name: str) -> None:
-    from castwise.frameworks.catalog import defined, definition
+    from castwise.rules.catalog import defined, definition
 
     dialect = cw.dialect(name)
     assert definition(dialect) == name

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import castwise as cw
 from castwise.engine.plan import Plan, plan_of, reach_of
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, strong_twin
 from castwise.vocab.operands import Operand, array_operand, scalar_operand
 from castwise.vocab.ops import op as op_named

@@ -10,13 +10,14 @@ import pytest
 
 from castwise.engine.ask import question_in
 from castwise.engine.scalars import POLICIES
-from castwise.frameworks.catalog import dialect_named, dialects
-from castwise.frameworks.dialect import Composed, Dialect, Rule
-from castwise.frameworks.policies import SCALARS
 from castwise.report.dialect_page import dialect_page, index_page, page_name
 from castwise.report.explanation import explained
 from castwise.report.rules_text import general_rules, op_rules, phrases
 from castwise.report.table_text import markdown_row
+from castwise.rules.catalog import dialect_named, dialects
+from castwise.rules.dialect import Dialect
+from castwise.rules.policies import SCALARS
+from castwise.rules.rule import Composed, Rule
 
 page_of = functools.cache(dialect_page)
 

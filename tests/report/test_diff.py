@@ -9,12 +9,12 @@ import pytest
 
 from castwise.engine.ask import resolve
 from castwise.errors import PromotionError, UsageError
-from castwise.frameworks.catalog import dialect_named
-from castwise.frameworks.dialect import Rule
 from castwise.report.diff import Diff, count, diff
 from castwise.report.diff_formats import DIFF_FORMATS, diff_csv, diff_json, diff_markdown
 from castwise.report.diff_text import diff_text, question_text
 from castwise.report.pairs import weak_dtypes
+from castwise.rules.catalog import dialect_named
+from castwise.rules.rule import Rule
 
 # A dialect whose 64-bit arrays are 32 bits wide, and one with weak arrays.
 NARROW = dialect_named("numpy").vary(

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from castwise.engine.ask import resolve
 from castwise.errors import PromotionError
-from castwise.frameworks.catalog import dialects
 from castwise.report import json_lines
 from castwise.report.as_json import decision_json
 from castwise.report.json_lines import MAX_LINE, answer_line, answer_lines, answer_stream
+from castwise.rules.catalog import dialects
 from castwise.vocab.ops import ops
 
 

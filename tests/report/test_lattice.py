@@ -13,11 +13,11 @@ import pytest
 
 from castwise.engine.plan import reach_of
 from castwise.errors import UsageError
-from castwise.frameworks.catalog import dialect_named, dialects
-from castwise.frameworks.dialect import Dialect
 from castwise.report.lattice import Edge, lattice
 from castwise.report.lattice_svg import lattice_png, lattice_svg
 from castwise.report.lattice_text import LATTICE_FORMATS, lattice_dot, lattice_json, lattice_text
+from castwise.rules.catalog import dialect_named, dialects
+from castwise.rules.dialect import Dialect
 
 SVG = "{http://www.w3.org/2000/svg}"
 # Weak nodes of kinds and of one dtype, dtypes that lead nowhere, one that joins nothing.

@@ -12,13 +12,13 @@ import pytest
 from castwise.engine.ask import resolve
 from castwise.engine.decision import Decision
 from castwise.errors import PromotionError, UsageError
-from castwise.frameworks.catalog import dialects
 from castwise.report.colour import coloured
 from castwise.report.table import table
 from castwise.report.table_formats import FORMATS, table_json
 from castwise.report.table_html import table_html
 from castwise.report.table_svg import table_png, table_svg
 from castwise.report.table_text import short_name, table_csv, table_markdown, table_text
+from castwise.rules.catalog import dialects
 from castwise.vocab.dtypes import DTYPES, DType, find_dtype
 from castwise.vocab.ops import declare_op, ops
 

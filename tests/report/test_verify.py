@@ -12,10 +12,10 @@ import pytest
 from castwise.conformance.grid import Scope
 from castwise.conformance.recorder import Cell, recorded_dialects
 from castwise.errors import UsageError
-from castwise.frameworks.catalog import dialect_named, dialects
 from castwise.report.progress import progress
 from castwise.report.verify import agrees, answer_for, recorder_for, verify
 from castwise.report.verify_text import verification_json, verification_text
+from castwise.rules.catalog import dialect_named, dialects
 
 
 class AlwaysFloat32:

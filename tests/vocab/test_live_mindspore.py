@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from expecting import expect
 
-from castwise.frameworks.catalog import dialect_named
+from castwise.rules.catalog import dialect_named
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.live import describe, is_plain_array, to_dtype
 

@@ -10,7 +10,7 @@ from castwise.execute.apply import apply_op, apply_several
 from castwise.execute.backend import two_backends
 from castwise.execute.kinds import held_dtype
 from castwise.execute.tensor import Tensor, beside, wrapped
-from castwise.frameworks.catalog import STANDARD
+from castwise.rules.default import STANDARD
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
 

@@ -13,8 +13,8 @@ from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.kinds import Kind, held_dtype, interned
 from castwise.execute.python_data import default_dtype
 from castwise.execute.tensor import Tensor, wrapped
-from castwise.frameworks.catalog import STANDARD, to_dialect
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.default import STANDARD, to_dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype

@@ -13,7 +13,7 @@ from castwise.engine.plan import looks_at_values
 from castwise.errors import UsageError
 from castwise.execute.operands import common_dialect, described
 from castwise.execute.tensor import Tensor
-from castwise.frameworks.catalog import STANDARD
+from castwise.rules.default import STANDARD
 from castwise.vocab.dtypes import STANDARD_KINDS, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.ops import op

@@ -9,7 +9,8 @@ from castwise.array_api.data_types import STANDARD_DTYPES
 from castwise.execute.backend import Backend, backend_named
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.kinds import held_dtype
-from castwise.frameworks.catalog import STANDARD, chosen_here, dialect_named
+from castwise.rules.catalog import dialect_named
+from castwise.rules.default import STANDARD, chosen_here
 from castwise.vocab.dtypes import DType
 from castwise.vocab.dtypes import dtype as dtype_named
 

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from castwise.engine.decide import decide
 from castwise.engine.decision import NOTHING, Decision, Named, Question, Refusal
 from castwise.errors import UsageError, did_you_mean
-from castwise.frameworks.catalog import dialect_named, dialects, to_dialect
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.catalog import dialect_named, dialects
+from castwise.rules.default import to_dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import describe, describe_or_dtype, is_prefix, to_dtype
 from castwise.vocab.notation import parse_expression

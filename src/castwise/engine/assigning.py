@@ -10,8 +10,8 @@ from castwise.engine.output import can_become
 from castwise.engine.plan import reach_of
 from castwise.engine.values import is_unconvertible
 from castwise.errors import PromotionError, ScalarRangeError
-from castwise.frameworks.dialect import Dialect
-from castwise.frameworks.policies import OUTPUTS
+from castwise.rules.dialect import Dialect
+from castwise.rules.policies import OUTPUTS
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Scalar, scalar_operand
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from castwise.engine.decision import Refusal
 from castwise.engine.joining import join
 from castwise.engine.plan import Plan, reach_of
-from castwise.frameworks.catalog import dialect_named
+from castwise.rules.catalog import dialect_named
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, Scalar, scalar_text
 

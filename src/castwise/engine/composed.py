@@ -12,7 +12,8 @@ from castwise.engine.conversion import own_array
 from castwise.engine.decision import Decision, Question, step_text
 from castwise.engine.plan import Plan
 from castwise.engine.scalars import Say
-from castwise.frameworks.dialect import Composed, Dialect
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Composed
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.notation import parse_scalar
 from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand

@@ -36,7 +36,7 @@ from castwise.engine.switches import check_same_dtype, is_unpromoted_mix
 from castwise.engine.values import check_fit, check_values
 from castwise.engine.weak import is_weakly_typed
 from castwise.errors import UsageError
-from castwise.frameworks.catalog import dialect_named
+from castwise.rules.catalog import dialect_named
 from castwise.vocab.dtypes import DType, dtype, strong_twin, weak_nodes_of
 from castwise.vocab.operands import UNDEFINED, Operand, Role
 

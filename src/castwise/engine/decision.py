@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from castwise.errors import PromotionError, ScalarRangeError
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, exact_int_text
 from castwise.vocab.operands import Operand, Scalar
 from castwise.vocab.ops import Op

@@ -26,7 +26,7 @@ from castwise.engine.unequal_joins import (
 )
 from castwise.engine.values import check_exponent
 from castwise.engine.weak import fits_kind, is_weakly_typed
-from castwise.frameworks.policies import JOINS
+from castwise.rules.policies import JOINS
 from castwise.vocab.dtypes import DType, weak_node
 from castwise.vocab.operands import Operand, Role
 

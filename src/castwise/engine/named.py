@@ -13,7 +13,7 @@ from castwise.engine.plan import Plan, plan_of
 from castwise.engine.scalars import Say, reached
 from castwise.engine.values import is_beyond, is_unconvertible, out_of_range
 from castwise.errors import UsageError, did_you_mean
-from castwise.frameworks.policies import CASTINGS, DTYPE_ARGUMENTS, OUTPUTS
+from castwise.rules.policies import CASTINGS, DTYPE_ARGUMENTS, OUTPUTS
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, Scalar, array_operand, scalar_text
 from castwise.vocab.ops import op

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from castwise.engine.decision import Refusal
 from castwise.engine.plan import Plan
 from castwise.engine.reach import Reach
-from castwise.frameworks.policies import OUTPUTS
+from castwise.rules.policies import OUTPUTS
 from castwise.vocab.dtypes import DType
 
 

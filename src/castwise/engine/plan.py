@@ -7,15 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from castwise.engine.reach import Reach
-from castwise.frameworks.dialect import (
-    Composed,
-    Condition,
-    Conversion,
-    Dialect,
-    Rule,
-    parse_edges,
-    rule_for,
-)
+from castwise.rules.dialect import Dialect, rule_for
+from castwise.rules.dialect_data import parse_edges
+from castwise.rules.rule import Composed, Condition, Conversion, Rule
 from castwise.vocab.dtypes import DType, dtype, dtypes_of
 from castwise.vocab.ops import Op
 

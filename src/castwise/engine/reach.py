@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from castwise.frameworks.dialect import Dialect, parse_edges
+from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_data import parse_edges
 from castwise.vocab.dtypes import DType
 
 

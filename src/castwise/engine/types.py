@@ -10,8 +10,8 @@ from castwise.engine.decision import Question
 from castwise.engine.output import can_become
 from castwise.engine.plan import plan_of, reach_of
 from castwise.errors import PromotionError, UsageError
-from castwise.frameworks.catalog import chosen_dialect, to_dialect, when_default_changes
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.default import chosen_dialect, to_dialect, when_default_changes
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import has_own_dtypes, is_plain_array, to_dtype
 from castwise.vocab.operands import Operand, array_operand

@@ -29,7 +29,7 @@ from castwise.execute.operands import (
 )
 from castwise.execute.plans import BesideNumber, Plan
 from castwise.execute.tensor import Tensor, wrapped
-from castwise.frameworks.catalog import DEFAULT, chosen_dialect, when_default_changes
+from castwise.rules.default import DEFAULT, chosen_dialect, when_default_changes
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Scalar
 

@@ -17,7 +17,7 @@ from castwise.execute.masked import chosen
 from castwise.execute.operands import common_dialect
 from castwise.execute.plans import Plan
 from castwise.execute.tensor import Tensor, asarray
-from castwise.frameworks.catalog import DEFAULT
+from castwise.rules.default import DEFAULT
 
 
 def apply(

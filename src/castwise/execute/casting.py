@@ -9,8 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 from castwise.execute.backend import Backend
 from castwise.execute.flushing import flusher, is_flushed
 from castwise.execute.functions import SIGNLESS, above_zero, function_for
-from castwise.frameworks.catalog import dialect_named
-from castwise.frameworks.value_rules import WRAPS_ON, Values
+from castwise.rules.catalog import dialect_named
+from castwise.rules.values import WRAPS_ON, Values
 from castwise.vocab.architecture import architecture
 from castwise.vocab.dtypes import DType, dtype
 

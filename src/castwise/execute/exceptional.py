@@ -33,7 +33,7 @@ from castwise.execute.shape_rules import (
     takes_first,
 )
 from castwise.execute.value_functions import variance_in_integers
-from castwise.frameworks.value_rules import Values
+from castwise.rules.values import Values
 from castwise.vocab.dtypes import DType, dtype
 
 

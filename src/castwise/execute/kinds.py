@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from castwise.execute.backend import Backend
-from castwise.frameworks.catalog import DEFAULT, chosen_here, dialect_named
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.catalog import dialect_named
+from castwise.rules.default import DEFAULT, chosen_here
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, array_operand
 

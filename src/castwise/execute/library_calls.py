@@ -16,7 +16,8 @@ from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.calling import apply
 from castwise.execute.python_functions import quotient_and_remainder
 from castwise.execute.tensor import Tensor
-from castwise.frameworks.catalog import DEFAULT, dialect_named
+from castwise.rules.catalog import dialect_named
+from castwise.rules.default import DEFAULT
 from castwise.vocab.ops import Op
 
 # An option's name elsewhere -> its name here.

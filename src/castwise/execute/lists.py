@@ -11,7 +11,7 @@ from castwise.execute.backend import TakesConstants
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.operands import common_backend, common_home
 from castwise.execute.tensor import Tensor, asarray
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, Role
 

@@ -17,8 +17,9 @@ from castwise.execute.backend import (
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.kinds import Kind
 from castwise.execute.tensor import Tensor, made_constant
-from castwise.frameworks.catalog import DEFAULT, chosen_here, dialect_named
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.catalog import dialect_named
+from castwise.rules.default import DEFAULT, chosen_here
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import check_dense, describe
 from castwise.vocab.operands import UNDEFINED, Operand, array_operand

@@ -9,7 +9,7 @@ from typing import Any
 from castwise.execute.backend import Backend, constant
 from castwise.execute.casting import own_values
 from castwise.execute.functions import function_for
-from castwise.frameworks.value_rules import Values
+from castwise.rules.values import Values
 from castwise.vocab.dtypes import DType
 
 

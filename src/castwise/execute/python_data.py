@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype, dtypes_of
 from castwise.vocab.live import to_dtype
 from castwise.vocab.out_of_scope import out_of_scope

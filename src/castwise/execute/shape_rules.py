@@ -9,7 +9,7 @@ from castwise.errors import UsageError
 from castwise.execute.backend import TakesConstants, known_number
 from castwise.execute.functions import Function, function_for
 from castwise.execute.place import Place
-from castwise.frameworks.value_rules import Values
+from castwise.rules.values import Values
 
 
 def made_array(at: Place, x: Any, y: Any) -> Any:

@@ -18,7 +18,7 @@ from castwise.execute.casting import cast_under, is_plain_cast
 from castwise.execute.exceptional import obeying
 from castwise.execute.functions import Function, function_for
 from castwise.execute.value_functions import function_named
-from castwise.frameworks.value_rules import Values
+from castwise.rules.values import Values
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import UNDEFINED, Scalar
 

@@ -25,8 +25,8 @@ from castwise.execute.gradients import Gradients
 from castwise.execute.kinds import Kind, held_dtype, interned
 from castwise.execute.picked import picked
 from castwise.execute.python_data import beyond, default_dtype, shown, unreadable
-from castwise.frameworks.catalog import DEFAULT, to_dialect
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.default import DEFAULT, to_dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import check_dense, describe, to_dtype

@@ -21,7 +21,7 @@ from castwise.execute.operands import (
 )
 from castwise.execute.tensor import Tensor, asarray
 from castwise.execute.tracing import Held
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.ops import op
 
 _RESULT_TYPE = op("result_type")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from castwise.frameworks.dialect import Composed, Dialect, Rule
 from castwise.frameworks.numpy import ALIASES
-from castwise.frameworks.value_rules import Values
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Composed, Rule
+from castwise.rules.values import Values
 
 _INTS = "uint8 int8 uint16 int16 uint32 int32 uint64 int64"
 # Of these one joins the weak numbers below it and nothing else: the first stand for the others.

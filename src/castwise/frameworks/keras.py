@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from castwise.frameworks.dialect import Composed, Rule
 from castwise.frameworks.jax import JAX, LATTICE
+from castwise.rules.rule import Composed, Rule
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2"
 _TRIGONOMETRIC = "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh"

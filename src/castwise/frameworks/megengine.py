@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from castwise.frameworks.dialect import Composed, Condition, Dialect, Rule
-from castwise.frameworks.value_rules import Values
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Composed, Condition, Rule
+from castwise.rules.values import Values
 
 # Promoted to, but without a kernel on the CPU: seen as "bad dtype" once the op runs.
 _NO_KERNEL = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from castwise.frameworks.dialect import Dialect, Rule
 from castwise.frameworks.megengine import ALIASES, CONDITION, PREFIXES, VALUES
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Rule
 
 MEP3 = Dialect(
     framework="megengine",

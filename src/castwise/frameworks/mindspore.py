@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from castwise.frameworks.dialect import Composed, Condition, Dialect, Rule
-from castwise.frameworks.value_rules import Values
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Composed, Condition, Rule
+from castwise.rules.values import Values
 
 _WIDE_UNSIGNED = "uint16 uint32 uint64"
 _REAL = "bool int float"

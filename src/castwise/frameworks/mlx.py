@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from castwise.frameworks.dialect import Composed, Dialect, Rule
-from castwise.frameworks.value_rules import Values
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Composed, Rule
+from castwise.rules.values import Values
 
 _ERROR = "abs(sub(x, y))"
 _QUADRATIC = f"minimum({_ERROR}, 1.0)"

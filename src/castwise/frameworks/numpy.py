@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from castwise.frameworks.dialect import Composed, Dialect, Rule
-from castwise.frameworks.value_rules import Values
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Composed, Rule
+from castwise.rules.values import Values
 
 # NumPy has no common dtype for bfloat16 with a Python float: the ufunc machinery takes the float
 # as its smallest dtype and climbs to float32, result_type takes it as float64, clip as float32.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from castwise.frameworks.dialect import Rule
 from castwise.frameworks.oneflow import ONEFLOW
+from castwise.rules.rule import Rule
 
 ARTICLE = ONEFLOW.vary(
     mode="article",

@@ -6,8 +6,8 @@ promotion, promotion is commutative, and a Python float is float32.
 
 from __future__ import annotations
 
-from castwise.frameworks.dialect import Rule
 from castwise.frameworks.paddle import CONDITION, MIXES, PADDLE
+from castwise.rules.rule import Rule
 
 _ANY = "bool int float complex"
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from castwise.frameworks.dialect import Composed, Condition, Conversion, Dialect, Rule
-from castwise.frameworks.value_rules import Values
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Composed, Condition, Conversion, Rule
+from castwise.rules.values import Values
 
 _ARRAYS = "ARRAY ZERO_D"
 _NUMPY = "NUMPY_ARRAY NUMPY_ZERO_D NUMPY_SCALAR"

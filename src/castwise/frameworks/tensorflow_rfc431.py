@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from castwise.frameworks.dialect import Dialect, Rule
 from castwise.frameworks.tensorflow import CONDITION, TENSORFLOW
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Rule
 
 _EDGES = """
         bool -> int8 uint8

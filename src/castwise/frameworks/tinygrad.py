@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from castwise.frameworks.dialect import Composed, Condition, Dialect, Rule
-from castwise.frameworks.value_rules import Values
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Composed, Condition, Rule
+from castwise.rules.values import Values
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz"
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from castwise.frameworks.dialect import Composed, Dialect, Rule
 from castwise.frameworks.torch import FLOAT8, TORCH
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Composed, Rule
 
 # Of the ops castwise knows, those that torch.amp's documentation lists for the CPU.
 # float64 is left alone, and what is no float.

@@ -11,13 +11,13 @@ from typing import Any, TypeVar, cast
 
 from castwise.execute.tensor import Tensor, asarray
 from castwise.execute.variable import Variable
-from castwise.frameworks.catalog import to_dialect
-from castwise.frameworks.dialect import Dialect
 from castwise.graph.ir import Graph, Place, sequence_like
 from castwise.graph.live_state import is_as_traced
 from castwise.graph.run import run_graph
 from castwise.graph.simplify import simplify
 from castwise.graph.trace import trace
+from castwise.rules.default import to_dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.operands import Operand, array_operand
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -12,9 +12,10 @@ from castwise.execute.backend import Backend, backend_named
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor
-from castwise.frameworks.catalog import DEFAULT, dialect_named
 from castwise.graph.ir import CAST, Graph, Node, Shape, rebuilt
 from castwise.graph.traced import Traced
+from castwise.rules.catalog import dialect_named
+from castwise.rules.default import DEFAULT
 from castwise.vocab.dtypes import DType
 from castwise.vocab.ops import Op, known_op
 

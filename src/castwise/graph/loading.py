@@ -15,14 +15,15 @@ from castwise.execute.backend import backend_named
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor
 from castwise.execute.variable import stand_in
-from castwise.frameworks.catalog import defined, dialect_named
-from castwise.frameworks.dialect import FORMS, Dialect
 from castwise.graph import saved_parts as parts
 from castwise.graph.ir import Call, Graph, Node, State
 from castwise.graph.run import places_in
 from castwise.graph.saved_fields import Fields, telling
 from castwise.graph.saved_values import read, read_shape
 from castwise.graph.saving import FORMAT, VERSION
+from castwise.rules.catalog import defined, dialect_named
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import FORMS
 
 _FORMS = (*FORMS, "augmented")
 _DECISION = "op operands dialect form inplace out alpha result compute casts result_cast weak notes"

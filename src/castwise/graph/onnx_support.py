@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from castwise.frameworks.catalog import to_dialect
 from castwise.graph.ir import CAST, INPUT, Graph, Node, Place, Shape
 from castwise.graph.onnx_dtypes import ONNX_NAMES, LackingError
 from castwise.graph.onnx_export import runtime_loads
@@ -14,6 +13,7 @@ from castwise.graph.onnx_ops import write_op
 from castwise.graph.onnx_writer import Value, Writer
 from castwise.graph.recording import recording_under
 from castwise.graph.traced import Traced
+from castwise.rules.default import to_dialect
 from castwise.vocab.dtypes import DTYPES, DType, dtype, dtypes_of
 from castwise.vocab.ops import OPS, op
 

@@ -12,9 +12,6 @@ from castwise.errors import UsageError
 from castwise.execute.alike import LIKE
 from castwise.execute.backend import Backend, backend_named
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
-from castwise.frameworks.catalog import DEFAULT, dialect_named
-from castwise.frameworks.dialect import Dialect
-from castwise.frameworks.value_rules import Values
 from castwise.graph import layouts, shapes
 from castwise.graph.indexing import indexed, split_key
 from castwise.graph.ir import CAST, CONSTANT, Given, Node
@@ -22,6 +19,10 @@ from castwise.graph.kernels import kernel_shape
 from castwise.graph.origins import user_origin
 from castwise.graph.results import results_of
 from castwise.graph.traced import Traced, constant, index_node, needs_value, unknown_size
+from castwise.rules.catalog import dialect_named
+from castwise.rules.default import DEFAULT
+from castwise.rules.dialect import Dialect
+from castwise.rules.values import Values
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.operands import Scalar
 from castwise.vocab.ops import op

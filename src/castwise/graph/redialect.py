@@ -9,11 +9,11 @@ from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError
 from castwise.execute.alike import LIKE
 from castwise.execute.plans import check_kernel
-from castwise.frameworks.catalog import to_dialect
-from castwise.frameworks.dialect import Dialect
 from castwise.graph.ir import CAST, CONSTANT, Call, Graph, Node, rebuilt
 from castwise.graph.results import has_own_dtype, result_dtype
 from castwise.graph.text import node_names
+from castwise.rules.default import to_dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, array_operand
 from castwise.vocab.ops import op

@@ -15,7 +15,6 @@ from castwise.execute.exceptional import obeying
 from castwise.execute.functions import function_for
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor, asarray
-from castwise.frameworks.value_rules import Values
 from castwise.graph.ir import (
     CAST,
     CONSTANT,
@@ -31,6 +30,7 @@ from castwise.graph.live_state import live_tensors, put
 from castwise.graph.recording import rules_of_nodes
 from castwise.graph.size_terms import known_size
 from castwise.graph.sizes import Size
+from castwise.rules.values import Values
 from castwise.vocab.ops import op
 
 

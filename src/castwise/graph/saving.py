@@ -14,9 +14,9 @@ import castwise
 from castwise.engine.decision import Cast, Decision
 from castwise.execute.tensor import Tensor
 from castwise.execute.variable import Variable
-from castwise.frameworks.catalog import definition
 from castwise.graph.ir import CONSTANT, Graph, Node, Shape, in_order
 from castwise.graph.saved_values import told
+from castwise.rules.catalog import definition
 from castwise.vocab.operands import Operand
 from castwise.vocab.ops import Op, known_op
 

@@ -14,13 +14,13 @@ from castwise.execute.kinds import Kind, held_dtype, interned
 from castwise.execute.tensor import Tensor
 from castwise.execute.tracing import traced_by
 from castwise.execute.variable import Variable, stand_in
-from castwise.frameworks.catalog import to_dialect, use
-from castwise.frameworks.dialect import Dialect
 from castwise.graph.ir import CAST, INPUT, Call, Graph, Node, Place, rebuilt, sequence_like
 from castwise.graph.names import Names
 from castwise.graph.recording import recording_under
 from castwise.graph.state import States
 from castwise.graph.traced import Traced, constant
+from castwise.rules.default import to_dialect, use
+from castwise.rules.dialect import Dialect
 from castwise.vocab.live import describe
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from castwise.frameworks.catalog import dialect_named, dialects
 from castwise.report.colour import Paint, plain
+from castwise.rules.catalog import dialect_named, dialects
 
 
 def dialects_json() -> list[dict[str, Any]]:

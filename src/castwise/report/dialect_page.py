@@ -9,12 +9,12 @@ from itertools import combinations, product
 from castwise.engine.ask import question_in
 from castwise.engine.decision import Decision, Question
 from castwise.engine.types import promote_types
-from castwise.frameworks.dialect import Dialect
 from castwise.report.explanation import explained
 from castwise.report.outcome import SCALARS, Outcome, outcome_of
 from castwise.report.rules_text import general_rules, missing_kernels, op_rules
 from castwise.report.table import table
 from castwise.report.table_text import alike_text, markdown_row, marks_used, table_markdown
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import array_operand
 from castwise.vocab.ops import op
@@ -32,7 +32,7 @@ _ASSIGNED = (
 def page_name(dialect: Dialect) -> str:
     """The name of a dialect's page, without its ending.
 
-    >>> from castwise.frameworks.catalog import dialect_named
+    >>> from castwise.rules.catalog import dialect_named
     >>> page_name(dialect_named("numpy@1"))
     'numpy-1'
     """

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from castwise.engine.ask import find_op
-from castwise.frameworks.catalog import to_dialect
-from castwise.frameworks.dialect import Dialect
 from castwise.report.difference import Difference, Reason, reason_of, situation_of
 from castwise.report.pairs import Answers, Pair, pairs_of, weak_dtypes
+from castwise.rules.default import to_dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.ops import Op, ops
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from castwise.engine.mixes import deed, situation
-from castwise.frameworks.dialect import Dialect
 from castwise.report.pairs import Answer, Answers, Pair
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, Role, array_operand
 

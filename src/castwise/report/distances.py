@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from castwise.frameworks.catalog import dialects as names_of_all
-from castwise.frameworks.catalog import to_dialect
-from castwise.frameworks.dialect import Dialect
 from castwise.report.pairs import Answers, pairs_of, weak_dtypes
+from castwise.rules.catalog import dialects as names_of_all
+from castwise.rules.default import to_dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.ops import op
 
 # Ops that nearly every framework has: enough to tell them apart, few enough to be asked quickly.

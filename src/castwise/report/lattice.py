@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from castwise.engine.plan import reach_of
 from castwise.engine.reach import Reach
-from castwise.frameworks.catalog import to_dialect
-from castwise.frameworks.dialect import Dialect, Rule
+from castwise.rules.default import to_dialect
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Rule
 from castwise.vocab.dtypes import DType, dtypes_of
 
 APART = "Joined with nothing else"

@@ -8,7 +8,7 @@ from castwise.drawing.shades import REFUSED, shade
 from castwise.engine.ask import answer
 from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.notation import parse_operand
 from castwise.vocab.operands import Operand
 from castwise.vocab.ops import Op

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from castwise.frameworks.dialect import Composed, Condition, Conversion, Dialect, Rule
-from castwise.frameworks.policies import (
+from castwise.report.lattice import only_absorbed_text
+from castwise.rules.dialect import Dialect
+from castwise.rules.policies import (
     DTYPE_ARGUMENTS,
     GUARDS,
     JOINS,
@@ -23,7 +24,7 @@ from castwise.frameworks.policies import (
     STARTS,
     STRONG,
 )
-from castwise.report.lattice import only_absorbed_text
+from castwise.rules.rule import Composed, Condition, Conversion, Rule
 from castwise.vocab.dtypes import KINDS
 from castwise.vocab.operands import Role
 from castwise.vocab.ops import RESULTS

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from castwise.engine.ask import check_augmented, find_op
 from castwise.errors import UsageError
-from castwise.frameworks.catalog import to_dialect
-from castwise.frameworks.dialect import Dialect
 from castwise.report.outcome import (
     SCALARS,
     Outcome,
@@ -17,6 +15,8 @@ from castwise.report.outcome import (
     outcome_of,
     pair_question,
 )
+from castwise.rules.default import to_dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.operands import Operand, array_operand
 from castwise.vocab.ops import Op
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple
 
-from castwise.frameworks.dialect import Dialect
-from castwise.frameworks.value_rules import CHOICES
+from castwise.rules.dialect import Dialect
+from castwise.rules.values import CHOICES
 
 _TITLES = {
     "quotient_by_zero": "The quotient `//` of integers by zero",

@@ -23,8 +23,8 @@ from castwise.engine.decide import decide
 from castwise.engine.decision import NOTHING, Named, Question, Refusal
 from castwise.engine.types import can_cast
 from castwise.errors import UsageError, did_you_mean
-from castwise.frameworks.catalog import to_dialect
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.default import to_dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DTYPES, dtype
 from castwise.vocab.notation import parse_operand, parse_scalar
 from castwise.vocab.ops import op

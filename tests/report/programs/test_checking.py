@@ -13,12 +13,12 @@ from castwise.conformance.programs.speaker import find_speaker
 from castwise.conformance.programs.speakers.numpy import NumpySpeaker
 from castwise.conformance.value_notation import Held
 from castwise.errors import UsageError
-from castwise.frameworks.catalog import dialect_named
 from castwise.report.programs.checking import Budget, check_programs, speaker_for
 from castwise.report.programs.comparing import Finding, finding_of, run
 from castwise.report.programs.shrinking import shrunk
 from castwise.report.programs.tensors import TensorSpeaker
 from castwise.report.programs.text import checked_json, checked_text
+from castwise.rules.catalog import dialect_named
 
 NUMPY = dialect_named("numpy")
 

@@ -10,7 +10,7 @@ from castwise.auditing.judging.findings import Coverage, Finding
 from castwise.auditing.observing.log import Begun, Log
 from castwise.auditing.porting.port import Port, port_of
 from castwise.auditing.running.saved import Data, seen_in
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.dialect import Dialect
 
 
 def audit() -> AuditLog:

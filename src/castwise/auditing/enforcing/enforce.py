@@ -18,8 +18,8 @@ from castwise.auditing.observing.log import LOG, Begun, Log
 from castwise.auditing.running.saved import site_of
 from castwise.engine.ask import find_op
 from castwise.errors import PromotionError, PromotionWarning, UsageError
-from castwise.frameworks.catalog import to_dialect
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.default import to_dialect
+from castwise.rules.dialect import Dialect
 
 _PLACE = re.compile(r"(.+):(\d+)")
 _STRICT = "strict"

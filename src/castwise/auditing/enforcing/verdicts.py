@@ -11,7 +11,7 @@ from castwise.auditing.observing.log import Begun, Tally
 from castwise.auditing.porting.answers import answer_to, questions_in
 from castwise.auditing.running.saved import event_of, running_dialects, site_of
 from castwise.errors import PromotionError, UsageError
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.operands import value_class
 
 

@@ -12,8 +12,8 @@ from castwise.auditing.running.saved import Data, arrays_in
 from castwise.engine.ask import answer, find_op
 from castwise.engine.decision import NOTHING, Cast, Decision, Named, Question
 from castwise.errors import CastwiseError, UsageError
-from castwise.frameworks.catalog import dialect_named
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.catalog import dialect_named
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype, find_dtype
 from castwise.vocab.operands import (
     Operand,

@@ -12,7 +12,7 @@ from castwise.auditing.running.saved import Data
 from castwise.engine.ask import answer
 from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import (
     Operand,

@@ -22,8 +22,9 @@ from castwise.auditing.rewriting.source import text_at
 from castwise.auditing.running.saved import Data, arrays_in
 from castwise.engine.decision import cast_between
 from castwise.errors import UsageError
-from castwise.frameworks.catalog import dialect_named, to_dialect
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.catalog import dialect_named
+from castwise.rules.default import to_dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import held_value
 

@@ -6,7 +6,7 @@ from castwise.auditing.porting.answers import Answer
 from castwise.engine.decision import Question
 from castwise.engine.mixes import deed, in_told_order, situation
 from castwise.errors import ScalarRangeError
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand
 

@@ -20,11 +20,11 @@ from castwise.conformance.programs.speaker import (
 from castwise.conformance.programs.spelling import expression, statement
 from castwise.errors import UsageError
 from castwise.execute.backend import backend_named
-from castwise.frameworks.dialect import Dialect
 from castwise.report.programs.comparing import ALIASING, Finding, finding_of, run
 from castwise.report.programs.shrinking import shrunk
 from castwise.report.programs.tensors import TensorSpeaker
 from castwise.report.verify import recorder_for
+from castwise.rules.dialect import Dialect
 
 
 class Budget(NamedTuple):

@@ -15,7 +15,7 @@ from castwise.execute.backend import backend_named
 from castwise.execute.backends.dask.chunks import sendable
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 
 

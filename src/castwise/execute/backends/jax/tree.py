@@ -13,8 +13,8 @@ from castwise.execute.backend import Backend, backend_of
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor
 from castwise.execute.variable import Variable
-from castwise.frameworks.catalog import chosen_here
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.default import chosen_here
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import to_dtype
 

@@ -15,14 +15,9 @@ from castwise.execute.inplace import assigned, update
 from castwise.execute.kinds import Kind
 from castwise.execute.operators import operators
 from castwise.execute.tensor import Tensor, asarray, wrapped
-from castwise.frameworks.catalog import (
-    DEFAULT,
-    chosen_here,
-    dialect_named,
-    to_dialect,
-    use,
-)
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.catalog import dialect_named
+from castwise.rules.default import DEFAULT, chosen_here, to_dialect, use
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 
 _FUNCTIONS = (apply_op, apply_several, asarray, wrapped)

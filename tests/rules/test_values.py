@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from castwise.errors import UsageError
-from castwise.frameworks.catalog import dialect_named, dialects, load_dialect, to_dialect
-from castwise.frameworks.value_rules import CHOICES, WRAPS_ON, Values
 from castwise.report.value_table import value_tables
+from castwise.rules.catalog import dialect_named, dialects, load_dialect
+from castwise.rules.default import to_dialect
+from castwise.rules.values import CHOICES, WRAPS_ON, Values
 
 
 def test_every_field_but_the_lists_of_ops_names_its_choices() -> None:

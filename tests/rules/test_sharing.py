@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import castwise as cw
-from castwise.frameworks import sharing
+from castwise.rules import sharing
 
 CAREFUL = Path(__file__).parents[2] / "examples" / "careful.toml"
 

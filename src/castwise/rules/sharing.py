@@ -5,26 +5,29 @@ from __future__ import annotations
 import hashlib
 import threading
 from dataclasses import fields
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
-from castwise.frameworks.dialect import Dialect
+from castwise.rules.dialect_data import DialectData
 
-_FIELDS = tuple(f.name for f in fields(Dialect))
-_known: WeakValueDictionary[bytes, Dialect] = WeakValueDictionary()
+_FIELDS = tuple(f.name for f in fields(DialectData))
+_known: WeakValueDictionary[bytes, Any] = WeakValueDictionary()
+AnyDialect = TypeVar("AnyDialect", bound=DialectData)
 _lock = threading.Lock()  # of two threads that make the same dialect, both get the same object
 
 
-def shared(dialect: Dialect) -> Dialect:
+def shared(dialect: AnyDialect) -> AnyDialect:
     """The one dialect with this content: the first that was made, as long as anybody holds it.
 
     What is decided is kept by the dialect's identity, and tensors compute together where they are
     under the same one.
     """
     with _lock:
-        return _known.setdefault(_digest(dialect), dialect)
+        found: AnyDialect = _known.setdefault(_digest(dialect), dialect)
+        return found
 
 
-def _digest(dialect: Dialect) -> bytes:
+def _digest(dialect: DialectData) -> bytes:
     """A short stand-in for the content: all of it, as text, would take more room than the rest."""
     content = repr([getattr(dialect, name) for name in _FIELDS])
     return hashlib.sha256(content.encode(errors="surrogatepass")).digest()

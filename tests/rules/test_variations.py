@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import castwise as cw
-from castwise.frameworks.dialect import Rule
+from castwise.rules.rule import Rule
 
 
 def result(expression: str, dialect: cw.Dialect) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import astuple, replace
 
 from castwise.errors import UsageError, did_you_mean
-from castwise.frameworks.dialect import FORMS, Condition, Dialect, Rule, parse_edges
-from castwise.frameworks.policies import (
+from castwise.rules.dialect_data import DialectData, parse_edges
+from castwise.rules.policies import (
     ASSIGNS_BY_PLACES,
     ASSIGNS_WHOLE,
     DTYPE_ARGUMENTS,
@@ -26,7 +26,8 @@ from castwise.frameworks.policies import (
     STARTS,
     STRONG,
 )
-from castwise.frameworks.value_rules import CHOICES, Values
+from castwise.rules.rule import FORMS, Condition, Rule
+from castwise.rules.values import CHOICES, Values
 from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_of
 from castwise.vocab.ops import OPS, RESULTS
 
@@ -42,7 +43,7 @@ _MAPPINGS = [
 ]
 
 
-def check(dialect: Dialect) -> None:
+def check(dialect: DialectData) -> None:
     """Raises UsageError for unknown names, cycles, and dtypes that nothing could lead to."""
     try:
         _check_dtypes(dialect)
@@ -54,7 +55,7 @@ def check(dialect: Dialect) -> None:
         raise UsageError(f"dialect {dialect.name}: {error}") from None
 
 
-def _check_dtypes(dialect: Dialect) -> None:
+def _check_dtypes(dialect: DialectData) -> None:
     _check_edges(dialect)
     for text in (dialect.lifts, dialect.accumulates, dialect.truncates, dialect.caps):
         dialect.mapping(text)
@@ -73,7 +74,7 @@ def _check_dtypes(dialect: Dialect) -> None:
         _check_name(guard, GUARDS, "a guard")
 
 
-def _check_edges(dialect: Dialect) -> None:
+def _check_edges(dialect: DialectData) -> None:
     """The edges lead forward in the order, in no circle, and leave no dtype out unsaid."""
     place = {node: number for number, node in enumerate(dialect.nodes)}
     edges = parse_edges(dialect.reaches, dialect.nodes)
@@ -122,7 +123,7 @@ def _check_key(names: str) -> None:
             _check_name(form, FORMS, f"a form of {name}")
 
 
-def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
+def _check_rule(dialect: DialectData, names: str, rule: Rule) -> None:
     for field in _OF_DTYPES:
         dtypes_of(getattr(rule, field) or "")
     for field in _MAPPINGS:

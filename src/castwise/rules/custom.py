@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
-from castwise.frameworks.checks import check
-from castwise.frameworks.dialect import Dialect
-from castwise.frameworks.records import record_fields, text_of
-from castwise.frameworks.sharing import shared
-from castwise.frameworks.value_rules import Values
-from castwise.frameworks.variations import VARIATIONS
+from castwise.rules.checks import check
+from castwise.rules.dialect import Dialect
+from castwise.rules.sharing import shared
+from castwise.rules.toml_fields import record_fields, text_of
+from castwise.rules.values import Values
+from castwise.rules.variations import VARIATIONS
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from castwise.errors import UsageError, did_you_mean
-from castwise.frameworks.dialect import Dialect
-from castwise.frameworks.sharing import shared
+from castwise.rules.dialect_data import DialectData
+from castwise.rules.sharing import shared
 from castwise.vocab.dtypes import DType, dtype
 
 Changes = dict[str, Any]
+AnyDialect = TypeVar("AnyDialect", bound=DialectData)
 _SCALARS: dict[str, Changes] = {
     "by value": {"numbers_as": "values"},
     "by value within kind": {"scalars": "by value"},
@@ -21,9 +22,9 @@ _SCALARS: dict[str, Changes] = {
 }
 
 
-def varied(dialect: Dialect, changes: Mapping[str, Any]) -> Dialect:
+def varied(dialect: AnyDialect, changes: Mapping[str, Any]) -> AnyDialect:
     """The dialect with variations and fields changed; the name tells the variations."""
-    known = [f.name for f in fields(Dialect)]
+    known = [f.name for f in fields(dialect)]
     for name in changes:
         if name not in VARIATIONS and name not in known:
             hint = did_you_mean(name, VARIATIONS)
@@ -62,7 +63,7 @@ def _is_short_number(text: str) -> bool:
     return text.isdecimal() and len(text) < 10  # no option has room for more
 
 
-def _cap_float(dialect: Dialect, bits: Any) -> Changes:
+def _cap_float(dialect: DialectData, bits: Any) -> Changes:
     """No result has floats wider than this: TF-NumPy's allow_float64=False is 32."""
     if bits not in (16, 32) or isinstance(bits, bool):
         raise UsageError(f"cap_float is 16 or 32, the widest float's bits, not {repr(bits)[:40]}.")
@@ -75,7 +76,7 @@ def _cap_float(dialect: Dialect, bits: Any) -> Changes:
     return {"caps": "; ".join(entries)}
 
 
-def _default_float(dialect: Dialect, name: Any) -> Changes:
+def _default_float(dialect: DialectData, name: Any) -> Changes:
     """The dtype of a Python float; a Python complex follows it."""
     part = dtype(name)
     twin = _complex_of(dialect, part)
@@ -86,7 +87,7 @@ def _default_float(dialect: Dialect, name: Any) -> Changes:
     return _numbers(dialect, {"float": part.name, **({"complex": twin.name} if twin else {})})
 
 
-def _default_int(dialect: Dialect, name: Any) -> Changes:
+def _default_int(dialect: DialectData, name: Any) -> Changes:
     """The dtype of a Python int; what sums small integers up stays as it is."""
     wanted = dtype(name)
     if wanted.kind != "int":
@@ -96,7 +97,7 @@ def _default_int(dialect: Dialect, name: Any) -> Changes:
     return _numbers(dialect, {"int": wanted.name})
 
 
-def _numbers(dialect: Dialect, numbers: dict[str, str]) -> Changes:
+def _numbers(dialect: DialectData, numbers: dict[str, str]) -> Changes:
     """Python numbers of some kinds count for other dtypes, in every op that has no word on it."""
     general = dialect.ops["*"]
     if general.python:
@@ -104,12 +105,12 @@ def _numbers(dialect: Dialect, numbers: dict[str, str]) -> Changes:
     return {"python": {**dialect.python, **numbers}, "ops": {**dialect.ops, "*": general}}
 
 
-def _complex_of(dialect: Dialect, part: DType) -> DType | None:
+def _complex_of(dialect: DialectData, part: DType) -> DType | None:
     twins = [d for d in dialect.dtypes if d.kind == "complex" and d.part.holds(part)]
     return twins[0] if twins else None
 
 
-def _scalars(dialect: Dialect, policy: Any) -> Changes:
+def _scalars(dialect: DialectData, policy: Any) -> Changes:
     """How Python scalars take part, in ops that have no rule of their own for them."""
     if not isinstance(policy, str) or policy not in _SCALARS:
         raise UsageError(f"scalars is {', '.join(map(repr, _SCALARS))}, not {policy!r}.")
@@ -120,7 +121,7 @@ def _scalars(dialect: Dialect, policy: Any) -> Changes:
     return {"ops": {**ops, "*": replace(ops["*"], **_SCALARS[policy])}}
 
 
-def _zero_d(dialect: Dialect, standing: Any) -> Changes:
+def _zero_d(dialect: DialectData, standing: Any) -> Changes:
     """0-d arrays as strong as any; Python scalars stay what they are."""
     if standing != "as arrays":
         raise UsageError(f"zero_d is 'as arrays', not {standing!r}.")
@@ -128,19 +129,19 @@ def _zero_d(dialect: Dialect, standing: Any) -> Changes:
     return {"ops": {**dialect.ops, "*": general}}
 
 
-def _promote_64(dialect: Dialect, allowed: Any) -> Changes:
+def _promote_64(dialect: DialectData, allowed: Any) -> Changes:
     return {} if _is_true("promote_64", allowed) else _guarded(dialect, "no promotion to 64 bits")
 
 
-def _strict(dialect: Dialect, wanted: Any) -> Changes:
+def _strict(dialect: DialectData, wanted: Any) -> Changes:
     return _guarded(dialect, "no implicit cast") if _is_true("strict", wanted) else {}
 
 
-def _safe(dialect: Dialect, wanted: Any) -> Changes:
+def _safe(dialect: DialectData, wanted: Any) -> Changes:
     return _guarded(dialect, "no lossy cast") if _is_true("safe", wanted) else {}
 
 
-def _guarded(dialect: Dialect, guard: str) -> Changes:
+def _guarded(dialect: DialectData, guard: str) -> Changes:
     return {"guards": (*dialect.guards, guard)}
 
 
@@ -151,7 +152,7 @@ def _is_true(name: str, value: Any) -> bool:
 
 
 _OF_DTYPES = ("default_float", "default_int")
-VARIATIONS: dict[str, Callable[[Dialect, Any], Changes]] = {
+VARIATIONS: dict[str, Callable[[DialectData, Any], Changes]] = {
     "cap_float": _cap_float,
     "default_float": _default_float,
     "default_int": _default_int,

@@ -9,9 +9,11 @@ from dataclasses import replace
 import pytest
 
 import castwise as cw
-from castwise.frameworks.catalog import to_dialect
-from castwise.frameworks.checks import check
-from castwise.frameworks.dialect import Dialect, Rule, parse_edges, rule_for
+from castwise.rules.checks import check
+from castwise.rules.default import to_dialect
+from castwise.rules.dialect import Dialect, rule_for
+from castwise.rules.dialect_data import parse_edges
+from castwise.rules.rule import Rule
 from castwise.vocab.dtypes import dtype, dtypes_of
 from castwise.vocab.ops import op
 

@@ -1,0 +1,55 @@
+"""A dialect: what is said of a framework's rules, and how they are varied and combined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from castwise.rules.dialect_data import DialectData
+from castwise.rules.recorded import unrecorded_ops
+from castwise.rules.rule import Rule, given_fields
+from castwise.rules.variations import varied
+from castwise.vocab.ops import Op
+
+_LAID_OVER = {"augmented": ("inplace", "augmented"), "rebinding": ("operator", "augmented")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Dialect(DialectData):
+    """A framework's rules. Data only: `castwise.engine` reads it, nothing in it decides."""
+
+    def __repr__(self) -> str:
+        return f"<Dialect {self.name}>"
+
+    def vary(self, **changes: Any) -> Dialect:
+        """The same dialect with variations or fields changed.
+
+        The variations are cap_float, default_float, default_int, scalars, zero_d, promote_64,
+        strict and safe; see docs/variations.md. The fields are those of this record. Equal calls
+        give the same object.
+
+        >>> from castwise.rules.catalog import dialect_named
+        >>> dialect_named("numpy").vary(cap_float=32).name
+        'numpy:cap_float=32'
+
+        Raises UsageError for an unknown name or a value that makes no sense.
+        """
+        return varied(self, changes)
+
+    @property
+    def unrecorded(self) -> tuple[str, ...]:
+        """The ops no recorded cell of its framework speaks of, most for want of such a function."""
+        return unrecorded_ops(self.framework)
+
+
+def rule_for(dialect: Dialect, row: Op, form: str) -> Rule:
+    """The rules that apply to an op in a form, or in several at once, laid over one another."""
+    wanted = {"*", row.name}
+    for part in form.split():
+        for laid in _LAID_OVER.get(part, (part,)):
+            wanted |= {f"*/{laid}", f"{row.name}/{laid}"}
+    merged: dict[str, Any] = {}
+    for names, rule in dialect.ops.items():
+        if not wanted.isdisjoint(names.split()):
+            merged.update(given_fields(rule))
+    return Rule(**merged)

@@ -1,0 +1,118 @@
+"""The fields of a dialect: a framework's promotion rules at a version, in a mode."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from castwise.errors import UsageError
+from castwise.rules.rule import Rule
+from castwise.rules.values import Values
+from castwise.vocab.dtypes import DType, dtypes_of
+
+
+class _Referable:
+    """What weak references can be made to; dataclasses have no word for it before Python 3.11."""
+
+    __slots__ = ("__weakref__",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class DialectData(_Referable):
+    """All that is said of a framework's rules. `Dialect` adds how they are varied."""
+
+    framework: str
+    version: str = ""
+    is_newest: bool = True  # the version a bare name means
+    mode: str = ""
+    about: str
+    evidence: str
+    # The join takes the first of these that every operand reaches. `int*` is where weakly typed
+    # integers stand, `int32*` where the weak int32 alone does.
+    order: str
+    reaches: str  # "a b -> c d": edges, closed over; "a => b": a reaches b and nothing beyond it
+    folds: bool = False  # the join goes pair by pair, from the left, not all at once
+    keeps_kind: bool = False  # the join stays within the highest kind among the operands
+    alone: str = ""  # dtypes that join with no other, on purpose
+    typed_by: str = ""  # "by category": the dialect whose join gives what is no array its dtype
+    apart: str = ""  # "uint8 / int8": dtypes of the two sides do not join
+    only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
+    has_weak_arrays: bool = False
+    keeps_weak_width: bool = True  # False: weak arrays that meet are of their kind's own dtype
+    # The dtype of a Python bool, int, float, complex on its own; a kind it leaves out is refused.
+    # That of a "wide int", one beyond the dtype of an int, is uint64 after int64 if not said; that
+    # of a "wrapped float" or "wrapped complex" is what one is held in before anything promotes.
+    python: Mapping[str, str]
+    reads_ints: str = ""  # what Python ints that an int has no room for are made, the first to hold
+    truncates: str = ""  # "int64 -> int32": what arrays of a dtype really are
+    # In these and in a rule's `converts`, default_int, default_float and default_complex stand for
+    # the dtypes of Python's numbers.
+    lifts: str = ""  # "int -> default_float": what integers become where an op needs a float
+    accumulates: str = ""  # "int8 -> int64": what small integers are summed in; "int*": weak ones
+    caps: str = ""  # "float64 -> float32": what a compute dtype is cut to
+    guards: tuple[str, ...] = ()  # of GUARDS
+    index: str = "int64"
+    # "*" or "name name/form" -> dtypes the CPU lacks
+    no_kernel: Mapping[str, str] = field(default_factory=dict)
+    ops: Mapping[str, Rule]  # "*" or "name name/form": Rule(...)
+    prefixes: str = ""  # what the framework's names are written with: "np numpy"
+    aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
+    casts: str  # its can_cast: one of OUTPUTS
+    values: Values = field(
+        default_factory=Values
+    )  # what it computes where arithmetic leaves a choice
+    assigns: str = "any"  # which values x[i] = value takes: one of OUTPUTS
+    assigns_beyond: str = "wraps"  # what it does with a Python number: one of OUT_OF_RANGE
+    assigns_by_places: str = "cast"  # x[array] = array: one of ASSIGNS_BY_PLACES
+    assigns_whole: str = "cast"  # x[...] = value: one of ASSIGNS_WHOLE
+    casts_by: str = ""  # the dialect whose can_cast it has, where that is not its own
+    refusal: str = ""  # why dtypes without a common one are refused, in words
+    is_commutative: bool = True
+    one_sided: str = ""  # symmetric ops that treat their operands differently all the same
+    associativity_witness: tuple[str, str, str] | None = None  # None: associative
+    surprises: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        version = "" if self.is_newest else f"@{self.version}"
+        return f"{self.framework}{version}{':' if self.mode else ''}{self.mode}"
+
+    @property
+    def nodes(self) -> tuple[DType, ...]:
+        """Its dtypes and the nodes of its weakly typed operands, in its own order."""
+        return dtypes_of(self.order)
+
+    @property
+    def dtypes(self) -> tuple[DType, ...]:
+        """The dtypes it has, in its own order."""
+        return tuple([node for node in self.nodes if not node.is_weak])
+
+    def mapping(self, text: str) -> dict[DType, DType]:
+        """A mapping text such as "bool int8 -> default_int; uint8 -> uint64"."""
+        for kind in ("int", "float", "complex"):
+            text = text.replace(f"default_{kind}", self.python.get(kind, ""))
+        return {source: target for source, target, _ in parse_edges(text, self.dtypes)}
+
+
+@functools.lru_cache(maxsize=4096)
+def parse_edges(text: str, dtypes: tuple[DType, ...]) -> tuple[tuple[DType, DType, bool], ...]:
+    """The edges of a `reaches` text: from, to, and whether the reach goes on from there."""
+    edges: list[tuple[DType, DType, bool]] = []
+    for line in text.replace(";", "\n").splitlines():
+        if not line.strip():
+            continue
+        arrow = "=>" if "=>" in line else "->"
+        left, found, right = line.partition(arrow)
+        if not found:
+            raise UsageError(f"an edge is written 'int8 -> int16', not {line.strip()!r}.")
+        for source in _members(left, dtypes):
+            for target in _members(right, dtypes):
+                edges.append((source, target, arrow == "->"))
+    return tuple(edges)
+
+
+def _members(words: str, dtypes: tuple[DType, ...]) -> list[DType]:
+    """The dtypes a list of kinds and names stands for, those of the dialect alone."""
+    named = dtypes_of(words)
+    return [d for d in named if d in dtypes or d.name in words.split()]
