@@ -123,16 +123,14 @@ def may_name_frameworks(file: Path) -> bool:
 
 # NumPy is also a role of the vocabulary: a NumPy array, 0-d array or scalar that stands in another
 # framework's op. Identifiers such as is_numpy and NUMPY_SCALAR, and sentences, speak of that role.
-ROLE_IN_CODE = re.compile(r"_?(is_|to_)?numpy(_[a-z_]+)?|_?NUMPY_[A-Z_]+")
-ROLE_IN_TEXT = re.compile("NumPy (0-d )?(array|scalar)s?")
+ROLE_IN_CODE = re.compile(r"_?(is_|to_)?numpy(_[a-z_]+)?|_?NUMPY_[A-Z_]+|NumPyOperands")
+ROLE_IN_TEXT = re.compile(r"NumPy (0-d )?(array|scalar)s?|^numpy\.[a-z_]+$")  # and a rule's field
 # file -> the strings in it that name a framework, and why
 ALLOWED = {
     "vocab/operands.py": {"is_numpy"},  # the name of a field
     "vocab/notation.py": {"numpy."},  # how the np. mark of the role is written in full
     "conformance/__main__.py": {"torch"},  # an example in the help text
-    # the names of fields that speak of the role
-    "rules/checks.py": {"numpy_refuses", "numpy_result", "numpy_reads", "numpy_sees"},
-    "rules/custom.py": {"numpy_decider", "numpy_left_decider", "base = 'numpy'"},  # and an example
+    "rules/custom.py": {"base = 'numpy'"},  # an example in messages
     "rules/default.py": {"numpy"},  # the default dialect
 }  # fmt: skip
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import random
 from collections.abc import Iterator
-from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,8 @@ from castwise.report.verify import question_for
 from castwise.rules.catalog import dialect_named
 from castwise.rules.dialect import Dialect
 from castwise.rules.dialect_data import parse_edges
-from castwise.rules.rule import Rule
+from castwise.rules.parts import Arrays
+from castwise.rules.rule import Rule, combined, given_fields, without
 
 CELLS = Path(__file__).parents[2] / "conformance" / "cells"
 FILES = {
@@ -32,10 +32,10 @@ WORDS = ("because",)  # told to a person, decides nothing
 # Fields of a framework's dialects of which no cell speaks, and what does.
 _NOT_EQUAL = "x == [1, 2] is False, which is no dtype to record; tests/engine/test_lists.py says it"
 UNRECORDED = {
-    "torch": {"lists": _NOT_EQUAL},
-    "mlx": {"lists": _NOT_EQUAL},
+    "torch": {"numbers.lists": _NOT_EQUAL},
+    "mlx": {"numbers.lists": _NOT_EQUAL},
     "paddle": {
-        "takes_scalars": "add was recorded when 'must be Tensor, but got int' was no answer, and"
+        "numbers.places": "add was recorded when 'must be Tensor, but got int' was no answer, and"
         " matmul, the losses and the like are asked with tensors alone; the source says it",
     },
 }
@@ -101,8 +101,8 @@ def without_each_edge(dialect: Dialect) -> Iterator[tuple[str, Dialect, list[str
     for edge, rest in without_one_edge(dialect.reaches, dialect):
         yield edge, dialect.vary(reaches=rest), ["result_type", "add", "atan2", "where", "matmul"]
     for names, rule in dialect.ops.items():
-        for edge, rest in without_one_edge(rule.reaches or "", dialect):
-            less = {**dialect.ops, names: replace(rule, reaches=rest)}
+        for edge, rest in without_one_edge(rule.arrays.reaches or "", dialect):
+            less = {**dialect.ops, names: combined(rule, Rule(arrays=Arrays(reaches=rest)))}
             ops = [word.partition("/")[0] for word in names.split()]
             yield f"{names}: {edge}", dialect.vary(ops=less), ops
 
@@ -113,11 +113,11 @@ def without_each_rule(dialect: Dialect) -> Iterator[tuple[str, Dialect, list[str
             continue
         ops = [word.partition("/")[0] for word in names.split()]
         unrecorded = UNRECORDED.get(dialect.framework, {})
-        recorded = [field for field in given_fields(rule) if field not in unrecorded]
+        recorded = [field for field in given_fields(rule) if field not in (*unrecorded, *WORDS)]
         if not recorded:
             continue
         for field in recorded:
-            less = {**dialect.ops, names: replace(rule, **{field: None})}
+            less = {**dialect.ops, names: without(rule, field)}
             asked = [] if "*" in ops else ops
             yield f"{names}: {field}", dialect.vary(ops=less), asked
         for word, op in zip(names.split(), ops, strict=True):
@@ -130,12 +130,6 @@ def is_inherited(dialect: Dialect, names: str, rule: Rule) -> bool:
     """Whether a parent has the same rule, where it is tested."""
     parent = dialect_named(dialect.framework)
     return parent is not dialect and parent.ops.get(names) is rule
-
-
-def given_fields(rule: Rule) -> list[str]:
-    return [
-        f.name for f in fields(rule) if f.name not in WORDS and getattr(rule, f.name) is not None
-    ]
 
 
 def renamed(dialect: Dialect, names: str, word: str) -> dict[str, Rule]:

@@ -8,7 +8,8 @@ import castwise as cw
 from castwise.engine.ask import answer, question_in
 from castwise.rules.checks import check
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed, Rule
+from castwise.rules.parts import Accepts, Composed, Numbers, Writes
+from castwise.rules.rule import Rule
 
 CHOOSY = Dialect(
     framework="choosy",
@@ -19,12 +20,12 @@ CHOOSY = Dialect(
     python={"bool": "bool", "int": "int32", "float": "float32"},
     casts="any",
     ops={
-        "*": Rule(scalars="arrays alone", output="same dtype"),
-        "mul": Rule(refuses_numbers="bool float"),
-        "sub": Rule(takes_scalars="last"),
-        "maximum": Rule(takes_scalars="none"),
-        "minimum": Rule(takes_scalars="first"),
-        "matmul": Rule(needs_rank=2),
+        "*": Rule(scalars="arrays alone", writes=Writes(into="same dtype")),
+        "mul": Rule(numbers=Numbers(refuses="bool float")),
+        "sub": Rule(numbers=Numbers(places="last")),
+        "maximum": Rule(numbers=Numbers(places="none")),
+        "minimum": Rule(numbers=Numbers(places="first")),
+        "matmul": Rule(accepts=Accepts(needs_rank=2)),
         "mean": Rule(composes=(Composed("cast(x, float64)"),)),
         "prod": Rule(composes=(Composed("x"),)),
     },
@@ -73,7 +74,7 @@ def test_a_program_may_be_a_cast_or_the_operand_itself() -> None:
 
 def test_only_ops_that_count_dimensions_may_ask_for_matrices() -> None:
     with pytest.raises(cw.UsageError, match="vectors are not told from matrices in dot"):
-        check(CHOOSY.vary(ops={"dot": Rule(needs_rank=2)}))
+        check(CHOOSY.vary(ops={"dot": Rule(accepts=Accepts(needs_rank=2))}))
 
 
 @pytest.mark.parametrize(

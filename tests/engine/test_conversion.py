@@ -7,7 +7,8 @@ import pytest
 import castwise as cw
 from castwise.engine.ask import answer, question_in
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed, Conversion, Rule
+from castwise.rules.parts import Accepts, Arrays, Composed, Conversion, Numbers, NumPyOperands
+from castwise.rules.rule import Rule
 
 LIMITS = Conversion(bools="bool int32", wide_ints="uint64 float32")
 STRICT = Dialect(
@@ -26,11 +27,15 @@ STRICT = Dialect(
     },
     casts="same dtype",
     ops={
-        "*": Rule(scalars="converted", conversion=LIMITS, numpy="adapts"),
-        "sub": Rule(conversion=Conversion(every_int_fits="int8")),
-        "add/function": Rule(makes_arrays="first"),
-        "dot": Rule(makes_arrays="all"),
-        "cumsum": Rule(refuses_zero_d=True),
+        "*": Rule(
+            scalars="converted",
+            numbers=Numbers(conversion=LIMITS),
+            numpy=NumPyOperands(arrays="adapts"),
+        ),
+        "sub": Rule(numbers=Numbers(conversion=Conversion(every_int_fits="int8"))),
+        "add/function": Rule(arrays=Arrays(makes_arrays="first")),
+        "dot": Rule(arrays=Arrays(makes_arrays="all")),
+        "cumsum": Rule(accepts=Accepts(refuses_zero_d=True)),
         "maximum": Rule(composes=(Composed("cast(mul(cast(x, int32), cast(y, int32)), bool)"),)),
         "clamp": Rule(composes=(Composed("mul(mul(x, z), y)"),)),
     },
@@ -44,9 +49,9 @@ LATTICE = STRICT.vary(
     ops={
         "*": Rule(
             scalars="converted",
-            same_dtype=True,
-            numpy="adapts",
-            conversion=Conversion(joins_too=True),
+            accepts=Accepts(same_dtype=True),
+            numpy=NumPyOperands(arrays="adapts"),
+            numbers=Numbers(conversion=Conversion(joins_too=True)),
         )
     },
 )

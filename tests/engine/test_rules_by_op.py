@@ -7,7 +7,8 @@ import pytest
 import castwise as cw
 from castwise.engine.ask import answer, question_in
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed, Rule
+from castwise.rules.parts import Accepts, Arrays, Composed, Numbers
+from castwise.rules.rule import Rule
 
 MIXED = Dialect(
     framework="mixed",
@@ -23,14 +24,18 @@ MIXED = Dialect(
     ops={
         "*": Rule(scalars="weak"),
         "mul div": Rule(scalars="kinds first"),
-        "div/function": Rule(numbers_as="0-d arrays"),
-        "maximum": Rule(reaches="int8 -> int32", floats_lift=True),
-        "result_type": Rule(meets="int8 + float16 -> float64"),
-        "lt": Rule(promotes=False),
-        "copysign": Rule(promotes=False, converts="int -> float32", refuses_compute="complex"),
-        "lerp": Rule(promotes=False, same_dtype=True, compared=2),
+        "div/function": Rule(numbers=Numbers(count_as="0-d arrays")),
+        "maximum": Rule(arrays=Arrays(reaches="int8 -> int32", floats_lift=True)),
+        "result_type": Rule(arrays=Arrays(meets="int8 + float16 -> float64")),
+        "lt": Rule(arrays=Arrays(promotes=False)),
+        "copysign": Rule(
+            arrays=Arrays(promotes=False),
+            converts="int -> float32",
+            accepts=Accepts(refuses_compute="complex"),
+        ),
+        "lerp": Rule(arrays=Arrays(promotes=False), accepts=Accepts(same_dtype=True, compared=2)),
         "fmod": Rule(composes=(Composed("-(x, *(div(x, y), y))"),)),
-        "sub/operator": Rule(refuses_compute="float16"),
+        "sub/operator": Rule(accepts=Accepts(refuses_compute="float16")),
     },
 )
 
@@ -71,7 +76,7 @@ def test_an_op_may_have_edges_of_its_own() -> None:
 
 
 def test_edges_of_an_op_are_checked() -> None:
-    backwards = MIXED.vary(ops={"add": Rule(reaches="int32 -> int8")})
+    backwards = MIXED.vary(ops={"add": Rule(arrays=Arrays(reaches="int32 -> int8"))})
     with pytest.raises(cw.UsageError, match="int32 reaches int8, which stands before it"):
         cw.resolve("add", "int8[3]", "int8[3]", dialect=backwards)
 

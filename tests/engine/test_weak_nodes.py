@@ -7,6 +7,7 @@ import pytest
 import castwise as cw
 from castwise.engine.ask import answer, question_in
 from castwise.rules.dialect import Dialect
+from castwise.rules.parts import Arrays, NumPyOperands, Weakness, Writes
 from castwise.rules.rule import Rule
 
 LATTICE = Dialect(
@@ -21,9 +22,9 @@ LATTICE = Dialect(
     lifts="int -> default_float",
     casts="any",
     ops={
-        "*": Rule(scalars="as nodes", output="any"),
-        "sum": Rule(makes_strong=True),
-        "mul": Rule(is_truncated=False),
+        "*": Rule(scalars="as nodes", writes=Writes(into="any")),
+        "sum": Rule(weakness=Weakness(makes_strong=True)),
+        "mul": Rule(arrays=Arrays(is_truncated=False)),
     },
 )
 BY_WIDTH = LATTICE.vary(
@@ -83,20 +84,20 @@ def test_a_dtype_may_be_a_request_that_is_truncated() -> None:
 
 
 def test_in_place_may_rebind() -> None:
-    rebinding = LATTICE.vary(ops={"*": Rule(scalars="as nodes", output="rebinds")})
+    rebinding = LATTICE.vary(ops={"*": Rule(scalars="as nodes", writes=Writes(into="rebinds"))})
     decision = cw.resolve("add", "int8[3]", "float16[3]", dialect=rebinding, inplace=True)
     assert decision.result.name == "float16"
 
 
 def test_rebinding_may_still_be_refused() -> None:
-    rules = {"*": Rule(scalars="as nodes", output="rebinds", writes_never="float -> int")}
+    rules = {"*": Rule(scalars="as nodes", writes=Writes(into="rebinds", never="float -> int"))}
     rebinding = LATTICE.vary(ops=rules)
     with pytest.raises(cw.PromotionError, match="is not written into int8"):
         cw.resolve("add", "int8[3]", "float16[3]", dialect=rebinding, inplace=True)
 
 
 def test_what_is_converted_may_be_strong() -> None:
-    rules = {**LATTICE.ops, "div": Rule(converted_is_strong=True)}
+    rules = {**LATTICE.ops, "div": Rule(weakness=Weakness(converted_is_strong=True))}
     lifting = LATTICE.vary(ops=rules)
     assert not cw.resolve("div", "int32*[3]", 1, dialect=lifting).is_weak
     assert cw.resolve("div", "int8[3]", 1.5, dialect=lifting).is_weak
@@ -127,7 +128,9 @@ def test_pair_by_pair_a_weak_node_is_left_for_its_dtype() -> None:
 
 
 def test_numpy_arrays_may_adapt() -> None:
-    adapting = LATTICE.vary(ops={"*": Rule(scalars="as nodes", numpy="adapts")})
+    adapting = LATTICE.vary(
+        ops={"*": Rule(scalars="as nodes", numpy=NumPyOperands(arrays="adapts"))}
+    )
     for operands in (("int8[3]", "np.float32[3]"), ("np.float32(1.5)", "int8[3]")):
         decision = cw.resolve("add", *operands, dialect=adapting)
         assert decision.result.name == "int8"
@@ -136,7 +139,12 @@ def test_numpy_arrays_may_adapt() -> None:
 
 def test_numpy_may_decide_where_it_stands_left() -> None:
     asking = LATTICE.vary(
-        ops={"*": Rule(scalars="as nodes", numpy="adapts", numpy_left_decider="numpy")}
+        ops={
+            "*": Rule(
+                scalars="as nodes",
+                numpy=NumPyOperands(arrays="adapts", left_decider="numpy"),
+            )
+        }
     )
     left = cw.resolve("add", "np.complex128[3]", "int8[3]", dialect=asking)
     assert (left.result.name, left.notes) == ("complex128", ())

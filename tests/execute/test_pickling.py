@@ -27,10 +27,10 @@ float = "float16"
 
 [ops."*"]
 scalars = "weak"
-output = "same dtype"
+writes.into = "same dtype"
 
 [ops."pow"]
-beside = {int8 = {int = "int16"}}
+numbers.beside = {int8 = {int = "int16"}}
 """
 THERE = """
 import pickle, sys

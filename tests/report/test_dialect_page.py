@@ -16,8 +16,9 @@ from castwise.report.rules_text import general_rules, op_rules, phrases
 from castwise.report.table_text import markdown_row
 from castwise.rules.catalog import dialect_named, dialects
 from castwise.rules.dialect import Dialect
+from castwise.rules.parts import Accepts, Composed, Numbers
 from castwise.rules.policies import SCALARS
-from castwise.rules.rule import Composed, Rule
+from castwise.rules.rule import Rule
 
 page_of = functools.cache(dialect_page)
 
@@ -99,22 +100,22 @@ def test_a_switch_is_told_both_ways() -> None:
 
 
 def test_rules_in_words() -> None:
-    rule = Rule(computes="int float", refuses="bool", because="why not")
+    rule = Rule(computes="int float", accepts=Accepts(refuses="bool"), because="why not")
     assert phrases(rule) == ["computes in int and float", "refuses bool (why not)"]
     composed = Composed("square(x)", "bool int", "ARRAY ZERO_D", (2,), "int")
     assert phrases(Rule(composes=(composed,))) == [
         "is `square(x)` of bool and int arrays or 0-d arrays where the last operand is: int, 2"
     ]
-    assert phrases(Rule(beside={"bfloat16": {"int": "int8"}})) == [
+    assert phrases(Rule(numbers=Numbers(beside={"bfloat16": {"int": "int8"}}))) == [
         "beside bfloat16 a Python int counts as int8"
     ]
     counts = {"int": "int64", "float": "float32"}
-    assert phrases(Rule(beside={"uint16": counts, "uint32": counts})) == [
+    assert phrases(Rule(numbers=Numbers(beside={"uint16": counts, "uint32": counts}))) == [
         "beside uint16 and uint32 a Python int counts as int64 and a Python float counts as float32"
     ]
     assert phrases(Rule(joins="by category"))[0].startswith("joins by category: ")
-    assert phrases(Rule(adapts="")) == ["every Python number is taken"]
-    assert phrases(Rule(refuses="")) == ["refuses nothing"]
+    assert phrases(Rule(numbers=Numbers(adapts=""))) == ["every Python number is taken"]
+    assert phrases(Rule(accepts=Accepts(refuses=""))) == ["refuses nothing"]
 
 
 def test_every_rule_is_told(dialect: Dialect) -> None:

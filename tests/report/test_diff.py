@@ -14,6 +14,7 @@ from castwise.report.diff_formats import DIFF_FORMATS, diff_csv, diff_json, diff
 from castwise.report.diff_text import diff_text, question_text
 from castwise.report.pairs import weak_dtypes
 from castwise.rules.catalog import dialect_named
+from castwise.rules.parts import Weakness, Writes
 from castwise.rules.rule import Rule
 
 # A dialect whose 64-bit arrays are 32 bits wide, and one with weak arrays.
@@ -127,7 +128,7 @@ def test_sections(op: str, section: str, example: str) -> None:
 def test_in_place_is_told_where_it_matters() -> None:
     rebinding = dialect_named("numpy").vary(
         mode="rebinds",
-        ops={**dialect_named("numpy").ops, "*/inplace": Rule(output="rebinds")},
+        ops={**dialect_named("numpy").ops, "*/inplace": Rule(writes=Writes(into="rebinds"))},
     )
     found = diff("numpy", rebinding, op="add")
     assert {group.section for group in found.groups} == {
@@ -148,7 +149,9 @@ def test_narrower_arrays_are_a_reason_of_their_own() -> None:
 def test_weak_arrays_are_asked_where_both_have_them() -> None:
     assert weak_dtypes(WEAK, dialect_named("numpy")) == []
     assert [d.name for d in weak_dtypes(WEAK, WEAK)] == ["int32", "float32", "complex64"]
-    strong = WEAK.vary(mode="strong", ops={**WEAK.ops, "add": Rule(makes_strong=True)})
+    strong = WEAK.vary(
+        mode="strong", ops={**WEAK.ops, "add": Rule(weakness=Weakness(makes_strong=True))}
+    )
     found = diff(WEAK, strong, op="add")
     (group,) = found.groups
     assert (group.section, group.reason) == (

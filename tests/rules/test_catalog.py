@@ -13,6 +13,7 @@ from castwise.rules.checks import check
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect, rule_for
 from castwise.rules.dialect_data import parse_edges
+from castwise.rules.parts import Accepts, NumPyOperands, Range, Writes
 from castwise.rules.rule import Rule
 from castwise.vocab.dtypes import dtype, dtypes_of
 from castwise.vocab.ops import op
@@ -258,14 +259,14 @@ def varied(**changes: object) -> Dialect:
 def test_rules_are_laid_over_one_another_from_general_to_particular() -> None:
     given = varied(
         ops={
-            "*": Rule(scalars="tiers", output="any"),
+            "*": Rule(scalars="tiers", writes=Writes("any")),
             "add sub": Rule(scalars="weak"),
-            "add/inplace": Rule(output="safe"),
+            "add/inplace": Rule(writes=Writes("safe")),
         }
     )
-    assert rule_for(given, op("mul"), "function") == Rule(scalars="tiers", output="any")
-    assert rule_for(given, op("add"), "function") == Rule(scalars="weak", output="any")
-    assert rule_for(given, op("add"), "inplace") == Rule(scalars="weak", output="safe")
+    assert rule_for(given, op("mul"), "function") == Rule(scalars="tiers", writes=Writes("any"))
+    assert rule_for(given, op("add"), "function") == Rule(scalars="weak", writes=Writes("any"))
+    assert rule_for(given, op("add"), "inplace") == Rule(scalars="weak", writes=Writes("safe"))
 
 
 @pytest.mark.parametrize(
@@ -279,12 +280,12 @@ def test_rules_are_laid_over_one_another_from_general_to_particular() -> None:
         ({"ops": {"add/x": Rule()}}, "'x' is not a form of add"),
         ({"ops": {"add": Rule(scalars="none")}}, "'none' is not a choice for add"),
         ({"ops": {"add": Rule(joins="none")}}, "'none' is not a choice for add"),
-        ({"ops": {"add": Rule(output="none")}}, "'none' is not a choice for add"),
-        ({"ops": {"add": Rule(out_of_range="none")}}, "'none' is not a choice for add"),
-        ({"ops": {"add": Rule(numpy="none")}}, "'none' is not a choice for add"),
+        ({"ops": {"add": Rule(writes=Writes("none"))}}, "'none' is not a choice for add"),
+        ({"ops": {"add": Rule(range=Range(beyond="none"))}}, "'none' is not a choice for add"),
+        ({"ops": {"add": Rule(numpy=NumPyOperands("none"))}}, "'none' is not a choice for add"),
         ({"ops": {"add": Rule(otherwise="none")}}, "'none' is not a choice for add"),
         ({"ops": {"add": Rule(computes="flaot")}}, "flaot"),
-        ({"ops": {"add": Rule(refuses="flaot")}}, "flaot"),
+        ({"ops": {"add": Rule(accepts=Accepts(refuses="flaot"))}}, "flaot"),
         ({"ops": {"add": Rule(converts="int8 int16")}}, "an edge is written"),
         ({"ops": {"add": Rule(result="nope")}}, "nope"),
     ],
@@ -315,7 +316,7 @@ def test_a_dialect_of_ones_own_decides() -> None:
         order="int8 float32",
         reaches="int8 -> float32",
         python={"bool": "int8", "int": "int8", "float": "float32", "complex": "float32"},
-        ops={"*": Rule(scalars="weak", output="safe")},
+        ops={"*": Rule(scalars="weak", writes=Writes("safe"))},
         casts="safe",
     )
     assert cw.resolve("add", "int8[3]", "float32[3]", dialect=mine).result is dtype("float32")

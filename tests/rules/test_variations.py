@@ -163,10 +163,10 @@ float = "float16"
 
 [ops."*"]
 scalars = "weak"
-output = "same dtype"
+writes.into = "same dtype"
 
 [ops."sub neg"]
-refuses = "bool"
+accepts.refuses = "bool"
 because = "booleans have no sign"
 """
 
@@ -254,14 +254,14 @@ def test_a_mistake_in_a_file_is_told(written: Any, before: str, after: str, reas
         ("folds = " + "9" * 5000, "a number in it has more than 64 bits"),
         ("[vary]\ncap_float = 0x" + "f" * 5000, "a number in it has more than 64 bits"),
         ('[ops."*"]\nscalars = 5', r"ops\.'\*'\.scalars is 5: write text in quotes"),
-        ("[ops.add]\nneeds_rank = true", r"needs_rank is true: write a whole number"),
+        ("[ops.add]\naccepts.needs_rank = true", r"needs_rank is true: write a whole number"),
         ("[ops.add]\ncomposes = [{}]", "has no program, which it needs"),
         ("[ops.add]\nborrows = 'nmpy'", "borrows: unknown dialect 'nmpy'. Did you mean 'numpy'"),
         ("ops = 1", "ops is 1: write a table"),
         ("vary = ['safe']", r"vary is a table of variations: write \[vary\]"),
         ("[vary]\nscalars = ['weak']", "scalars is 'by value'.* not "),
         ("associativity_witness = ['int8']", "is a list of 3, not of 1"),
-        ("assigns = 'always'", "'always' is not a rule of assignment"),
+        ("assigns.values = 'always'", "'always' is not a rule of assignment"),
         ("mode = 1", "mode is 1: write text in quotes"),
         ('version = "1\\n2"', r"version is '1\\n2': write it on one line"),
         ('refusal = "\\u001b[2J"', r"refusal has the control character '\\x1b'"),

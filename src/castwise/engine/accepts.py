@@ -30,15 +30,15 @@ def check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
         found = operand.dtype or plan.python[operand.kind]
         if found not in plan.reach.bits or operand.is_weak:
             check_known(plan, operand)
-        if found in plan.refuses or operand.dtype in plan.refuses_arrays:
+        if found in plan.accepts.refuses or operand.dtype in plan.accepts.refuses_arrays:
             raise not_computed(plan, found)
-        if operand.is_zero_d and plan.refuses_zero_d:
+        if operand.is_zero_d and plan.accepts.refuses_zero_d:
             raise Refusal(
                 f"{plan.op.name} goes along an axis, and a 0-d array has none",
                 "Give it a dimension.",
             )
     _check_end(plan, operands)
-    if plan.same_dtype and len({o.dtype for o in _compared(plan, operands)}) > 1:
+    if plan.accepts.same_dtype and len({o.dtype for o in _compared(plan, operands)}) > 1:
         why = plan.because or f"{plan.op.name} needs operands of one dtype"
         raise Refusal(why, "Cast one to the other.")
 
@@ -46,9 +46,9 @@ def check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
 def _check_end(plan: Plan, operands: tuple[Operand, ...]) -> None:
     """Raises Refusal for what may not stand at the end."""
     last = operands[-1].dtype or plan.python[operands[-1].kind]
-    if last in plan.refuses_last:
+    if last in plan.accepts.refuses_last:
         raise Refusal(f"{plan.op.name} takes no {last} at the end", "Cast it to int32.")
-    together = operands[len(operands) - plan.one_inexact_of_last :]
+    together = operands[len(operands) - plan.accepts.one_inexact_of_last :]
     if together and all([o.kind in ("bool", "int") for o in together]):
         why = plan.because or f"{plan.op.name} takes no integers alone at the end"
         raise Refusal(why, "Make one a float.")
@@ -74,13 +74,15 @@ def check_accepted(plan: Plan, operands: tuple[Operand, ...]) -> None:
     for place, operand in enumerate(operands):
         if operand.is_scalar:
             places = {"first": place == 0, "last": place == len(operands) - 1, "none": False}
-            _check_scalar(plan, operand, is_there=places.get(plan.takes_scalars, True))
+            _check_scalar(plan, operand, is_there=places.get(plan.numbers.places, True))
             _check_company(plan, operand, operands)
-    if plan.last_is_scalar and not operands[-1].is_scalar:
+    if plan.numbers.last_is_number and not operands[-1].is_scalar:
         raise Refusal(f"{operands[-1]} is no Python scalar", "Write a Python number.")
-    if plan.needs_rank and all(operand.rank < plan.needs_rank for operand in operands):
+    if plan.accepts.needs_rank and all(
+        operand.rank < plan.accepts.needs_rank for operand in operands
+    ):
         raise Refusal(
-            f"{plan.op.name} needs an array of {plan.needs_rank} dimensions",
+            f"{plan.op.name} needs an array of {plan.accepts.needs_rank} dimensions",
             "Give one more dimensions.",
         )
 
@@ -89,20 +91,20 @@ def _check_scalar(plan: Plan, scalar: Operand, *, is_there: bool) -> None:
     kind = scalar.kind
     if kind not in plan.python:
         raise Refusal(f"it takes no Python {kind}", "Make it an array, or another kind.")
-    if kind in plan.refuses_numbers or (plan.adapts and kind not in plan.adapts):
+    if kind in plan.numbers.refuses or (plan.numbers.adapts and kind not in plan.numbers.adapts):
         raise Refusal(
             plan.because or f"{plan.op.name} takes no Python {kind}",
             "Make it an array of the dtype you want.",
         )
     if not is_there:
-        there = "" if plan.takes_scalars == "none" else " there"
+        there = "" if plan.numbers.places == "none" else " there"
         raise Refusal(f"{plan.op.name} takes no Python scalar{there}", "Make it an array.")
 
 
 def _check_company(plan: Plan, scalar: Operand, operands: tuple[Operand, ...]) -> None:
     """Raises Refusal where an operand is of a dtype beside which no scalar is taken."""
     given = [o.dtype or plan.python.get(o.kind) for o in operands]
-    beside = next((d for d in given if d in plan.refuses_scalars), None)
+    beside = next((d for d in given if d in plan.numbers.refused_beside), None)
     if beside:
         raise Refusal(
             plan.because or f"{plan.op.name} takes no Python {scalar.kind} beside {beside}",
@@ -113,5 +115,5 @@ def _check_company(plan: Plan, scalar: Operand, operands: tuple[Operand, ...]) -
 def _compared(plan: Plan, operands: tuple[Operand, ...]) -> list[Operand]:
     """The operands that must be of one dtype."""
     last_adapts = plan.scalars == "last adapts" and operands[-1].role is not Role.ARRAY
-    compared = operands[:-1] if last_adapts else operands[: plan.compared]
+    compared = operands[:-1] if last_adapts else operands[: plan.accepts.compared]
     return [o for o in compared if o.dtype]

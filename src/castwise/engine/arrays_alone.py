@@ -32,7 +32,7 @@ def arrays_alone(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[in
 def _beside(plan: Plan, scalar: Operand, common: DType, say: Say) -> DType:
     """The dtype of the arrays' dtype and a Python number; a bool counts as an int."""
     kind = "int" if scalar.kind == "bool" else scalar.kind
-    counted = plan.beside.get(common, {}).get(kind, plan.python[kind])
+    counted = plan.numbers.beside.get(common, {}).get(kind, plan.python[kind])
     found = counted if counted.rank > common.rank else common
     if say and found is common:
         say(f"{scalar} is of no higher kind than {common}, so it takes that dtype.")

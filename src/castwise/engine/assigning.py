@@ -21,7 +21,7 @@ _INT64, _UINT64 = dtype("int64"), dtype("uint64")
 def assigned_as(value: Operand, target: DType, dialect: Dialect) -> Operand:
     """The value, or the real number that a complex one is where a dialect checks that it fits."""
     number = value.value if value.dtype is None else None
-    if not isinstance(number, complex) or number.imag or dialect.assigns_beyond != "checked":
+    if not isinstance(number, complex) or number.imag or dialect.assigns.limit != "magnitude":
         return value
     return scalar_operand(number.real) if target.kind in ("int", "float") else value
 
@@ -69,7 +69,7 @@ def refusal_of(
 
 def dtype_of_whole(value: Operand, held: DType, dialect: Dialect) -> DType:
     """The dtype an array has after x[...] = value: its own, or that of the value."""
-    if dialect.assigns_whole != "takes the value's dtype":
+    if dialect.assigns.whole != "takes the value's dtype":
         return held
     if value.dtype is not None:
         return value.dtype
@@ -83,11 +83,13 @@ def _objection(value: Operand, target: DType, dialect: Dialect, by_places: bool)
         return "a complex number has no place among real ones"
     if value.dtype is None:
         is_lower = KINDS.index(value.kind) > target.rank
-        return OUTPUTS[dialect.assigns] if is_lower and dialect.assigns != "any" else ""
-    if not can_become(reach_of(dialect), dialect.assigns, value.dtype, target):
-        return OUTPUTS[dialect.assigns]
+        return (
+            OUTPUTS[dialect.assigns.values] if is_lower and dialect.assigns.values != "any" else ""
+        )
+    if not can_become(reach_of(dialect), dialect.assigns.values, value.dtype, target):
+        return OUTPUTS[dialect.assigns.values]
     cast = cast_between(value.dtype, target)
-    rule = dialect.assigns_by_places
+    rule = dialect.assigns.by_places
     is_fitting = value.is_weak and value.dtype.rank <= target.rank
     is_free = value.is_scalar or is_fitting  # a number of NumPy's counts as one of Python's
     if cast and not is_free and by_places and rule == "same dtype":
@@ -104,19 +106,19 @@ def _objection(value: Operand, target: DType, dialect: Dialect, by_places: bool)
 def _is_beyond(value: Scalar, target: DType, dialect: Dialect, is_filling: bool) -> bool:
     """Whether the dialect refuses a number for its size: an integer dtype takes a float as the
     integer it has before the point."""
-    how = dialect.assigns_beyond
-    if how in ("raises beyond the default int", "raises beside integers"):
+    limit = dialect.assigns.limit
+    if limit in ("default int", "array dtype"):
         is_narrow = target.kind == "int" and target.bits < _INT64.bits
         beside = target if is_narrow else _INT64
-        own = beside if how == "raises beside integers" else dtype(dialect.python["int"])
+        own = beside if limit == "array dtype" else dtype(dialect.python["int"])
         return type(value) is int and not own.min <= value <= own.max
-    if how == "checked":
+    if limit == "magnitude":
         widest = _UINT64 if is_filling else _INT64
         is_wide = type(value) is int and not _INT64.min <= value <= widest.max
         # Assigned to an element, it is infinity.
         is_infinite = target.kind == "float" and target.bits < 32 and not is_filling
         return is_wide or (not is_infinite and is_unconvertible(value, target))
-    if how == "wraps" or target.kind != "int" or isinstance(value, complex):
+    if limit == "none" or target.kind != "int" or isinstance(value, complex):
         return False
-    holder = target if how == "raises" else _INT64
+    holder = target if limit == "dtype" else _INT64
     return not math.isfinite(value) or not holder.min <= int(value) <= holder.max

@@ -56,7 +56,7 @@ def _smallest(plan: Plan, number: Operand, common: DType) -> DType:
         for d in _CANDIDATES
         if d.kind == number.kind
         and d in plan.reach.bits
-        and d not in plan.truncates
+        and d not in plan.arrays.truncates
         and (d.kind == "int" or d.bits <= own.bits)
         and not is_beyond(number.value, d)
     ]

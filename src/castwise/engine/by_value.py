@@ -20,7 +20,9 @@ _FLOAT16_LIMIT, _FLOAT32_LIMIT = 65000.0, 3.4e38
 def by_value(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     """What each operand reaches: a single one what its value needs, as long as the arrays are of
     no lower kind; else what its dtype does (NumPy before 2.0)."""
-    counts = next((plan.beside[o.dtype] for o in operands if o.dtype in plan.beside), None)
+    counts = next(
+        (plan.numbers.beside[o.dtype] for o in operands if o.dtype in plan.numbers.beside), None
+    )
     dtypes = [_counted(plan, o, counts) for o in operands]
     if not _looks_at_values(operands, dtypes, say):
         return [plan.reach.masks[d] for d in dtypes]

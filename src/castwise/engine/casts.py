@@ -18,7 +18,7 @@ def targets_of(
     plan: Plan, operands: tuple[Operand, ...], compute: DType, is_own: bool
 ) -> list[DType]:
     """The dtype each operand is cast to."""
-    if not plan.promotes and is_own:
+    if not plan.arrays.promotes and is_own:
         return [plan.converts.get(own, own) for own in unpromoted(plan, operands)]
     targets = [compute] * len(operands)
     is_apart = plan.joins == "exponent apart" and composition(plan, operands) is None
@@ -52,5 +52,5 @@ def check_width(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> No
     """Raises Refusal where the widest operand of the highest kind would be narrowed."""
     owns = [o.dtype or plan.python[o.kind] for o in operands]
     widest = max(owns, key=lambda d: (d.rank, d.bits))
-    if widest in plan.keeps_width and widest.bits > compute.bits:
+    if widest in plan.arrays.keeps_width and widest.bits > compute.bits:
         raise Refusal(f"{plan.op.name} does not narrow {widest} to {compute}", "Cast it yourself.")

@@ -13,7 +13,7 @@ from castwise.engine.decision import Decision, Question, step_text
 from castwise.engine.plan import Plan
 from castwise.engine.scalars import Say
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed
+from castwise.rules.parts import Composed
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.notation import parse_scalar
 from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand
@@ -41,7 +41,7 @@ def composed_dtypes(
     plan: Plan, composed: Composed, operands: tuple[Operand, ...], decide: Decide, say: Say
 ) -> Computed:
     """The highest dtype a step computes in, and the one it ends in; `decide` answers the steps."""
-    if plan.zero_d_as_arrays:
+    if plan.arrays.zero_d_as_arrays:
         operands = tuple([array_operand(o.dtype) if o.dtype else o for o in operands])
     named = dict(zip("xyz", operands, strict=False))
     computed: list[DType] = []

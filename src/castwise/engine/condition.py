@@ -14,8 +14,8 @@ def check_condition(plan: Plan, condition: Operand, say: Say) -> str | None:
 
     Raises Refusal for a condition that it does not take.
     """
-    taken = plan.conditions
-    is_foreign = condition.is_numpy and plan.numpy != "native"
+    taken = plan.accepts.condition
+    is_foreign = condition.is_numpy and plan.numpy.arrays != "native"
     if not is_foreign:
         check_known(plan, condition)
     if condition.is_scalar:

@@ -6,9 +6,10 @@ import cmath
 from collections.abc import Callable
 from dataclasses import replace
 
+from castwise.engine.compiled import Conversion
 from castwise.engine.decision import Refusal
 from castwise.engine.joining import join, own_dtype
-from castwise.engine.plan import Limits, Plan
+from castwise.engine.plan import Plan
 from castwise.engine.weak import as_nodes
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, array_operand
@@ -29,7 +30,7 @@ def converted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     return [plan.reach.masks[common]] * len(operands)
 
 
-def check_conversion(limits: Limits, operands: tuple[Operand, ...], target: DType) -> None:
+def check_conversion(limits: Conversion, operands: tuple[Operand, ...], target: DType) -> None:
     """Raises Refusal where a Python number does not become the dtype the operands meet in."""
     for operand in operands:
         if not operand.is_scalar:
@@ -46,7 +47,7 @@ def check_conversion(limits: Limits, operands: tuple[Operand, ...], target: DTyp
 def check_joins(plan: Plan, operands: tuple[Operand, ...]) -> None:
     """Raises Refusal where a NumPy scalar, or anything that is converted beside a weak array, has
     no common dtype with the array's and the conversion asks for one."""
-    if not plan.conversion or not plan.conversion.joins_too:
+    if not plan.numbers.conversion or not plan.numbers.conversion.joins_too:
         return
     known = [o for o in operands if o.dtype in plan.reach.bits or o.is_scalar]
     targets = [array_operand(o.dtype) for o in known if o.dtype and not o.is_numpy]
@@ -62,7 +63,7 @@ def check_joins(plan: Plan, operands: tuple[Operand, ...]) -> None:
             join(plan, [plan.reach.lowest(mask) for mask in masks])
 
 
-def _takes(limits: Limits, scalar: Operand, target: DType) -> bool:
+def _takes(limits: Conversion, scalar: Operand, target: DType) -> bool:
     """Whether an int is read as a number of the dtype, wrapped or not."""
     first = limits.every_int_fits
     if first and not _holds(first, scalar):
@@ -88,7 +89,7 @@ def out_of_range(scalar: Operand, target: DType) -> Refusal:
 
 def own_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
     """The operands, of which the dialect makes the first or all arrays by themselves."""
-    count = 1 if plan.makes_arrays == "first" else len(operands)
+    count = 1 if plan.arrays.makes_arrays == "first" else len(operands)
     made = [own_array(plan, o, say) for o in operands[:count]]
     return (*made, *operands[count:])
 

@@ -22,7 +22,7 @@ def converted(question: Question, say: Say) -> Decision:
     if other.dtype is None or other.shape is not None:
         raise UsageError(f"cast takes a dtype, such as 'float32', not {other}.")
     plan = plan_of(question.op, question.dialect, question.form)
-    target = plan.truncates.get(other.dtype, other.dtype)
+    target = plan.arrays.truncates.get(other.dtype, other.dtype)
     if target not in plan.reach.bits:
         raise UsageError(f"{question.dialect.name} has no dtype {target}.")
     if say:

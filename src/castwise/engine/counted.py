@@ -11,15 +11,15 @@ from castwise.vocab.operands import Operand
 
 def counted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
     """The operands as the join takes them."""
-    if say and (plan.op.lowest or plan.op.lowest_per_input) and not plan.lowest:
+    if say and (plan.op.lowest or plan.op.lowest_per_input) and not plan.arrays.lowest:
         say(f"{plan.op.name} promotes its operands, so its lowest dtypes do not count.")
     return _adapted(plan, raised(plan, _lifted(plan, operands, say)))
 
 
 def truncated(plan: Plan, operand: Operand, say: Say) -> Operand:
     """An operand as the array it really is."""
-    is_kept = plan.keeps_dtypes and operand.shape is None
-    target = plan.truncates.get(operand.dtype) if operand.dtype and not is_kept else None
+    is_kept = plan.arrays.keeps_dtypes and operand.shape is None
+    target = plan.arrays.truncates.get(operand.dtype) if operand.dtype and not is_kept else None
     if say and target:
         say(f"There are no {operand.dtype} arrays here: it is truncated to {target}.")
     return replace(operand, dtype=target, value=None) if target else operand
@@ -27,7 +27,7 @@ def truncated(plan: Plan, operand: Operand, say: Say) -> Operand:
 
 def _lifted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
     """The operands with integers made floats, where a Python float stands beside them."""
-    lifts = plan.floats_lift
+    lifts = plan.arrays.floats_lift
     if not lifts or not any([o.is_scalar and o.kind == "float" for o in operands]):
         return operands
     lifted = tuple(
@@ -42,16 +42,16 @@ def _lifted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operan
 
 def raised(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
     """The operands at the op's lowest dtypes, where their own stand before them in the order."""
-    if not any(plan.lowest):
+    if not any(plan.arrays.lowest):
         return operands
     bits = plan.reach.bits
     return tuple(
         replace(o, dtype=low) if low and o.dtype and bits[o.dtype] < bits.get(low, 0) else o
-        for o, low in zip(operands, plan.lowest, strict=False)
+        for o, low in zip(operands, plan.arrays.lowest, strict=False)
     )
 
 
 def _adapted(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
     """The operands, Python scalars as arrays of the dtype they are cast to where they adapt."""
-    array = next((o for o in operands if o.dtype), None) if plan.adapts else None
+    array = next((o for o in operands if o.dtype), None) if plan.numbers.adapts else None
     return tuple([array if array and o.is_scalar else o for o in operands])

@@ -73,7 +73,7 @@ def decide(question: Question, say: Say = None) -> Decision:
     result = computed
     if is_in_place or question.out:
         computed, result = _written(plan, question, written, computed, say)
-        is_weak = is_weak if plan.output in TAKE_RESULT else stays_weak
+        is_weak = is_weak if plan.writes.into in TAKE_RESULT else stays_weak
     targets = targets_of(plan, written, compute, is_own)
     casts = _casts(plan, given, targets)
     result_cast = None if result is computed else cast_between(computed, result)
@@ -97,7 +97,7 @@ def _notes(
     if found.lacking is not None:
         return (*found.lacking, *filter(None, (of_condition,)))
     own_compute = found.compute if found.is_own else None
-    is_asked = own_compute is question.named.dtype and plan.takes_dtype == "computes"
+    is_asked = own_compute is question.named.dtype and plan.arguments.dtype == "computes"
     is_lacking = own_compute in plan.no_kernel or not (is_asked or own_compute in plan.computes)
     of_compute = _no_kernel_note(plan, own_compute) if own_compute and is_lacking else None
     return tuple(filter(None, (of_compute, of_condition)))
@@ -126,7 +126,7 @@ def _written(
         if say:
             say(f"Nothing is cast: what is written into says that it is {destination}.")
         return destination, destination
-    if say and plan.output == "becomes":
+    if say and plan.writes.into == "becomes":
         say(f"The array itself becomes the {computed} result.")
     elif say and not rebinds(question):
         say(f"The {computed} result is to be written into {destination}.")
@@ -140,12 +140,12 @@ def _destination(plan: Plan, question: Question, first: Operand) -> DType:
     destination = question.out or first.dtype
     if destination is None:
         raise UsageError("a Python scalar cannot be changed in place.")
-    return plan.truncates.get(destination, destination)
+    return plan.arrays.truncates.get(destination, destination)
 
 
 def _stays_weak(plan: Plan, destination: Operand) -> bool:
     """Whether what is written into counts as strong meanwhile, and stays as weak as it was."""
-    if not destination.is_weak or plan.output in TAKE_RESULT or plan.makes_strong:
+    if not destination.is_weak or plan.writes.into in TAKE_RESULT or plan.weakness.makes_strong:
         return False
     check_known(plan, destination)
     return True
@@ -154,10 +154,10 @@ def _stays_weak(plan: Plan, destination: Operand) -> bool:
 def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: Say) -> Computed:
     """The compute and the result dtype, before anything is written anywhere."""
     is_mixed = any([o.is_numpy for o in written])
-    if is_mixed and plan.numpy == "native":
+    if is_mixed and plan.numpy.arrays == "native":
         written = numpy_operands.all_taken(plan, written, say)
         is_mixed = False
-    if plan.makes_arrays:
+    if plan.arrays.makes_arrays:
         written = own_arrays(plan, written, say)
     written = cast_first(plan, written, question.named, say)
     composed = composition(plan, written) if plan.composes else None
@@ -168,12 +168,12 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
         return composed_dtypes(plan, composed, written, decide, say)
     check_joins(plan, written)
     if is_mixed:
-        if plan.numpy_decider and written[-1].role.native is not written[-1].role:
-            return _decided_elsewhere(plan.numpy_decider, plan, question, written, say)
-        if plan.numpy_left_decider and written[0].is_numpy:
-            return _decided_elsewhere(plan.numpy_left_decider, plan, question, written, say)
+        if plan.numpy.decider and written[-1].role.native is not written[-1].role:
+            return _decided_elsewhere(plan.numpy.decider, plan, question, written, say)
+        if plan.numpy.left_decider and written[0].is_numpy:
+            return _decided_elsewhere(plan.numpy.left_decider, plan, question, written, say)
         written = numpy_operands.all_taken(plan, written, say)
-    if plan.truncates:
+    if plan.arrays.truncates:
         written = tuple([truncated(plan, o, say) for o in written])
     check_operands(plan, written)
     check_same_dtype(plan, written, question.out)
@@ -185,16 +185,16 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
 def _own_dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: Say) -> Computed:
     """The dtypes that the dialect's own rules for an op decide on."""
     named = question.named
-    if named.dtype and plan.takes_dtype == "result":
+    if named.dtype and plan.arguments.dtype == "result":
         compute, is_weak = loop_giving(plan, written, named.dtype, say), False
     else:
         compute, is_weak = _compute_dtype(plan, written, say)
-    if named.dtype and plan.takes_dtype == "computes":
+    if named.dtype and plan.arguments.dtype == "computes":
         compute, is_weak = computed_in(named.dtype, say), False
     check_values(plan, written, compute, question)
     if named is not NOTHING:
         check_named(plan, written, named, compute)
-    is_result = named.dtype is compute and plan.takes_dtype == "computes"
+    is_result = named.dtype is compute and plan.arguments.dtype == "computes"
     result = compute if is_result else _result_dtype(plan, written, compute, say)
     return Computed(
         compute, result, is_weak and result.kind != "bool" and not _makes_strong(plan, written)
@@ -203,9 +203,9 @@ def _own_dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], sa
 
 def _makes_strong(plan: Plan, operands: tuple[Operand, ...]) -> bool:
     """Whether the result is strong, weak as its operands may be."""
-    looked_at = operands[:1] if plan.arrays_make_strong == "first" else operands
+    looked_at = operands[:1] if plan.weakness.arrays_make_strong == "first" else operands
     has_array = any([o.role.native is Role.ARRAY for o in looked_at])
-    return plan.makes_strong or (plan.arrays_make_strong != "" and has_array)
+    return plan.weakness.makes_strong or (plan.weakness.arrays_make_strong != "" and has_array)
 
 
 def _decided_elsewhere(
@@ -213,7 +213,7 @@ def _decided_elsewhere(
 ) -> Computed:
     """The dtypes another dialect decides on, given back in this one."""
     for operand in written:
-        if operand.dtype in plan.numpy_refuses:
+        if operand.dtype in plan.numpy.refuses:
             raise Refusal(
                 f"an array of {operand.dtype} does not meet NumPy arrays",
                 "Make the NumPy array an array of this framework first.",
@@ -225,14 +225,14 @@ def _decided_elsewhere(
     decision = decide(replace(question, dialect=other, form=form, inplace=False, operands=written))
     if say:
         say(f"Here {other.name} decides: {step_text(decision)}.")
-    result = plan.numpy_result.get(decision.result, decision.result)
+    result = plan.numpy.result.get(decision.result, decision.result)
     return Computed(decision.compute, result, decision.is_weak, is_own=False)
 
 
 def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[DType, bool]:
     """The dtype the op computes in: the join, what the op makes of it, and whether it takes it;
     and whether all that came together there is weak."""
-    if plan.promotes:
+    if plan.arrays.promotes:
         node = joined(plan, counted(plan, operands, say), say)
     else:
         node = unpromoted(plan, operands)[0]
@@ -242,19 +242,19 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     if say and node.is_weak:
         say(f"What stands at {node} is stored as {common}.")
     check_fit(plan, operands, common)
-    if plan.conversion:
-        check_conversion(plan.conversion, operands, common)
+    if plan.numbers.conversion:
+        check_conversion(plan.numbers.conversion, operands, common)
     compute = _converted(plan, common, is_weak)
     compute = plan.caps.get(compute, compute)
     if say and compute is not common:
         say(f"{plan.op.name} does not compute in {common}, which becomes {compute}.")
     # A base that decides alone was not joined with anything.
-    is_refused = compute in plan.refuses_compute and not is_integer_power(plan, operands)
+    is_refused = compute in plan.accepts.refuses_compute and not is_integer_power(plan, operands)
     if is_refused or (plan.is_refusing and compute not in plan.computes):
         raise not_computed(plan, compute)
-    if compute is not common and plan.converted_is_strong:
+    if compute is not common and plan.weakness.converted_is_strong:
         is_weak = False
-    if plan.keeps_width:
+    if plan.arrays.keeps_width:
         check_width(plan, operands, compute)
     return compute, is_weak and plan.scalars == "as nodes" and plan.dialect.has_weak_arrays
 
@@ -274,12 +274,12 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say
         result = compute.part
     elif plan.result == "first":
         first = operands[0].dtype or compute
-        is_free = plan.output in TAKE_RESULT
+        is_free = plan.writes.into in TAKE_RESULT
         result = first if is_free else written_dtype(plan, compute, first)
     else:
         named = dtype(plan.dialect.index if plan.result == "index" else plan.result)
-        result = plan.truncates.get(named, named)
-    if say and not plan.promotes:
+        result = plan.arrays.truncates.get(named, named)
+    if say and not plan.arrays.promotes:
         say(f"{plan.op.name} casts nothing: it takes {compute} first and returns {result}.")
     elif say and result is not compute:
         say(f"{plan.op.name} computes in {compute} and returns {result}.")

@@ -26,12 +26,12 @@ def is_the_operator(question: Question) -> bool:
         return False
     first, second = question.operands
     plan = plan_of(question.op, question.dialect, "augmented")
-    is_own = first.dtype is not None and (plan.numpy == "native" or not first.is_numpy)
+    is_own = first.dtype is not None and (plan.numpy.arrays == "native" or not first.is_numpy)
     if not is_own or first.role is Role.NUMPY_SCALAR:
         return True  # a number never changes, and about NumPy's arrays the operator's rules know
-    if plan.rebinds == "beside NumPy arrays":
+    if plan.writes.rebinds == "beside NumPy arrays":
         return second.role.native is not second.role
-    return plan.rebinds == "always"
+    return plan.writes.rebinds == "always"
 
 
 def rebinds(question: Question) -> bool:
@@ -40,7 +40,7 @@ def rebinds(question: Question) -> bool:
         return False
     if is_the_operator(question):
         return not is_numpy_writing(question)
-    return plan_of(question.op, question.dialect, "augmented").output == "rebinds"
+    return plan_of(question.op, question.dialect, "augmented").writes.into == "rebinds"
 
 
 def is_numpy_writing(question: Question) -> bool:
@@ -48,7 +48,7 @@ def is_numpy_writing(question: Question) -> bool:
     first = question.operands[0]
     if question.form != "augmented" or not first.is_numpy or first.role is Role.NUMPY_SCALAR:
         return False
-    return bool(plan_of(question.op, question.dialect, "rebinding").numpy_left_decider)
+    return bool(plan_of(question.op, question.dialect, "rebinding").numpy.left_decider)
 
 
 def is_written(question: Question) -> bool:
@@ -59,7 +59,7 @@ def is_written(question: Question) -> bool:
 def takes_result(question: Question) -> bool:
     """Whether what is written into takes the result's dtype and shape, whatever it had."""
     plan = plan_of(question.op, question.dialect, form_of(question))
-    return plan.output in TAKE_RESULT
+    return plan.writes.into in TAKE_RESULT
 
 
 def as_computed(question: Question) -> Question:

@@ -27,7 +27,7 @@ def join(plan: Plan, dtypes: Iterable[DType]) -> DType:
 def _join_all(plan: Plan, given: set[DType]) -> DType:
     if len(given) == 1:
         return next(iter(given))
-    exception = plan.meets.get(frozenset(given))
+    exception = plan.arrays.meets.get(frozenset(given))
     if exception is not None:
         return exception
     common = plan.reach.common(plan.reach.masks[d] for d in given)
@@ -53,11 +53,11 @@ def is_allowed(plan: Plan, common: DType, given: set[DType]) -> bool:
 def check_mix(plan: Plan, dtypes: Iterable[DType]) -> None:
     """Raises Refusal where arrays of these dtypes have a common one that the dialect does not cast
     them to."""
-    if plan.mixes is None:
+    if plan.arrays.mixes is None:
         return
     given = set(dtypes)
     common = plan.reach.common(plan.reach.masks[d] for d in given)
-    if common and any((d, common) not in plan.mixes for d in given - {common}):
+    if common and any((d, common) not in plan.arrays.mixes for d in given - {common}):
         why = plan.dialect.refusal or f"arrays of {common} and another dtype do not mix"
         raise Refusal(why, f"Cast one: x.astype('{common}').")
 
@@ -73,7 +73,9 @@ def no_common_dtype(plan: Plan, dtypes: Iterable[DType]) -> Refusal:
 
 def _way_out(plan: Plan, given: list[DType]) -> str:
     """What to cast, of arrays and weakly typed operands; these are of any width."""
-    computed = [d for d in plan.dialect.dtypes if d in plan.computes and d not in plan.refuses]
+    computed = [
+        d for d in plan.dialect.dtypes if d in plan.computes and d not in plan.accepts.refuses
+    ]
     arrays = [d for d in given if not d.is_weak]
     rank = max([d.rank for d in given])
     if all(d.rank < rank for d in computed):
@@ -88,8 +90,8 @@ def _strong(plan: Plan, node: DType) -> DType:
 
 def not_computed(plan: Plan, found: DType) -> Refusal:
     """The refusal for a dtype the op does not compute in."""
-    taken = [d for d in plan.reach.order if d in plan.computes and d not in plan.refuses]
-    kinds = list(dict.fromkeys(d.kind for d in taken if d not in plan.refuses_compute))
+    taken = [d for d in plan.reach.order if d in plan.computes and d not in plan.accepts.refuses]
+    kinds = list(dict.fromkeys(d.kind for d in taken if d not in plan.accepts.refuses_compute))
     listed = " or ".join([*filter(None, [", ".join(kinds[:-1])]), *kinds[-1:]]) or "no"
     return Refusal(
         plan.because or f"{plan.op.name} is not defined for {found}",
@@ -138,9 +140,9 @@ def own_dtype(plan: Plan, operand: Operand) -> DType:
     wide = plan.python.get("wide int") or (_UINT64 if own.bits == 64 else own)
     if wide in plan.reach.bits and wide.min <= value <= wide.max:
         return wide
-    if plan.out_of_range == "wraps however large":
+    if plan.range.limit == "none" and plan.range.beyond == "wraps":
         return wide
-    if plan.out_of_range == "compares as objects":
+    if plan.range.limit == "none":
         return _UINT64 if value > 0 else own
     raise Refusal(
         f"{scalar_text(value)} fits no integer dtype", "Write it as a float.", by_value=True

@@ -113,7 +113,9 @@ def _onto_first(plan: Plan, operands: tuple[Operand, ...]) -> DType:
     """The first operand's dtype, where the dialect casts the others to it."""
     first, *others = [own_dtype(plan, o) for o in operands]
     for other in others:
-        if other is not first and (plan.mixes is None or (other, first) not in plan.mixes):
+        if other is not first and (
+            plan.arrays.mixes is None or (other, first) not in plan.arrays.mixes
+        ):
             raise Refusal(f"{other} is not cast to {first}", f"Cast it: x.astype('{first}').")
     return first
 
@@ -189,7 +191,7 @@ def _tell(
 ) -> None:
     """Says where operands of several dtypes meet; the tiers have said so already."""
     given = list(dict.fromkeys(o.dtype.name for o in operands if o.dtype))
-    is_told = plan.scalars in ("tiers", "kinds first") and plan.numbers_as != "values"
+    is_told = plan.scalars in ("tiers", "kinds first") and plan.numbers.count_as != "values"
     if is_told or given == [common.name]:
         return
     is_choosy = plan.joins == "first loop" and len(plan.computes) < len(plan.reach.order)

@@ -43,14 +43,14 @@ def of_lists(plan: Plan, question: Question, decide: Decide, say: Say) -> Decisi
 def is_left_to_python(question: Question) -> bool:
     """Whether the framework leaves `x == [1, 2]` to Python, which then compares the objects."""
     plan = plan_of(question.op, question.dialect, form_of(question))
-    return plan.lists == "left to Python"
+    return plan.numbers.lists == "left to Python"
 
 
 def as_arrays(question: Question) -> tuple[Operand, ...]:
     """The operands of a question that is not refused, with the arrays in the place of lists that
     they are made, or read into."""
     plan = plan_of(question.op, question.dialect, form_of(question))
-    if plan.lists == "as weak numbers" and plan.scalars != "converted":
+    if plan.numbers.lists == "as weak numbers" and plan.scalars != "converted":
         return tuple([_made(plan, o, None) for o in question.operands])
     made = _by_themselves(plan, question.operands, None)
     beside = next(o.dtype for o in made if o.dtype)
@@ -59,23 +59,23 @@ def as_arrays(question: Question) -> tuple[Operand, ...]:
 
 def _takes(plan: Plan, operand: Operand) -> bool:
     """Whether a list may be an operand at all."""
-    if plan.lists == "bools as arrays":
+    if plan.numbers.lists == "bools as arrays":
         return bool(operand.items) and all([type(item) is bool for item in operand.items])
-    return plan.lists not in ("refused", "left to Python")
+    return plan.numbers.lists not in ("refused", "left to Python")
 
 
 def _reads_numbers(plan: Plan) -> bool:
-    return plan.lists in ("as numbers", "as weak numbers")
+    return plan.numbers.lists in ("as numbers", "as weak numbers")
 
 
 def _by_themselves(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
     """The operands, arrays in the place of those lists that are made arrays by themselves: all;
     or those the plan makes arrays of, and the first where there is no array to read them into."""
-    if plan.lists == "cast":
+    if plan.numbers.lists == "cast":
         return tuple([_cast(plan, o, operands, say) for o in operands])
-    if not _reads_numbers(plan) or plan.makes_arrays == "all":
+    if not _reads_numbers(plan) or plan.arrays.makes_arrays == "all":
         return tuple([_made(plan, o, say) for o in operands])
-    if plan.makes_arrays == "first":
+    if plan.arrays.makes_arrays == "first":
         count = 1
     elif any([o.dtype for o in operands]):
         count = 0
@@ -110,7 +110,7 @@ def _made(plan: Plan, operand: Operand, say: Say) -> Operand:
     if operand.role is not Role.LIST:
         return operand
     own = listed_dtype(plan, operand)
-    is_weak = plan.lists == "as weak numbers" and own.kind != "bool"
+    is_weak = plan.numbers.lists == "as weak numbers" and own.kind != "bool"
     if say:
         say(f"{operand} is a list, of which a{' weak' * is_weak or 'n'} array of {own} is made.")
     return array_operand(own, operand.shape, is_weak=is_weak)
@@ -125,7 +125,11 @@ def listed_dtype(plan: Plan, operand: Operand) -> DType:
         _check_numbers(plan, operand)
     else:  # made before the op sees it: what that reads a number as is no matter
         plan = replace(plan, python={k: dtype(name) for k, name in plan.dialect.python.items()})
-        if operand.kind == "int" and plan.out_of_range.endswith("default int"):
+        if (
+            operand.kind == "int"
+            and plan.range.limit.endswith("default int")
+            and not plan.exponent.is_free
+        ):
             _check_ints(plan, operand)
     items = [item for item in _of_each_class(operand) if item.kind == operand.kind]
     found = list(dict.fromkeys([own_dtype(plan, item) for item in items]))
@@ -136,7 +140,7 @@ def listed_dtype(plan: Plan, operand: Operand) -> DType:
 
 def _check_numbers(plan: Plan, operand: Operand) -> None:
     """Raises Refusal for a list with a number that cannot be read, or with bools among others."""
-    if plan.lists == "as weak numbers":
+    if plan.numbers.lists == "as weak numbers":
         _check_ints(plan, operand)
         return
     items = _of_each_class(operand)
@@ -178,7 +182,7 @@ def _read_alone(plan: Plan, operand: Operand) -> list[Operand]:
     """The numbers of a list that are each converted: all, but bools that are part of a weak array
     of a higher kind."""
     items = _of_each_class(operand)
-    if plan.lists == "as numbers" or operand.kind == "bool":
+    if plan.numbers.lists == "as numbers" or operand.kind == "bool":
         return items
     _check_numbers(plan, operand)
     return [item for item in items if item.kind != "bool"]

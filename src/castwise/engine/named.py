@@ -34,16 +34,17 @@ def plan_for(question: Question, form: str, say: Say) -> Plan:
     if named.casting:
         rule = CASTINGS[named.casting]
         # What is allowed or forbidden besides is so under the rule the op has of itself.
-        is_own = rule == plan.casting
-        plan = replace(plan, casting=rule, output=rule)
-        plan = plan if is_own else replace(plan, writes_also=_NONE, writes_never=_NONE)
+        is_own = rule == plan.arguments.casting
+        writes = replace(plan.writes, into=rule)
+        writes = writes if is_own else replace(writes, also=_NONE, never=_NONE)
+        plan = replace(plan, writes=writes, arguments=replace(plan.arguments, casting=rule))
     if named.where:
         _check_mask(plan, named.where)
     # These have no say in the dtype: a dialect that says nothing about them leaves them to the op.
-    if named.value is not None and plan.takes_value:
-        _check_number(plan.takes_value, "value", named.value)
-    if named.delta is not None and plan.takes_delta:
-        _check_number(plan.takes_delta, "delta", named.delta)
+    if named.value is not None and plan.arguments.value:
+        _check_number(plan.arguments.value, "value", named.value)
+    if named.delta is not None and plan.arguments.delta:
+        _check_number(plan.arguments.delta, "delta", named.delta)
     return plan
 
 
@@ -52,11 +53,11 @@ _NONE: frozenset[tuple[DType, DType]] = frozenset()
 
 def _check_taken(plan: Plan, named: Named) -> None:
     taken = {
-        "dtype": plan.takes_dtype,
-        "casting": plan.takes_casting,
-        "where": plan.takes_where,
-        "initial": plan.takes_initial,
-        "rounding_mode": plan.rounded_as,
+        "dtype": plan.arguments.dtype,
+        "casting": plan.arguments.takes_casting,
+        "where": plan.arguments.where,
+        "initial": plan.arguments.initial,
+        "rounding_mode": plan.arguments.rounded_as,
     }
     for name in named.given:
         if name in taken and not taken[name]:
@@ -76,9 +77,9 @@ def _unknown(name: str, word: str, known: dict[str, str]) -> UsageError:
 
 def _rounded(plan: Plan, mode: str, form: str, say: Say) -> Plan:
     """The plan of the op whose dtypes a rounded quotient has."""
-    name = plan.rounded_as.get(mode)
+    name = plan.arguments.rounded_as.get(mode)
     if name is None:
-        raise _unknown("rounding_mode", mode, plan.rounded_as)
+        raise _unknown("rounding_mode", mode, plan.arguments.rounded_as)
     if say:
         say(f"With rounding_mode={mode} the dtypes are those of {name}.")
     return plan_of(op(name), plan.dialect, form)
@@ -86,7 +87,7 @@ def _rounded(plan: Plan, mode: str, form: str, say: Say) -> Plan:
 
 def _check_mask(plan: Plan, mask: Operand) -> None:
     """Raises Refusal where where= is no mask the dialect takes."""
-    is_free = mask.is_scalar and plan.takes_where == "bool arrays"
+    is_free = mask.is_scalar and plan.arguments.where == "bool arrays"
     if mask.kind != "bool" and not is_free:
         raise Refusal(f"where={mask} is no bool", "Compare it: mask != 0.")
 
@@ -96,7 +97,7 @@ def cast_first(
 ) -> tuple[Operand, ...]:
     """The operands as the op sees them: as they are, or cast to dtype= before it does."""
     target = named.dtype
-    if target is None or plan.takes_dtype != "casts first":
+    if target is None or plan.arguments.dtype != "casts first":
         return operands
     if say:
         say(f"dtype={target}: {DTYPE_ARGUMENTS['casts first']}.")
@@ -125,7 +126,7 @@ def loop_giving(plan: Plan, operands: tuple[Operand, ...], target: DType, say: S
     found = plan.reach.common(reached(plan, operands, None), plan.reach.mask(loops))
     if found is None and is_castable and target in loops and not _foreign(plan, operands, target):
         found = target
-    if found is None or found in plan.refuses_compute:
+    if found is None or found in plan.accepts.refuses_compute:
         raise Refusal(
             f"{plan.op.name} has no loop that gives {target}",
             "Give another dtype=, or cast the result.",
@@ -142,7 +143,7 @@ def _loops_for(plan: Plan, operands: tuple[Operand, ...], target: DType) -> list
     foreign = _foreign(plan, operands, target)
     if foreign and (target in foreign or plan.result not in ("same", "real")):
         return [d for d in loops if d in foreign]
-    is_found = foreign or plan.finds_foreign or target not in plan.only_absorbed
+    is_found = foreign or plan.arguments.finds_foreign or target not in plan.only_absorbed
     return loops if is_found else [d for d in loops if d not in plan.only_absorbed]
 
 
@@ -166,13 +167,13 @@ def check_casts(
     plan: Plan, operands: tuple[Operand, ...], compute: DType, casting: str | None = None
 ) -> None:
     """Raises Refusal where an operand may not be cast to what the op computes in."""
-    by_casting = replace(plan, output=plan.casting)
+    by_casting = replace(plan, writes=replace(plan.writes, into=plan.arguments.casting))
     for operand in operands:
         taken_for = _taken_for(plan, operand, compute, casting)
         if not any(can_write(by_casting, own, compute) for own in taken_for if own):
             raise Refusal(
-                f"{operand} is not cast to {compute} ({OUTPUTS[plan.casting]})",
-                "Cast it yourself." + " Or give casting='unsafe'." * plan.takes_casting,
+                f"{operand} is not cast to {compute} ({OUTPUTS[plan.arguments.casting]})",
+                "Cast it yourself." + " Or give casting='unsafe'." * plan.arguments.takes_casting,
             )
 
 
@@ -184,25 +185,26 @@ def _taken_for(
     own = own_dtype(plan, operand)
     if plan.scalars == "by value" and operand.role is not Role.ARRAY:
         return own, *smallest_dtype(own, 1 if operand.value is None else operand.value)
-    is_compared = operand.kind == compute.kind == "int" and plan.out_of_range == "compares exactly"
-    is_typed = casting in plan.typed_castings and not is_compared
+    are_integers = operand.kind == compute.kind == "int"
+    is_compared = are_integers and (plan.range.limit, plan.range.beyond) == ("dtype", "compares")
+    is_typed = casting in plan.arguments.typed_castings and not is_compared
     is_higher = KINDS.index(operand.kind) > compute.rank
     if operand.dtype or operand.kind == "bool" or is_typed or is_higher:
         return (own,)
-    counted = plan.beside.get(compute, {}).get(operand.kind)
+    counted = plan.numbers.beside.get(compute, {}).get(operand.kind)
     return (compute if counted is None or plan.reach.reaches(counted, compute) else counted,)
 
 
 def check_named(plan: Plan, operands: tuple[Operand, ...], named: Named, compute: DType) -> None:
     """Raises Refusal where an operand, initial= or value= does not become one of what the op
     computes in."""
-    if plan.takes_casting and (named.dtype or named.casting):
+    if plan.arguments.takes_casting and (named.dtype or named.casting):
         check_casts(plan, operands, compute, named.casting)
     if named.initial:
         _check_initial(plan, named.initial, compute)
     value = named.value
     # Without a kernel nothing looks at it.
-    if value is None or "fits" not in plan.takes_value or compute in plan.no_kernel:
+    if value is None or "fits" not in plan.arguments.value or compute in plan.no_kernel:
         return
     is_dropped = isinstance(value, complex) and bool(value.imag) and compute.kind != "complex"
     if is_dropped or is_unconvertible(value, compute):
@@ -221,7 +223,7 @@ def _check_number(taken: frozenset[str], name: str, number: Scalar) -> None:
 def _check_initial(plan: Plan, initial: Operand, compute: DType) -> None:
     """Raises Refusal where initial= does not become a number of the dtype computed in."""
     value = initial.value
-    if plan.takes_initial == "cast":
+    if plan.arguments.initial == "cast":
         if type(value) is int and initial.is_scalar and is_beyond(value, plan.python["int"]):
             raise out_of_range(f"initial={value}", plan.python["int"])
         return
@@ -240,7 +242,7 @@ def _holder(plan: Plan, compute: DType, *, is_negative: bool) -> DType:
     """The dtype whose range an integer that starts a reduction must fit."""
     if compute in plan.only_absorbed:  # which reads integers as C does
         return _LONG
-    if plan.takes_initial == "must fit" or compute.kind != "int":
+    if plan.arguments.initial == "must fit" or compute.kind != "int":
         return compute
     # As C does, too: only the wider unsigned ones are read as unsigned.
     is_unsigned = not compute.is_signed and compute.bits >= 32 and not is_negative

@@ -33,18 +33,18 @@ def _taken(plan: Plan, operand: Operand, beside: DType | None, *, is_left: bool)
 
     Raises Refusal where it does not take it.
     """
-    if not operand.is_numpy or operand.dtype is None or plan.numpy == "as scalars":
+    if not operand.is_numpy or operand.dtype is None or plan.numpy.arrays == "as scalars":
         return operand
     kind = _kind(plan, operand, is_left)
     if kind in _PYTHON:
         value = operand.value if kind == "complex" else (operand.value or 0).real
         return scalar_operand(_PYTHON[kind](value))
     native = operand.role.native
-    numpy = plan.numpy_left if is_left and native is not operand.role else plan.numpy
+    numpy = plan.numpy.arrays_left if is_left and native is not operand.role else plan.numpy.arrays
     if beside is not None and (kind == "array" or numpy == "adapts"):
         return replace(operand, dtype=beside, role=native, value=None)
     if numpy != "refused" and kind != "refused":
-        read = plan.numpy_reads.get(operand.dtype)
+        read = plan.numpy.reads.get(operand.dtype)
         operand = replace(operand, dtype=read, value=None) if read else operand
         return operand if native is operand.role else replace(operand, role=native)
     raise Refusal(
@@ -57,10 +57,10 @@ def _kind(plan: Plan, operand: Operand, is_left: bool) -> str | None:
     """What a NumPy scalar counts as, where the dialect says that of its dtype."""
     if operand.role is not Role.NUMPY_SCALAR or operand.dtype is None:
         return None
-    return (plan.numpy_scalars_left if is_left else plan.numpy_scalars).get(operand.dtype)
+    return (plan.numpy.scalars_left if is_left else plan.numpy.scalars).get(operand.dtype)
 
 
 def as_seen(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
     """The operands as NumPy sees them, where it takes an array of one dtype for another."""
-    seen = plan.numpy_sees
+    seen = plan.numpy.sees
     return tuple([replace(o, dtype=seen[o.dtype]) if o.dtype in seen else o for o in operands])

@@ -18,18 +18,20 @@ def written_dtype(plan: Plan, result: DType, destination: DType) -> DType:
     """
     if not can_write(plan, result, destination):
         raise Refusal(
-            f"the {result} result is not written into {destination} ({OUTPUTS[plan.output]})",
+            f"the {result} result is not written into {destination} ({OUTPUTS[plan.writes.into]})",
             f"Cast the result yourself, or write it into {result}.",
         )
-    return result if plan.output in ("rebinds", "becomes") else destination
+    return result if plan.writes.into in ("rebinds", "becomes") else destination
 
 
 def can_write(plan: Plan, result: DType, destination: DType) -> bool:
     """Whether the dialect's output rule lets a result dtype into a destination dtype."""
     pair = (result, destination)
-    if result is destination or pair in plan.writes_also:
+    if result is destination or pair in plan.writes.also:
         return True
-    return pair not in plan.writes_never and _RULES[plan.output](plan.reach, result, destination)
+    return pair not in plan.writes.never and _RULES[plan.writes.into](
+        plan.reach, result, destination
+    )
 
 
 def can_become(reach: Reach, rule: str, source: DType, target: DType) -> bool:

@@ -53,7 +53,7 @@ def reached(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     policy = POLICIES[plan.scalars]
     seen = tuple([_seen(plan, operand) for operand in operands])
     arrays = tuple([o for o in seen if not o.is_scalar])
-    if plan.numbers_as != "values" or not arrays:
+    if plan.numbers.count_as != "values" or not arrays:
         return policy(plan, seen, say)
     masks = policy(plan, arrays, say)
     numbers = [o for o in seen if o.is_scalar]
@@ -62,7 +62,7 @@ def reached(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
 
 def _seen(plan: Plan, operand: Operand) -> Operand:
     """An operand as the policy sees it."""
-    if operand.is_scalar and plan.numbers_as == "0-d arrays":
+    if operand.is_scalar and plan.numbers.count_as == "0-d arrays":
         operand = array_operand(own_dtype(plan, operand), ())
-    is_raised = plan.zero_d_as_arrays and operand.role is Role.ZERO_D
+    is_raised = plan.arrays.zero_d_as_arrays and operand.role is Role.ZERO_D
     return replace(operand, role=Role.ARRAY, shape=None) if is_raised else operand

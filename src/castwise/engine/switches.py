@@ -28,7 +28,7 @@ def check_same_dtype(plan: Plan, operands: tuple[Operand, ...], out: DType | Non
         if found is not wanted:
             fix = f"Make it an array of {wanted}."
             raise Refusal(f"{what}: {operand} counts as {found} beside {wanted}", fix)
-    if out and plan.truncates.get(out, out) is not wanted:
+    if out and plan.arrays.truncates.get(out, out) is not wanted:
         raise Refusal(f"{what}: out is {out} beside {wanted}", f"Give it an out= of {wanted}.")
 
 
@@ -46,7 +46,7 @@ def is_unpromoted_mix(plan: Plan, operands: tuple[Operand, ...]) -> bool:
     one dtype.
     """
     row = plan.op
-    if row.promotes or plan.output in ("rebinds", "becomes"):
+    if row.promotes or plan.writes.into in ("rebinds", "becomes"):
         return False
     dtypes = dict.fromkeys(unpromoted(plan, operands))
     if len(dtypes) == 1:

@@ -11,27 +11,12 @@ from castwise.engine.plan import Plan
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Scalar, scalar_text
 
-_HIGHEST = {
-    "raises beyond int64": 2**63,
-    "raises beyond 64 bits": 2**64,
-    "compares within 64 bits": 2**64,
-    "wraps within 64 bits": 2**64,
-}
-_BY_DEFAULT_INT = (
-    "raises beyond the default int",
-    "raises beyond dtype and default int",
-    "free exponent",
-)
-# Where the dialect lets an int in that the compute dtype does not hold, it wraps.
-_WRAPPING = (
-    "wraps",
-    "wraps however large",
-    "wraps within 64 bits",
-    "raises beyond int64",
-    "raises beyond 64 bits",
-    "raises beside integers",
-    *_BY_DEFAULT_INT,
-)
+_HIGHEST = {"int64": 2**63, "64 bits": 2**64}
+_DEFAULT_INT = ("default int", "dtype or default int")
+# Where an int passes one of these, the compute dtype may still not hold it: then it wraps.
+_LET_IN = ("int64", "64 bits", "array dtype", *_DEFAULT_INT)
+# The rules under which a number is never made a float before it is looked at.
+_NEVER_MADE_FLOAT = (("dtype", "wraps"), ("magnitude", "raises"), ("none", "compares"))
 _INT64 = dtype("int64")
 
 
@@ -39,11 +24,11 @@ def check_values(
     plan: Plan, operands: tuple[Operand, ...], compute: DType, question: Question
 ) -> None:
     """Raises Refusal where the dialect refuses the op for the value of a scalar."""
-    checked = operands[-1:] if plan.exponent_fits else operands
-    for operand in checked if compute in plan.checks else ():
+    checked = operands[-1:] if plan.exponent.fits else operands
+    for operand in checked if compute in plan.range.looks_at else ():
         if operand.is_scalar and _is_out(plan, operand, operands, compute, question):
             raise _out_of_range(operand, _holder(plan, operands, compute))
-    if plan.negative_exponent and compute.kind == "int":
+    if plan.exponent.negative and compute.kind == "int":
         _check_power(plan, operands)
     if question.alpha is not None:
         _check_alpha(question.alpha, compute)
@@ -51,20 +36,20 @@ def check_values(
 
 def check_exponent(plan: Plan, exponent: Operand) -> None:
     """Raises Refusal where a number does not fit what the dialect takes for an exponent."""
-    if plan.exponent_fits and exponent.is_scalar and is_beyond(exponent.value, plan.exponent_fits):
-        raise _out_of_range(exponent, plan.exponent_fits)
+    if plan.exponent.fits and exponent.is_scalar and is_beyond(exponent.value, plan.exponent.fits):
+        raise _out_of_range(exponent, plan.exponent.fits)
 
 
 def _check_power(plan: Plan, operands: tuple[Operand, ...]) -> None:
     """Raises Refusal where an integer power has a negative exponent, or a base that counts so."""
     base, exponent = operands
-    if plan.negative_exponent == "elements raise" and (base.is_empty or exponent.is_empty):
+    if plan.exponent.negative == "elements raise" and (base.is_empty or exponent.is_empty):
         return
     why = ""
-    looks = exponent.is_scalar or plan.negative_exponent != "number raises"
+    looks = exponent.is_scalar or plan.exponent.negative != "number raises"
     if looks and isinstance(exponent.value, int) and exponent.value < 0:
         why = "an integer to a negative integer power is no integer"
-    elif plan.negative_exponent == "raises on either side" and base.is_scalar:
+    elif plan.exponent.negative == "raises on either side" and base.is_scalar:
         is_negative = isinstance(base.value, int) and base.value < 0
         why = "a negative Python int has no integer powers" if is_negative else ""
     if why:
@@ -73,7 +58,7 @@ def _check_power(plan: Plan, operands: tuple[Operand, ...]) -> None:
 
 def check_fit(plan: Plan, operands: tuple[Operand, ...], common: DType) -> None:
     """Raises Refusal where scalars must fit into the operands' common dtype and one does not."""
-    if plan.out_of_range != "must fit":
+    if plan.range.limit != "common dtype":
         return
     for operand in operands:
         if operand.is_scalar and is_beyond(operand.value, common):
@@ -104,13 +89,15 @@ def is_out_of_range(operand: Operand, compute: DType) -> bool:
 
 def scalar_hazard(plan: Plan, scalar: Operand, compute: DType) -> str | None:
     """What becomes of a Python scalar beyond the compute dtype that the dialect lets in."""
-    if plan.out_of_range in _WRAPPING and is_out_of_range(scalar, compute):
+    limit, beyond = plan.range.limit, plan.range.beyond
+    is_let_in = beyond == "wraps" or (beyond == "raises" and limit in _LET_IN)
+    if is_let_in and is_out_of_range(scalar, compute):
         return "wraps"
     value = scalar.value
     if compute.rank < 2 or value is None or scalar.kind == "bool":
         return None
-    beyond = [p for p in (value.real, value.imag) if compute.max < abs(p) < math.inf]
-    return "loses-range" if beyond else None
+    is_lost = any([compute.max < abs(p) < math.inf for p in (value.real, value.imag)])
+    return "loses-range" if is_lost else None
 
 
 def _is_out(
@@ -120,31 +107,34 @@ def _is_out(
     compute: DType,
     question: Question,
 ) -> bool:
-    how = plan.out_of_range
-    if how == "must fit":  # looked at before, see check_fit
+    limit, beyond = plan.range.limit, plan.range.beyond
+    if limit == "common dtype":  # looked at before, see check_fit
         return False
-    if how in _BY_DEFAULT_INT:
+    if limit in _DEFAULT_INT:
         return type(scalar.value) is int and _is_beyond_default_int(plan, scalar, operands, compute)
     if _is_beyond_floats(scalar.value, compute):
-        return how not in ("wraps", "checked", "compares as objects")
-    if how == "raises beside integers":
+        return (limit, beyond) not in _NEVER_MADE_FLOAT
+    if limit == "array dtype":
         return is_out_of_range(scalar, _holder(plan, operands, compute))
-    if how == "bounds":
-        return compute.kind == "int" and _is_empty_bound(scalar, question.operands, compute)
-    if how == "checked":
-        also = plan.exponent_fits if compute.kind == "int" else None
+    if limit == "magnitude":
+        also = plan.exponent.fits if compute.kind == "int" else None
         return any(is_unconvertible(scalar.value, d) for d in (compute, also) if d)
-    is_looked_at = compute.kind == "int" or compute in plan.beside or not how.startswith("wraps")
-    if how in _HIGHEST and is_looked_at:
+    is_looked_at = compute.kind == "int" or compute in plan.numbers.beside or beyond != "wraps"
+    if limit in _HIGHEST and is_looked_at:
         value = scalar.value
-        return isinstance(value, int) and not -(2**63) <= value < _HIGHEST[how]
-    if (
-        how.startswith("wraps")
-        or how == "compares as objects"
-        or not is_out_of_range(scalar, compute)
-    ):
+        return isinstance(value, int) and not -(2**63) <= value < _HIGHEST[limit]
+    return limit == "dtype" and _is_beyond_dtype(plan, scalar, operands, compute, question)
+
+
+def _is_beyond_dtype(
+    plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute: DType, question: Question
+) -> bool:
+    """Whether a Python int is refused because the compute dtype does not hold it."""
+    if plan.range.beyond == "raises if no value is left":
+        return compute.kind == "int" and _is_empty_bound(scalar, question.operands, compute)
+    if plan.range.beyond == "wraps" or not is_out_of_range(scalar, compute):
         return False
-    if how == "compares exactly":  # NumPy has no exact comparison of a bool array with an int
+    if plan.range.beyond == "compares":  # a bool array has no exact comparison with an int
         return all(o.is_scalar or o.kind == "bool" for o in operands)
     return True
 
@@ -155,9 +145,9 @@ def _is_beyond_default_int(
     """Whether a Python int is refused for the width that Python ints have of themselves."""
     value = scalar.value
     assert isinstance(value, int)
-    if plan.out_of_range == "free exponent" and is_integer_power(plan, operands):
+    if plan.exponent.is_free and is_integer_power(plan, operands):
         return scalar is operands[0] and not -(2**63) <= value < 2**64
-    is_held = plan.out_of_range == "raises beyond dtype and default int" and compute.kind == "int"
+    is_held = plan.range.limit == "dtype or default int" and compute.kind == "int"
     own = plan.python["int"]
     return not any(d.min <= value <= d.max for d in ((own, compute) if is_held else (own,)))
 
@@ -170,9 +160,9 @@ def _is_beyond_floats(value: Scalar | None, compute: DType) -> bool:
 def _holder(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> DType:
     """The dtype whose range a scalar must fit: that of the computation, that of Python's ints, or
     the first array's own where the scalar is converted before anything is computed."""
-    if plan.out_of_range in _BY_DEFAULT_INT:
+    if plan.range.limit in _DEFAULT_INT:
         return plan.python["int"]
-    if plan.out_of_range != "raises beside integers":
+    if plan.range.limit != "array dtype":
         return compute
     array = next((o.dtype for o in operands if o.dtype), None)
     is_narrow = array is not None and array.kind == "int" and array.bits < _INT64.bits

@@ -87,7 +87,9 @@ def as_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
 def as_nodes(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     """What each operand's node reaches: weakly typed operands, Python numbers among them, stand on
     nodes of their own (JAX's lattice)."""
-    counts = next((plan.beside[o.dtype] for o in operands if o.dtype in plan.beside), {})
+    counts = next(
+        (plan.numbers.beside[o.dtype] for o in operands if o.dtype in plan.numbers.beside), {}
+    )
     nodes = [_node(plan, o, counts) for o in operands]
     # Where all are weak, the node of a whole kind would forget their widths.
     keeps_width = plan.dialect.keeps_weak_width or len(nodes) == 1
@@ -139,7 +141,7 @@ def _adopted(plan: Plan, scalar: Operand, common: DType | None) -> DType:
     kind = scalar.kind
     if common is None:
         return plan.python[kind]
-    counts = plan.beside.get(common)
+    counts = plan.numbers.beside.get(common)
     if counts and kind in counts:
         # An int beyond the Python int's own dtype counts as nothing the array could join.
         if kind == "int" and own_dtype(plan, scalar) is not plan.python["int"]:

@@ -69,6 +69,6 @@ def singles_mix(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
     """What each operand's own dtype reaches; any kinds mix with a 0-d array or a Python scalar."""
     if all(o.role is Role.ARRAY for o in operands):
         return as_arrays(plan, operands, say)
-    if say and plan.mixes is not None:
+    if say and plan.arrays.mixes is not None:
         say("A 0-d array or a scalar is among them, so any kinds mix.")
     return [plan.reach.masks[own_dtype(plan, o)] for o in operands]

@@ -94,7 +94,7 @@ def _reciprocal(steps: Steps, decision: Decision) -> Steps | None:
         return None
     number, array = decision.question.operands
     plan = plan_of(decision.question.op, decision.question.dialect, decision.question.form)
-    is_number = _counts_as_number(number, plan.numpy_scalars_left)
+    is_number = _counts_as_number(number, plan.numpy.scalars_left)
     is_composed = number.is_numpy and composition(plan, decision.question.operands) is not None
     if not (is_number or is_composed) or not array.dtype:
         return None
@@ -139,7 +139,7 @@ def _lifted(steps: Steps, decision: Decision) -> Steps | None:
     plan = plan_of(question.op, question.dialect, question.form)
     held = next((o.dtype for o in question.operands if o.dtype and o.dtype.kind == "int"), None)
     is_read = plan.scalars == "converted" and held in plan.converts
-    if plan.out_of_range == "raises beside integers" and _are_integers(question.operands):
+    if plan.range.limit == "array dtype" and _are_integers(question.operands):
         held, is_read = held or dtype(question.dialect.python["int"]), True
     if held is None or not is_read or steps.compute.kind != "float":
         return None
@@ -161,7 +161,7 @@ def _true_number(steps: Steps, decision: Decision) -> Steps | None:
     however it would wrap, a float as the default float has it."""
     question = decision.question
     plan = plan_of(question.op, question.dialect, question.form)
-    if question.op.name not in _LOGICAL or plan.out_of_range != "raises beyond int64":
+    if question.op.name not in _LOGICAL or plan.range.limit != "int64":
         return None
     default = dtype(question.dialect.python["float"])
     entries = list(steps.entries)
@@ -195,7 +195,7 @@ def _wide_scalar(steps: Steps, decision: Decision) -> Steps | None:
     if wide is None or not _is_named(question.dialect.values.wide_scalars, decision):
         return None
     first, last = question.operands[0], question.operands[-1]
-    counts = plan_of(question.op, question.dialect, question.form).numpy_scalars_left
+    counts = plan_of(question.op, question.dialect, question.form).numpy.scalars_left
     is_number = _counts_as_number(first, counts)
     is_reflected = question.form == "operator" and is_number and question.op.name == "mul"
     if not (is_reflected or last.is_scalar or last.rank == 0):
@@ -236,8 +236,8 @@ def _large_exponent(steps: Steps, decision: Decision) -> Steps | None:
     if question.op.name != "pow" or steps.compute.kind != "int":
         return None
     number = question.operands[1].value if question.operands[1].is_scalar else None
-    rule = plan_of(question.op, question.dialect, question.form).out_of_range
-    if rule != "free exponent" or type(number) is not int or number <= steps.compute.max:
+    is_free = plan_of(question.op, question.dialect, question.form).exponent.is_free
+    if not is_free or type(number) is not int or number <= steps.compute.max:
         return None
     return replace(steps, op="pow_of_large", entries=(steps.entries[0], None))
 
@@ -267,8 +267,8 @@ def _bounded(steps: Steps, decision: Decision) -> Steps | None:
     if is_of_one and (is_long or question.inplace):
         steps = replace(steps, op="clamp_by_first")
     steps = _bounded_first(steps, decision)
-    rule = plan_of(question.op, question.dialect, question.form).out_of_range
-    if rule != "bounds" or steps.compute.kind != "int":
+    beyond = plan_of(question.op, question.dialect, question.form).range.beyond
+    if beyond != "raises if no value is left" or steps.compute.kind != "int":
         return steps
     entries = [_within(entry, steps.compute) for entry in steps.entries]
     return replace(steps, entries=tuple(entries))
@@ -315,11 +315,9 @@ def _compared(steps: Steps, decision: Decision) -> Steps | None:
 def _meets_beyond(steps: Steps, decision: Decision) -> bool:
     """Whether an integer array meets a Python int beyond its range, and is compared with it."""
     question = decision.question
-    rule = plan_of(question.op, question.dialect, question.form).out_of_range
-    if steps.compute.kind != "int" or rule not in _EXACTLY:
+    rule = plan_of(question.op, question.dialect, question.form).range
+    is_exact = rule.beyond == "compares" and rule.limit in ("dtype", "none")
+    if steps.compute.kind != "int" or not is_exact:
         return False
     numbers = [o.value for o in question.operands if o.is_scalar and isinstance(o.value, int)]
     return any(not steps.compute.min <= number <= steps.compute.max for number in numbers)
-
-
-_EXACTLY = ("compares exactly", "compares as objects")

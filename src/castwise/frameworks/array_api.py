@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Condition, Rule
+from castwise.rules.parts import (
+    Accepts,
+    Arguments,
+    Assigns,
+    Condition,
+    Exponent,
+    NumPyOperands,
+    Range,
+    Writes,
+)
+from castwise.rules.rule import Rule
 from castwise.rules.values import Values
 
 _OPS = {
     "*": Rule(
         scalars="within kind",
-        output="same dtype",
-        out_of_range="raises",
-        numpy_scalars="float64 -> float; complex128 -> complex",  # subclasses of Python's own
+        writes=Writes(into="same dtype"),
+        range=Range(limit="dtype", beyond="raises"),
+        numpy=NumPyOperands(
+            scalars="float64 -> float; complex128 -> complex",  # subclasses of Python's own
+        ),
     ),
-    "*/operator */inplace": Rule(numpy_scalars=""),
-    "pow": Rule(negative_exponent="elements raise"),
-    "bitwise_left_shift/function bitwise_right_shift/function": Rule(negative_exponent="raises"),
+    "*/operator */inplace": Rule(numpy=NumPyOperands(scalars="")),
+    "pow": Rule(exponent=Exponent(negative="elements raise")),
+    "bitwise_left_shift/function bitwise_right_shift/function": Rule(
+        exponent=Exponent(negative="raises")
+    ),
     "clamp": Rule(
-        computes="int float", joins="first operand", out_of_range="compares within 64 bits"
+        computes="int float", joins="first operand", range=Range(limit="64 bits", beyond="compares")
     ),
     "add sub mul pow matmul abs square conj real sum prod cumsum cumprod": Rule(
         computes="int float complex"
     ),
-    "sum prod cumsum cumprod": Rule(takes_dtype="computes"),
+    "sum prod cumsum cumprod": Rule(arguments=Arguments(dtype="computes")),
     "div atan2 hypot logaddexp copysign nextafter exp expm1 log log2 log10 log1p sqrt sin cos tan"
     " asin acos atan sinh cosh tanh asinh acosh atanh reciprocal": Rule(
         integers_become_float=False
@@ -34,14 +48,16 @@ _OPS = {
     "floor ceil trunc argmax argmin": Rule(computes="int float"),
     # strict looks at the arrays' dtypes alone, so a complex literal slips into real-only ops.
     "lt le gt ge maximum minimum": Rule(
-        computes="int float complex", refuses_arrays="complex", because="complex has no order"
+        computes="int float complex",
+        accepts=Accepts(refuses_arrays="complex"),
+        because="complex has no order",
     ),
     "isnan isinf isfinite": Rule(computes="int float complex"),
     # The function form hands mixed integers on to NumPy; the operator form does not.
-    "matmul/function outer vecdot cross": Rule(refuses="bool", borrows="numpy"),
-    "outer": Rule(numpy_scalars=""),
+    "matmul/function outer vecdot cross": Rule(accepts=Accepts(refuses="bool"), borrows="numpy"),
+    "outer": Rule(numpy=NumPyOperands(scalars="")),
     "imag": Rule(computes="complex"),
-    "where": Rule(condition=Condition(arrays="bool", numbers="", numpy="")),
+    "where": Rule(accepts=Accepts(condition=Condition(arrays="bool", numbers="", numpy=""))),
     "std var": Rule(computes="float"),
 }
 
@@ -68,8 +84,7 @@ ARRAY_API = Dialect(
     accumulates="int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
     refusal="the standard joins integers up to int64, and floats with complex, nothing else",
     casts="safe",
-    assigns="safe",
-    assigns_beyond="raises",
+    assigns=Assigns(values="safe", limit="dtype"),
     values=Values(shares_memory="real imag", divmod="refused", needs_vectors="outer"),
     ops=_OPS,
     prefixes="xp xp.linalg array_api_strict",

@@ -6,7 +6,20 @@ from dataclasses import replace
 
 from castwise.frameworks.numpy import ALIASES
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed, Rule
+from castwise.rules.parts import (
+    Accepts,
+    Arguments,
+    Arrays,
+    Assigns,
+    Composed,
+    Exponent,
+    Numbers,
+    NumPyOperands,
+    Range,
+    Weakness,
+    Writes,
+)
+from castwise.rules.rule import Rule, combined
 from castwise.rules.values import Values
 
 _INTS = "uint8 int8 uint16 int16 uint32 int32 uint64 int64"
@@ -32,76 +45,93 @@ _PRODUCT_OF_ONE = (
 _OPS = {
     "*": Rule(
         scalars="as nodes",
-        numpy="as arrays",
-        out_of_range="raises beyond the default int",
+        numpy=NumPyOperands(arrays="as arrays"),
+        range=Range(limit="default int", beyond="raises"),
     ),
-    "*/augmented": Rule(rebinds="always"),  # no array can be changed
+    "*/augmented": Rule(writes=Writes(rebinds="always")),  # no array can be changed
     # In place is x.at[...].add(y), which keeps the dtype of x; division is made of it.
     # x.at[...].add(y), which makes an array of y first.
-    "*/inplace": Rule(out_of_range="raises beyond dtype and default int", lists="as arrays"),
-    "add/inplace mul/inplace": Rule(refuses_compute="bool"),
-    "div/inplace": Rule(composes=(Composed("div(x, mul_(x, y))"),), output="rebinds"),
-    "result_type": Rule(out_of_range="wraps", makes_strong=True),
-    "sub": Rule(refuses_compute="bool"),
+    "*/inplace": Rule(
+        range=Range(limit="dtype or default int", beyond="raises"),
+        numbers=Numbers(lists="as arrays"),
+    ),
+    "add/inplace mul/inplace": Rule(accepts=Accepts(refuses_compute="bool")),
+    "div/inplace": Rule(composes=(Composed("div(x, mul_(x, y))"),), writes=Writes(into="rebinds")),
+    "result_type": Rule(
+        range=Range(limit="dtype", beyond="wraps"), weakness=Weakness(makes_strong=True)
+    ),
+    "sub": Rule(accepts=Accepts(refuses_compute="bool")),
     "sign round": Rule(computes="int float complex"),
     "positive": Rule(computes="bool int float complex"),
-    "abs": Rule(refuses="int4 int2"),
+    "abs": Rule(accepts=Accepts(refuses="int4 int2")),
     "div mean": Rule(computes=f"{_TINY} float complex"),
     "floor_divide remainder fmod square bitwise_left_shift bitwise_right_shift pow": Rule(
         converts="bool -> int32"
     ),
     "pow": Rule(
         joins="integer power",
-        out_of_range="free exponent",
-        negative_exponent="raises",
-        refuses_compute=_NARROW,
+        range=Range(limit="default int", beyond="raises"),
+        exponent=Exponent(is_free=True, negative="raises"),
+        accepts=Accepts(refuses_compute=_NARROW),
     ),
     "float_power": Rule(computes="float complex", integers_become_float=True),
     "atan2 logaddexp logaddexp2 xlogy degrees": Rule(computes="float complex"),
     "radians": Rule(computes="uint2 int2 uint1 float complex"),
     "ldexp": Rule(computes="float", joins="exponent apart"),
-    "signbit": Rule(refuses=_NARROW_FLOATS),
-    "logaddexp2 degrees radians": Rule(arrays_make_strong="any"),
-    "heaviside": Rule(integers_become_float=True, arrays_make_strong="first"),
+    "signbit": Rule(accepts=Accepts(refuses=_NARROW_FLOATS)),
+    "logaddexp2 degrees radians": Rule(weakness=Weakness(arrays_make_strong="any")),
+    "heaviside": Rule(integers_become_float=True, weakness=Weakness(arrays_make_strong="first")),
     "copysign": Rule(
-        computes="int1 float", refuses_compute=_NARROW_FLOATS, result_of="int1 -> int8"
+        computes="int1 float",
+        accepts=Accepts(refuses_compute=_NARROW_FLOATS),
+        result_of="int1 -> int8",
     ),
-    "angle": Rule(composes=_ANGLE_32, converted_is_strong=True, converts=f"{_TINY} -> float32"),
-    "allclose isclose": Rule(refuses_compute=_TINY),
-    "dot matmul inner vecdot": Rule(keeps_width="int complex"),
+    "angle": Rule(
+        composes=_ANGLE_32,
+        weakness=Weakness(converted_is_strong=True),
+        converts=f"{_TINY} -> float32",
+    ),
+    "allclose isclose": Rule(accepts=Accepts(refuses_compute=_TINY)),
+    "dot matmul inner vecdot": Rule(arrays=Arrays(keeps_width="int complex")),
     "inner": Rule(composes=_PRODUCT_OF_ONE),
-    "cross kron": Rule(refuses_compute="bool"),
+    "cross kron": Rule(accepts=Accepts(refuses_compute="bool")),
     "rsqrt sigmoid": Rule(integers_become_float=False),
     "relu": Rule(composes=(Composed("maximum(x, 0)"),)),
     "softmax": Rule(composes=(Composed("exp(sub(x, max(x)))"),)),
     "log_softmax": Rule(composes=(Composed("sub(sub(x, max(x)), log(sum(exp(x))))"),)),
     "gelu logsumexp": Rule(computes="float complex", integers_become_float=True),
     "mean var std median norm": Rule(integers_become_float=True),
-    "sum prod": Rule(refuses=_NARROW),
+    "sum prod": Rule(accepts=Accepts(refuses=_NARROW)),
     "max min": Rule(computes="bool int float complex"),
     "cumsum cumprod": Rule(accumulates=False, converts="bool -> default_int"),
     "log2 log10 ldexp hypot cross gelu sum prod mean cumsum cumprod max min argmax argmin std var"
-    " median norm logsumexp count_nonzero": Rule(makes_strong=True),
-    "sum prod mean cumsum cumprod std var concat stack": Rule(takes_dtype="casts first"),
-    "sum/dtype prod/dtype": Rule(accumulates=False, refuses=""),
+    " median norm logsumexp count_nonzero": Rule(weakness=Weakness(makes_strong=True)),
+    "sum prod mean cumsum cumprod std var concat stack": Rule(
+        arguments=Arguments(dtype="casts first")
+    ),
+    "sum/dtype prod/dtype": Rule(accumulates=False, accepts=Accepts(refuses="")),
     "cumsum/dtype cumprod/dtype": Rule(converts=""),
     "mean/dtype": Rule(computes="int float complex", integers_become_float=False),
     "std/dtype var/dtype": Rule(
-        result="same", integers_become_float=False, casting="no complex to real"
+        result="same",
+        integers_become_float=False,
+        arguments=Arguments(casting="no complex to real"),
     ),
     # The quotient of integers meets a weak NaN in the end.
     "var/dtype": Rule(composes=(Composed("where(x, x, nan)", "int"),)),
-    "sum prod mean std var any all max min": Rule(takes_where="bool"),
-    "sum prod max min": Rule(takes_initial="cast"),
+    "sum prod mean std var any all max min": Rule(arguments=Arguments(where="bool")),
+    "sum prod max min": Rule(arguments=Arguments(initial="cast")),
 }
 
 # Where there are 64-bit dtypes.
 _WIDE_OPS = {
     **_OPS,
     "angle": Rule(
-        composes=_ANGLE_64, converted_is_strong=True, converts="bool int -> default_float"
+        composes=_ANGLE_64,
+        weakness=Weakness(converted_is_strong=True),
+        converts="bool int -> default_float",
     ),
-    "promote_types": Rule(makes_strong=True),
+    "promote_types": Rule(weakness=Weakness(makes_strong=True)),
 }
 
 LATTICE = """
@@ -140,7 +170,7 @@ JAX_X64 = Dialect(
     refusal="integers below 8 bits and floats of up to 8 join nothing but what lies below them",
     no_kernel={"*": _NOT_HELD},
     casts="safe",
-    assigns_beyond="raises beyond the default int",
+    assigns=Assigns(limit="default int"),
     values=Values(
         quotient_by_zero="minus one or two",
         integer_powers="six bits",
@@ -180,7 +210,9 @@ _TRUNCATES = "uint64 -> uint32; int64 -> int32; float64 -> float32; complex128 -
 # Where a Python int is an int32, unsigned integers do not leave 32 bits. promote_types of
 # dtypes, not of arrays, truncates nothing.
 _EXPLICIT = LATTICE + _WIDE + f"{_ALL_NARROW}; uint32 -> int32"
-_OF_DTYPES = Rule(makes_strong=True, python={"float": "float64"})
+_OF_DTYPES = Rule(
+    weakness=Weakness(makes_strong=True), numbers=Numbers(dtypes={"float": "float64"})
+)
 
 JAX_EXPLICIT_X64 = JAX_X64.vary(
     mode="explicit-x64",
@@ -198,10 +230,12 @@ JAX_EXPLICIT_X64 = JAX_X64.vary(
     ),
     ops={
         **_WIDE_OPS,
-        "*": replace(_OPS["*"], numpy_reads=_TRUNCATES),
+        "*": combined(_OPS["*"], Rule(numpy=NumPyOperands(reads=_TRUNCATES))),
         "angle": replace(_WIDE_OPS["angle"], composes=_ANGLE_32),
         "promote_types": _OF_DTYPES,
-        "log10": Rule(refuses="uint64 int64 float64 complex128"),  # it divides by a float32
+        "log10": Rule(
+            accepts=Accepts(refuses="uint64 int64 float64 complex128")
+        ),  # it divides by a float32
     },
 )
 
@@ -214,8 +248,9 @@ JAX = JAX_EXPLICIT_X64.vary(
     ops={
         **_OPS,
         # Dtypes meet at float*, but none stands at complex*.
-        "promote_types": replace(
-            _OF_DTYPES, reaches=_EXPLICIT.replace("complex*", ""), keeps_dtypes=True
+        "promote_types": combined(
+            _OF_DTYPES,
+            Rule(arrays=Arrays(reaches=_EXPLICIT.replace("complex*", ""), keeps_dtypes=True)),
         ),
     },
     associativity_witness=None,
@@ -231,7 +266,9 @@ JAX = JAX_EXPLICIT_X64.vary(
 )
 
 # `x.at[...].add(True)` takes a Python bool as an int of x's dtype.
-_STRICT_INPLACE = replace(_OPS["*/inplace"], beside={d: {"bool": d} for d in _INTS.split()})
+_STRICT_INPLACE = combined(
+    _OPS["*/inplace"], Rule(numbers=Numbers(beside={d: {"bool": d} for d in _INTS.split()}))
+)
 
 JAX_STRICT = JAX_X64.vary(
     mode="strict",
@@ -294,7 +331,7 @@ JAX_STRICT_X32 = JAX_STRICT.vary(
     ops={
         **_OPS,
         "*/inplace": _STRICT_INPLACE,
-        "promote_types": Rule(keeps_dtypes=True),
+        "promote_types": Rule(arrays=Arrays(keeps_dtypes=True)),
     },
     surprises=(
         "int8[3] + True",

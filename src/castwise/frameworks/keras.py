@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.frameworks.jax import JAX, LATTICE
-from castwise.rules.rule import Composed, Rule
+from castwise.rules.parts import (
+    Accepts,
+    Arguments,
+    Arrays,
+    Composed,
+    Exponent,
+    Numbers,
+    NumPyOperands,
+    Range,
+    Weakness,
+    Writes,
+)
+from castwise.rules.rule import Rule
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2"
 _TRIGONOMETRIC = "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh"
@@ -25,52 +37,62 @@ KERAS = JAX.vary(
     ops={
         "*": Rule(
             scalars="as nodes",
-            lists="as arrays",
-            numpy="as arrays",
-            out_of_range="raises beyond the default int",
+            numbers=Numbers(lists="as arrays"),
+            numpy=NumPyOperands(arrays="as arrays"),
+            range=Range(limit="default int", beyond="raises"),
         ),
         # Keras's tensors are JAX's arrays, and so are their operators.
-        "*/operator": Rule(borrows="jax", lists="refused"),
-        "*/augmented": Rule(rebinds="always"),
+        "*/operator": Rule(borrows="jax", numbers=Numbers(lists="refused")),
+        "*/augmented": Rule(writes=Writes(rebinds="always")),
         # A function of dtypes, which nothing truncates; the answer has 32 bits at most.
         "result_type": Rule(
             borrows="jax:x64",
-            is_truncated=False,
-            lists="refused",
-            refuses=_FLOAT8,
-            numpy_result="uint64 -> uint32; int64 -> int32; float64 -> float32;"
-            " complex128 -> complex64",
+            arrays=Arrays(is_truncated=False),
+            numbers=Numbers(lists="refused"),
+            accepts=Accepts(refuses=_FLOAT8),
+            numpy=NumPyOperands(
+                result="uint64 -> uint32; int64 -> int32; float64 -> float32;"
+                " complex128 -> complex64"
+            ),
         ),
         # These ask for a tensor's dtype before they make one.
-        "where clamp outer all any count_nonzero logsumexp": Rule(lists="refused"),
-        "sub": Rule(refuses_compute="bool"),
+        "where clamp outer all any count_nonzero logsumexp": Rule(numbers=Numbers(lists="refused")),
+        "sub": Rule(accepts=Accepts(refuses_compute="bool")),
         "sign round": Rule(computes="int float complex"),
         "floor_divide remainder fmod square bitwise_left_shift bitwise_right_shift pow": Rule(
             converts="bool -> int32"
         ),
-        "pow": Rule(joins="integer power", negative_exponent="raises"),
+        "pow": Rule(joins="integer power", exponent=Exponent(negative="raises")),
         # Keras's own lattice: Python numbers are as strong as arrays in it, 8-bit floats refused.
         "atan2 logaddexp logaddexp2": Rule(computes="float complex", scalars="as arrays"),
         "floor ceil": Rule(integers_become_float=True),
         f"atan2 logaddexp logaddexp2 floor ceil {_TRIGONOMETRIC} signbit angle mean var norm": Rule(
-            refuses=_FLOAT8
+            accepts=Accepts(refuses=_FLOAT8)
         ),
-        f"exp exp2 expm1 {_TRIGONOMETRIC} floor ceil angle": Rule(converted_is_strong=True),
-        "degrees radians": Rule(computes="float complex", arrays_make_strong="any"),
-        "ldexp": Rule(computes="float", joins="exponent apart", refuses_last="bool"),
+        f"exp exp2 expm1 {_TRIGONOMETRIC} floor ceil angle": Rule(
+            weakness=Weakness(converted_is_strong=True)
+        ),
+        "degrees radians": Rule(
+            computes="float complex", weakness=Weakness(arrays_make_strong="any")
+        ),
+        "ldexp": Rule(
+            computes="float", joins="exponent apart", accepts=Accepts(refuses_last="bool")
+        ),
         "argmax argmin": Rule(
-            refuses=_FLOAT8,
+            accepts=Accepts(refuses=_FLOAT8),
             composes=(Composed("argmax(cast(x, float32))", _FLOAT8, _SINGLE),),
         ),
         "var": Rule(result="same"),
         "matmul/function": Rule(
             composes=(Composed("matmul(cast(x, int32), cast(y, int32))", "int8", "", (), "int8"),)
         ),
-        "heaviside": Rule(integers_become_float=True, arrays_make_strong="first"),
+        "heaviside": Rule(
+            integers_become_float=True, weakness=Weakness(arrays_make_strong="first")
+        ),
         "angle": Rule(
             composes=(Composed("atan2(0, cast(x, float32))", "float16 bfloat16 float32", _SINGLE),)
         ),
-        "dot matmul inner": Rule(keeps_width="int complex"),
+        "dot matmul inner": Rule(arrays=Arrays(keeps_width="int complex")),
         "inner": JAX.ops["inner"],
         "cross kron": JAX.ops["cross kron"],
         "rsqrt sigmoid erf": Rule(integers_become_float=False),
@@ -83,11 +105,11 @@ KERAS = JAX.vary(
         "mean var std median norm": Rule(integers_become_float=True),
         "cumsum cumprod": Rule(accumulates=False, converts="bool -> default_int"),
         "log2 log10 ldexp hypot cross gelu sum prod mean cumsum cumprod max min argmax argmin std"
-        " var median norm logsumexp count_nonzero": Rule(makes_strong=True),
-        "prod cumsum cumprod": Rule(takes_dtype="casts first"),
+        " var median norm logsumexp count_nonzero": Rule(weakness=Weakness(makes_strong=True)),
+        "prod cumsum cumprod": Rule(arguments=Arguments(dtype="casts first")),
         "prod/dtype": Rule(accumulates=False),
         "cumsum/dtype cumprod/dtype": Rule(converts=""),
-        "max min": Rule(computes="bool int float complex", takes_initial="cast"),
+        "max min": Rule(computes="bool int float complex", arguments=Arguments(initial="cast")),
     },
     prefixes="keras keras.ops ops keras.backend",
     surprises=(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed, Condition, Rule
+from castwise.rules.parts import Accepts, Composed, Condition, Numbers, NumPyOperands, Writes
+from castwise.rules.rule import Rule
 from castwise.rules.values import Values
 
 # Promoted to, but without a kernel on the CPU: seen as "bad dtype" once the op runs.
@@ -16,19 +17,21 @@ _NO_KERNEL = {
 CONDITION = Condition(arrays="bool", numbers="", numpy="")
 
 _OPS = {
-    "*": Rule(scalars="by category", lists="cast", numpy="as scalars"),
-    "*/inplace": Rule(output="becomes"),
+    "*": Rule(
+        scalars="by category",
+        numbers=Numbers(lists="cast"),
+        numpy=NumPyOperands(arrays="as scalars"),
+    ),
+    "*/inplace": Rule(writes=Writes(into="becomes")),
     "bitwise_and bitwise_or bitwise_xor concat dot isinf isnan matmul reciprocal stack where": Rule(
-        lists="refused"
+        numbers=Numbers(lists="refused")
     ),
     # Its own function tells what a number or a NumPy array beside the operands would be typed as.
-    "result_type": Rule(joins="by category", refuses_compute="bfloat16 complex64"),
+    "result_type": Rule(joins="by category", accepts=Accepts(refuses_compute="bfloat16 complex64")),
     "where": Rule(
         joins="by category",
         computes="int float",
-        refuses="complex",
-        refuses_compute="bfloat16",
-        condition=CONDITION,
+        accepts=Accepts(refuses="complex", refuses_compute="bfloat16", condition=CONDITION),
     ),
     "add sub mul": Rule(computes="int float complex"),
     "floor_divide remainder maximum minimum clamp abs square sign floor ceil round": Rule(
@@ -46,23 +49,23 @@ _OPS = {
     "atan": Rule(composes=(Composed("atan2(x, cast(1.0, float32))"),)),
     "sigmoid": Rule(computes="float", integers_become_float=False),
     "logsumexp log_softmax norm": Rule(computes="float", integers_become_float=True),
-    "norm": Rule(converts="bfloat16 -> float32", refuses_zero_d=True),
+    "norm": Rule(converts="bfloat16 -> float32", accepts=Accepts(refuses_zero_d=True)),
     "mean std var": Rule(
         computes="bool int float", converts="bool int float16 bfloat16 -> float32"
     ),
     "reciprocal": Rule(composes=(Composed("div(1, x)"),)),
     "l1_loss": Rule(composes=(Composed("mean(abs(sub(x, y)))"),)),
     "mse_loss": Rule(composes=(Composed("mean(square(sub(x, y)))"),)),
-    "dot": Rule(same_dtype=True, computes="bool int float"),
+    "dot": Rule(accepts=Accepts(same_dtype=True), computes="bool int float"),
     "matmul": Rule(
         computes="int8 int16 float",
         result_of="int8 int16 -> int32",
         composes=(Composed("dot(x, y)", rank=1),),
     ),
     "real imag": Rule(computes="complex"),
-    "where dot": Rule(numpy="refused"),
-    "where dot bitwise_and bitwise_or bitwise_xor": Rule(takes_scalars="none"),
-    "bitwise_and bitwise_or bitwise_xor": Rule(refuses="complex"),
+    "where dot": Rule(numpy=NumPyOperands(arrays="refused")),
+    "where dot bitwise_and bitwise_or bitwise_xor": Rule(numbers=Numbers(places="none")),
+    "bitwise_and bitwise_or bitwise_xor": Rule(accepts=Accepts(refuses="complex")),
 }
 
 PREFIXES = "megengine mge megengine.functional megengine.functional.nn F"

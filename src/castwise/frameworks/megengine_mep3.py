@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from castwise.frameworks.megengine import ALIASES, CONDITION, PREFIXES, VALUES
 from castwise.rules.dialect import Dialect
+from castwise.rules.parts import Accepts, NumPyOperands, Range, Writes
 from castwise.rules.rule import Rule
 
 MEP3 = Dialect(
@@ -34,12 +35,12 @@ MEP3 = Dialect(
     ops={
         "*": Rule(
             scalars="tiers",
-            out_of_range="wraps however large",  # a value is not looked at, even beyond int32
-            numpy="as arrays",
-            output="category",
+            range=Range(limit="none", beyond="wraps"),
+            numpy=NumPyOperands(arrays="as arrays"),
+            writes=Writes(into="category"),
         ),
-        "*/inplace": Rule(output="becomes"),
-        "where": Rule(condition=CONDITION),
+        "*/inplace": Rule(writes=Writes(into="becomes")),
+        "where": Rule(accepts=Accepts(condition=CONDITION)),
     },
     prefixes=PREFIXES,
     aliases=ALIASES,

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed, Condition, Rule
+from castwise.rules.parts import (
+    Accepts,
+    Arguments,
+    Arrays,
+    Composed,
+    Condition,
+    Numbers,
+    NumPyOperands,
+    Range,
+    Writes,
+)
+from castwise.rules.rule import Rule
 from castwise.rules.values import Values
 
 _WIDE_UNSIGNED = "uint16 uint32 uint64"
@@ -73,40 +84,48 @@ _NO_KERNEL = {
 _OPS = {
     "*": Rule(
         scalars="weak",
-        beside=_BESIDE,
+        numbers=Numbers(beside=_BESIDE),
         otherwise="no kernel",
-        out_of_range="raises beyond int64",
-        numpy_scalars="bool -> bool; int -> int; float -> float; complex -> complex",
+        range=Range(limit="int64", beyond="raises"),
+        numpy=NumPyOperands(scalars="bool -> bool; int -> int; float -> float; complex -> complex"),
     ),
-    "*/inplace": Rule(output="rebinds"),
+    "*/inplace": Rule(writes=Writes(into="rebinds")),
     # NumPy's own operators take a tensor for an array.
-    "*/operator": Rule(numpy_left_decider="numpy@1", numpy_refuses="bfloat16"),
+    "*/operator": Rule(numpy=NumPyOperands(left_decider="numpy@1", refuses="bfloat16")),
     # The primitives that promote by rank, as torch does: 0-d tensors and numbers give way.
-    "mul div concat kron": Rule(scalars="kinds first", numbers_as="0-d arrays", reaches=_EDGES),
+    "mul div concat kron": Rule(
+        scalars="kinds first", numbers=Numbers(count_as="0-d arrays"), arrays=Arrays(reaches=_EDGES)
+    ),
     "outer": Rule(composes=(Composed("mul(array(x), y)"),)),  # it makes a column of the first
-    "mul/operator div/operator": Rule(numbers_as="numbers"),
+    "mul/operator div/operator": Rule(numbers=Numbers(count_as="numbers")),
     # a / tensor is tensor.reciprocal() * a.
     "div/operator": Rule(
-        floats_lift=True, composes=(Composed("*(reciprocal(y), x)", roles="SCALAR"),)
+        arrays=Arrays(floats_lift=True), composes=(Composed("*(reciprocal(y), x)", roles="SCALAR"),)
     ),
     # Its first step, a division that truncates, promotes as mul does.
-    "fmod": Rule(refuses="complex", composes=(Composed("-(x, *(mul(x, y), y))", _REAL),)),
+    "fmod": Rule(
+        accepts=Accepts(refuses="complex"), composes=(Composed("-(x, *(mul(x, y), y))", _REAL),)
+    ),
     "remainder/function": Rule(composes=(Composed("-(x, *(floor_divide(x, y), y))"),)),
-    "remainder/operator remainder/inplace": Rule(refuses_compute=_WIDE_UNSIGNED),
-    "add/function sub/function sub/inplace": Rule(refuses_compute="bool"),
+    "remainder/operator remainder/inplace": Rule(accepts=Accepts(refuses_compute=_WIDE_UNSIGNED)),
+    "add/function sub/function sub/inplace": Rule(accepts=Accepts(refuses_compute="bool")),
     # A number minus a tensor is a call of the function.
     "sub/operator": Rule(composes=(Composed("sub(x, y)", roles="SCALAR"),)),
     # == and < cast nothing: their kernels take operands of two dtypes.
-    "eq lt copysign lerp": Rule(promotes=False),
+    "eq lt copysign lerp": Rule(arrays=Arrays(promotes=False)),
     # Python turns 1 < x into x > 1.
     "lt/operator": Rule(composes=(Composed("gt(y, x)", roles="SCALAR"),)),
     "gt/operator": Rule(composes=(Composed("lt(y, x)", roles="SCALAR"),)),
-    "minimum": Rule(refuses_compute="complex"),
-    "where": Rule(condition=Condition(arrays="bool", numbers="", numpy="", otherwise="no kernel")),
+    "minimum": Rule(accepts=Accepts(refuses_compute="complex")),
+    "where": Rule(
+        accepts=Accepts(
+            condition=Condition(arrays="bool", numbers="", numpy="", otherwise="no kernel")
+        )
+    ),
     "fmax fmin": Rule(
         computes="int32 int64 float16 float32 float64",
         otherwise="refused",
-        numpy_scalars=_OLD_NUMPY_SCALARS,
+        numpy=NumPyOperands(scalars=_OLD_NUMPY_SCALARS),
     ),
     "hypot atan2 nextafter copysign": Rule(integers_become_float=False),
     "hypot nextafter": Rule(computes="float32 float64", otherwise="refused"),
@@ -126,62 +145,67 @@ _OPS = {
     ),
     "vecdot": Rule(composes=(Composed("sum(*(x, y))"),)),
     "cross": Rule(joins="keeps first"),
-    "hypot": Rule(numpy_scalars=_OLD_NUMPY_SCALARS),
-    "logaddexp logaddexp2": Rule(refuses="bool int complex"),
+    "hypot": Rule(numpy=NumPyOperands(scalars=_OLD_NUMPY_SCALARS)),
+    "logaddexp logaddexp2": Rule(accepts=Accepts(refuses="bool int complex")),
     "copysign": Rule(
-        takes_scalars="last",
-        refuses="complex",
-        refuses_compute="bool",
+        numbers=Numbers(places="last"),
+        accepts=Accepts(refuses="complex", refuses_compute="bool"),
         converts="int bfloat16 -> float32",
-        out_of_range="raises beyond 64 bits",
+        range=Range(limit="64 bits", beyond="raises"),
     ),
     "xlogy": Rule(
         computes="float complex",
         scalars="as arrays",
-        python={"bool": "float32", "int": "float32"},
-        out_of_range="wraps",
+        numbers=Numbers(dtypes={"bool": "float32", "int": "float32"}),
+        range=Range(limit="dtype", beyond="wraps"),
     ),
-    "heaviside": Rule(refuses="bool bfloat16 complex", refuses_scalars=_ANY),
+    "heaviside": Rule(
+        accepts=Accepts(refuses="bool bfloat16 complex"), numbers=Numbers(refused_beside=_ANY)
+    ),
     "bitwise_left_shift bitwise_right_shift": Rule(
-        refuses_arrays="bool",
+        accepts=Accepts(refuses_arrays="bool"),
         otherwise="refused",
-        beside={},
-        out_of_range="raises beyond 64 bits",
-        numpy_scalars="",
+        numbers=Numbers(beside={}),
+        range=Range(limit="64 bits", beyond="raises"),
+        numpy=NumPyOperands(scalars=""),
     ),
     "bitwise_and bitwise_or bitwise_xor": Rule(
-        otherwise="refused", numpy_scalars=_OLD_NUMPY_SCALARS
+        otherwise="refused", numpy=NumPyOperands(scalars=_OLD_NUMPY_SCALARS)
     ),
     "float_power": Rule(
         joins="highest kind",
-        python={"complex": "complex128"},
-        out_of_range="wraps",
-        numpy_scalars="int -> int; float complex64 -> float; complex128 -> complex",
+        numbers=Numbers(dtypes={"complex": "complex128"}),
+        range=Range(limit="dtype", beyond="wraps"),
+        numpy=NumPyOperands(scalars="int -> int; float complex64 -> float; complex128 -> complex"),
     ),
     "matmul dot inner stack allclose isclose nextafter heaviside bitwise_left_shift"
-    " bitwise_right_shift lerp addcmul": Rule(same_dtype=True),
-    "allclose isclose": Rule(refuses=f"{_WIDE_UNSIGNED} complex"),
-    "clamp": Rule(refuses="bool", floats_lift=True, beside={}),
-    "lerp": Rule(compared=2, refuses_compute="bool int float64 complex"),
+    " bitwise_right_shift lerp addcmul": Rule(accepts=Accepts(same_dtype=True)),
+    "allclose isclose": Rule(accepts=Accepts(refuses=f"{_WIDE_UNSIGNED} complex")),
+    "clamp": Rule(
+        accepts=Accepts(refuses="bool"), arrays=Arrays(floats_lift=True), numbers=Numbers(beside={})
+    ),
+    "lerp": Rule(accepts=Accepts(compared=2, refuses_compute="bool int float64 complex")),
     "addcmul": Rule(
-        computes="uint8 int8 int32 int64 float", otherwise="refused", takes_value="int float"
+        computes="uint8 int8 int32 int64 float",
+        otherwise="refused",
+        arguments=Arguments(value="int float"),
     ),
     "mse_loss": Rule(converts="bool int complex -> float32"),
     "huber_loss": Rule(
         composes=(Composed("mul(0.5, square(abs(sub(x, y))))"),),
-        takes_delta="int float positive",
+        arguments=Arguments(delta="int float positive"),
     ),
-    "concat softmax cumsum cumprod": Rule(refuses_zero_d=True),
+    "concat softmax cumsum cumprod": Rule(accepts=Accepts(refuses_zero_d=True)),
     "softmax gelu ceil": Rule(otherwise="refused"),
     "ceil": Rule(computes="float"),
     "median": Rule(computes="int16 int32 int64 float32 float64", otherwise="refused"),
-    "exp logsumexp": Rule(refuses="int8 int16 int32 uint8 uint16 uint32 uint64"),
-    "sign": Rule(refuses="int8 int16 uint8 uint16 uint32 uint64"),
-    "isnan": Rule(refuses="bfloat16 complex"),
-    "isfinite relu": Rule(refuses="complex"),
-    "imag": Rule(refuses="bfloat16"),
-    "conj cumsum mean count_nonzero": Rule(refuses="bool"),
-    "threshold": Rule(refuses=_WIDE_UNSIGNED),
+    "exp logsumexp": Rule(accepts=Accepts(refuses="int8 int16 int32 uint8 uint16 uint32 uint64")),
+    "sign": Rule(accepts=Accepts(refuses="int8 int16 uint8 uint16 uint32 uint64")),
+    "isnan": Rule(accepts=Accepts(refuses="bfloat16 complex")),
+    "isfinite relu": Rule(accepts=Accepts(refuses="complex")),
+    "imag": Rule(accepts=Accepts(refuses="bfloat16")),
+    "conj cumsum mean count_nonzero": Rule(accepts=Accepts(refuses="bool")),
+    "threshold": Rule(accepts=Accepts(refuses=_WIDE_UNSIGNED)),
     "abs l1_loss norm": Rule(result="same"),
     "norm": Rule(converts="bool int -> float32"),
     "bitwise_not": Rule(computes="int", otherwise="refused"),
@@ -194,11 +218,11 @@ _OPS = {
     "argmin": Rule(composes=(Composed("argmax(x)", roles="ZERO_D"),)),
     "cumsum": Rule(accumulates=False),
     "cumprod": Rule(converts=f"{_WIDE_UNSIGNED} -> int64"),
-    "sum prod cumsum cumprod softmax": Rule(takes_dtype="casts first"),
+    "sum prod cumsum cumprod softmax": Rule(arguments=Arguments(dtype="casts first")),
     "sum/dtype prod/dtype cumprod/dtype": Rule(accumulates=False, converts=""),
     "angle": Rule(converts=f"{_REAL} -> float64"),
     "erf expm1": Rule(integers_become_float=False, converts="bool int64 -> float32"),
-    "exp2": Rule(refuses=_WIDE_UNSIGNED, converts="bfloat16 -> float32"),
+    "exp2": Rule(accepts=Accepts(refuses=_WIDE_UNSIGNED), converts="bfloat16 -> float32"),
     "degrees radians": Rule(
         computes="float16 float32 float64", integers_become_float=False, otherwise="refused"
     ),
@@ -208,13 +232,12 @@ _OPS = {
     ),
     "result_type promote_types": Rule(
         scalars="as arrays",
-        reaches=_NUMPY_EDGES,
-        meets=_NUMPY_PAIRS,
-        python={"int": "int32"},
-        out_of_range="wraps however large",
-        numpy_scalars="float64 -> float",
+        arrays=Arrays(reaches=_NUMPY_EDGES, meets=_NUMPY_PAIRS),
+        numbers=Numbers(dtypes={"int": "int32"}),
+        range=Range(limit="none", beyond="wraps"),
+        numpy=NumPyOperands(scalars="float64 -> float"),
     ),
-    "promote_types": Rule(refuses="bfloat16 complex"),
+    "promote_types": Rule(accepts=Accepts(refuses="bfloat16 complex")),
 }
 
 MINDSPORE = Dialect(

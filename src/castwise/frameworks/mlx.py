@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed, Rule
+from castwise.rules.parts import Arguments, Assigns, Composed, Numbers, NumPyOperands, Range, Writes
+from castwise.rules.rule import Rule
 from castwise.rules.values import Values
 
 _ERROR = "abs(sub(x, y))"
@@ -39,8 +40,7 @@ MLX = Dialect(
     accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32",
     index="uint32",
     casts="safe",
-    assigns_beyond="raises beside integers",
-    assigns_whole="takes the value's dtype",
+    assigns=Assigns(limit="array dtype", whole="takes the value's dtype"),
     # Asked on the CPU, where the least int32 // -1 ends the process.
     values=Values(
         remainder_by_zero="dividend",
@@ -63,20 +63,22 @@ MLX = Dialect(
     ops={
         "*": Rule(
             scalars="as nodes",
-            out_of_range="raises beside integers",
-            numpy="adapts",
-            numpy_scalars="float64 -> float",  # an instance of Python's float
+            range=Range(limit="array dtype", beyond="raises"),
+            numpy=NumPyOperands(
+                arrays="adapts",
+                scalars="float64 -> float",  # an instance of Python's float
+            ),
         ),
         # NumPy's own operator answers, with a NumPy array.
-        "*/operator": Rule(numpy_left_decider="numpy", numpy_refuses="bfloat16"),
-        "eq/operator ne/operator": Rule(lists="left to Python"),
-        "*/inplace": Rule(output="becomes"),
-        "div/inplace": Rule(writes_never="float complex -> bool int"),
+        "*/operator": Rule(numpy=NumPyOperands(left_decider="numpy", refuses="bfloat16")),
+        "eq/operator ne/operator": Rule(numbers=Numbers(lists="left to Python")),
+        "*/inplace": Rule(writes=Writes(into="becomes")),
+        "div/inplace": Rule(writes=Writes(never="float complex -> bool int")),
         "floor_divide positive round sign max min argmax argmin clamp": Rule(
             computes="bool int float complex"
         ),
         "bitwise_left_shift bitwise_right_shift": Rule(converts="bool -> uint8"),
-        "logical_and logical_or logical_xor": Rule(out_of_range="raises beyond int64"),
+        "logical_and logical_or logical_xor": Rule(range=Range(limit="int64", beyond="raises")),
         "matmul dot inner": Rule(computes="float complex"),
         "vecdot": Rule(accumulates=True),
         "dot inner": Rule(
@@ -95,7 +97,7 @@ MLX = Dialect(
         # The sum of a single element is that element, as it is.
         "sum prod softmax": Rule(composes=(Composed("positive(x)", roles="ZERO_D"),)),
         "cumsum": Rule(accumulates=False, converts="bool -> int32"),
-        "cumsum cumprod": Rule(takes_dtype="casts first"),
+        "cumsum cumprod": Rule(arguments=Arguments(dtype="casts first")),
         "cumprod": Rule(accumulates=False),
         "count_nonzero": Rule(result="int32"),
         "relu": Rule(composes=(Composed("maximum(x, 0)"),)),

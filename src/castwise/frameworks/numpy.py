@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed, Rule
+from castwise.rules.parts import (
+    Accepts,
+    Arguments,
+    Assigns,
+    Composed,
+    Exponent,
+    Numbers,
+    NumPyOperands,
+    Range,
+    Writes,
+)
+from castwise.rules.rule import Rule
 from castwise.rules.values import Values
 
 # NumPy has no common dtype for bfloat16 with a Python float: the ufunc machinery takes the float
@@ -19,38 +30,39 @@ _ARRAYS = "ARRAY ZERO_D"
 _REAL = "bool int float"
 
 # What a ufunc may be given by name.
-_BY_NAME: dict[str, Any] = {
-    "takes_dtype": "result",
-    "casting": "same kind",
-    "takes_casting": True,
-    "takes_where": "bool arrays",
-}
+_BY_NAME = Arguments(dtype="result", casting="same kind", takes_casting=True, where="bool arrays")
 # What is no ufunc may be given less.
 _NAMED = {
     "add sub mul maximum minimum fmax fmin abs neg positive sign concat stack": Rule(
-        finds_foreign=True
+        arguments=Arguments(finds_foreign=True)
     ),
-    "neg/dtype positive/dtype sign/dtype": Rule(refuses=""),
-    "sum prod cumsum cumprod mean std var": Rule(takes_dtype="computes", takes_casting=False),
+    "neg/dtype positive/dtype sign/dtype": Rule(accepts=Accepts(refuses="")),
+    "sum prod cumsum cumprod mean std var": Rule(
+        arguments=Arguments(dtype="computes", takes_casting=False)
+    ),
     "round real imag angle norm median any all max min argmax argmin count_nonzero dot outer inner"
     " cross kron where allclose isclose result_type promote_types": Rule(
-        takes_dtype="", takes_casting=False
+        arguments=Arguments(dtype="", takes_casting=False)
     ),
     "cumsum cumprod round real imag angle norm median argmax argmin count_nonzero matmul dot outer"
     " inner vecdot cross kron where concat stack allclose isclose result_type promote_types": Rule(
-        takes_where=""
+        arguments=Arguments(where="")
     ),
 }
 
 # What both versions do. A ufunc takes the first of its loops into which every operand casts safely;
 # where a dtype has no loop, the operands climb to one that has.
 _OPS = {
-    "sub": Rule(refuses_compute="bool", because="minus is not defined on booleans; use ^"),
-    "neg positive sign": Rule(refuses="bool", because="NumPy has no signed booleans; use ~"),
+    "sub": Rule(
+        accepts=Accepts(refuses_compute="bool"), because="minus is not defined on booleans; use ^"
+    ),
+    "neg positive sign": Rule(
+        accepts=Accepts(refuses="bool"), because="NumPy has no signed booleans; use ~"
+    ),
     "sign round": Rule(computes="int float complex"),
     "div": Rule(converts="bool int -> float64"),
     "floor_divide remainder fmod": Rule(computes="int float"),
-    "pow": Rule(computes="int float complex", negative_exponent="elements raise"),
+    "pow": Rule(computes="int float complex", exponent=Exponent(negative="elements raise")),
     "square conj reciprocal": Rule(computes="int float complex"),
     "round": Rule(converts="bool -> float16"),
     "heaviside signbit": Rule(computes="float"),
@@ -60,14 +72,14 @@ _OPS = {
     "median": Rule(computes="float complex", converts="bool int -> float64"),
     "max min argmax argmin": Rule(computes="bool int float complex"),
     "dot outer inner kron": Rule(scalars="as arrays"),
-    "cross": Rule(joins="common dtype", refuses_compute="bool"),
+    "cross": Rule(joins="common dtype", accepts=Accepts(refuses_compute="bool")),
     "matmul vecdot": Rule(converts="bfloat16 -> float32"),
     **_NAMED,
     # These compute in the dtype of out=.
-    "sum/out prod/out cumsum/out mean/out": Rule(output="any", writes_never=""),
+    "sum/out prod/out cumsum/out mean/out": Rule(writes=Writes(into="any", never="")),
     # The dtype of out= must cast safely to the index dtype, not the other way.
     "argmax/out argmin/out": Rule(
-        output="same dtype", writes_also="int64 -> bool int8 int16 int32 uint8 uint16 uint32"
+        writes=Writes(into="same dtype", also="int64 -> bool int8 int16 int32 uint8 uint16 uint32")
     ),
 }
 
@@ -137,42 +149,42 @@ NUMPY = Dialect(
     ),
     ops={
         "*": Rule(
-            numpy="native",
-            lists="as arrays",
+            numpy=NumPyOperands(arrays="native"),
+            numbers=Numbers(lists="as arrays", beside=_IN_UFUNCS),
             scalars="weak",
             joins="first loop",
-            beside=_IN_UFUNCS,
-            out_of_range="raises",
-            output="same kind",
-            writes_also="complex -> bfloat16",
-            writes_never="bfloat16 -> float16",
-            typed_castings="equiv",
-            **_BY_NAME,
+            range=Range(limit="dtype", beyond="raises"),
+            writes=Writes(
+                into="same kind", also="complex -> bfloat16", never="bfloat16 -> float16"
+            ),
+            arguments=replace(_BY_NAME, typed_castings="equiv"),
         ),
         **_OPS,
-        "sum prod max min": Rule(takes_initial="must fit"),
+        "sum prod max min": Rule(arguments=Arguments(initial="must fit")),
         "result_type promote_types where concat stack": Rule(
-            joins="common dtype", beside=_ELSEWHERE
+            joins="common dtype", numbers=Numbers(beside=_ELSEWHERE)
         ),
-        "result_type": Rule(out_of_range="wraps", lists="refused"),  # a list would be a dtype
-        "where": Rule(out_of_range="wraps within 64 bits"),
-        "eq ne lt le gt ge": Rule(out_of_range="compares exactly"),
+        "result_type": Rule(
+            range=Range(limit="dtype", beyond="wraps"), numbers=Numbers(lists="refused")
+        ),  # a list would be a dtype
+        "where": Rule(range=Range(limit="64 bits", beyond="wraps")),
+        "eq ne lt le gt ge": Rule(range=Range(limit="dtype", beyond="compares")),
         "logical_and logical_or logical_xor": Rule(
-            scalars="as arrays", out_of_range="raises beyond int64"
+            scalars="as arrays", range=Range(limit="int64", beyond="raises")
         ),
         "clamp": Rule(
             computes="bool int float16 float32 float64 complex",
-            out_of_range="bounds",
-            beside=_IN_CLIP,
+            range=Range(limit="dtype", beyond="raises if no value is left"),
+            numbers=Numbers(beside=_IN_CLIP),
         ),
-        "float_power": Rule(beside=_ELSEWHERE),
+        "float_power": Rule(numbers=Numbers(beside=_ELSEWHERE)),
         # Its loops take integers of 32 or 64 bits beside floats; bfloat16 of 32 bits alone.
         "ldexp": Rule(
             computes="float",
             joins="exponent apart",
-            refuses_last="uint64",
-            exponent_fits="int32",
-            python={"int": "int8"},
+            accepts=Accepts(refuses_last="uint64"),
+            exponent=Exponent(fits="int32"),
+            numbers=Numbers(dtypes={"int": "int8"}),
             composes=(
                 Composed("ldexp(cast(x, float32), y)", "bfloat16", exponent_kinds="int64 uint32"),
                 # A number beside truth values or numbers alone is of the default dtype.
@@ -188,7 +200,7 @@ NUMPY = Dialect(
     },
     refusal="only what is safely cast to a dtype joins in it",
     casts="safe",
-    assigns_beyond="raises",
+    assigns=Assigns(limit="dtype"),
     prefixes="np numpy np.linalg numpy.linalg",
     aliases=ALIASES,
     associativity_witness=("int8", "uint8", "float16"),
@@ -214,21 +226,20 @@ NUMPY_1 = NUMPY.vary(
         shares_memory="real imag",
         cumulated_axis="flattened",
     ),
-    assigns_beyond="raises beyond int64",
+    assigns=Assigns(limit="int64"),
     ops={
         "*": Rule(
-            numpy="native",
-            lists="as arrays",
+            numpy=NumPyOperands(arrays="native"),
+            numbers=Numbers(lists="as arrays", beside=_AS_THEY_ARE),
             scalars="by value",
             joins="first loop",
-            beside=_AS_THEY_ARE,
-            output="same kind",
-            writes_also="complex -> bfloat16",
-            writes_never="bfloat16 -> float16",
-            **_BY_NAME,
+            writes=Writes(
+                into="same kind", also="complex -> bfloat16", never="bfloat16 -> float16"
+            ),
+            arguments=_BY_NAME,
         ),
         **_OPS,
-        "sum prod max min": Rule(takes_initial="wraps"),
+        "sum prod max min": Rule(arguments=Arguments(initial="wraps")),
         # The uniform ufuncs promote as result_type does; the others look for their first loop with
         # the scalar's value: uint8 + 300 is uint16 and uint8 // 300 is int16.
         "add sub mul maximum minimum fmax fmin clamp": Rule(joins="common dtype or first loop"),
@@ -240,12 +251,12 @@ NUMPY_1 = NUMPY.vary(
         ),
         "clamp": Rule(computes="bool int float16 float32 float64 complex"),
         "result_type promote_types where concat stack": Rule(joins="common dtype"),
-        "result_type": Rule(beside={"bfloat16": {"int": "int8"}}, lists="refused"),
+        "result_type": Rule(numbers=Numbers(beside={"bfloat16": {"int": "int8"}}, lists="refused")),
         "ldexp": Rule(
             computes="float",
             joins="exponent apart",
-            refuses_last="uint64",
-            exponent_fits="int64",
+            accepts=Accepts(refuses_last="uint64"),
+            exponent=Exponent(fits="int64"),
             composes=(
                 Composed(
                     "ldexp(cast(x, float32), y)",
@@ -255,7 +266,7 @@ NUMPY_1 = NUMPY.vary(
                 ),
             ),
         ),
-        "eq ne lt le gt ge": Rule(out_of_range="compares as objects"),
+        "eq ne lt le gt ge": Rule(range=Range(limit="none", beyond="compares")),
         # a ** 2 and its like are square(a), sqrt(a): they keep the dtype of a 0-d array.
         "pow/operator pow/inplace": Rule(
             composes=(
@@ -269,14 +280,16 @@ NUMPY_1 = NUMPY.vary(
             )
         ),
         "matmul/augmented": Rule(
-            refuses="bool int float complex", because="NumPy 1 has no @=; write a = a @ b"
+            accepts=Accepts(refuses="bool int float complex"),
+            because="NumPy 1 has no @=; write a = a @ b",
         ),
         "angle": Rule(composes=(Composed("atan2(0, x)", "bool int float foreign"),)),
-        "positive/operator": Rule(refuses="", computes="bool int float complex"),
+        "positive/operator": Rule(accepts=Accepts(refuses=""), computes="bool int float complex"),
         "floor ceil trunc": Rule(computes="float"),
         "argmax/out argmin/out": Rule(
-            output="same dtype",
-            writes_also="int64 -> bool int8 int16 int32 uint8 uint16 uint32 uint64",
+            writes=Writes(
+                into="same dtype", also="int64 -> bool int8 int16 int32 uint8 uint16 uint32 uint64"
+            )
         ),
     },
     surprises=(

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed, Condition, Rule
+from castwise.rules.parts import (
+    Accepts,
+    Arguments,
+    Arrays,
+    Composed,
+    Condition,
+    Numbers,
+    NumPyOperands,
+    Range,
+    Writes,
+)
+from castwise.rules.rule import Rule
 from castwise.rules.values import Values
 
 _INTERNAL = "int16 uint16 uint32 uint64 int128"  # in the table, and without a name in Python
@@ -32,13 +43,19 @@ _NO_KERNEL = {
 _OPS = {
     "*": Rule(
         scalars="arrays alone",
-        beside={"int128": {"float": "int128"}},  # it ranks above the floats where a number comes
+        numbers=Numbers(
+            beside={
+                "int128": {"float": "int128"}
+            },  # it ranks above the floats where a number comes
+        ),
         otherwise="no kernel",
-        out_of_range="raises beyond int64",
-        output="same dtype",
-        numpy_scalars="float64 -> float",  # a subclass of Python's float
+        range=Range(limit="int64", beyond="raises"),
+        writes=Writes(into="same dtype"),
+        numpy=NumPyOperands(
+            scalars="float64 -> float",  # a subclass of Python's float
+        ),
     ),
-    "*/operator": Rule(numpy_left_decider="numpy@1", numpy_sees="bfloat16 -> float32"),
+    "*/operator": Rule(numpy=NumPyOperands(left_decider="numpy@1", sees="bfloat16 -> float32")),
     "div pow atan2": Rule(joins="float for integers", integers_become_float=False),
     "div": Rule(
         computes="bool int float",
@@ -47,34 +64,39 @@ _OPS = {
             Composed("mul(cast(x, float32), y)", kinds="int", exponent_roles="SCALAR NUMPY_SCALAR"),
         ),
     ),
-    "atan2": Rule(zero_d_as_arrays=True),  # it expands them first
-    "mul div floor_divide remainder fmod pow": Rule(refuses_numbers="bool"),
-    "div/inplace": Rule(refuses_numbers=""),
-    "floor_divide remainder fmod clamp_min clamp_max": Rule(takes_scalars="last"),
-    "maximum minimum atan2 logaddexp dot addcmul addcdiv": Rule(takes_scalars="none"),
+    "atan2": Rule(arrays=Arrays(zero_d_as_arrays=True)),  # it expands them first
+    "mul div floor_divide remainder fmod pow": Rule(numbers=Numbers(refuses="bool")),
+    "div/inplace": Rule(numbers=Numbers(refuses="")),
+    "floor_divide remainder fmod clamp_min clamp_max": Rule(numbers=Numbers(places="last")),
+    "maximum minimum atan2 logaddexp dot addcmul addcdiv": Rule(numbers=Numbers(places="none")),
     # `a += array` casts the array to a's dtype, where the others look at the common dtype.
     "add/inplace": Rule(joins="first array"),
     "floor_divide/inplace remainder/inplace pow/inplace bitwise_and/inplace bitwise_or/inplace"
-    " bitwise_xor/inplace": Rule(output="rebinds"),
-    "matmul/augmented": Rule(rebinds="always"),  # there is no such method
+    " bitwise_xor/inplace": Rule(writes=Writes(into="rebinds")),
+    "matmul/augmented": Rule(writes=Writes(rebinds="always")),  # there is no such method
     # `& | ^` are the logical ops.
     "bitwise_and bitwise_or bitwise_xor": Rule(computes="bool int float", result="bool"),
     "bitwise_not": Rule(computes="bool", otherwise="refused", because="~ is for booleans"),
-    "where": Rule(joins="one dtype", condition=Condition(arrays="bool int", numbers="", numpy="")),
-    "stack dot allclose isclose": Rule(same_dtype=True),
+    "where": Rule(
+        joins="one dtype",
+        accepts=Accepts(condition=Condition(arrays="bool int", numbers="", numpy="")),
+    ),
+    "stack dot allclose isclose": Rule(accepts=Accepts(same_dtype=True)),
     "matmul": Rule(
         joins="integers take any",
         converts="int -> float32",
         result="first",
-        output="any",
-        needs_rank=2,
+        writes=Writes(into="any"),
+        accepts=Accepts(needs_rank=2),
     ),
-    "argmax argmin var concat dot": Rule(refuses_zero_d=True),
-    "clamp clamp_min clamp_max": Rule(joins="keeps first", refuses_compute="bool bfloat16"),
+    "argmax argmin var concat dot": Rule(accepts=Accepts(refuses_zero_d=True)),
+    "clamp clamp_min clamp_max": Rule(
+        joins="keeps first", accepts=Accepts(refuses_compute="bool bfloat16")
+    ),
     "addcmul": Rule(composes=(Composed("add(x, mul(mul(y, z), 1))"),)),
     "addcdiv": Rule(composes=(Composed("add(x, mul(div(y, z), 1))"),)),
-    "addcmul/inplace addcdiv/inplace": Rule(output="any"),
-    "cross": Rule(joins="keeps first", needs_rank=1),
+    "addcmul/inplace addcdiv/inplace": Rule(writes=Writes(into="any")),
+    "cross": Rule(joins="keeps first", accepts=Accepts(needs_rank=1)),
     "l1_loss": Rule(computes="bool float", otherwise="refused"),
     "mse_loss": Rule(
         composes=(
@@ -87,12 +109,14 @@ _OPS = {
     "floor/inplace sin/inplace": Rule(converts="float16 -> float32"),
     "acos cosh": Rule(integers_become_float=False),
     "relu std median": Rule(computes="bool int float"),
-    "norm": Rule(refuses="bool int float16 bfloat16"),
-    "mean": Rule(refuses="bool int bfloat16"),
-    "var": Rule(refuses="bool int"),
+    "norm": Rule(accepts=Accepts(refuses="bool int float16 bfloat16")),
+    "mean": Rule(accepts=Accepts(refuses="bool int bfloat16")),
+    "var": Rule(accepts=Accepts(refuses="bool int")),
     # The lowest dtype of these is int64, but a 0-d array has no axis to sum over.
     "sum": Rule(composes=(Composed("x", roles="ZERO_D"),)),
-    "prod": Rule(accumulates=False, converts="bool -> int64", takes_dtype="casts first"),
+    "prod": Rule(
+        accumulates=False, converts="bool -> int64", arguments=Arguments(dtype="casts first")
+    ),
     "logsumexp": Rule(composes=(Composed("cast(x, float32)", roles="ZERO_D"),)),
 }
 

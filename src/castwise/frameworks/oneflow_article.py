@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from castwise.frameworks.oneflow import ONEFLOW
-from castwise.rules.rule import Rule
+from castwise.rules.parts import Arrays
+from castwise.rules.rule import Rule, combined
 
 ARTICLE = ONEFLOW.vary(
     mode="article",
@@ -16,10 +15,14 @@ ARTICLE = ONEFLOW.vary(
     " what it does not speak of, the table and the ops, is as in oneflow 0.9.0",
     ops={
         **ONEFLOW.ops,
-        "*": replace(
+        "*": combined(
             ONEFLOW.ops["*"],
-            scalars="tiers",  # of a scalar's family the array's dtype, of another they promote
-            lowest_promoted=False,  # Apply() does the one or the other
+            Rule(
+                scalars="tiers",  # of a scalar's family the array's dtype, of another they promote
+                arrays=Arrays(
+                    lowest_promoted=False,  # Apply() does the one or the other
+                ),
+            ),
         ),
         # AddInputs({x}, /*lowest_dtype=*/DType::Int64()): "any integer", and 0-d ones too.
         "sum": Rule(converts="int16 uint64 -> int64", composes=()),

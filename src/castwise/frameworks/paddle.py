@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed, Condition, Rule
+from castwise.rules.parts import (
+    Accepts,
+    Arguments,
+    Arrays,
+    Composed,
+    Condition,
+    Numbers,
+    NumPyOperands,
+    Range,
+    Writes,
+)
+from castwise.rules.rule import Rule
 from castwise.rules.values import Values
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2"
@@ -102,31 +113,38 @@ _EXP_OF_COMPLEX128 = (
 _OPS = {
     "*": Rule(
         scalars="0-d adapts",
-        mixes=MIXES,
+        arrays=Arrays(mixes=MIXES),
         otherwise="no kernel",
-        output="rebinds",
-        # These are no integers to it, so that a Python float leaves them as they are.
-        beside={dtype: {"float": dtype} for dtype in ("uint16", "uint32", "uint64")},
+        writes=Writes(
+            into="rebinds",
+            # These are no integers to it, so that a Python float leaves them as they are.
+        ),
+        numbers=Numbers(
+            beside={dtype: {"float": dtype} for dtype in ("uint16", "uint32", "uint64")}
+        ),
     ),
-    "promote_types": Rule(mixes=ANY_MIXES),
+    "promote_types": Rule(arrays=Arrays(mixes=ANY_MIXES)),
     "*/operator": Rule(
-        numpy="as arrays", numpy_reads="uint16 -> bfloat16", numpy_scalars=_NUMPY_SCALARS
+        numpy=NumPyOperands(arrays="as arrays", reads="uint16 -> bfloat16", scalars=_NUMPY_SCALARS)
     ),
     "add/operator sub/operator mul/operator": Rule(
-        numpy_scalars=f"{_NUMPY_SCALARS}; int16 -> array"
+        numpy=NumPyOperands(scalars=f"{_NUMPY_SCALARS}; int16 -> array")
     ),
     "pow/operator": Rule(
-        numpy_scalars=f"{_NUMPY_SCALARS}; int16 -> array", numpy_scalars_left="int16 -> refused"
+        numpy=NumPyOperands(
+            scalars=f"{_NUMPY_SCALARS}; int16 -> array", scalars_left="int16 -> refused"
+        )
     ),
     "div/operator": Rule(
-        numpy_scalars=f"{_NUMPY_SCALARS}; int16 int32 int64 -> int",
-        numpy_scalars_left="int16 -> refused",
+        numpy=NumPyOperands(
+            scalars=f"{_NUMPY_SCALARS}; int16 int32 int64 -> int", scalars_left="int16 -> refused"
+        )
     ),
     "logical_and logical_or logical_xor where maximum minimum fmax fmin atan2 nextafter logaddexp"
     " huber_loss": Rule(scalars="as arrays"),
     # These make a tensor of shape [1] of a Python complex, which outranks one of shape [].
     "div/operator remainder/operator pow/operator": Rule(scalars="0-d adapts to complex"),
-    "where": Rule(condition=CONDITION),
+    "where": Rule(accepts=Accepts(condition=CONDITION)),
     "floor_divide": Rule(scalars="singles mix"),
     "floor_divide/operator": Rule(scalars="0-d mixes"),
     # Most functions want tensors: "argument 'y' (position 1) must be Tensor, but got int".
@@ -137,37 +155,39 @@ _OPS = {
     " atan2/function nextafter/function logaddexp/function heaviside/function dot/function"
     " matmul/function inner outer kron allclose/function isclose/function mse_loss/function"
     " l1_loss/function huber_loss/function poisson_nll_loss/function hypot": Rule(
-        takes_scalars="none"
+        numbers=Numbers(places="none")
     ),
     "eq/function floor_divide/function remainder/function pow/function copysign/function"
-    " lerp/function": Rule(takes_scalars="last"),
+    " lerp/function": Rule(numbers=Numbers(places="last")),
     # The methods look at the shape of the other operand, which a number has none of.
-    "*/inplace": Rule(scalars="as arrays", takes_scalars="none"),
-    "clamp/inplace copysign/inplace lerp/inplace pow/inplace": Rule(takes_scalars="any"),
+    "*/inplace": Rule(scalars="as arrays", numbers=Numbers(places="none")),
+    "clamp/inplace copysign/inplace lerp/inplace pow/inplace": Rule(numbers=Numbers(places="any")),
     # NumPy itself would write into an array of its own, which tensors do not let it.
-    "*/augmented": Rule(rebinds="always", numpy_left="refused"),
+    "*/augmented": Rule(
+        writes=Writes(rebinds="always"), numpy=NumPyOperands(arrays_left="refused")
+    ),
     "div": Rule(computes="bool float complex"),
     "remainder": Rule(computes="bool int float complex"),
     # The functions cast a number to the tensor's dtype: pow(int32[3], 1.5) is int32.
-    "pow remainder copysign": Rule(adapts="bool int float"),
-    "pow/operator remainder/operator": Rule(adapts=""),
-    "pow/inplace": Rule(last_is_scalar=True),
+    "pow remainder copysign": Rule(numbers=Numbers(adapts="bool int float")),
+    "pow/operator remainder/operator": Rule(numbers=Numbers(adapts="")),
+    "pow/inplace": Rule(numbers=Numbers(last_is_number=True)),
     "copysign": Rule(
         computes="bool int float",
         integers_become_float=False,
-        refuses_scalars=_FLOAT8,
-        out_of_range="raises beyond 64 bits",
+        numbers=Numbers(refused_beside=_FLOAT8),
+        range=Range(limit="64 bits", beyond="raises"),
     ),
     # All but float64 are cast to float32 first, complex numbers too.
     "ldexp": Rule(
-        takes_scalars="none",
+        numbers=Numbers(places="none"),
         composes=(
             Composed("mul(cast(x, float64), cast(y, float64))", kinds="float64"),
             Composed("mul(cast(x, float64), cast(y, float64))", exponent_kinds="float64"),
             Composed("mul(cast(x, float32), cast(y, float32))"),
         ),
     ),
-    "signbit": Rule(refuses=_FLOAT8),
+    "signbit": Rule(accepts=Accepts(refuses=_FLOAT8)),
     "nextafter": Rule(integers_become_float=False),
     # Integers are computed in float32, though the result is float64.
     "atan2": Rule(
@@ -183,34 +203,41 @@ _OPS = {
             Composed("sqrt(add(pow(x, 2), pow(y, 2)))"),
         ),
     ),
-    "hypot/inplace": Rule(zero_d_as_arrays=True),
+    "hypot/inplace": Rule(arrays=Arrays(zero_d_as_arrays=True)),
     "poisson_nll_loss": Rule(composes=(Composed("sub(exp(x), mul(y, x))"),)),
     "mse_loss": Rule(computes="int float complex"),
     # The rest of the binary ops do not promote: a kernel is looked for by one operand's dtype.
     "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift heaviside allclose"
-    " concat lerp": Rule(same_dtype=True),
+    " concat lerp": Rule(accepts=Accepts(same_dtype=True)),
     "bitwise_and/operator bitwise_or/operator bitwise_xor/operator bitwise_left_shift/operator"
     " bitwise_right_shift/operator": Rule(
-        adapts="bool int", refuses_scalars=_FLOAT8, out_of_range="raises beyond 64 bits"
+        numbers=Numbers(adapts="bool int", refused_beside=_FLOAT8),
+        range=Range(limit="64 bits", beyond="raises"),
     ),
     # `1 & x` makes a tensor of the number; `x & 1` is the function, which wants one.
-    "bitwise_and/operator bitwise_or/operator bitwise_xor/operator": Rule(takes_scalars="first"),
-    "lerp": Rule(adapts="bool int float complex"),
-    "lerp/function": Rule(adapts="float"),
-    "lerp/inplace": Rule(refuses_scalars=_FLOAT8),
+    "bitwise_and/operator bitwise_or/operator bitwise_xor/operator": Rule(
+        numbers=Numbers(places="first")
+    ),
+    "lerp": Rule(numbers=Numbers(adapts="bool int float complex")),
+    "lerp/function": Rule(numbers=Numbers(adapts="float")),
+    "lerp/inplace": Rule(numbers=Numbers(refused_beside=_FLOAT8)),
     "dot stack isclose": Rule(
-        joins="onto first", mixes=f"uint8 int16 {_HALVES} float32 float64 -> complex"
+        joins="onto first", arrays=Arrays(mixes=f"uint8 int16 {_HALVES} float32 float64 -> complex")
     ),
     "matmul": Rule(
         joins="onto real first",
-        mixes=f"int32 int64 -> float32; float64 -> complex128;"
-        f" uint8 int16 {_HALVES} float32 -> complex",
+        arrays=Arrays(
+            mixes=f"int32 int64 -> float32; float64 -> complex128;"
+            f" uint8 int16 {_HALVES} float32 -> complex"
+        ),
     ),
     # Of an array without dimensions it is the product.
     "inner": Rule(
         joins="onto real first",
-        mixes=f"int32 int64 -> float32; float64 -> complex128;"
-        f" uint8 int16 {_HALVES} float32 -> complex",
+        arrays=Arrays(
+            mixes=f"int32 int64 -> float32; float64 -> complex128;"
+            f" uint8 int16 {_HALVES} float32 -> complex"
+        ),
         composes=(
             Composed("mul(x, y)", roles="ZERO_D"),
             Composed("mul(x, y)", exponent_roles="ZERO_D"),
@@ -218,17 +245,21 @@ _OPS = {
     ),
     "kron": Rule(
         joins="onto real first",
-        mixes=f"float64 -> complex128; uint8 int16 {_HALVES} float32 -> complex",
+        arrays=Arrays(mixes=f"float64 -> complex128; uint8 int16 {_HALVES} float32 -> complex"),
     ),
-    "outer": Rule(zero_d_as_arrays=True),  # it gives both two dimensions
+    "outer": Rule(arrays=Arrays(zero_d_as_arrays=True)),  # it gives both two dimensions
     "vecdot": Rule(composes=(Composed("sum(*(conj(x), y))"),)),
     # Here the right operand is first made like the left.
     "matmul/operator": Rule(
-        mixes="bool int float -> bool int float; float32 float64 complex -> complex"
+        arrays=Arrays(mixes="bool int float -> bool int float; float32 float64 complex -> complex")
     ),
     "clamp": Rule(joins="first or default float"),
-    "clamp/inplace": Rule(joins="onto first", mixes=ANY_MIXES, adapts="bool int float complex"),
-    "positive": Rule(refuses="bool", because="+ is not for booleans"),
+    "clamp/inplace": Rule(
+        joins="onto first",
+        arrays=Arrays(mixes=ANY_MIXES),
+        numbers=Numbers(adapts="bool int float complex"),
+    ),
+    "positive": Rule(accepts=Accepts(refuses="bool"), because="+ is not for booleans"),
     "neg sign round mean var": Rule(computes="bool int float complex"),
     "exp log": Rule(integers_become_float=False, converts="int32 int64 -> float32"),
     "degrees radians": Rule(computes="bool int float complex"),
@@ -245,7 +276,9 @@ _OPS = {
     "cumsum": Rule(accumulates=False, converts=f"{_SMALL_INTEGERS} int32 -> int64"),
     "cumsum/inplace": Rule(converts=""),
     "prod cumprod": Rule(accumulates=False),
-    "sum prod mean cumsum cumprod softmax log_softmax": Rule(takes_dtype="casts first"),
+    "sum prod mean cumsum cumprod softmax log_softmax": Rule(
+        arguments=Arguments(dtype="casts first")
+    ),
     "sum/dtype cumsum/dtype": Rule(accumulates=False, converts=""),
     "std": Rule(converts="int32 int64 -> float32"),
     "median": Rule(converts=f"bool int {_FLOAT8} {_HALVES} complex -> float32"),

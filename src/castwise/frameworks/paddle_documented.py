@@ -7,6 +7,7 @@ promotion, promotion is commutative, and a Python float is float32.
 from __future__ import annotations
 
 from castwise.frameworks.paddle import CONDITION, MIXES, PADDLE
+from castwise.rules.parts import Accepts, Arrays, Numbers, NumPyOperands, Writes
 from castwise.rules.rule import Rule
 
 _ANY = "bool int float complex"
@@ -16,40 +17,48 @@ _OPS = {
     "*": Rule(
         scalars="weak",
         computes=_ANY,
-        same_dtype=True,
+        accepts=Accepts(same_dtype=True),
         because="it is not among the APIs that promote",
-        output="rebinds",
-        numpy_scalars="float64 -> float; complex128 -> complex",  # subclasses of Python's own
+        writes=Writes(into="rebinds"),
+        numpy=NumPyOperands(
+            scalars="float64 -> float; complex128 -> complex",  # subclasses of Python's own
+        ),
     ),
-    "*/augmented": Rule(rebinds="always"),
+    "*/augmented": Rule(writes=Writes(rebinds="always")),
     # The Common Rule, whatever the op makes of its operands otherwise.
     "add sub mul div floor_divide pow remainder where fmax fmin logaddexp maximum minimum"
     " huber_loss nextafter atan2 poisson_nll_loss l1_loss mse_loss result_type": Rule(
-        same_dtype=False, mixes=MIXES, integers_become_float=False, result="same", because=""
+        accepts=Accepts(same_dtype=False),
+        arrays=Arrays(mixes=MIXES),
+        integers_become_float=False,
+        result="same",
+        because="",
     ),
     "fmax fmin logaddexp maximum minimum huber_loss nextafter atan2 poisson_nll_loss l1_loss"
-    " mse_loss": Rule(refuses_scalars=_ANY, because="it promotes tensors, and takes no scalar"),
+    " mse_loss": Rule(
+        numbers=Numbers(refused_beside=_ANY), because="it promotes tensors, and takes no scalar"
+    ),
     "float_power": Rule(computes="float complex"),  # which the guide does not list
     "nextafter": Rule(computes="float"),  # no other number has a next one
     "floor_divide remainder": Rule(
-        refuses="complex", because="a complex number has no floor, and so no remainder"
+        accepts=Accepts(refuses="complex"),
+        because="a complex number has no floor, and so no remainder",
     ),
     # The Divide Rule: nothing smaller than a float. Listed for scalars, it holds for tensors too.
     "div": Rule(integers_become_float=True),
     # The Logic Rule.
     "eq ne lt le gt ge logical_and logical_or logical_xor": Rule(
-        same_dtype=False,
-        mixes=MIXES,
-        refuses="complex",
+        accepts=Accepts(same_dtype=False, refuses="complex"),
+        arrays=Arrays(mixes=MIXES),
         because="complex numbers are not for logic",
     ),
     "bitwise_and bitwise_or bitwise_xor": Rule(
         computes="bool int",
         because="bitwise APIs take tensors of one dtype, bool or integer",
     ),
-    "where": Rule(condition=CONDITION),
+    "where": Rule(accepts=Accepts(condition=CONDITION)),
     # The larger of two dtypes, as tensors and scalars take it, before two tensors are refused it.
-    "promote_types": Rule(same_dtype=False, because=""),
+    "promote_types": Rule(accepts=Accepts(same_dtype=False), because=""),
 }
 
 PADDLE_DOCUMENTED = PADDLE.vary(

@@ -5,7 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed, Condition, Conversion, Rule
+from castwise.rules.parts import (
+    Accepts,
+    Arrays,
+    Composed,
+    Condition,
+    Conversion,
+    Numbers,
+    NumPyOperands,
+    Weakness,
+    Writes,
+)
+from castwise.rules.rule import Rule
 from castwise.rules.values import Values
 
 _ARRAYS = "ARRAY ZERO_D"
@@ -56,19 +67,23 @@ _COMPUTES = {
 
 _OPS = {
     **{names: Rule(computes=computes) for names, computes in _COMPUTES.items()},
-    "*/augmented": Rule(rebinds="always"),  # in place is Variable.assign_add and its like
+    "*/augmented": Rule(
+        writes=Writes(rebinds="always")
+    ),  # in place is Variable.assign_add and its like
     "div div_no_nan": Rule(
         converts="uint8 uint16 int8 int16 -> float32; uint32 uint64 int32 int64 -> float64"
     ),
     "matmul dot": Rule(
-        computes="int32 int64 uint8 uint16 uint32 uint64 float complex", same_dtype=False
+        computes="int32 int64 uint8 uint16 uint32 uint64 float complex",
+        accepts=Accepts(same_dtype=False),
     ),
-    "dot": Rule(makes_arrays="all"),
-    "where": Rule(condition=CONDITION),
+    "dot": Rule(arrays=Arrays(makes_arrays="all")),
+    "where": Rule(accepts=Accepts(condition=CONDITION)),
     "norm": Rule(result="same"),
-    "cumsum cumprod": Rule(refuses_zero_d=True),
+    "cumsum cumprod": Rule(accepts=Accepts(refuses_zero_d=True)),
     "bitwise_left_shift/operator bitwise_right_shift/operator": Rule(
-        refuses=_ANY, because="tensors have no << and >>; use tf.bitwise.left_shift"
+        accepts=Accepts(refuses=_ANY),
+        because="tensors have no << and >>; use tf.bitwise.left_shift",
     ),
 }
 
@@ -97,14 +112,13 @@ TENSORFLOW = Dialect(
     ops={
         "*": Rule(
             scalars="converted",
-            conversion=_CONVERSION,
-            lists="as numbers",
-            numpy="adapts",
-            same_dtype=True,
+            numbers=Numbers(conversion=_CONVERSION, lists="as numbers"),
+            numpy=NumPyOperands(arrays="adapts"),
+            accepts=Accepts(same_dtype=True),
         ),
         **_OPS,
         # These make their first operand a tensor before they look at the second.
-        "add/function matmul/function multiply_no_nan": Rule(makes_arrays="first"),
+        "add/function matmul/function multiply_no_nan": Rule(arrays=Arrays(makes_arrays="first")),
         "mul/operator": Rule(
             composes=(
                 Composed(_BOOL_PRODUCT, "bool", _ARRAYS),
@@ -116,7 +130,7 @@ TENSORFLOW = Dialect(
                 ),
             )
         ),
-        "positive": Rule(refuses=_ANY, because="tensors have no unary +"),
+        "positive": Rule(accepts=Accepts(refuses=_ANY), because="tensors have no unary +"),
     },
     refusal="tensors of two dtypes are never promoted; use tf.cast",
     casts="same dtype",
@@ -232,14 +246,17 @@ TENSORFLOW_NP_ALL = TENSORFLOW.vary(
     ops={
         "*": Rule(
             scalars="as nodes",
-            lists="as weak numbers",
-            numpy="as arrays",
-            output="same dtype",
+            numbers=Numbers(lists="as weak numbers"),
+            numpy=NumPyOperands(arrays="as arrays"),
+            writes=Writes(into="same dtype"),
         ),
         **_OPS,
-        _PROMOTING: Rule(conversion=_NUMPY_CONVERSION),
+        _PROMOTING: Rule(numbers=Numbers(conversion=_NUMPY_CONVERSION)),
         _PLAIN: Rule(
-            scalars="converted", conversion=_PLAIN_CONVERSION, numpy="adapts", same_dtype=True
+            scalars="converted",
+            numbers=Numbers(conversion=_PLAIN_CONVERSION),
+            numpy=NumPyOperands(arrays="adapts"),
+            accepts=Accepts(same_dtype=True),
         ),
         "mul/operator": Rule(
             composes=(
@@ -259,9 +276,9 @@ TENSORFLOW_NP_ALL = TENSORFLOW.vary(
         },
         "clamp": Rule(composes=(Composed("maximum(minimum(x, z), y)"),)),
         "positive": Rule(computes=_ANY),
-        "result_type": Rule(conversion=_IN_TABLE),
+        "result_type": Rule(numbers=Numbers(conversion=_IN_TABLE)),
         "maximum minimum relu softmax norm cumsum cumprod argmax argmin count_nonzero"
-        " bitwise_not/function result_type": Rule(makes_strong=True),
+        " bitwise_not/function result_type": Rule(weakness=Weakness(makes_strong=True)),
     },
     surprises=(
         "uint64[3] + int8[3]",

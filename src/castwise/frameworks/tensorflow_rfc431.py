@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from castwise.frameworks.tensorflow import CONDITION, TENSORFLOW
 from castwise.rules.dialect import Dialect
+from castwise.rules.parts import Accepts, Numbers, NumPyOperands, Range, Writes
 from castwise.rules.rule import Rule
 
 _EDGES = """
@@ -24,13 +25,15 @@ _EDGES = """
 _OPS = {
     "*": Rule(
         scalars="weak",
-        out_of_range="must fit",
-        numpy="as arrays",
-        output="same dtype",  # Variable.assign_add and its like: a Variable keeps its dtype
-        # In the RFC's tables b + i* is i64 and b + f* is f64; tf.constant(1) stays int32.
-        python={"int": "int64", "float": "float64", "complex": "complex128"},
+        range=Range(limit="common dtype", beyond="raises"),
+        numpy=NumPyOperands(arrays="as arrays"),
+        writes=Writes(
+            into="same dtype",  # Variable.assign_add and its like: a Variable keeps its dtype
+            # In the RFC's tables b + i* is i64 and b + f* is f64; tf.constant(1) stays int32.
+        ),
+        numbers=Numbers(dtypes={"int": "int64", "float": "float64", "complex": "complex128"}),
     ),
-    "*/augmented": Rule(rebinds="always"),
+    "*/augmented": Rule(writes=Writes(rebinds="always")),
     # The RFC is about arithmetic, and lets truediv alone turn integers into floats. The other ops
     # take what they take in TensorFlow.
     "atan2 hypot logaddexp logaddexp2 ldexp copysign nextafter xlogy exp exp2 expm1 log log2 log10"
@@ -38,7 +41,7 @@ _OPS = {
     " reciprocal erf degrees radians angle div_no_nan": Rule(integers_become_float=False),
     "logical_and logical_or logical_xor logical_not any all": Rule(computes="bool"),
     "mean": Rule(computes="int float complex"),
-    "where": Rule(condition=CONDITION),
+    "where": Rule(accepts=Accepts(condition=CONDITION)),
 }
 
 ALL = Dialect(

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed, Condition, Rule
+from castwise.rules.parts import (
+    Accepts,
+    Arguments,
+    Assigns,
+    Composed,
+    Condition,
+    Exponent,
+    Numbers,
+    NumPyOperands,
+    Weakness,
+    Writes,
+)
+from castwise.rules.rule import Rule
 from castwise.rules.values import Values
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz"
@@ -36,7 +48,7 @@ TINYGRAD = Dialect(
     accumulates="bool int* int8 int16 -> int32; uint8 uint16 -> uint32",
     index="int32",
     casts="safe",
-    assigns_by_places="always same dtype",
+    assigns=Assigns(by_places="always same dtype"),
     # Asked of the device that is written in Python; integer powers it reduces to those of floats.
     values=Values(
         remainder_by_zero="dividend",
@@ -55,10 +67,16 @@ TINYGRAD = Dialect(
         stepwise="lerp",
     ),
     ops={
-        "*": Rule(scalars="as nodes", lists="bools as arrays", numpy_scalars="float64 -> float"),
-        "*/inplace": Rule(output="same dtype", makes_strong=True),
+        "*": Rule(
+            scalars="as nodes",
+            numbers=Numbers(lists="bools as arrays"),
+            numpy=NumPyOperands(scalars="float64 -> float"),
+        ),
+        "*/inplace": Rule(writes=Writes(into="same dtype"), weakness=Weakness(makes_strong=True)),
         # `a %= b` is not defined, so that Python writes `a = a % b`.
-        "remainder/inplace": Rule(output="rebinds", makes_strong=False),
+        "remainder/inplace": Rule(
+            writes=Writes(into="rebinds"), weakness=Weakness(makes_strong=False)
+        ),
         "floor_divide remainder fmod": Rule(converts="bool -> float32"),
         "bitwise_and bitwise_or bitwise_xor bitwise_not": Rule(otherwise="no kernel"),
         # A shifted Python number is not cast, and its weak dtype is the result's.
@@ -76,7 +94,7 @@ TINYGRAD = Dialect(
             ),
         ),
         "neg": Rule(computes="bool int float"),
-        "where": Rule(condition=Condition(arrays="bool", numbers="", numpy="")),
+        "where": Rule(accepts=Accepts(condition=Condition(arrays="bool", numbers="", numpy=""))),
         "relu": Rule(composes=(Composed("where(gt(x, 0), x, 0)"),)),
         "floor": Rule(composes=(Composed("where(lt(x, trunc(x)), sub(trunc(x), 1), trunc(x))"),)),
         "ceil": Rule(composes=(Composed("where(gt(x, trunc(x)), add(trunc(x), 1), trunc(x))"),)),
@@ -101,18 +119,19 @@ TINYGRAD = Dialect(
                 Composed("add(x, mul(sub(y, x), z))"),
             ),
         ),
-        "mean std var": Rule(converted_is_strong=True),
+        "mean std var": Rule(weakness=Weakness(converted_is_strong=True)),
         "softmax log_softmax logsumexp mean std var": Rule(integers_become_float=True),
         "sum cumsum prod cumprod max min argmax argmin softmax log_softmax logsumexp": Rule(
-            makes_strong=True
+            weakness=Weakness(makes_strong=True)
         ),
         "prod cumprod sum/dtype": Rule(accumulates=False),
-        "sum prod softmax log_softmax": Rule(takes_dtype="casts first"),
+        "sum prod softmax log_softmax": Rule(arguments=Arguments(dtype="casts first")),
         "div": Rule(
-            converted_is_strong=True, rounded_as="trunc -> remainder; floor -> floor_divide"
+            weakness=Weakness(converted_is_strong=True),
+            arguments=Arguments(rounded_as="trunc -> remainder; floor -> floor_divide"),
         ),
         "cumprod": Rule(composes=(Composed("result_type(x)", roles="ZERO_D"),)),
-        "pow": Rule(negative_exponent="raises on either side"),
+        "pow": Rule(exponent=Exponent(negative="raises on either side")),
     },
     prefixes="Tensor tinygrad tinygrad.Tensor",
     aliases={

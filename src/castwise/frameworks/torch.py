@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed, Condition, Rule
+from castwise.rules.parts import (
+    Accepts,
+    Arguments,
+    Arrays,
+    Assigns,
+    Composed,
+    Condition,
+    Exponent,
+    Numbers,
+    NumPyOperands,
+    Range,
+    Writes,
+)
+from castwise.rules.rule import Rule
 from castwise.rules.values import Values
 
 FLOAT8 = "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu"
@@ -67,18 +80,20 @@ _OPS = {
     "*": Rule(
         scalars="tiers",
         otherwise="no kernel",
-        output="category",
-        numpy_scalars="int -> int; float -> float; complex128 -> complex; bool complex64 -> float",
+        writes=Writes(into="category"),
+        numpy=NumPyOperands(
+            scalars="int -> int; float -> float; complex128 -> complex; bool complex64 -> float"
+        ),
     ),
     "hypot logaddexp logaddexp2 nextafter": Rule(integers_become_float=False),
     "logaddexp": Rule(computes="float complex"),
     "add/operator sub/operator mul/operator div/operator floor_divide/operator remainder/operator"
     " pow/operator bitwise_and/operator bitwise_or/operator bitwise_xor/operator"
     " bitwise_left_shift/operator bitwise_right_shift/operator": Rule(
-        numpy_decider="numpy", numpy_refuses="bfloat16", numpy_result="bool -> uint8"
+        numpy=NumPyOperands(decider="numpy", refuses="bfloat16", result="bool -> uint8")
     ),
-    "eq/operator": Rule(numpy="as arrays"),
-    "eq/operator ne/operator": Rule(lists="left to Python"),
+    "eq/operator": Rule(numpy=NumPyOperands(arrays="as arrays")),
+    "eq/operator ne/operator": Rule(numbers=Numbers(lists="left to Python")),
     # Python's a / tensor is tensor.reciprocal() * a.
     "div/operator": Rule(
         composes=(Composed("*(reciprocal(y), x)", roles="SCALAR NUMPY_ARRAY NUMPY_ZERO_D"),),
@@ -94,16 +109,21 @@ _OPS = {
     ),
     "cumsum cumprod": Rule(composes=(Composed("result_type(x)", f"complex32 {FLOAT8}", "ZERO_D"),)),
     "sub rsub": Rule(
-        refuses="bool", because="torch refuses minus on booleans; use ^ or logical_xor"
+        accepts=Accepts(refuses="bool"),
+        because="torch refuses minus on booleans; use ^ or logical_xor",
     ),
     "floor ceil trunc sign signbit degrees radians": Rule(
-        refuses="complex", because="complex has no order"
+        accepts=Accepts(refuses="complex"), because="complex has no order"
     ),
-    "neg positive": Rule(refuses="bool", because="torch refuses it on booleans; use ~"),
-    "relu": Rule(refuses="bool complex", because="relu is for real numbers"),
-    "float_power": Rule(joins="highest kind", output="same dtype"),
-    "heaviside matmul dot inner vecdot cross lerp allclose isclose": Rule(same_dtype=True),
-    "vecdot": Rule(refuses="bool int"),
+    "neg positive": Rule(
+        accepts=Accepts(refuses="bool"), because="torch refuses it on booleans; use ~"
+    ),
+    "relu": Rule(accepts=Accepts(refuses="bool complex"), because="relu is for real numbers"),
+    "float_power": Rule(joins="highest kind", writes=Writes(into="same dtype")),
+    "heaviside matmul dot inner vecdot cross lerp allclose isclose": Rule(
+        accepts=Accepts(same_dtype=True)
+    ),
+    "vecdot": Rule(accepts=Accepts(refuses="bool int")),
     "inner": Rule(
         composes=(
             Composed("mul(x, y)", roles="ZERO_D"),
@@ -111,27 +131,32 @@ _OPS = {
         )
     ),
     "heaviside maximum minimum fmax fmin clamp clamp_min clamp_max": Rule(
-        refuses="complex", because="complex numbers have no order"
+        accepts=Accepts(refuses="complex"), because="complex numbers have no order"
     ),
-    "kron": Rule(zero_d_as_arrays=True),  # it gives both as many dimensions
-    "lerp": Rule(scalars="last adapts", out_of_range="raises beyond 64 bits"),
-    "clamp clamp_min clamp_max": Rule(out_of_range="checked"),
-    "addcdiv": Rule(one_inexact_of_last=2, because="torch divides no integers by integers here"),
-    "bitwise_not/operator": Rule(refuses="float complex", because="~ is for integers and booleans"),
+    "kron": Rule(arrays=Arrays(zero_d_as_arrays=True)),  # it gives both as many dimensions
+    "lerp": Rule(scalars="last adapts", range=Range(limit="64 bits", beyond="raises")),
+    "clamp clamp_min clamp_max": Rule(range=Range(limit="magnitude", beyond="raises")),
+    "addcdiv": Rule(
+        accepts=Accepts(one_inexact_of_last=2), because="torch divides no integers by integers here"
+    ),
+    "bitwise_not/operator": Rule(
+        accepts=Accepts(refuses="float complex"), because="~ is for integers and booleans"
+    ),
     # These write into out= only where it has the result's dtype already.
     "neg/out abs/out floor/out ceil/out round/out trunc/out sign/out bitwise_not/out matmul/out"
-    " argmax/out argmin/out": Rule(output="same dtype"),
-    "any/out all/out": Rule(output="same dtype", writes_also="bool -> uint8; uint8 -> bool"),
+    " argmax/out argmin/out": Rule(writes=Writes(into="same dtype")),
+    "any/out all/out": Rule(writes=Writes(into="same dtype", also="bool -> uint8; uint8 -> bool")),
     # These compute in the dtype of out=.
-    "sum/out prod/out cumsum/out": Rule(output="any"),
-    "mean/out": Rule(writes_also="complex -> float"),
+    "sum/out prod/out cumsum/out": Rule(writes=Writes(into="any")),
+    "mean/out": Rule(writes=Writes(also="complex -> float")),
     "imag": Rule(computes="complex", otherwise="refused"),
     "pow": Rule(
-        out_of_range="checked",
-        checks="int float16 bfloat16",
-        exponent_fits="int64",
-        negative_exponent="number raises",
-        # x**0 and x**1 need no kernel.
+        range=Range(limit="magnitude", beyond="raises", looks_at="int float16 bfloat16"),
+        exponent=Exponent(
+            fits="int64",
+            negative="number raises",
+            # x**0 and x**1 need no kernel.
+        ),
         composes=(
             Composed(
                 _AS_IT_IS,
@@ -142,31 +167,36 @@ _OPS = {
         ),
     ),
     "where": Rule(
-        out_of_range="checked",
-        checks="bool int float32 float64 complex",
-        condition=Condition(arrays="bool uint8", numbers="", numpy=""),
+        range=Range(
+            limit="magnitude", beyond="raises", looks_at="bool int float32 float64 complex"
+        ),
+        accepts=Accepts(condition=Condition(arrays="bool uint8", numbers="", numpy="")),
     ),
-    "mse_loss l1_loss huber_loss": Rule(zero_d_as_arrays=True),
+    "mse_loss l1_loss huber_loss": Rule(arrays=Arrays(zero_d_as_arrays=True)),
     "l1_loss": Rule(composes=(Composed("mean(abs(sub(x, y)))"),)),
     "poisson_nll_loss": Rule(composes=(Composed("sub(exp(x), mul(y, x))"),)),
     "ldexp": Rule(joins="exponent apart", composes=_LDEXP),
-    "mean norm": Rule(refuses="bool int"),
+    "mean norm": Rule(accepts=Accepts(refuses="bool int")),
     "median": Rule(computes="int float"),
-    "var std": Rule(refuses=f"bool int {FLOAT8}"),
-    "argmax argmin": Rule(refuses="bool complex"),
+    "var std": Rule(accepts=Accepts(refuses=f"bool int {FLOAT8}")),
+    "argmax argmin": Rule(accepts=Accepts(refuses="bool complex")),
     "any all": Rule(result_of="uint8 -> uint8"),
     "square": Rule(converts="bool -> int64"),
-    "*/augmented": Rule(rebinds="beside NumPy arrays"),  # which x.add_(y) does not take
-    "matmul/augmented": Rule(rebinds="always"),  # there is no such method
-    "abs/inplace": Rule(refuses="complex"),
-    "cumsum/inplace cumprod/inplace": Rule(output="any"),
+    "*/augmented": Rule(
+        writes=Writes(rebinds="beside NumPy arrays")
+    ),  # which x.add_(y) does not take
+    "matmul/augmented": Rule(writes=Writes(rebinds="always")),  # there is no such method
+    "abs/inplace": Rule(accepts=Accepts(refuses="complex")),
+    "cumsum/inplace cumprod/inplace": Rule(writes=Writes(into="any")),
     "logsumexp": Rule(computes="float complex", integers_become_float=True),
-    "sum prod mean cumsum cumprod softmax log_softmax norm": Rule(takes_dtype="casts first"),
+    "sum prod mean cumsum cumprod softmax log_softmax norm": Rule(
+        arguments=Arguments(dtype="casts first")
+    ),
     "sum/dtype prod/dtype cumsum/dtype cumprod/dtype": Rule(accumulates=False),
-    "norm/dtype": Rule(casting="safe within kind"),
-    "div": Rule(rounded_as="trunc -> remainder; floor -> floor_divide"),
-    "addcmul addcdiv": Rule(takes_value="bool int float complex fits"),
-    "huber_loss": Rule(result="first", takes_delta="bool int float positive"),
+    "norm/dtype": Rule(arguments=Arguments(casting="safe within kind")),
+    "div": Rule(arguments=Arguments(rounded_as="trunc -> remainder; floor -> floor_divide")),
+    "addcmul addcdiv": Rule(arguments=Arguments(value="bool int float complex fits")),
+    "huber_loss": Rule(result="first", arguments=Arguments(delta="bool int float positive")),
 }
 
 _EDGES = """
@@ -207,8 +237,7 @@ TORCH = Dialect(
     no_kernel=_NO_KERNEL,
     refusal="uint16, uint32 and uint64 mix with floats alone, float8 with nothing",
     casts="category",
-    assigns_beyond="checked",
-    assigns_by_places="same dtype",
+    assigns=Assigns(limit="magnitude", by_places="same dtype"),
     # Recorded, as are NumPy's and JAX's, in conformance/values.
     values=Values(
         quotient_by_zero="raises",

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from castwise.frameworks.torch import FLOAT8, TORCH
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed, Rule
+from castwise.rules.parts import Accepts, Composed
+from castwise.rules.rule import Rule
 
 # Of the ops castwise knows, those that torch.amp's documentation lists for the CPU.
 # float64 is left alone, and what is no float.
@@ -39,7 +40,9 @@ def _autocast(target: str, other: str) -> Dialect:
     rules["poisson_nll_loss"] = replace(loss, composes=composes)
     rules["prod/dtype"] = Rule(composes=())  # what dtype= casts is not cast to float32 first
     narrow = f"{FLOAT8} {other}"
-    rules[WIDEST] = Rule(refuses=narrow, because=f"autocast to {target} knows no {other} here")
+    rules[WIDEST] = Rule(
+        accepts=Accepts(refuses=narrow), because=f"autocast to {target} knows no {other} here"
+    )
     return TORCH.vary(
         mode=f"autocast={target}",
         about=f"PyTorch in torch.autocast('cpu', dtype=torch.{target}).",

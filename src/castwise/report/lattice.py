@@ -113,7 +113,7 @@ def legend(lattice: Lattice, broken: str = "A broken arrow") -> list[str]:
     foreign = only_absorbed_text(dialect)
     if foreign:
         lines.append(f"{foreign.replace('two dtypes', 'Two dtypes', 1)}.")
-    mixes = dialect.ops.get("*", Rule()).mixes
+    mixes = dialect.ops.get("*", Rule()).arrays.mixes
     if mixes:
         lines.append(f"Unequal dtypes meet only where such casts bring them together: {mixes}.")
     if dialect.keeps_kind:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, replace
 from typing import Any
 
 from castwise.report.lattice import only_absorbed_text
 from castwise.rules.dialect import Dialect
+from castwise.rules.parts import Composed, Condition, Conversion
 from castwise.rules.policies import (
+    BEYOND,
     DTYPE_ARGUMENTS,
     GUARDS,
     JOINS,
+    LIMITS,
     LISTS,
     MASKS,
     NUMBERS,
     NUMPY_ARRAYS,
-    OUT_OF_RANGE,
     OUTPUTS,
     PLACES,
     REBINDS,
@@ -24,7 +25,7 @@ from castwise.rules.policies import (
     STARTS,
     STRONG,
 )
-from castwise.rules.rule import Composed, Condition, Conversion, Rule
+from castwise.rules.rule import Rule, given_fields, without
 from castwise.vocab.dtypes import KINDS
 from castwise.vocab.operands import Role
 from castwise.vocab.ops import RESULTS
@@ -40,7 +41,7 @@ def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
     rule = dialect.ops.get(_EVERY_OP, Rule())
     yield "Join", _join(dialect, rule)
     yield "Python scalars", f"{SCALARS[rule.scalars or 'as arrays']}. {_numbers(dialect)}"
-    yield "A Python number out of range", OUT_OF_RANGE[rule.out_of_range or "wraps"]
+    yield "A Python number out of range", range_text(rule.range.limit, rule.range.beyond)
     if dialect.truncates:
         yield "Narrower arrays", f"asked for and held: {_code(dialect.truncates)}"
     if dialect.lifts:
@@ -55,17 +56,16 @@ def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
     else:
         yield "In place", OUTPUTS[outputs["inplace"]]
         yield "`out=`", OUTPUTS[outputs["out"]]
-    assigned = dialect.ops.get(f"{_EVERY_OP}/augmented", Rule()).rebinds
+    assigned = dialect.ops.get(f"{_EVERY_OP}/augmented", Rule()).writes.rebinds
     yield "`x += y`", REBINDS[assigned] if assigned else "as in place"
-    yield "A NumPy array as an operand", NUMPY_ARRAYS[rule.numpy or "refused"]
+    yield "A NumPy array as an operand", NUMPY_ARRAYS[rule.numpy.arrays or "refused"]
     yield "`can_cast`", OUTPUTS[dialect.casts]
     for guard in dialect.guards:
         yield "Guard", GUARDS[guard]
     if dialect.refusal:
         yield "Refusals", dialect.refusal
-    rest = phrases(
-        replace(rule, joins=None, scalars=None, out_of_range=None, output=None, numpy=None)
-    )
+    told = ("joins", "scalars", "range.limit", "range.beyond", "writes.into", "numpy.arrays")
+    rest = phrases(without(rule, *told))
     if rest:
         yield "Besides", "; ".join(rest)
 
@@ -74,7 +74,7 @@ def op_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
     """The ops with rules of their own, and what those say."""
     for names, rule in dialect.ops.items():
         if names in _TOLD_IN_GENERAL:
-            rule = replace(rule, output=None, rebinds=None)  # among the general rules
+            rule = without(rule, "writes.into", "writes.rebinds")  # among the general rules
         told = phrases(rule) if names != _EVERY_OP else []
         if told:
             yield _ops_text(names), _spelled(dialect, "; ".join(told))
@@ -98,7 +98,7 @@ def _join(dialect: Dialect, rule: Rule) -> str:
 
 def _output(dialect: Dialect, form: str) -> str:
     """The output rule of a form, for ops that have none of their own."""
-    given = [dialect.ops.get(key, Rule()).output for key in (f"*/{form}", _EVERY_OP)]
+    given = [dialect.ops.get(key, Rule()).writes.into for key in (f"*/{form}", _EVERY_OP)]
     return next(filter(None, given), "any")
 
 
@@ -114,19 +114,30 @@ def _numbers(dialect: Dialect) -> str:
 
 def phrases(rule: Rule) -> list[str]:
     """What a rule says, a phrase a field."""
-    given = {f.name: getattr(rule, f.name) for f in fields(rule)}
+    given = given_fields(rule)
     why = given.pop("because", None)
-    told = [
-        _PHRASES.get(name, _by_name(name))(value)
-        for name, value in given.items()
-        if value is not None
-    ]
+    limit, beyond = given.pop("range.limit", None), given.pop("range.beyond", None)
+    if limit or beyond:
+        given = {"range": range_text(limit, beyond), **given}
+    told = [_PHRASES.get(name, _by_name(name))(value) for name, value in given.items()]
     return [*told[:-1], f"{told[-1]} ({why})"] if why and told else told
+
+
+def range_text(limit: str | None, beyond: str | None) -> str:
+    """What becomes of a Python number out of range.
+
+    >>> range_text("int64", "raises")
+    'beyond int64, whatever the dtype, it is refused'
+    """
+    happens = BEYOND[beyond or "wraps"]
+    if limit == "none":
+        return f"{happens}, however large it is"
+    return f"beyond {LIMITS[limit or 'dtype']} {happens}"
 
 
 def _by_name(field: str) -> Callable[[Any], str]:
     """A field that has no phrase of its own: its name says what it is."""
-    words = field.replace("_", " ")
+    words = field.rpartition(".")[2].replace("_", " ")
 
     def say(value: Any) -> str:
         if isinstance(value, bool):
@@ -240,107 +251,133 @@ def _named_number(words: str) -> str:
     return told + (", which the compute dtype must hold" if "fits" in words else "")
 
 
-_PHRASES: dict[str, Callable[[Any], str]] = dict(
-    computes=lambda value: f"computes in {_names(value)}",
-    otherwise=lambda value: (
+_PHRASES: dict[str, Callable[[Any], str]] = {
+    "computes": lambda value: f"computes in {_names(value)}",
+    "otherwise": lambda value: (
         "other dtypes are refused"
         if value == "refused"
         else "an op also promotes to dtypes it does not compute in, and then has no kernel"
     ),
-    refuses=lambda value: f"refuses {_names(value)}",
-    refuses_arrays=lambda value: f"refuses {_names(value)} arrays, but not such scalars",
-    refuses_compute=lambda value: f"refuses to compute in {_names(value)}",
-    refuses_scalars=lambda value: f"{_names(value)} arrays take no Python scalar",
-    refuses_numbers=lambda value: (
+    "accepts.refuses": lambda value: f"refuses {_names(value)}",
+    "accepts.refuses_arrays": lambda value: f"refuses {_names(value)} arrays, but not such scalars",
+    "accepts.refuses_compute": lambda value: f"refuses to compute in {_names(value)}",
+    "numbers.refused_beside": lambda value: f"{_names(value)} arrays take no Python scalar",
+    "numbers.refuses": lambda value: (
         f"takes no Python {_or(value)}" if value else "takes every Python number"
     ),
-    takes_scalars=lambda value: f"Python scalars may stand {PLACES[value]}",
-    lists=lambda value: f"lists of Python numbers {LISTS[value]}",
-    needs_rank=lambda value: f"some operand must have {value} dimensions or more",
-    last_is_scalar=_yes_no("the last operand must be a Python scalar", "any operand may be last"),
-    scalars=lambda value: f"{value}: {SCALARS[value]}",
-    adapts=lambda value: (
+    "numbers.places": lambda value: f"Python scalars may stand {PLACES[value]}",
+    "numbers.lists": lambda value: f"lists of Python numbers {LISTS[value]}",
+    "accepts.needs_rank": lambda value: f"some operand must have {value} dimensions or more",
+    "numbers.last_is_number": _yes_no(
+        "the last operand must be a Python scalar", "any operand may be last"
+    ),
+    "scalars": lambda value: f"{value}: {SCALARS[value]}",
+    "numbers.adapts": lambda value: (
         f"a Python {_or(value)} takes the array's dtype, no other scalar is taken"
         if value
         else "every Python number is taken"
     ),
-    mixes=lambda value: f"unequal arrays meet by these casts alone: {_code(value)}",
-    beside=_beside,
-    conversion=_conversion,
-    condition=_condition,
-    makes_arrays=lambda value: (
+    "arrays.mixes": lambda value: f"unequal arrays meet by these casts alone: {_code(value)}",
+    "numbers.beside": _beside,
+    "numbers.conversion": _conversion,
+    "accepts.condition": _condition,
+    "arrays.makes_arrays": lambda value: (
         f"{'every' if value == 'all' else 'the first'} operand is made an array by itself, before"
         " it meets the others"
     ),
-    zero_d_as_arrays=_yes_no("0-d arrays count as arrays", "0-d arrays count for less"),
-    numbers_as=lambda value: NUMBERS[value],
-    refuses_zero_d=_yes_no("refuses 0-d arrays", "takes 0-d arrays"),
-    reaches=lambda value: f"has edges of its own: {_code(value)}",
-    meets=lambda value: f"pairs that meet elsewhere: {_code(value)}",
-    promotes=_yes_no("operands are cast to one dtype", "no operand is cast to another's dtype"),
-    lowest_promoted=_yes_no(
+    "arrays.zero_d_as_arrays": _yes_no("0-d arrays count as arrays", "0-d arrays count for less"),
+    "numbers.count_as": lambda value: NUMBERS[value],
+    "accepts.refuses_zero_d": _yes_no("refuses 0-d arrays", "takes 0-d arrays"),
+    "arrays.reaches": lambda value: f"has edges of its own: {_code(value)}",
+    "arrays.meets": lambda value: f"pairs that meet elsewhere: {_code(value)}",
+    "arrays.promotes": _yes_no(
+        "operands are cast to one dtype", "no operand is cast to another's dtype"
+    ),
+    "arrays.lowest_promoted": _yes_no(
         "lowest dtypes count where operands are promoted, too",
         "lowest dtypes count only for ops that promote nothing",
     ),
-    joins=lambda value: f"joins by {value.removeprefix('by ')}: {JOINS[value]}",
-    composes=_composed,
-    borrows=lambda value: f"{value} decides",
-    rebinds=lambda value: REBINDS[value],
-    numpy=lambda value: f"a NumPy array: {NUMPY_ARRAYS[value]}",
-    numpy_left=lambda value: f"a NumPy array on the left: {NUMPY_ARRAYS[value]}",
-    numpy_decider=lambda value: f"with a NumPy array on the right, {value} decides",
-    numpy_left_decider=lambda value: f"with a NumPy array or scalar on the left, {value} decides",
-    numpy_scalars=lambda value: (
+    "joins": lambda value: f"joins by {value.removeprefix('by ')}: {JOINS[value]}",
+    "composes": _composed,
+    "borrows": lambda value: f"{value} decides",
+    "writes.rebinds": lambda value: REBINDS[value],
+    "numpy.arrays": lambda value: f"a NumPy array: {NUMPY_ARRAYS[value]}",
+    "numpy.arrays_left": lambda value: f"a NumPy array on the left: {NUMPY_ARRAYS[value]}",
+    "numpy.decider": lambda value: f"with a NumPy array on the right, {value} decides",
+    "numpy.left_decider": lambda value: (
+        f"with a NumPy array or scalar on the left, {value} decides"
+    ),
+    "numpy.scalars": lambda value: (
         f"NumPy scalars count as Python numbers: {_code(value)}"
         if value
         else "NumPy scalars count as NumPy arrays do"
     ),
-    numpy_scalars_left=lambda value: f"NumPy scalars on the left: {_code(value)}",
-    numpy_reads=lambda value: f"NumPy arrays are taken for {_code(value)}",
-    numpy_sees=lambda value: f"it takes arrays of a dtype for another: {_code(value)}",
-    numpy_refuses=lambda value: f"{_names(value)} arrays do not meet NumPy arrays",
-    numpy_result=lambda value: f"what it decided comes back as {_code(value)}",
-    converts=lambda value: f"before computing, {_code(value)}",
-    integers_become_float=_yes_no("integers become floats", "integers do not become floats"),
-    keeps_width=lambda value: (
+    "numpy.scalars_left": lambda value: f"NumPy scalars on the left: {_code(value)}",
+    "numpy.reads": lambda value: f"NumPy arrays are taken for {_code(value)}",
+    "numpy.sees": lambda value: f"it takes arrays of a dtype for another: {_code(value)}",
+    "numpy.refuses": lambda value: f"{_names(value)} arrays do not meet NumPy arrays",
+    "numpy.result": lambda value: f"what it decided comes back as {_code(value)}",
+    "converts": lambda value: f"before computing, {_code(value)}",
+    "integers_become_float": _yes_no("integers become floats", "integers do not become floats"),
+    "arrays.keeps_width": lambda value: (
         f"{_or(value)} operands are not computed in fewer bits than they have"
     ),
-    floats_lift=_yes_no(
+    "arrays.floats_lift": _yes_no(
         "beside a Python float integers become floats first", "a Python float lifts no integers"
     ),
-    python=lambda value: f"Python numbers count for other dtypes: {_pairs(value)}",
-    accumulates=_yes_no("small integers are summed in wide ones", "sums keep their dtype"),
-    same_dtype=_yes_no("all operands must have one dtype", "operands may differ in dtype"),
-    compared=lambda value: f"that is asked of the first {value} operands alone",
-    is_truncated=_yes_no("dtypes count as arrays hold them", "dtypes count as they are written"),
-    keeps_dtypes=_yes_no("a dtype by itself is not truncated", "dtypes are truncated as arrays"),
-    makes_strong=_yes_no("the result is never weak", "the result may be weak"),
-    arrays_make_strong=lambda value: f"the result is not weak where {STRONG[value]} has dimensions",
-    converted_is_strong=_yes_no("what is converted is not weak", "what is converted may be weak"),
-    out_of_range=lambda value: f"a Python number out of range: {OUT_OF_RANGE[value]}",
-    checks=lambda value: f"values are looked at for {_names(value)} alone",
-    exponent_fits=lambda value: f"of values the exponent's alone, which must fit {value} too",
-    negative_exponent=lambda value: (
+    "numbers.dtypes": lambda value: f"Python numbers count for other dtypes: {_pairs(value)}",
+    "accumulates": _yes_no("small integers are summed in wide ones", "sums keep their dtype"),
+    "accepts.same_dtype": _yes_no(
+        "all operands must have one dtype", "operands may differ in dtype"
+    ),
+    "accepts.compared": lambda value: f"that is asked of the first {value} operands alone",
+    "arrays.is_truncated": _yes_no(
+        "dtypes count as arrays hold them", "dtypes count as they are written"
+    ),
+    "arrays.keeps_dtypes": _yes_no(
+        "a dtype by itself is not truncated", "dtypes are truncated as arrays"
+    ),
+    "weakness.makes_strong": _yes_no("the result is never weak", "the result may be weak"),
+    "weakness.arrays_make_strong": lambda value: (
+        f"the result is not weak where {STRONG[value]} has dimensions"
+    ),
+    "weakness.converted_is_strong": _yes_no(
+        "what is converted is not weak", "what is converted may be weak"
+    ),
+    "range": lambda value: f"a Python number out of range: {value}",
+    "range.looks_at": lambda value: f"values are looked at for {_names(value)} alone",
+    "exponent.fits": lambda value: f"of values the exponent's alone, which must fit {value} too",
+    "exponent.negative": lambda value: (
         "an integer to a negative integer power is refused"
         + (", and so is a negative base" if value.endswith("on either side") else "")
     ),
-    result=lambda value: RESULTS.get(value, f"the result is {value}"),
-    result_of=lambda value: f"but the result: {_code(value)}",
-    output=lambda value: f"what may be written: {OUTPUTS[value]}",
-    writes_also=lambda value: f"written also {_code(value)}",
-    writes_never=lambda value: f"never written {_code(value)}" if value else "no exception",
-    takes_dtype=lambda value: (
+    "exponent.is_free": _yes_no(
+        "one integer as the exponent is any number, and its base wraps within 64 bits",
+        "an exponent is a number like any other",
+    ),
+    "result": lambda value: RESULTS.get(value, f"the result is {value}"),
+    "result_of": lambda value: f"but the result: {_code(value)}",
+    "writes.into": lambda value: f"what may be written: {OUTPUTS[value]}",
+    "writes.also": lambda value: f"written also {_code(value)}",
+    "writes.never": lambda value: f"never written {_code(value)}" if value else "no exception",
+    "arguments.dtype": lambda value: (
         f"`dtype=`: {DTYPE_ARGUMENTS[value]}" if value else "takes no `dtype=`"
     ),
-    casting=lambda value: f"operands are cast to `dtype=` by this: {OUTPUTS[value]}",
-    takes_casting=_yes_no("takes `casting=`", "takes no `casting=`"),
-    typed_castings=lambda value: f"under `casting=` {_or(value)} Python numbers have a dtype",
-    finds_foreign=_yes_no(
+    "arguments.casting": lambda value: f"operands are cast to `dtype=` by this: {OUTPUTS[value]}",
+    "arguments.takes_casting": _yes_no("takes `casting=`", "takes no `casting=`"),
+    "arguments.typed_castings": lambda value: (
+        f"under `casting=` {_or(value)} Python numbers have a dtype"
+    ),
+    "arguments.finds_foreign": _yes_no(
         "`dtype=` finds foreign loops for any operands", "`dtype=` finds no foreign loop"
     ),
-    takes_where=lambda value: f"`where=`: {MASKS[value]}" if value else "takes no `where=`",
-    takes_initial=lambda value: f"`initial=`: {STARTS[value]}" if value else "takes no `initial=`",
-    rounded_as=lambda value: f"`rounding_mode=` has the dtypes of another op: {_code(value)}",
-    takes_value=lambda value: f"`value=`: {_named_number(value)}",
-    takes_delta=lambda value: f"`delta=`: {_named_number(value)}",
-)
+    "arguments.where": lambda value: f"`where=`: {MASKS[value]}" if value else "takes no `where=`",
+    "arguments.initial": lambda value: (
+        f"`initial=`: {STARTS[value]}" if value else "takes no `initial=`"
+    ),
+    "arguments.rounded_as": lambda value: (
+        f"`rounding_mode=` has the dtypes of another op: {_code(value)}"
+    ),
+    "arguments.value": lambda value: f"`value=`: {_named_number(value)}",
+    "arguments.delta": lambda value: f"`delta=`: {_named_number(value)}",
+}

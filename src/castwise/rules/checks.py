@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import astuple, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.dialect_data import DialectData, parse_edges
+from castwise.rules.parts import Condition
 from castwise.rules.policies import (
     ASSIGNS_BY_PLACES,
     ASSIGNS_WHOLE,
+    BEYOND,
     DTYPE_ARGUMENTS,
     GUARDS,
     JOINS,
+    LIMITS,
     LISTS,
     MASKS,
     MISSING,
     NUMBERS,
     NUMPY_ARRAYS,
-    OUT_OF_RANGE,
     OUTPUTS,
     PLACES,
     REBINDS,
@@ -26,21 +28,12 @@ from castwise.rules.policies import (
     STARTS,
     STRONG,
 )
-from castwise.rules.rule import FORMS, Condition, Rule
+from castwise.rules.rule import FORMS, Rule
 from castwise.rules.values import CHOICES, Values
 from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_of
 from castwise.vocab.ops import OPS, RESULTS
 
-_OF_DTYPES = [
-    *("computes", "refuses", "refuses_arrays", "refuses_compute", "refuses_last"),
-    *("refuses_scalars",),
-    *("keeps_width", "checks", "numpy_refuses"),
-]
 _NUMBERS = (*KINDS, "wide int", "wrapped float", "wrapped complex")
-_MAPPINGS = [
-    *("converts", "result_of", "mixes", "writes_also", "writes_never"),
-    *("numpy_result", "numpy_reads", "numpy_sees"),
-]
 
 
 def check(dialect: DialectData) -> None:
@@ -65,10 +58,10 @@ def _check_dtypes(dialect: DialectData) -> None:
             raise UsageError(f"a Python {kind} is {name}, which is not in order.")
     dtypes_of(dialect.apart.replace("/", " "))
     _check_name(dialect.casts, OUTPUTS, "a rule of can_cast")
-    _check_name(dialect.assigns, OUTPUTS, "a rule of assignment")
-    _check_name(dialect.assigns_beyond, OUT_OF_RANGE, "a rule of assigned numbers")
-    _check_name(dialect.assigns_by_places, ASSIGNS_BY_PLACES, "a choice for assigns_by_places")
-    _check_name(dialect.assigns_whole, ASSIGNS_WHOLE, "a choice for assigns_whole")
+    _check_name(dialect.assigns.values, OUTPUTS, "a rule of assignment")
+    _check_name(dialect.assigns.limit, LIMITS, "a limit of assigned numbers")
+    _check_name(dialect.assigns.by_places, ASSIGNS_BY_PLACES, "a choice for assigns.by_places")
+    _check_name(dialect.assigns.whole, ASSIGNS_WHOLE, "a choice for assigns.whole")
     dtype(dialect.index)
     for guard in dialect.guards:
         _check_name(guard, GUARDS, "a guard")
@@ -124,41 +117,61 @@ def _check_key(names: str) -> None:
 
 
 def _check_rule(dialect: DialectData, names: str, rule: Rule) -> None:
-    for field in _OF_DTYPES:
-        dtypes_of(getattr(rule, field) or "")
-    for field in _MAPPINGS:
-        dialect.mapping(getattr(rule, field) or "")
-    if rule.conversion:
-        dtypes_of(" ".join(filter(None, map(str, astuple(rule.conversion)[:3]))))
-    _check_condition(rule.condition or Condition(), names)
-    is_counting = (rule.needs_rank or 0) > 1 or any(c.rank for c in rule.composes or ())
+    for field in _of_dtypes(rule):
+        dtypes_of(field or "")
+    for field in _mappings(rule):
+        dialect.mapping(field or "")
+    _check_condition(rule.accepts.condition or Condition(), names)
+    is_counting = (rule.accepts.needs_rank or 0) > 1 or any(c.rank for c in rule.composes or ())
     if is_counting and not _counts_dimensions(names):
         raise UsageError(f"vectors are not told from matrices in {names}.")
-    if rule.reaches is not None:
-        _check_edges(replace(dialect, reaches=rule.reaches, alone=dialect.order))
+    if rule.arrays.reaches is not None:
+        _check_edges(replace(dialect, reaches=rule.arrays.reaches, alone=dialect.order))
     if rule.result and rule.result not in RESULTS:
         dtype(rule.result)
-    for chosen, allowed in (
-        (rule.output, OUTPUTS),
-        (rule.rebinds, REBINDS),
-        (rule.out_of_range, OUT_OF_RANGE),
-        (rule.joins, JOINS),
-        (rule.scalars, SCALARS),
-        (rule.numbers_as, NUMBERS),
-        (rule.takes_scalars, PLACES),
-        (rule.lists, LISTS),
-        (rule.arrays_make_strong, STRONG),
-        (rule.numpy, NUMPY_ARRAYS),
-        (rule.numpy_left, NUMPY_ARRAYS),
-        (rule.makes_arrays, ("first", "all")),
-        (rule.otherwise, MISSING),
-        (rule.casting, OUTPUTS),
-        (rule.takes_dtype, (*DTYPE_ARGUMENTS, "")),
-        (rule.takes_where, (*MASKS, "")),
-        (rule.takes_initial, (*STARTS, "")),
-    ):
+    for chosen, allowed in _choices(rule):
         if chosen is not None:
             _check_name(chosen, allowed, f"a choice for {names}")
+
+
+def _of_dtypes(rule: Rule) -> Iterator[str | None]:
+    """The fields of a rule that list kinds and dtypes."""
+    refused = rule.accepts
+    yield from (rule.computes, refused.refuses, refused.refuses_arrays, refused.refuses_compute)
+    yield from (refused.refuses_last, rule.numbers.refused_beside, rule.arrays.keeps_width)
+    yield from (rule.range.looks_at, rule.numpy.refuses)
+    if rule.numbers.conversion:
+        conversion = rule.numbers.conversion
+        yield from (conversion.bools, conversion.wide_ints, conversion.every_int_fits)
+
+
+def _mappings(rule: Rule) -> Iterator[str | None]:
+    """The fields of a rule that map dtypes to dtypes."""
+    yield from (rule.converts, rule.result_of, rule.arrays.mixes)
+    yield from (rule.writes.also, rule.writes.never)
+    yield from (rule.numpy.result, rule.numpy.reads, rule.numpy.sees)
+
+
+def _choices(rule: Rule) -> Iterator[tuple[str | None, Iterable[str]]]:
+    """The fields of a rule that choose a word, and the words there are."""
+    yield rule.otherwise, MISSING
+    yield rule.scalars, SCALARS
+    yield rule.joins, JOINS
+    yield rule.numbers.count_as, NUMBERS
+    yield rule.numbers.places, PLACES
+    yield rule.numbers.lists, LISTS
+    yield rule.arrays.makes_arrays, ("first", "all")
+    yield rule.numpy.arrays, NUMPY_ARRAYS
+    yield rule.numpy.arrays_left, NUMPY_ARRAYS
+    yield rule.range.limit, LIMITS
+    yield rule.range.beyond, BEYOND
+    yield rule.weakness.arrays_make_strong, STRONG
+    yield rule.writes.into, OUTPUTS
+    yield rule.writes.rebinds, REBINDS
+    yield rule.arguments.casting, OUTPUTS
+    yield rule.arguments.dtype, (*DTYPE_ARGUMENTS, "")
+    yield rule.arguments.where, (*MASKS, "")
+    yield rule.arguments.initial, (*STARTS, "")
 
 
 def _check_condition(condition: Condition, names: str) -> None:

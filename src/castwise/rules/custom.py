@@ -12,6 +12,7 @@ from typing import Any
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.checks import check
 from castwise.rules.dialect import Dialect
+from castwise.rules.rule import given_fields
 from castwise.rules.sharing import shared
 from castwise.rules.toml_fields import record_fields, text_of
 from castwise.rules.values import Values
@@ -25,7 +26,7 @@ else:
 BaseNamed = Callable[[str], Dialect]
 _loading: ContextVar[tuple[Path, ...]] = ContextVar("castwise files under way", default=())
 # The fields of records that name a dialect.
-_REFERENCES = ("borrows", "numpy_decider", "numpy_left_decider")
+_REFERENCES = ("borrows", "numpy.decider", "numpy.left_decider")
 
 
 def load_dialect(path: str | Path, base_named: BaseNamed) -> Dialect:
@@ -90,8 +91,8 @@ def _parsed(file: Path) -> dict[str, Any]:
         raise UsageError(f"{file} is not TOML: {error}") from None
     except RecursionError:
         raise UsageError(
-            f"{file}: its lists or tables are nested too deeply to be read: a dialect needs three "
-            "levels, as in ops.add.python."
+            f"{file}: its lists or tables are nested too deeply to be read: a dialect needs four "
+            "levels, as in ops.add.numbers.dtypes."
         ) from None
     except ValueError:  # which is what Python raises for integers with thousands of digits
         raise UsageError(
@@ -166,7 +167,8 @@ def _check_references(dialect: Dialect, base_named: BaseNamed) -> None:
     """Raises UsageError where another dialect is named that there is not."""
     named = {"typed_by": dialect.typed_by, "casts_by": dialect.casts_by}
     for names, rule in dialect.ops.items():
-        named.update({f"ops.{names!r}.{field}": getattr(rule, field) for field in _REFERENCES})
+        given = given_fields(rule)
+        named.update({f"ops.{names!r}.{field}": given.get(field, "") for field in _REFERENCES})
     for where, name in named.items():
         if name:
             try:

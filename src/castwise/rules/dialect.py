@@ -7,7 +7,7 @@ from typing import Any
 
 from castwise.rules.dialect_data import DialectData
 from castwise.rules.recorded import unrecorded_ops
-from castwise.rules.rule import Rule, given_fields
+from castwise.rules.rule import Rule, combined
 from castwise.rules.variations import varied
 from castwise.vocab.ops import Op
 
@@ -48,8 +48,5 @@ def rule_for(dialect: Dialect, row: Op, form: str) -> Rule:
     for part in form.split():
         for laid in _LAID_OVER.get(part, (part,)):
             wanted |= {f"*/{laid}", f"{row.name}/{laid}"}
-    merged: dict[str, Any] = {}
-    for names, rule in dialect.ops.items():
-        if not wanted.isdisjoint(names.split()):
-            merged.update(given_fields(rule))
-    return Rule(**merged)
+    rules = [rule for names, rule in dialect.ops.items() if not wanted.isdisjoint(names.split())]
+    return combined(*rules)

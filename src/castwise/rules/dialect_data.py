@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from castwise.errors import UsageError
+from castwise.rules.parts import Assigns
 from castwise.rules.rule import Rule
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import DType, dtypes_of
@@ -59,13 +60,9 @@ class DialectData(_Referable):
     prefixes: str = ""  # what the framework's names are written with: "np numpy"
     aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
     casts: str  # its can_cast: one of OUTPUTS
-    values: Values = field(
-        default_factory=Values
-    )  # what it computes where arithmetic leaves a choice
-    assigns: str = "any"  # which values x[i] = value takes: one of OUTPUTS
-    assigns_beyond: str = "wraps"  # what it does with a Python number: one of OUT_OF_RANGE
-    assigns_by_places: str = "cast"  # x[array] = array: one of ASSIGNS_BY_PLACES
-    assigns_whole: str = "cast"  # x[...] = value: one of ASSIGNS_WHOLE
+    # What it computes where arithmetic leaves a choice.
+    values: Values = field(default_factory=Values)
+    assigns: Assigns = field(default_factory=Assigns)
     casts_by: str = ""  # the dialect whose can_cast it has, where that is not its own
     refusal: str = ""  # why dtypes without a common one are refused, in words
     is_commutative: bool = True

@@ -7,28 +7,25 @@ REBINDS = {
     "always": "`x += y` is `x = x + y`",
     "beside NumPy arrays": "`x += y` writes into x, but beside a NumPy array it is `x = x + y`",
 }
-# What becomes of a Python number that the compute dtype cannot hold.
-OUT_OF_RANGE = {
+# The range that a Python number should be in.
+LIMITS = {
+    "dtype": "the compute dtype",
+    "magnitude": "the compute dtype, floats too (an unsigned dtype takes negatives down to -max),",
+    "array dtype": "the array's own dtype, an integer of less than 64 bits, or else beyond int64",
+    "common dtype": "the common dtype, floats too, even where the op computes in another,",
+    "default int": "the dtype of a Python int",
+    "dtype or default int": "both the compute dtype and the dtype of a Python int",
+    "int64": "int64, whatever the dtype,",
+    "64 bits": "both int64 and uint64",
+    "none": "",
+}
+# What happens to a number beyond its limit.
+BEYOND = {
     "wraps": "it wraps silently",
-    "wraps however large": "it wraps silently, even beyond 64 bits",
-    "wraps within 64 bits": "it wraps silently, unless it fits neither int64 nor uint64",
     "raises": "it is refused",
-    "raises beside integers": "it is refused where the array's own dtype, an integer of less than"
-    " 64 bits, does not hold it, and beyond int64 whatever the dtype",
-    "compares exactly": "it is compared as it is, but not with bool arrays",
-    "compares as objects": "it is compared as it is",
-    "bounds": "a lower bound above the dtype's range or an upper one below it is refused",
-    "compares within 64 bits": "it is compared as it is, and refused where neither int64 nor"
-    " uint64 holds it",
-    "raises beyond 64 bits": "it is refused where neither int64 nor uint64 holds it",
-    "raises beyond the default int": "it is refused where the dtype of a Python int lacks room",
-    "free exponent": "it is refused as such, but one integer as the exponent is any number, and"
-    " its base then wraps within 64 bits",
-    "raises beyond dtype and default int": "it is refused where neither the op's dtype nor that of"
-    " a Python int holds it",
-    "raises beyond int64": "it is refused beyond int64, whatever the dtype",
-    "checked": "it is refused, floats too; an unsigned dtype takes negatives down to -max",
-    "must fit": "it is refused, floats too, even where the op goes on to compute in another dtype",
+    "compares": "it is compared as it is",
+    "raises if no value is left": "it is refused as a bound that leaves no value: as a lower one"
+    " above the range, as an upper one below it",
 }
 MISSING = ("refused", "no kernel")  # what becomes of a dtype that an op does not compute in
 # Whether and how a result may be written into an operand (in place) or into out=.

@@ -8,17 +8,19 @@ from typing import Any, TypeVar
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.dialect_data import DialectData
+from castwise.rules.parts import Arrays, Numbers
+from castwise.rules.rule import Rule, combined
 from castwise.rules.sharing import shared
 from castwise.vocab.dtypes import DType, dtype
 
 Changes = dict[str, Any]
 AnyDialect = TypeVar("AnyDialect", bound=DialectData)
-_SCALARS: dict[str, Changes] = {
-    "by value": {"numbers_as": "values"},
-    "by value within kind": {"scalars": "by value"},
-    "as 0-d tensors": {"numbers_as": "0-d arrays"},
-    "as tensors": {"scalars": "as arrays"},
-    "weak": {"scalars": "weak"},
+_SCALARS: dict[str, Rule] = {
+    "by value": Rule(numbers=Numbers(count_as="values")),
+    "by value within kind": Rule(scalars="by value"),
+    "as 0-d tensors": Rule(numbers=Numbers(count_as="0-d arrays")),
+    "as tensors": Rule(scalars="as arrays"),
+    "weak": Rule(scalars="weak"),
 }
 
 
@@ -100,8 +102,9 @@ def _default_int(dialect: DialectData, name: Any) -> Changes:
 def _numbers(dialect: DialectData, numbers: dict[str, str]) -> Changes:
     """Python numbers of some kinds count for other dtypes, in every op that has no word on it."""
     general = dialect.ops["*"]
-    if general.python:
-        general = replace(general, python={**general.python, **numbers})
+    if general.numbers.dtypes:
+        held = {**general.numbers.dtypes, **numbers}
+        general = combined(general, Rule(numbers=Numbers(dtypes=held)))
     return {"python": {**dialect.python, **numbers}, "ops": {**dialect.ops, "*": general}}
 
 
@@ -114,18 +117,19 @@ def _scalars(dialect: DialectData, policy: Any) -> Changes:
     """How Python scalars take part, in ops that have no rule of their own for them."""
     if not isinstance(policy, str) or policy not in _SCALARS:
         raise UsageError(f"scalars is {', '.join(map(repr, _SCALARS))}, not {policy!r}.")
+    as_numbers = Rule(numbers=Numbers(count_as="numbers"))
     ops = {
-        names: replace(rule, numbers_as=rule.numbers_as or "numbers") if rule.scalars else rule
+        names: combined(as_numbers, rule) if rule.scalars else rule
         for names, rule in dialect.ops.items()
     }
-    return {"ops": {**ops, "*": replace(ops["*"], **_SCALARS[policy])}}
+    return {"ops": {**ops, "*": combined(ops["*"], _SCALARS[policy])}}
 
 
 def _zero_d(dialect: DialectData, standing: Any) -> Changes:
     """0-d arrays as strong as any; Python scalars stay what they are."""
     if standing != "as arrays":
         raise UsageError(f"zero_d is 'as arrays', not {standing!r}.")
-    general = replace(dialect.ops["*"], zero_d_as_arrays=True)
+    general = combined(dialect.ops["*"], Rule(arrays=Arrays(zero_d_as_arrays=True)))
     return {"ops": {**dialect.ops, "*": general}}
 
 

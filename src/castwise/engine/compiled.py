@@ -1,0 +1,334 @@
+"""The parts of a rule with their dtypes looked up, as the engine reads them."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from castwise.rules import parts
+from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_data import parse_edges
+from castwise.vocab.dtypes import DType, dtype, dtypes_of
+from castwise.vocab.ops import Op
+
+Pairs = frozenset[tuple[DType, DType]]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What an op chooses by."""
+
+    arrays: frozenset[DType]
+    numbers: frozenset[str]
+    numpy: frozenset[DType]
+    is_refusing: bool  # other arrays are refused; where they are not, they have no kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Accepts:
+    """What an op refuses."""
+
+    refuses: frozenset[DType]
+    refuses_arrays: frozenset[DType]
+    refuses_compute: frozenset[DType]
+    refuses_last: frozenset[DType]
+    refuses_zero_d: bool
+    one_inexact_of_last: int
+    needs_rank: int
+    same_dtype: bool
+    compared: int
+    condition: Condition
+
+
+def accepts_of(rule: parts.Accepts, row: Op) -> Accepts:
+    """What an op refuses; whether its operands must have one dtype, its row says first."""
+    return Accepts(
+        refuses=_dtypes(rule.refuses),
+        refuses_arrays=_dtypes(rule.refuses_arrays),
+        refuses_compute=_dtypes(rule.refuses_compute),
+        refuses_last=_dtypes(rule.refuses_last),
+        refuses_zero_d=bool(rule.refuses_zero_d),
+        one_inexact_of_last=rule.one_inexact_of_last or 0,
+        needs_rank=rule.needs_rank or 0,
+        same_dtype=row.same_dtype if rule.same_dtype is None else rule.same_dtype,
+        compared=rule.compared or row.arity[1],
+        condition=_condition(rule.condition or parts.Condition()),
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _condition(rule: parts.Condition) -> Condition:
+    return Condition(
+        arrays=_dtypes(rule.arrays),
+        numbers=frozenset(rule.numbers.split()),
+        numpy=_dtypes(rule.numpy),
+        is_refusing=rule.otherwise == "refused",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What a Python number may become, where it is converted before the op sees it."""
+
+    bools: frozenset[DType]
+    wide_ints: frozenset[DType]
+    every_int_fits: DType | None
+    joins_too: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What Python numbers and lists of them are to an op."""
+
+    places: str
+    refuses: frozenset[str]
+    refused_beside: frozenset[DType]
+    last_is_number: bool
+    adapts: tuple[str, ...]
+    count_as: str
+    beside: dict[DType, dict[str, DType]]
+    conversion: Conversion | None
+    lists: str
+
+
+def numbers_of(rule: parts.Numbers) -> Numbers:
+    """What Python numbers are to an op."""
+    return Numbers(
+        places=rule.places or "any",
+        refuses=frozenset((rule.refuses or "").split()),
+        refused_beside=_dtypes(rule.refused_beside),
+        last_is_number=bool(rule.last_is_number),
+        adapts=tuple((rule.adapts or "").split()),
+        count_as=rule.count_as or "numbers",
+        beside={
+            dtype(array): {kind: dtype(name) for kind, name in counts.items()}
+            for array, counts in (rule.beside or {}).items()
+        },
+        conversion=_conversion(rule.conversion) if rule.conversion else None,
+        lists=rule.lists or "refused",
+    )
+
+
+def _conversion(rule: parts.Conversion) -> Conversion:
+    return Conversion(
+        bools=_dtypes(rule.bools),
+        wide_ints=_dtypes(rule.wide_ints),
+        every_int_fits=dtype(rule.every_int_fits) if rule.every_int_fits else None,
+        joins_too=rule.joins_too,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """How arrays count, and what brings their dtypes together."""
+
+    meets: dict[frozenset[DType], DType]
+    mixes: Pairs | None  # None: unequal arrays mix as they reach
+    promotes: bool
+    lowest: tuple[DType | None, ...]
+    zero_d_as_arrays: bool
+    makes_arrays: str
+    floats_lift: dict[DType, DType]
+    keeps_width: frozenset[DType]
+    truncates: dict[DType, DType]
+    keeps_dtypes: bool
+
+
+def arrays_of(rule: parts.Arrays, row: Op, dialect: Dialect) -> Arrays:
+    """How arrays count for an op."""
+    truncates = {} if rule.is_truncated is False else dialect.mapping(dialect.truncates)
+    return Arrays(
+        meets=_meets(rule.meets or ""),
+        mixes=None if rule.mixes is None else pairs(rule.mixes, dialect),
+        promotes=row.promotes if rule.promotes is None else rule.promotes,
+        lowest=_lowest(row, truncates) if _has_lowest(row, rule) else (),
+        zero_d_as_arrays=bool(rule.zero_d_as_arrays),
+        makes_arrays=rule.makes_arrays or "",
+        floats_lift=dialect.mapping(dialect.lifts) if rule.floats_lift else {},
+        keeps_width=_dtypes(rule.keeps_width),
+        truncates=truncates,
+        keeps_dtypes=bool(rule.keeps_dtypes),
+    )
+
+
+def _has_lowest(row: Op, rule: parts.Arrays) -> bool:
+    """Whether the op's lowest dtypes count. One operand has nothing to be promoted with."""
+    promotes = row.promotes and row.arity[1] > 1
+    return rule.lowest_promoted is not False or not promotes
+
+
+def _lowest(row: Op, truncates: dict[DType, DType]) -> tuple[DType | None, ...]:
+    """The lowest dtype of each operand, as arrays really have it; those not named have none."""
+    if not (row.lowest or row.lowest_per_input):
+        return ()
+    count = row.arity[1]
+    named = [dtype(low) if low else None for low in row.lowest_per_input or (row.lowest,) * count]
+    held = [truncates.get(low, low) if low else None for low in named]
+    return (*held, *[None] * (count - len(held)))
+
+
+def _meets(text: str) -> dict[frozenset[DType], DType]:
+    """The text "uint64 + int8 int16 -> float64" as a mapping of pairs."""
+    meets: dict[frozenset[DType], DType] = {}
+    for entry in filter(None, text.split(";")):
+        pair, _, target = entry.partition("->")
+        first, second = (dtypes_of(words) for words in pair.split("+"))
+        both = [frozenset((a, b)) for a in first for b in second]
+        meets.update(dict.fromkeys(both, dtype(target.strip())))
+    return meets
+
+
+@dataclass(frozen=True, slots=True)
+class NumPyOperands:
+    """What NumPy arrays and scalars do in an op."""
+
+    arrays: str
+    arrays_left: str
+    decider: str
+    left_decider: str
+    scalars: dict[DType, str]
+    scalars_left: dict[DType, str]
+    reads: dict[DType, DType]
+    refuses: frozenset[DType]
+    sees: dict[DType, DType]
+    result: dict[DType, DType]
+
+
+def numpy_of(rule: parts.NumPyOperands, dialect: Dialect) -> NumPyOperands:
+    """What NumPy arrays and scalars do in an op."""
+    scalars = rule.scalars or ""
+    return NumPyOperands(
+        arrays=rule.arrays or "refused",
+        arrays_left=rule.arrays_left or rule.arrays or "refused",
+        decider=rule.decider or "",
+        left_decider=rule.left_decider or "",
+        scalars=_kinds(scalars),
+        scalars_left=_kinds(f"{scalars};{rule.scalars_left or ''}"),
+        reads=dialect.mapping(rule.reads or ""),
+        refuses=_dtypes(rule.refuses),
+        sees=dialect.mapping(rule.sees or ""),
+        result=dialect.mapping(rule.result or ""),
+    )
+
+
+def _kinds(text: str) -> dict[DType, str]:
+    """The text "bool complex64 -> float; int -> int" as a mapping."""
+    kinds: dict[DType, str] = {}
+    for entry in filter(None, text.split(";")):
+        names, _, kind = entry.partition("->")
+        kinds.update(dict.fromkeys(dtypes_of(names), kind.strip()))
+    return kinds
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What becomes of a Python number that is out of range."""
+
+    limit: str
+    beyond: str
+    looks_at: frozenset[DType]
+
+
+@dataclass(frozen=True, slots=True)
+class Exponent:
+    """What the last operand of a power may be."""
+
+    fits: DType | None
+    negative: str
+    is_free: bool
+
+
+def range_of(rule: parts.Range, dialect: Dialect) -> Range:
+    """What becomes of numbers that are out of range."""
+    looks_at = _dtypes(rule.looks_at or dialect.order)
+    return Range(rule.limit or "dtype", rule.beyond or "wraps", looks_at)
+
+
+def exponent_of(rule: parts.Exponent) -> Exponent:
+    """What the last operand of a power may be."""
+    fits = dtype(rule.fits) if rule.fits else None
+    return Exponent(fits, rule.negative or "", bool(rule.is_free))
+
+
+@dataclass(frozen=True, slots=True)
+class Weakness:
+    """Whether the result of weakly typed operands is strong."""
+
+    makes_strong: bool
+    arrays_make_strong: str
+    converted_is_strong: bool
+
+
+def weakness_of(rule: parts.Weakness) -> Weakness:
+    """Whether the result of weakly typed operands is strong."""
+    return Weakness(
+        bool(rule.makes_strong), rule.arrays_make_strong or "", bool(rule.converted_is_strong)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """What may be written in place, by `x += y` or into out=."""
+
+    into: str
+    rebinds: str
+    also: Pairs
+    never: Pairs
+
+
+def writes_of(rule: parts.Writes, row: Op, dialect: Dialect) -> Writes:
+    """What may be written: the op's own switches first, then the dialect's rule."""
+    into = (rule.into or "any") if row.safe_output else "any"
+    if not row.casts_to_output:  # then there is no cast that safe_output could allow
+        into = "same dtype"
+    return Writes(
+        into, rule.rebinds or "", pairs(rule.also or "", dialect), pairs(rule.never or "", dialect)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What a call may give by name."""
+
+    dtype: str
+    casting: str
+    takes_casting: bool
+    typed_castings: frozenset[str]
+    finds_foreign: bool
+    where: str
+    initial: str
+    rounded_as: dict[str, str]
+    value: frozenset[str]
+    delta: frozenset[str]
+
+
+def arguments_of(rule: parts.Arguments) -> Arguments:
+    """What a call may give by name."""
+    return Arguments(
+        dtype=rule.dtype or "",
+        casting=rule.casting or "any",
+        takes_casting=bool(rule.takes_casting),
+        typed_castings=frozenset((rule.typed_castings or "").split()),
+        finds_foreign=bool(rule.finds_foreign),
+        where=rule.where or "",
+        initial=rule.initial or "",
+        rounded_as=_ops(rule.rounded_as or ""),
+        value=frozenset((rule.value or "").split()),
+        delta=frozenset((rule.delta or "").split()),
+    )
+
+
+def _ops(text: str) -> dict[str, str]:
+    """The text "trunc -> remainder; floor -> floor_divide" as a mapping."""
+    entries = [entry.partition("->") for entry in filter(None, text.split(";"))]
+    return {word.strip(): name.strip() for word, _, name in entries}
+
+
+def _dtypes(words: str | None) -> frozenset[DType]:
+    return frozenset(dtypes_of(words or ""))
+
+
+def pairs(text: str, dialect: Dialect) -> Pairs:
+    """The text "int -> float" as pairs of the dialect's dtypes."""
+    edges = parse_edges(text, dialect.dtypes)
+    return frozenset([(source, target) for source, target, _ in edges])
