@@ -32,6 +32,7 @@ _NOT_EQUAL = "x == [1, 2] is False, which is no dtype to record; tests/engine/te
 UNRECORDED = {
     "torch": {"lists": _NOT_EQUAL},
     "mlx": {"lists": _NOT_EQUAL},
+    "mindspore": {"lists": _NOT_EQUAL},
     "paddle": {
         "takes_scalars": "add was recorded when 'must be Tensor, but got int' was no answer, and"
         " matmul, the losses and the like are asked with tensors alone; the source says it",

@@ -64,6 +64,7 @@ class Plan:
     refuses_numbers: frozenset[str]
     takes_scalars: str
     lists: str
+    takes_lists: str
     last_is_scalar: bool
     conditions: Conditions
     needs_rank: int
@@ -214,6 +215,7 @@ _WORDS = {
     "negative_exponent": "",
     "takes_scalars": "any",
     "lists": "refused",
+    "takes_lists": "any",
     "rebinds": "",
     "arrays_make_strong": "",
     "needs_rank": 0,

@@ -146,6 +146,7 @@ def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
         (rule.numbers_as, NUMBERS),
         (rule.takes_scalars, PLACES),
         (rule.lists, LISTS),
+        (rule.takes_lists, PLACES),
         (rule.arrays_make_strong, STRONG),
         (rule.numpy, NUMPY_ARRAYS),
         (rule.numpy_left, NUMPY_ARRAYS),

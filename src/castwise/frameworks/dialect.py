@@ -76,6 +76,7 @@ class Rule:
     refuses_numbers: str | None = None  # Python scalars of these kinds are refused
     takes_scalars: str | None = None  # where Python scalars may stand: one of PLACES
     lists: str | None = None  # what lists of Python numbers are: one of LISTS; refused if not said
+    takes_lists: str | None = None  # where lists may stand: one of PLACES
     condition: Condition | None = None  # everything, where none is given
     needs_rank: int | None = None  # some operand must have as many dimensions
     because: str | None = None  # the reason a person is told

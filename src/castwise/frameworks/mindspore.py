@@ -80,6 +80,12 @@ _OPS = {
     "*/inplace": Rule(output="rebinds"),
     # NumPy's own operators take a tensor for an array.
     "*/operator": Rule(numpy_left_decider="numpy@1", numpy_refuses="bfloat16"),
+    "eq/operator ne/operator": Rule(lists="left to Python"),
+    # Its older operators make a tensor of a list, and call the function.
+    "add/operator sub/operator sub/augmented floor_divide/operator pow/operator": Rule(
+        lists="cast for the function"
+    ),
+    "pow/operator": Rule(takes_lists="first"),
     # The primitives that promote by rank, as torch does: 0-d tensors and numbers give way.
     "mul div concat kron": Rule(scalars="kinds first", numbers_as="0-d arrays", reaches=_EDGES),
     "outer": Rule(composes=(Composed("mul(array(x), y)"),)),  # it makes a column of the first

@@ -255,6 +255,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = dict(
     ),
     takes_scalars=lambda value: f"Python scalars may stand {PLACES[value]}",
     lists=lambda value: f"lists of Python numbers {LISTS[value]}",
+    takes_lists=lambda value: f"lists may stand {PLACES[value]}",
     needs_rank=lambda value: f"some operand must have {value} dimensions or more",
     last_is_scalar=_yes_no("the last operand must be a Python scalar", "any operand may be last"),
     scalars=lambda value: f"{value}: {SCALARS[value]}",
