@@ -80,6 +80,27 @@ def test_a_list_is_cast_to_the_tensor_in_megengine() -> None:
         resolve("add", "int32[1]", [2**63], dialect="megengine")
 
 
+def test_a_list_is_cast_for_the_function_in_mindspore() -> None:
+    x = cw.asarray([1, 2], dtype="int32").under("mindspore")
+    assert (x + [1.5, 2]).tolist() == ([1 + 2j, 2] + x).tolist() == [2, 4]
+    assert (x + [2**53 + 1, -(2**63)]).dtype.name == "int32"
+    assert (x.astype("float32") + [2**63, 1]).tolist() == [2.0**63, 3]
+    assert ([2, 3] ** x).tolist() == [2, 9]
+    before = x
+    x -= [1, 1]
+    assert (x.tolist(), before.tolist()) == ([0, 1], [1, 2])
+    assert (x == [0, 1]) is False
+    with pytest.raises(PromotionError, match="takes no such list"):
+        x += [1, 1]
+
+
+def test_ints_that_an_int_tensor_does_not_hold_are_cast_all_the_same() -> None:
+    x = cw.asarray([0, 0], dtype="int64").under("mindspore")
+    assert (x + [-(2**63), 2**62]).tolist() == [-(2**63), 2**62]
+    assert (x.astype("uint64") + [2**63, 1]).tolist() == [2**63, 1]
+    assert (x.astype("int32") + [2**63, 1]).tolist()[1] == 1
+
+
 def test_each_number_of_a_list_may_be_a_hazard() -> None:
     cast = resolve("add", "uint8[3]", [1, 300, 2], dialect="tensorflow").casts[1]
     assert cast is not None

@@ -141,6 +141,40 @@ def test_booleans_are_added_by_the_operator_alone() -> None:
 @pytest.mark.parametrize(
     ("expression", "expected"),
     [
+        ("int32[2] + [1.5, 2]", "int32"),
+        ("[1+2j, 3] - float16[2]", "float16"),
+        ("bool[2] // [[1, 2]]", "bool"),
+        ("[1, 2] ** uint16[2]", "uint16"),
+        ("uint16[2] ** [1, 2]", "!"),
+        ("bool[2] + [True, True]", "!"),  # as the function
+        ("int32[2] * [1, 2]", "!"),
+        ("add(int32[2], [1, 2])", "!"),
+    ],
+)
+def test_older_operators_cast_lists_to_the_tensor(expression: str, expected: str) -> None:
+    assert in_mindspore(expression) == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("int8[2] + [9223372036854775808, 1]", "int8"),
+        ("int8[2] + [18446744073709551616, 1]", "!range"),
+        ("float32[1] + [[18446744073709551616]]", "!range"),
+        ("int8[2] + [9223372036854775808, 1.5]", "!range"),  # of two types, each is read alone
+        ("uint64[2] + [9223372036854775808, 1.5]", "uint64"),
+        ("float32[2] + [18446744073709551616, 1.5]", "float32"),
+        ("complex64[2] + [1, 1+2j]", "!"),
+        ("complex64[2] + [1+2j, 1]", "complex64"),
+    ],
+)
+def test_lists_hold_what_the_cast_takes(expression: str, expected: str) -> None:
+    assert in_mindspore(expression) == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
         ("uint16[3] == int8[3]", "bool"),
         ("uint16[3] < int8[3]", "bool"),
         ("uint16[3] != int8[3]", "!"),

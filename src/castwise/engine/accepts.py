@@ -73,8 +73,8 @@ def check_accepted(plan: Plan, operands: tuple[Operand, ...]) -> None:
     these arrays; and where no operand has as many dimensions as the op needs."""
     for place, operand in enumerate(operands):
         if operand.is_scalar:
-            places = {"first": place == 0, "last": place == len(operands) - 1, "none": False}
-            _check_scalar(plan, operand, is_there=places.get(plan.numbers.places, True))
+            is_there = is_place(plan.numbers.places, place, len(operands))
+            _check_scalar(plan, operand, is_there=is_there)
             _check_company(plan, operand, operands)
     if plan.numbers.last_is_number and not operands[-1].is_scalar:
         raise Refusal(f"{operands[-1]} is no Python scalar", "Write a Python number.")
@@ -85,6 +85,11 @@ def check_accepted(plan: Plan, operands: tuple[Operand, ...]) -> None:
             f"{plan.op.name} needs an array of {plan.accepts.needs_rank} dimensions",
             "Give one more dimensions.",
         )
+
+
+def is_place(word: str, place: int, count: int) -> bool:
+    """Whether one of PLACES speaks of a place among so many operands."""
+    return {"first": place == 0, "last": place == count - 1, "none": False}.get(word, True)
 
 
 def _check_scalar(plan: Plan, scalar: Operand, *, is_there: bool) -> None:

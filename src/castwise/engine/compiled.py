@@ -89,6 +89,7 @@ class Numbers:
     beside: dict[DType, dict[str, DType]]
     conversion: Conversion | None
     lists: str
+    list_places: str
 
 
 def numbers_of(rule: parts.Numbers) -> Numbers:
@@ -106,6 +107,7 @@ def numbers_of(rule: parts.Numbers) -> Numbers:
         },
         conversion=_conversion(rule.conversion) if rule.conversion else None,
         lists=rule.lists or "refused",
+        list_places=rule.list_places or "any",
     )
 
 

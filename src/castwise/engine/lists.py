@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from castwise.engine.accepts import is_place
+from castwise.engine.cast_lists import check_cast, not_cast
 from castwise.engine.conversion import out_of_range, own_array
 from castwise.engine.decision import HAZARDS, Cast, Decision, Question, Refusal
 from castwise.engine.forms import form_of
@@ -15,7 +17,6 @@ from castwise.errors import UsageError
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand, value_class
 
-_INT64 = dtype("int64")
 Decide = Callable[[Question, Say], Decision]
 
 
@@ -32,10 +33,12 @@ def of_lists(plan: Plan, question: Question, decide: Decide, say: Say) -> Decisi
     first = question.operands[0]
     if question.is_assignment and first.role is Role.LIST:
         raise UsageError("a list cannot be changed in place: make an array of it first.")
-    if not all([_takes(plan, o) for o in question.operands if o.role is Role.LIST]):
+    if not all([_takes(plan, question.operands, place) for place in range(len(question.operands))]):
         raise Refusal(f"{plan.op.name} takes no such list here", "Make an array of it first.")
     made = _by_themselves(plan, question.operands, say)
     asked = replace(question, operands=made)
+    if plan.numbers.lists == "cast for the function":
+        asked = replace(asked, form="function")
     decision = _as_numbers(plan, asked, decide, say) if has_lists(asked) else decide(asked, say)
     return decision.about(question)
 
@@ -57,8 +60,13 @@ def as_arrays(question: Question) -> tuple[Operand, ...]:
     return tuple([array_operand(beside, o.shape) if o.role is Role.LIST else o for o in made])
 
 
-def _takes(plan: Plan, operand: Operand) -> bool:
-    """Whether a list may be an operand at all."""
+def _takes(plan: Plan, operands: tuple[Operand, ...], place: int) -> bool:
+    """Whether the operand in a place may be one there, if it is a list."""
+    operand = operands[place]
+    if operand.role is not Role.LIST:
+        return True
+    if not is_place(plan.numbers.list_places, place, len(operands)):
+        return False
     if plan.numbers.lists == "bools as arrays":
         return bool(operand.items) and all([type(item) is bool for item in operand.items])
     return plan.numbers.lists not in ("refused", "left to Python")
@@ -71,7 +79,7 @@ def _reads_numbers(plan: Plan) -> bool:
 def _by_themselves(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
     """The operands, arrays in the place of those lists that are made arrays by themselves: all;
     or those the plan makes arrays of, and the first where there is no array to read them into."""
-    if plan.numbers.lists == "cast":
+    if plan.numbers.lists.startswith("cast"):
         return tuple([_cast(plan, o, operands, say) for o in operands])
     if not _reads_numbers(plan) or plan.arrays.makes_arrays == "all":
         return tuple([_made(plan, o, say) for o in operands])
@@ -94,12 +102,9 @@ def _cast(plan: Plan, operand: Operand, operands: tuple[Operand, ...], say: Say)
         raise Refusal("no operand has a dtype to cast a list to", "Make an array of one first.")
     deciding = next((o for o in others if o.dtype), others[0] if others else None)
     beside = own_dtype(plan, deciding) if deciding else listed_dtype(plan, operand)
-    is_complex = beside.kind == "complex" or (operand.kind == "complex" and beside.kind != "bool")
-    if is_complex or not (operand.items or others):
-        raise Refusal(f"{operand} is not cast to {beside}", "Make an array of it first.")
-    for item in _of_each_class(operand):
-        if beside.kind == "int" and not _INT64.min <= (item.value or 0).real <= _INT64.max:
-            raise out_of_range(item, beside)
+    if not (operand.items or others):
+        raise not_cast(operand, beside)
+    check_cast(plan, operand, beside)
     if say:
         say(f"{operand} is a list, which is cast to {beside}.")
     return array_operand(beside, operand.shape)

@@ -56,8 +56,11 @@ def _carried(seen: Operand, target: DType) -> Any:
     import numpy as np  # which a tensor needs, and answering from notation does not
 
     carrier = _CARRIERS[seen.kind]
-    if seen.kind == "int" and not all(
-        [_INT64.min <= item.real <= _INT64.max for item in seen.items]
-    ):
-        carrier = "float64" if target.kind != "int" else target.name
+    if seen.kind == "int" and not _holds(_INT64, seen):
+        carrier = target.name if target.kind == "int" and _holds(target, seen) else "float64"
     return np.array(seen.items, dtype=carrier).reshape(tuple(map(int, seen.shape or ())))
+
+
+def _holds(found: DType, seen: Operand) -> bool:
+    """Whether a dtype holds every int of a list."""
+    return all([found.min <= item.real <= found.max for item in seen.items])

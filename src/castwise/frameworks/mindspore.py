@@ -92,6 +92,12 @@ _OPS = {
     "*/inplace": Rule(writes=Writes(into="rebinds")),
     # NumPy's own operators take a tensor for an array.
     "*/operator": Rule(numpy=NumPyOperands(left_decider="numpy@1", refuses="bfloat16")),
+    "eq/operator ne/operator": Rule(numbers=Numbers(lists="left to Python")),
+    # Its older operators make a tensor of a list, and call the function.
+    "add/operator sub/operator sub/augmented floor_divide/operator pow/operator": Rule(
+        numbers=Numbers(lists="cast for the function")
+    ),
+    "pow/operator": Rule(numbers=Numbers(list_places="first")),
     # The primitives that promote by rank, as torch does: 0-d tensors and numbers give way.
     "mul div concat kron": Rule(
         scalars="kinds first", numbers=Numbers(count_as="0-d arrays"), arrays=Arrays(reaches=_EDGES)

@@ -267,6 +267,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = {
     ),
     "numbers.places": lambda value: f"Python scalars may stand {PLACES[value]}",
     "numbers.lists": lambda value: f"lists of Python numbers {LISTS[value]}",
+    "numbers.list_places": lambda value: f"lists may stand {PLACES[value]}",
     "accepts.needs_rank": lambda value: f"some operand must have {value} dimensions or more",
     "numbers.last_is_number": _yes_no(
         "the last operand must be a Python scalar", "any operand may be last"

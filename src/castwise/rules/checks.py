@@ -160,6 +160,7 @@ def _choices(rule: Rule) -> Iterator[tuple[str | None, Iterable[str]]]:
     yield rule.numbers.count_as, NUMBERS
     yield rule.numbers.places, PLACES
     yield rule.numbers.lists, LISTS
+    yield rule.numbers.list_places, PLACES
     yield rule.arrays.makes_arrays, ("first", "all")
     yield rule.numpy.arrays, NUMPY_ARRAYS
     yield rule.numpy.arrays_left, NUMPY_ARRAYS

@@ -76,6 +76,7 @@ class Numbers:
     beside: Mapping[str, Mapping[str, str]] | None = None  # array dtype -> what numbers count as
     conversion: Conversion | None = None
     lists: str | None = None  # one of LISTS; refused if not said
+    list_places: str | None = None  # where lists may stand: one of PLACES
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,8 @@ LISTS = {
     "as arrays": "are made arrays of the dtype that Python's numbers have by themselves",
     "bools as arrays": "are made arrays where they hold bools, and refused where anything else",
     "cast": "are cast to the dtype of the array or number beside them; alone they are made arrays",
+    "cast for the function": "are cast to the dtype of the array beside them, complex numbers too,"
+    " and given to the function",
     "as numbers": "are read into the dtype of the array beside them, each number as it would be"
     " alone; without one they are made arrays",
     "as weak numbers": "are read into the dtype of the array beside them; without one they are made"

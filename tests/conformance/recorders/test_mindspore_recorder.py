@@ -44,6 +44,12 @@ from castwise.conformance.recorder import find_recorder
         ("vecdot", "function", "bool[];bool[]", None),
         ("cross", "function", "int16[3];int64[3]", "int16"),
         ("cross", "function", "float32[3];float32[]", None),
+        ("add", "operator", "int32[3];[1.5, 1.5, 1.5]", "int32"),
+        ("add", "operator", "int32[3];[18446744073709551616, 1, 1]", "!range"),
+        ("add", "operator", "int32[3];[9223372036854775808, 1.5, 1]", "!range"),
+        ("add", "function", "int32[3];[1, 1, 1]", "!"),
+        ("inner", "function", "int32[3];[1, 1, 1]", "!"),
+        ("eq", "operator", "int32[3];[1, 1, 1]", None),
     ],
 )
 def test_answers(op: str, form: str, operands: str, expected: str | None) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from castwise.conformance.calls import (
     AUGMENTED_OPERATORS,
     OPERATORS,
+    RefusalError,
     assigned,
     of_dtypes,
     of_sequence,
@@ -31,6 +32,7 @@ from castwise.conformance.recorders.mindspore_errors import (
     NoKernelError,
     classify,
     is_missing_kernel,
+    is_missing_signature,
     promoted_dtype,
 )
 
@@ -96,10 +98,13 @@ class MindSporeRecorder:
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         try:
             return self._call(op, form, operands)
-        except (RuntimeError, TypeError) as error:
-            if not is_missing_kernel(error):
-                raise
-            raise NoKernelError(promoted_dtype(error, op)) from error
+        except (RuntimeError, TypeError, AttributeError) as error:
+            if is_missing_kernel(error):
+                raise NoKernelError(promoted_dtype(error, op)) from error
+            # A signature says nothing of dtypes, but that a list has no place in it is an answer.
+            if any(type(o) is list for o in operands) and is_missing_signature(error):
+                raise RefusalError from error
+            raise
 
     def dtype_of(self, result: Any) -> str | None:
         first = result[0] if isinstance(result, tuple) else result  # max and median tell where, too

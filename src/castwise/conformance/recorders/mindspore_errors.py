@@ -31,19 +31,22 @@ _PRIMITIVES = {
 _OUT_OF_RANGE = re.compile(
     "Unable to cast Python instance of type <class 'int'>|returned a result with an exception set"
     "|Cannot construct Tensor because of unsupported data type|Unsupported tensor type!"
+    "|that contain unsupported element|int too large to convert"
 )
 # A condition that is no tensor, and copysign's first operand where it is a number.
 _WANTS_TENSOR = re.compile(
     r"with \"Select\(\)\(condition=(?!Tensor)"
     "|Tensor is expected, but got <class '(bool|int|float|complex)'>"
 )
-# Signatures and shapes; a complex scalar is told by some as a signature, by others as a dtype.
-_NOT_ABOUT_DTYPES = re.compile(
+# A complex scalar is told by some as a signature, by others as a dtype.
+_SIGNATURES = re.compile(
     "Failed calling|unsupported operand|must be Tensor|must be a Tensor|[Tt]ensor is expected"
-    "|at least one of the inputs|[Aa]t least one of the types|must be Tensor or Number"
-    "|required positional argument|cannot broadcast|non-broadcastable|should be a Tensor"
-    "|must be all tensor|rank >= 1|must be Tensor but got|primitive descriptor"
-    "|must have at least one dimension|inputs dim must contain 3|dim is out of range"
+    "|at least one of the inputs|[Aa]t least one of the types|should be a Tensor|must be all tensor"
+)
+_SHAPES = re.compile(
+    "required positional argument|cannot broadcast|non-broadcastable|rank >= 1"
+    "|primitive descriptor|must have at least one dimension|inputs dim must contain 3"
+    "|dim is out of range"
 )
 
 
@@ -58,6 +61,11 @@ class NoKernelError(Exception):
 def is_missing_kernel(error: Exception) -> bool:
     """Whether MindSpore got as far as looking for a kernel, and found none for the dtypes."""
     return _NO_KERNEL.search(str(error)) is not None
+
+
+def is_missing_signature(error: Exception) -> bool:
+    """Whether an op takes no such thing as one of its operands, be its dtype what it may."""
+    return isinstance(error, AttributeError) or _SIGNATURES.search(str(error)) is not None
 
 
 def promoted_dtype(error: Exception, op: str) -> str | None:
@@ -77,4 +85,5 @@ def classify(error: Exception) -> str | None:
     if _OUT_OF_RANGE.search(text):
         return OUT_OF_RANGE
     is_refusal = isinstance(error, (TypeError, ValueError, RuntimeError))
-    return REFUSED if is_refusal and not _NOT_ABOUT_DTYPES.search(text) else None
+    is_about_dtypes = not (_SIGNATURES.search(text) or _SHAPES.search(text))
+    return REFUSED if is_refusal and is_about_dtypes else None
