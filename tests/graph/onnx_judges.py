@@ -8,8 +8,8 @@ import ml_dtypes
 import numpy as np
 
 from castwise.execute.backend import backend_named
-from castwise.graph.ir import Graph
-from castwise.graph.onnx_support import count_of_operands
+from castwise.graph.onnx.support import count_of_operands
+from castwise.graph.program import Graph
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.ops import OPS
 

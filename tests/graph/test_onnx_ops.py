@@ -18,8 +18,8 @@ from onnx_judges import (
 )
 
 from castwise.errors import UsageError
-from castwise.graph.onnx_export import current_opset
-from castwise.graph.onnx_support import (
+from castwise.graph.onnx.export import current_opset
+from castwise.graph.onnx.support import (
     REFERENCE_DIFFERS,
     RUNTIME_DIFFERS,
     cells,

@@ -15,16 +15,16 @@ from test_random_programs import DIALECTS, INPUTS, PROGRAMS, Step, assert_same, 
 
 import castwise as cw
 import castwise.array_api as xp
-from castwise.graph.onnx_dtypes import ONNX_NAMES
-from castwise.graph.onnx_export import runtime_session
-from castwise.graph.onnx_runtimes import runtime_named
-from castwise.graph.onnx_support import cells, computing_ops, needed_options, one_op_graph, support
+from castwise.graph.onnx.dtypes import ONNX_NAMES
+from castwise.graph.onnx.export import runtime_session
+from castwise.graph.onnx.runtimes import runtime_named
+from castwise.graph.onnx.support import cells, computing_ops, needed_options, one_op_graph, support
 from castwise.vocab.architecture import architecture
 from castwise.vocab.dtypes import DType, dtype
 
 pytest.importorskip("onnx", minversion="1.23")
 onnxruntime = pytest.importorskip("onnxruntime")
-asking = pytest.importorskip("castwise.graph.onnx_runtimes.__main__")
+asking = pytest.importorskip("castwise.graph.onnx.runtimes.__main__")
 ORT = runtime_named("onnxruntime")
 ASKED = {op for ops in asking.OPS.values() for op in ops.split()} | {"Cast", "Loop"}
 pytestmark = [

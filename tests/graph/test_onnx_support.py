@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from castwise.graph.onnx_support import (
+from castwise.graph.onnx.support import (
     REFERENCE_DIFFERS,
     RUNTIME_DIFFERS,
     cells,

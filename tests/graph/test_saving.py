@@ -20,9 +20,9 @@ from test_random_programs import DIALECTS, INPUTS, PROGRAMS, Step, assert_same, 
 import castwise as cw
 import castwise.array_api as xp
 from castwise.execute.backend import backend_named
-from castwise.graph.layouts import LAYOUTS
-from castwise.graph.onnx_layouts import LAYOUTS as IN_ONNX
-from castwise.graph.saving import VERSION
+from castwise.graph.onnx.layouts import LAYOUTS as IN_ONNX
+from castwise.graph.recording.layouts import LAYOUTS
+from castwise.graph.saving.writing import VERSION
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 OWN = """

@@ -10,8 +10,8 @@ import pytest
 import castwise as cw
 import castwise.array_api as xp
 from castwise.execute.backend import backend_named
-from castwise.graph import simplify
-from castwise.graph.ir import Graph
+from castwise.graph.passes import simplify
+from castwise.graph.program import Graph
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 

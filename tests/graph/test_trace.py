@@ -10,7 +10,7 @@ import pytest
 
 import castwise as cw
 import castwise.array_api as xp
-from castwise.graph.ir import CAST
+from castwise.graph.program import CAST
 
 
 def test_dynamic_equals_static_as_in_seed_000() -> None:

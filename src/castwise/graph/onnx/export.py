@@ -1,0 +1,225 @@
+"""A graph as an ONNX model: every node in standard ops, no promotion left to the runtime."""
+
+from __future__ import annotations
+
+import functools
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import castwise
+from castwise.errors import UsageError
+from castwise.graph.onnx.dtypes import ONNX_NAMES, LackingError, element_type, onnx_package
+from castwise.graph.onnx.layouts import counted, write_layout
+from castwise.graph.onnx.ops import write_op
+from castwise.graph.onnx.runtimes import Runtime, runtime_named
+from castwise.graph.onnx.writer import Value, Writer
+from castwise.graph.pictures.text import node_names
+from castwise.graph.program import CAST, CONSTANT, INPUT, Graph, Node
+from castwise.graph.recording.backend import recording_under
+from castwise.graph.recording.kernels import with_kernels_written_out
+
+OLDEST = 18  # the first opset in which reductions take their axes as an input, and with bits
+
+
+def graph_to_onnx(
+    graph: Graph,
+    path: str | PathLike[str] | None = None,
+    *,
+    opset: int | None = None,
+    runtime: str | None = None,
+) -> Any:
+    """The graph as an onnx.ModelProto, checked, and written to a file where a path is given.
+
+    Raises UsageError where onnx is not installed, or naming all that ONNX, or the runtime the model
+    is for, cannot say.
+    """
+    onnx = onnx_package()
+    target = None if runtime is None else runtime_named(runtime)
+    chosen = _chosen_opset(opset, target)
+    _check_names(graph)
+    graph = with_kernels_written_out(graph, recording_under(graph.dialect))
+    model = _model(graph, _written(graph, Writer(chosen, target)))
+    onnx.checker.check_model(model, full_check=True)
+    if target and runtime_loads(model) is False:
+        raise UsageError(
+            f"the installed {target.name} does not load this model, which is written for its "
+            f"version {target.version}: install that, or a newer one."
+        )
+    if path is not None:
+        Path(path).write_bytes(model.SerializeToString())
+    return model
+
+
+def current_opset() -> int:
+    """The newest opset that onnx knows and, where it is installed, onnxruntime takes."""
+    newest: int = onnx_package().defs.onnx_opset_version()
+    return next((n for n in range(newest, OLDEST, -1) if _is_taken(n)), OLDEST)
+
+
+@functools.cache
+def _is_taken(opset: int) -> bool:
+    """Whether the installed onnxruntime loads models of an opset; true where there is none."""
+    helper = onnx_package().helper
+    x, y = (helper.make_tensor_value_info(name, 1, ()) for name in ("x", "y"))
+    body = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "probe", [x], [y])
+    return runtime_loads(_stamped(body, opset)) is not False
+
+
+def runtime_loads(model: Any) -> bool | None:
+    """Whether the installed onnxruntime has all that a model needs; None where there is none."""
+    try:
+        runtime_session(model)
+    except ImportError:
+        return None
+    except Exception:  # its errors have no other class in common
+        return False
+    return True
+
+
+def runtime_session(model: Any) -> Any:
+    """A session of the installed onnxruntime on the CPU, without its optimisations."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+
+
+def _chosen_opset(opset: int | None, runtime: Runtime | None) -> int:
+    """The opset asked for, or the newest that is known and taken."""
+    newest: int = onnx_package().defs.onnx_opset_version()
+    if opset is None:
+        return min(newest, runtime.opset) if runtime else current_opset()
+    known = f"with {runtime.name} {runtime.version}" if runtime else "with the installed onnx"
+    last = min(newest, runtime.opset) if runtime else newest
+    if not OLDEST <= opset <= last:
+        raise UsageError(f"opset is {OLDEST} to {last} {known}, not {opset}.")
+    return opset
+
+
+def _stamped(body: Any, opset: int) -> Any:
+    """A model of an opset, in the oldest file format that has it."""
+    helper = onnx_package().helper
+    opsets = [helper.make_opsetid("", opset)]
+    return helper.make_model(
+        body,
+        opset_imports=opsets,
+        ir_version=helper.find_min_ir_version_for(opsets),
+        producer_name="castwise",
+        producer_version=castwise.__version__,
+    )
+
+
+def _written(graph: Graph, w: Writer) -> Writer:
+    """All nodes of the graph in ONNX, each under the name it has in the graph's text."""
+    names = node_names(graph)
+    ends = _ends(graph)
+    for name, node in reversed(ends):
+        if node.op not in (INPUT, CONSTANT):
+            names[node] = name
+    values: dict[Node, Value] = {}
+    lacking: dict[str, None] = {}
+    for node in graph.nodes:
+        try:
+            values[node] = _named(w, names[node], node, _value(node, values, w, names[node]))
+        except LackingError as error:
+            if all(source.dtype.name in ONNX_NAMES for source in node.inputs):  # else told before
+                lacking[_told(node, error)] = None
+            values[node] = Value(w, names[node], node.dtype, node.shape)
+    for name, node in ends:
+        if values[node].name != name:  # an input, a constant, or given twice
+            try:
+                _named(w, name, node, w.one_op("Identity", values[node]))
+            except LackingError as error:
+                lacking[_told(node, error)] = None
+    if lacking:
+        raise UsageError("\n".join(["this graph cannot be written in ONNX:", *lacking]))
+    return w
+
+
+def _starts(graph: Graph) -> list[Node]:
+    """The inputs of the model: those of the graph, then its state."""
+    return list(dict.fromkeys([*graph.inputs, *[state.before for state in graph.state]]))
+
+
+def _ends(graph: Graph) -> list[tuple[str, Node]]:
+    """The outputs of the model by name: those of the graph, then the state that is written."""
+    outputs = [(f"out{number}", node) for number, node in enumerate(graph.outputs)]
+    return outputs + [(f"{s.name}_out", s.after) for s in graph.state if s.is_written]
+
+
+def _check_names(graph: Graph) -> None:
+    taken = {name for name, _ in _ends(graph)}
+    for node in _starts(graph):
+        if node.name in taken:
+            raise UsageError(f"the parameter {node.name} has the name of an output: rename it.")
+
+
+def _value(node: Node, values: dict[Node, Value], w: Writer, name: str) -> Value:
+    w.check_dtype(node.dtype)
+    w.prefix, w.first = name, len(w.nodes)
+    given = [values[source] for source in node.inputs]
+    if node.op == INPUT:
+        value = Value(w, node.name, node.dtype, node.shape)
+        for place, size in enumerate(node.shape):
+            if isinstance(size, str):
+                w.sources.setdefault(size, (value, place))
+        return value
+    if node.op == CONSTANT:
+        return w.constant(node.value, node.dtype)
+    if node.op == CAST:
+        return w.cast(given[0], node.dtype)
+    if node.op == "arange":
+        return counted(w, node.dtype, node.shape, node.options)
+    if node.compute is None:
+        return write_layout(node.op, given, node.shape, node.options)
+    if len(node.positional) < len(given) or node.part is not None:
+        raise LackingError(f"ONNX has no op for {node.op}")
+    return w.cast(write_op(node.op, given, node.options), node.dtype)
+
+
+def _told(node: Node, error: LackingError) -> str:
+    where = f"{node.origin}: `{node.origin.text}`: " if node.origin else ""
+    given = ", ".join(source.type for source in node.inputs)
+    what = f"{node.op}({given})" if given else f"{node.name or node.op} {node.type}"
+    return f"- {where}{what}: {error}."
+
+
+def _named(w: Writer, name: str, node: Node, value: Value) -> Value:
+    """The value under the name of its node, if it was written for it.
+
+    Its nodes of ONNX say which op they write, and where it stands in the user's source.
+    """
+    made = w.nodes[w.first :]
+    w.first = len(w.nodes)
+    where = f" at {Path(node.origin.file).name}:{node.origin.line}" if node.origin else ""
+    for written in made:
+        written.input[:] = [name if n == value.name else n for n in written.input]
+        written.output[:] = [name if n == value.name else n for n in written.output]
+        written.name = written.output[0]
+        written.doc_string = f"{node.op}{where}"
+    if not any(name in written.output for written in made):
+        return value
+    return Value(w, name, value.dtype, value.shape, value.number)
+
+
+def _model(graph: Graph, w: Writer) -> Any:
+    helper = onnx_package().helper
+
+    def info(name: str, node: Node) -> Any:
+        return helper.make_tensor_value_info(name, element_type(node.dtype), node.shape)
+
+    body = helper.make_graph(
+        w.nodes,
+        graph.name,
+        [info(node.name, node) for node in _starts(graph)],
+        [info(name, node) for name, node in _ends(graph)],
+        initializer=list(w.constants.values()),
+        doc_string=f"under the promotion rules of {graph.dialect.name}",
+    )
+    return _stamped(body, w.opset)

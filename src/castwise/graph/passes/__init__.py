@@ -1,0 +1,1 @@
+"""From one program to another, or to what can be said of it."""

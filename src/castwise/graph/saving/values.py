@@ -1,0 +1,148 @@
+"""Values in a saved graph: JSON, with a tag for what JSON lacks, such as {"tuple": [1, 2]}."""
+
+from __future__ import annotations
+
+import base64
+import math
+import sys
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
+
+from castwise.errors import UsageError, did_you_mean
+from castwise.execute.backend import backend_named
+from castwise.execute.backends import DEFAULT
+from castwise.graph.program import Given, Place
+from castwise.graph.shapes.sizes import Size
+from castwise.graph.shapes.terms import terms_of, text_of
+from castwise.vocab.dtypes import DTYPES, DType
+from castwise.vocab.live import to_dtype
+
+_DTYPES = {held.name: held for held in DTYPES}
+
+
+def told(value: Any) -> Any:
+    """A value as JSON.
+
+    Raises UsageError where it is nothing that can be saved.
+    """
+    if type(value) in (type(None), bool, int, str):
+        return value
+    if type(value) is float:
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if type(value) is list:
+        return [told(part) for part in value]
+    for kind, (tag, content) in _TOLD.items():
+        if type(value) is kind:
+            return {tag: content(value)}
+    return _told_by_base(value)
+
+
+def _told_by_base(value: Any) -> Any:
+    """What a library has made of a number, an array or a tuple."""
+    import numpy as np
+
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        parts = [told(part) for part in value]
+        return {"named tuple": [type(value).__name__, list(value._fields), parts]}
+    if isinstance(value, np.ndarray):
+        return {"array": _array_told(value)}
+    if isinstance(value, np.generic):
+        return told(value.item())
+    raise UsageError(
+        f"a {type(value).__name__} cannot be saved: in what the traced function returns, and in "
+        "options, stand numbers, texts, lists, tuples and dicts."
+    )
+
+
+def read(said: Any) -> Any:
+    """The value that JSON tells.
+
+    Raises UsageError where it tells none.
+    """
+    if isinstance(said, list):
+        return [read(part) for part in said]
+    if not isinstance(said, dict):
+        return said
+    if len(said) != 1:
+        raise UsageError(f"a value has one tag, not {len(said)}.")
+    tag, content = next(iter(said.items()))
+    if tag not in _READ:
+        raise UsageError(f"a value has the unknown tag {tag[:40]!r}.{did_you_mean(tag, _READ)}")
+    return _READ[tag](content)
+
+
+def read_dtype(name: Any) -> DType:
+    """The dtype of a name, which is written out."""
+    if name in _DTYPES:
+        return _DTYPES[name]
+    raise UsageError(f"unknown dtype {str(name)[:40]!r}.{did_you_mean(str(name), _DTYPES)}")
+
+
+def read_size(size: Any) -> int | Size:
+    """A size: a number from 0 on, or a text."""
+    if isinstance(size, str):
+        found = text_of(terms_of(size))
+        if found == size:
+            return Size(size)
+    elif isinstance(size, int) and not isinstance(size, bool) and size >= 0:
+        return size
+    raise UsageError(f"{str(size)[:40]!r} is no size.")
+
+
+def read_shape(sizes: Any) -> tuple[int | str, ...]:
+    """A shape."""
+    return tuple([read_size(size) for size in sizes])
+
+
+def _array_told(array: Any) -> dict[str, Any]:
+    """An array by its elements' bytes, the lowest first."""
+    held = to_dtype(array.dtype)
+    plain = array.astype(backend_named(DEFAULT).native(held), order="C")
+    laid = plain if sys.byteorder == "little" else plain.byteswap()
+    text = base64.b64encode(laid.tobytes()).decode("ascii")
+    return {"dtype": held.name, "shape": list(array.shape), "base64": text}
+
+
+def _read_array(said: Any) -> Any:
+    import numpy as np
+
+    data = base64.b64decode(said["base64"], validate=True)
+    native = np.dtype(backend_named(DEFAULT).native(read_dtype(said["dtype"])))
+    shape = [int(size) for size in read_shape(said["shape"])]
+    if math.prod(shape) * native.itemsize != len(data):
+        raise UsageError(f"{len(data)} bytes do not fill an array of the shape {shape}.")
+    made = np.frombuffer(data, native).reshape(shape)
+    return made.copy() if sys.byteorder == "little" else made.byteswap()
+
+
+def _read_named_tuple(said: Any) -> Any:
+    name, names, parts = said
+    return namedtuple(name, names)(*read(parts))
+
+
+_TOLD: dict[type, tuple[str, Callable[[Any], Any]]] = {
+    complex: ("complex", lambda z: [repr(z.real), repr(z.imag)]),
+    tuple: ("tuple", lambda parts: [told(part) for part in parts]),
+    dict: ("dict", lambda pairs: [[told(key), told(part)] for key, part in pairs.items()]),
+    slice: ("slice", lambda s: [told(s.start), told(s.stop), told(s.step)]),
+    type(Ellipsis): ("ellipsis", lambda _: None),
+    Size: ("size", str),
+    Given: ("input", lambda given: given.number),
+    Place: ("output", lambda place: place.number),
+    DType: ("dtype", str),
+}
+_READ: dict[str, Callable[[Any], Any]] = {
+    "float": float,
+    "complex": lambda parts: complex(*map(float, parts)),
+    "tuple": lambda parts: tuple([read(part) for part in parts]),
+    "named tuple": _read_named_tuple,
+    "dict": lambda pairs: {read(key): read(part) for key, part in pairs},
+    "slice": lambda parts: slice(*[read(part) for part in parts]),
+    "ellipsis": lambda _: ...,
+    "size": read_size,
+    "input": lambda number: Given(int(number)),
+    "output": lambda number: Place(int(number)),
+    "dtype": read_dtype,
+    "array": _read_array,
+}
