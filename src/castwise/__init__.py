@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from castwise.execute.tensor import asarray as asarray
     from castwise.execute.variable import Variable as Variable
     from castwise.frameworks.implicit_promotion import ImplicitPromotion as ImplicitPromotion
-    from castwise.graph.program import Graph as Graph
-    from castwise.graph.saving.reading import load_graph as load_graph
+    from castwise.graph.graph import Graph as Graph
+    from castwise.graph.graph import load_graph as load_graph
     from castwise.graph.tracing.compile import compile as compile
     from castwise.graph.tracing.trace import trace as trace
     from castwise.report.diff import diff as diff
@@ -92,9 +92,9 @@ _NAMES = {
     "can_cast": "engine.types.can_cast",
     "diff": "report.diff.diff",
     "explain": "engine.explain.explain",
-    "Graph": "graph.program.Graph",
+    "Graph": "graph.graph.Graph",
     "compile": "graph.tracing.compile.compile",
-    "load_graph": "graph.saving.reading.load_graph",
+    "load_graph": "graph.graph.load_graph",
     "promote_types": "engine.types.promote_types",
     "resolve": "engine.ask.resolve",
     "result_type": "engine.types.result_type",

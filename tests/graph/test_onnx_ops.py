@@ -18,14 +18,14 @@ from onnx_judges import (
 )
 
 from castwise.errors import UsageError
-from castwise.graph.onnx.export import current_opset
+from castwise.graph.onnx.export import current_opset, program_to_onnx
 from castwise.graph.onnx.support import (
     REFERENCE_DIFFERS,
     RUNTIME_DIFFERS,
     cells,
     computing_ops,
     needed_options,
-    one_op_graph,
+    one_op_program,
     support,
 )
 from castwise.vocab.architecture import architecture
@@ -46,23 +46,23 @@ def written(name: str) -> list[DType]:
     return found
 
 
-def graph_and_arrays(name: str, held: DType, outside: DType | None = None) -> Any:
+def program_and_arrays(name: str, held: DType, outside: DType | None = None) -> Any:
     arrays = arrays_for(name, held)
     shapes = tuple([array.shape for array in arrays])
-    graph = one_op_graph(name, held, shapes, needed_options(name), outside)
+    program = one_op_program(name, held, shapes, needed_options(name), outside)
     if outside:
         arrays = [array if array.dtype == bool else cast(array, outside) for array in arrays]
-    return graph, arrays
+    return program, arrays
 
 
 @pytest.mark.parametrize("name", computing_ops())
 def test_the_reference_evaluator_agrees(name: str) -> None:
     differing = {}
     for held in written(name):
-        graph, arrays = graph_and_arrays(name, held)
-        model = graph.to_onnx(opset=OPSETS.get(held.name, 26))
+        program, arrays = program_and_arrays(name, held)
+        model = program_to_onnx(program, opset=OPSETS.get(held.name, 26))
         found = np.asarray(by_reference(model, arrays)[0])
-        apart = difference(name, held, own_result(graph, arrays), found, arrays)
+        apart = difference(name, held, own_result(program, arrays), found, arrays)
         if apart:
             differing[(name, held.name)] = apart
     assert set(differing) == {key for key in REFERENCE_DIFFERS if key[0] == name}, differing
@@ -77,12 +77,12 @@ def test_the_runtime_agrees_where_it_has_kernels(name: str) -> None:
     for held in written(name):
         if held.kind == "complex" or held.name in OPSETS:  # of which it has nothing at all
             continue
-        graph, arrays = graph_and_arrays(name, held, outside_of(held))
-        session = runtime_session(graph.to_onnx(opset=26))
+        program, arrays = program_and_arrays(name, held, outside_of(held))
+        session = runtime_session(program_to_onnx(program, opset=26))
         if session is None:
             continue
         found = by_runtime(session, arrays)[0]
-        apart = difference(name, held, own_result(graph, arrays), found, arrays)
+        apart = difference(name, held, own_result(program, arrays), found, arrays)
         if apart:
             differing[(name, held.name)] = apart
     expected = {key for key in (*RUNTIME_DIFFERS, *ON_PROCESSORS) if key[0] == name}
@@ -93,7 +93,7 @@ def test_what_is_not_written_says_so() -> None:
     for name, held in cells():
         found = support(name, held, 26)
         if found.how == "none":
-            graph, _ = graph_and_arrays(name, held)
+            program, _ = program_and_arrays(name, held)
             with pytest.raises(UsageError, match="cannot be written in ONNX") as caught:
-                graph.to_onnx(opset=26)
+                program_to_onnx(program, opset=26)
             assert held.name in str(caught.value)

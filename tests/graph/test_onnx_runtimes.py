@@ -16,9 +16,15 @@ from test_random_programs import DIALECTS, INPUTS, PROGRAMS, Step, assert_same, 
 import castwise as cw
 import castwise.array_api as xp
 from castwise.graph.onnx.dtypes import ONNX_NAMES
-from castwise.graph.onnx.export import runtime_session
+from castwise.graph.onnx.export import program_to_onnx, runtime_session
 from castwise.graph.onnx.runtimes import runtime_named
-from castwise.graph.onnx.support import cells, computing_ops, needed_options, one_op_graph, support
+from castwise.graph.onnx.support import (
+    cells,
+    computing_ops,
+    needed_options,
+    one_op_program,
+    support,
+)
 from castwise.vocab.architecture import architecture
 from castwise.vocab.dtypes import DType, dtype
 
@@ -51,17 +57,17 @@ def test_every_op_loads_and_agrees(name: str) -> None:
     for held in told(name):
         arrays, outside = arrays_for(name, held), outside_of(held)
         shapes = tuple([array.shape for array in arrays])
-        graph = one_op_graph(name, held, shapes, needed_options(name), outside)
+        program = one_op_program(name, held, shapes, needed_options(name), outside)
         if outside:
             arrays = [array if array.dtype == bool else cast(array, outside) for array in arrays]
         if (name, held.name) in NOT_TOLD:
             with pytest.raises(cw.UsageError, match="onnxruntime has no kernel for"):
-                graph.to_onnx(runtime="onnxruntime")
+                program_to_onnx(program, runtime="onnxruntime")
             continue
-        model = graph.to_onnx(runtime="onnxruntime")
+        model = program_to_onnx(program, runtime="onnxruntime")
         assert {node.op_type for node in model.graph.node} <= ASKED
         found = by_runtime(runtime_session(model), arrays)[0]
-        apart = difference(name, held, own_result(graph, arrays), found, arrays)
+        apart = difference(name, held, own_result(program, arrays), found, arrays)
         if apart:
             differing[held.name] = apart
     assert not differing

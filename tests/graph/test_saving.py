@@ -21,7 +21,7 @@ import castwise as cw
 import castwise.array_api as xp
 from castwise.execute.backend import backend_named
 from castwise.graph.onnx.layouts import LAYOUTS as IN_ONNX
-from castwise.graph.recording.layouts import LAYOUTS
+from castwise.graph.recording.layouts import LAYOUT_OPS
 from castwise.graph.saving.writing import VERSION
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -231,7 +231,7 @@ def test_what_cannot_be_saved_says_so(tmp_path: Path) -> None:
 
 
 def test_every_layout_is_known_and_written_in_onnx() -> None:
-    assert set(LAYOUTS) == {*IN_ONNX, "arange"}
+    assert set(LAYOUT_OPS) == {*IN_ONNX, "arange"}
 
 
 # What is wrong in a file, by the way to it.

@@ -11,7 +11,6 @@ import castwise as cw
 import castwise.array_api as xp
 from castwise.execute.backend import backend_named
 from castwise.graph.passes import simplify
-from castwise.graph.program import Graph
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 
@@ -58,7 +57,7 @@ def assert_same_bits(got: Any, expected: Any) -> None:
         )
 
 
-def shortened(source: DType) -> list[tuple[Graph, Graph]]:
+def shortened(source: DType) -> list[tuple[cw.Graph, cw.Graph]]:
     """The graphs of all chains source -> a -> b that a rule shortens, before and after."""
     found = []
     for middle in HELD:

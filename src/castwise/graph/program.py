@@ -1,36 +1,23 @@
-"""The graph: nodes with a dtype and a shape each, in the order they were computed."""
+"""A program: nodes with a dtype and a shape each, in the order they were computed.
+
+Everything else in this folder reads programs, or makes one of another.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from castwise.engine.decision import Cast, Decision
+from castwise.execute.tensor import Tensor
+from castwise.graph.source_lines import SourceLine
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
-
-if TYPE_CHECKING:  # they read this module
-    from castwise.execute.tensor import Tensor
-    from castwise.graph.passes.redialect import Redialect
-    from castwise.graph.passes.simplify import Simplification
 
 Shape = tuple["int | str", ...]
 
 INPUT, CONSTANT, CAST = "input", "constant", "cast"
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where in the user's source a node came from."""
-
-    file: str
-    line: int
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +38,7 @@ class Node:
     options: Mapping[str, Any] = field(default_factory=dict)
     value: Any = None  # of a constant: a number or a NumPy array
     name: str = ""  # of an input
-    origin: Origin | None = None
+    origin: SourceLine | None = None
     cast: Cast | None = None  # of a cast: why, with its hazards; None for one the user wrote
     compute: DType | None = None  # of an op: the dtype it computes in, which its inputs have
     part: int | None = None  # of a function with several results: which one
@@ -116,15 +103,8 @@ class Call:
     result: Shape
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an output stands in what the function returned."""
-
-    number: int
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Graph:
+class Program:
     """A program in which every cast is written down.
 
     `nodes` are in an order in which they can be computed; `structure` puts the outputs back into
@@ -137,9 +117,9 @@ class Graph:
     outputs: tuple[Node, ...]
     structure: Any = None
     state: tuple[State, ...] = ()
-    calls: tuple[Call, ...] = ()  # what its program asks the dialect, in order
-    # Of a simplified graph: the one it was made from, in which every op has its decision.
-    traced: Graph | None = None
+    calls: tuple[Call, ...] = ()  # what it asks its dialect, in order
+    # Of a simplified program: the one it was made from, in which every op has its decision.
+    traced: Program | None = None
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -152,102 +132,8 @@ class Graph:
         """The casts, implicit and explicit."""
         return tuple(node for node in self.nodes if node.op == CAST)
 
-    def text(self, *, shows_origins: bool = True) -> str:
-        """The graph, one typed line a node, with each cast and where it came from."""
-        from castwise.graph.pictures.text import graph_text  # it reads this module
 
-        return graph_text(self, shows_origins=shows_origins)
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def __repr__(self) -> str:
-        given = ", ".join(f"{node.name}: {node.type}" for node in self.inputs)
-        counts = f"{len(self.nodes)} nodes, {len(self.casts)} casts"
-        return f"<Graph {self.name}({given}) under {self.dialect.name}: {counts}>"
-
-    def simplify(self) -> Simplification:
-        """The graph with fewer casts and the same values, and a report of what it saved."""
-        from castwise.graph.passes.simplify import simplify
-
-        return simplify(self)
-
-    def redialect(self, dialect: str | Dialect) -> Redialect:
-        """What would change dtype, need a cast or be refused under another dialect."""
-        from castwise.graph.passes.redialect import redialect
-
-        return redialect(self, dialect)
-
-    def preserve(self, dialect: str | Dialect) -> Graph:
-        """The graph under another dialect, with the explicit casts that keep its meaning.
-
-        Raises PromotionError where an op has no equal there.
-        """
-        from castwise.graph.passes.redialect import preserve
-
-        return preserve(self, dialect)
-
-    def to_dot(self) -> str:
-        """The graph for Graphviz, with its casts coloured by hazard."""
-        from castwise.graph.pictures.dot import graph_dot
-
-        return graph_dot(self)
-
-    def to_svg(self) -> str:
-        """The graph as an SVG picture, with its casts coloured by hazard."""
-        from castwise.graph.pictures.svg import graph_svg
-
-        return graph_svg(self)
-
-    def _repr_svg_(self) -> str:
-        return self.to_svg()
-
-    def __call__(self, *arrays: Any, backend: str | None = None, **named: Any) -> Any:
-        """Runs the graph on arrays of any backend, in order or by name; returns Tensors.
-
-        Its state is read from the tensors it belongs to, and written once all is computed.
-
-        Raises UsageError where an array, or a state, is not what the function was traced with.
-        """
-        from castwise.graph.running.run import arranged, run_graph  # it reads this module
-
-        return run_graph(self, arranged(self, arrays, named), backend)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Writes the graph to a file, from which `load_graph` reads it again: JSON, with all that
-        the graph knows, its constants and the values of its state as they are now.
-
-        Raises UsageError where it holds something that a file cannot.
-        """
-        from castwise.graph.saving.writing import save_graph  # it reads this module
-
-        save_graph(self, path)
-
-    def to_onnx(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        opset: int | None = None,
-        runtime: str | None = None,
-    ) -> Any:
-        """The graph as an onnx.ModelProto in standard ops, written to a file where a path is given.
-
-        `opset` is the newest that onnx knows and an installed onnxruntime takes, unless given.
-        `runtime="onnxruntime"` writes a model that this runtime has all kernels for: what it lacks
-        is computed in a wider dtype or by other ops, to the same values.
-
-        Raises UsageError naming each op and dtype that ONNX, or the runtime, cannot say, and where
-        it stands.
-        """
-        from castwise.graph.onnx.export import graph_to_onnx  # it reads this module
-
-        return graph_to_onnx(self, path, opset=opset, runtime=runtime)
-
-
-def sequence_like(sequence: Any, parts: list[Any]) -> Any:
-    """A list, tuple or named tuple of other parts."""
-    kind = type(sequence)
-    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+P = TypeVar("P", bound=Program)
 
 
 def given_numbers(option: Any) -> set[int]:
@@ -289,14 +175,14 @@ def in_order(
     return list(found.values())
 
 
-def rebuilt(graph: Graph, remade: Callable[[Node, tuple[Node, ...]], Node]) -> Graph:
-    """The graph with each node made anew, from itself and its new inputs."""
+def rebuilt(program: P, remade: Callable[[Node, tuple[Node, ...]], Node]) -> P:
+    """A program of the same class with each node made anew, from itself and its new inputs."""
     new: dict[Node, Node] = {}
-    for node in graph.nodes:
+    for node in program.nodes:
         made = remade(node, tuple([new[source] for source in node.inputs]))
         operands = tuple([new.get(operand, operand) for operand in made.operands])
         new[node] = made if made.operands == operands else replace(made, operands=operands)
-    inputs = tuple([new[node] for node in graph.inputs])
-    outputs = tuple([new[node] for node in graph.outputs])
-    state = tuple([State(new[s.before], new[s.after], s.tensor) for s in graph.state])
-    return replace(graph, inputs=inputs, outputs=outputs, state=state)
+    inputs = tuple([new[node] for node in program.inputs])
+    outputs = tuple([new[node] for node in program.outputs])
+    state = tuple([State(new[s.before], new[s.after], s.tensor) for s in program.state])
+    return replace(program, inputs=inputs, outputs=outputs, state=state)

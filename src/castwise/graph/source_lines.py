@@ -1,18 +1,29 @@
-"""Where in the user's source something stands that runs now."""
+"""Lines of the user's source: where a node came from, and what runs now."""
 
 from __future__ import annotations
 
 import linecache
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-
-from castwise.graph.program import Origin
 
 _PACKAGE = str(Path(__file__).parents[1])
 
 
-def user_origin() -> Origin | None:
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of the user's source, from which a node came."""
+
+    file: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def user_line() -> SourceLine | None:
     """The line of the user's own code that runs now: the first frame outside castwise."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_between(frame):
@@ -20,7 +31,7 @@ def user_origin() -> Origin | None:
     if frame is None:
         return None
     file, line = frame.f_code.co_filename, frame.f_lineno
-    return Origin(file, line, linecache.getline(file, line).strip())
+    return SourceLine(file, line, linecache.getline(file, line).strip())
 
 
 def _is_between(frame: FrameType) -> bool:
@@ -31,7 +42,7 @@ def _is_between(frame: FrameType) -> bool:
 
 def user_place() -> str:
     """That line in words: its file, its number and what it says."""
-    origin = user_origin()
-    if origin is None:
+    line = user_line()
+    if line is None:
         return "here"
-    return f"{origin}: `{origin.text}`" if origin.text else str(origin)
+    return f"{line}: `{line.text}`" if line.text else str(line)

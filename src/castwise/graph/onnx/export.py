@@ -1,4 +1,4 @@
-"""A graph as an ONNX model: every node in standard ops, no promotion left to the runtime."""
+"""A program as an ONNX model: every node in standard ops, no promotion left to the runtime."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ from typing import Any
 
 import castwise
 from castwise.errors import UsageError
+from castwise.graph.node_names import node_names
 from castwise.graph.onnx.dtypes import ONNX_NAMES, LackingError, element_type, onnx_package
 from castwise.graph.onnx.layouts import counted, write_layout
 from castwise.graph.onnx.ops import write_op
 from castwise.graph.onnx.runtimes import Runtime, runtime_named
 from castwise.graph.onnx.writer import Value, Writer
-from castwise.graph.pictures.text import node_names
-from castwise.graph.program import CAST, CONSTANT, INPUT, Graph, Node
-from castwise.graph.recording.backend import recording_under
-from castwise.graph.recording.kernels import with_kernels_written_out
+from castwise.graph.passes.kernels import with_kernels_written_out
+from castwise.graph.program import CAST, CONSTANT, INPUT, Node, Program
 
 OLDEST = 18  # the first opset in which reductions take their axes as an input, and with bits
 
 
-def graph_to_onnx(
-    graph: Graph,
+def program_to_onnx(
+    program: Program,
     path: str | PathLike[str] | None = None,
     *,
     opset: int | None = None,
     runtime: str | None = None,
 ) -> Any:
-    """The graph as an onnx.ModelProto, checked, and written to a file where a path is given.
+    """The program as an onnx.ModelProto, checked, and written to a file where a path is given.
 
     Raises UsageError where onnx is not installed, or naming all that ONNX, or the runtime the model
     is for, cannot say.
@@ -37,9 +36,9 @@ def graph_to_onnx(
     onnx = onnx_package()
     target = None if runtime is None else runtime_named(runtime)
     chosen = _chosen_opset(opset, target)
-    _check_names(graph)
-    graph = with_kernels_written_out(graph, recording_under(graph.dialect))
-    model = _model(graph, _written(graph, Writer(chosen, target)))
+    _check_names(program)
+    program = with_kernels_written_out(program)
+    model = _model(program, _written(program, Writer(chosen, target)))
     onnx.checker.check_model(model, full_check=True)
     if target and runtime_loads(model) is False:
         raise UsageError(
@@ -115,16 +114,16 @@ def _stamped(body: Any, opset: int) -> Any:
     )
 
 
-def _written(graph: Graph, w: Writer) -> Writer:
-    """All nodes of the graph in ONNX, each under the name it has in the graph's text."""
-    names = node_names(graph)
-    ends = _ends(graph)
+def _written(program: Program, w: Writer) -> Writer:
+    """All nodes of the program in ONNX, each under the name it has in the program's text."""
+    names = node_names(program)
+    ends = _ends(program)
     for name, node in reversed(ends):
         if node.op not in (INPUT, CONSTANT):
             names[node] = name
     values: dict[Node, Value] = {}
     lacking: dict[str, None] = {}
-    for node in graph.nodes:
+    for node in program.nodes:
         try:
             values[node] = _named(w, names[node], node, _value(node, values, w, names[node]))
         except LackingError as error:
@@ -142,20 +141,20 @@ def _written(graph: Graph, w: Writer) -> Writer:
     return w
 
 
-def _starts(graph: Graph) -> list[Node]:
-    """The inputs of the model: those of the graph, then its state."""
-    return list(dict.fromkeys([*graph.inputs, *[state.before for state in graph.state]]))
+def _starts(program: Program) -> list[Node]:
+    """The inputs of the model: those of the program, then its state."""
+    return list(dict.fromkeys([*program.inputs, *[state.before for state in program.state]]))
 
 
-def _ends(graph: Graph) -> list[tuple[str, Node]]:
-    """The outputs of the model by name: those of the graph, then the state that is written."""
-    outputs = [(f"out{number}", node) for number, node in enumerate(graph.outputs)]
-    return outputs + [(f"{s.name}_out", s.after) for s in graph.state if s.is_written]
+def _ends(program: Program) -> list[tuple[str, Node]]:
+    """The outputs of the model by name: those of the program, then the state that is written."""
+    outputs = [(f"out{number}", node) for number, node in enumerate(program.outputs)]
+    return outputs + [(f"{s.name}_out", s.after) for s in program.state if s.is_written]
 
 
-def _check_names(graph: Graph) -> None:
-    taken = {name for name, _ in _ends(graph)}
-    for node in _starts(graph):
+def _check_names(program: Program) -> None:
+    taken = {name for name, _ in _ends(program)}
+    for node in _starts(program):
         if node.name in taken:
             raise UsageError(f"the parameter {node.name} has the name of an output: rename it.")
 
@@ -208,7 +207,7 @@ def _named(w: Writer, name: str, node: Node, value: Value) -> Value:
     return Value(w, name, value.dtype, value.shape, value.number)
 
 
-def _model(graph: Graph, w: Writer) -> Any:
+def _model(program: Program, w: Writer) -> Any:
     helper = onnx_package().helper
 
     def info(name: str, node: Node) -> Any:
@@ -216,10 +215,10 @@ def _model(graph: Graph, w: Writer) -> Any:
 
     body = helper.make_graph(
         w.nodes,
-        graph.name,
-        [info(node.name, node) for node in _starts(graph)],
-        [info(name, node) for name, node in _ends(graph)],
+        program.name,
+        [info(node.name, node) for node in _starts(program)],
+        [info(name, node) for name, node in _ends(program)],
         initializer=list(w.constants.values()),
-        doc_string=f"under the promotion rules of {graph.dialect.name}",
+        doc_string=f"under the promotion rules of {program.dialect.name}",
     )
     return _stamped(body, w.opset)

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from castwise.graph.onnx.dtypes import ONNX_NAMES, LackingError
-from castwise.graph.onnx.export import runtime_loads
+from castwise.graph.onnx.export import program_to_onnx, runtime_loads
 from castwise.graph.onnx.ops import write_op
 from castwise.graph.onnx.writer import Value, Writer
-from castwise.graph.program import CAST, INPUT, Graph, Node, Place, Shape
+from castwise.graph.program import CAST, INPUT, Node, Program, Shape
 from castwise.graph.recording.arrays import Traced
 from castwise.graph.recording.backend import recording_under
+from castwise.graph.structure import Slot
 from castwise.rules.default import to_dialect
 from castwise.vocab.dtypes import DTYPES, DType, dtype, dtypes_of
 from castwise.vocab.ops import OPS, op
@@ -20,14 +21,14 @@ from castwise.vocab.ops import OPS, op
 _NAMES = ("x", "y", "z")
 
 
-def one_op_graph(
+def one_op_program(
     name: str,
     held: DType,
     shapes: tuple[Shape, ...],
     options: Mapping[str, Any] | None = None,
     outside: DType | None = None,
-) -> Graph:
-    """A graph of one op computed in a dtype; `outside` is that of its inputs and its result.
+) -> Program:
+    """A program of one op computed in a dtype; `outside` is that of its inputs and its result.
 
     Between that and the op's own dtype stand casts, so that a runtime that cannot be given arrays
     of a dtype can be asked for it all the same.
@@ -46,7 +47,7 @@ def one_op_graph(
     made = function(arrays, **said) if row.family == "joining" else function(*arrays, **said)
     node = replace(made.node, origin=None)
     result = _cast(node, outside) if outside and node.dtype is held else node
-    return Graph(name, dialect, tuple(inputs), (result,), Place(0))
+    return Program(name, dialect, tuple(inputs), (result,), Slot(0))
 
 
 def _cast(node: Node, held: DType) -> Node:
@@ -87,8 +88,8 @@ def cells() -> Iterator[tuple[str, DType]]:
 def support(name: str, held: DType, opset: int, *, asks_runtime: bool = False) -> Support:
     """How an op is written for a dtype in an opset."""
     shape: Shape = (3, 3)  # of which there is a cross product, too
-    graph = one_op_graph(name, held, (shape,) * count_of_operands(name), needed_options(name))
-    node = graph.outputs[0]
+    program = one_op_program(name, held, (shape,) * count_of_operands(name), needed_options(name))
+    node = program.outputs[0]
     w = Writer(opset)
     given = [Value(w, source.name, source.dtype, source.shape) for source in node.inputs]
     try:
@@ -96,7 +97,7 @@ def support(name: str, held: DType, opset: int, *, asks_runtime: bool = False) -
     except LackingError as error:
         return Support(name, held, "none", why=str(error))
     ops = [written.op_type for written in w.nodes if written.op_type != "Cast"]
-    runs = asks_runtime and bool(runtime_loads(graph.to_onnx(opset=opset)))
+    runs = asks_runtime and bool(runtime_loads(program_to_onnx(program, opset=opset)))
     return Support(name, held, "composed" if len(ops) > 1 else "one op", w.has_widened, runs)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castwise.graph.program import Graph, Node
+from castwise.graph.program import Node, Program
 from castwise.graph.shapes.arithmetic import size_of
 from castwise.graph.shapes.terms import Terms, product_text, terms_of
 
@@ -42,9 +42,9 @@ def bytes_of(node: Node) -> Amount:
     return Amount(terms_of(size_of((node.dtype.itemsize, *node.shape))))
 
 
-def cast_bytes(graph: Graph) -> Amount:
-    """The bytes that the casts of a graph write."""
+def cast_bytes(program: Program) -> Amount:
+    """The bytes that the casts of a program write."""
     total: Terms = Terms()
-    for node in graph.casts:
+    for node in program.casts:
         total.update(bytes_of(node)._terms)
     return Amount(total)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Generic
 
 from castwise.graph.passes.amounts import Amount, cast_bytes
-from castwise.graph.program import CAST, Graph, Node, rebuilt
+from castwise.graph.program import CAST, Node, P, Program, rebuilt
 from castwise.graph.shapes.arithmetic import size_of
 
 Rewrite = Callable[[Node, "Uses"], "Node | None"]
@@ -88,11 +89,11 @@ RULES: tuple[Rewrite, ...] = (
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Simplification:
-    """A simplified graph, and what it saved."""
+class Simplification(Generic[P]):
+    """A simplified program, and what it saved."""
 
-    before: Graph
-    graph: Graph
+    before: P
+    graph: P
     applied: Counter[str]  # how often each rule was
 
     @property
@@ -113,30 +114,30 @@ class Simplification:
     __repr__ = __str__
 
 
-def simplify(graph: Graph) -> Simplification:
-    """The graph after every rule that applies, until none does."""
+def simplify(program: P) -> Simplification[P]:
+    """The program after every rule that applies, until none does."""
     applied: Counter[str] = Counter()
-    current = _without_decisions(graph)
+    current = _without_decisions(program)
     while True:
         changes = sum(applied.values())
         current = _pass(_shared(current, applied), applied)
         if sum(applied.values()) == changes:
-            return Simplification(graph, current, applied)
+            return Simplification(program, current, applied)
 
 
-def _without_decisions(graph: Graph) -> Graph:
-    """The graph with a link to the one that was traced in place of its decisions: what an op was
+def _without_decisions(program: P) -> P:
+    """The program with a link to the one that was traced in place of its decisions: what an op was
     written with may be gone once casts are."""
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
         return replace(node, inputs=inputs, decision=None, operands=())
 
-    return replace(rebuilt(graph, remade), traced=graph.traced or graph)
+    return replace(rebuilt(program, remade), traced=program.traced or program)
 
 
-def _pass(graph: Graph, applied: Counter[str]) -> Graph:
+def _pass(program: P, applied: Counter[str]) -> P:
     """Each rule tried once on each node."""
-    uses = _uses(graph)
+    uses = _uses(program)
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
         same = all(new is old for new, old in zip(inputs, node.inputs, strict=True))
@@ -152,18 +153,18 @@ def _pass(graph: Graph, applied: Counter[str]) -> Graph:
                 return found
         return current
 
-    return rebuilt(graph, remade)
+    return rebuilt(program, remade)
 
 
-def _uses(graph: Graph) -> Uses:
+def _uses(program: Program) -> Uses:
     """How many nodes, outputs and states take each node."""
-    uses: Uses = Counter([*graph.outputs, *[state.after for state in graph.state]])
-    for node in graph.nodes:
+    uses: Uses = Counter([*program.outputs, *[state.after for state in program.state]])
+    for node in program.nodes:
         uses.update(node.inputs)
     return uses
 
 
-def _shared(graph: Graph, applied: Counter[str]) -> Graph:
+def _shared(program: P, applied: Counter[str]) -> P:
     """Casts of one value to one dtype become one."""
     known: dict[tuple[object, ...], Node] = {}
 
@@ -176,4 +177,4 @@ def _shared(graph: Graph, applied: Counter[str]) -> Graph:
             applied["share_repeated_casts"] += 1
         return first
 
-    return rebuilt(graph, remade)
+    return rebuilt(program, remade)

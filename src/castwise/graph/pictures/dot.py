@@ -1,24 +1,24 @@
-"""A graph for Graphviz, with casts coloured by what they may cost."""
+"""A program for Graphviz, with casts coloured by what they may cost."""
 
 from __future__ import annotations
 
 from castwise.drawing.shades import shade
-from castwise.graph.pictures.labels import cast_colour, graph_labels
-from castwise.graph.program import CAST, Graph, Node
+from castwise.graph.pictures.labels import cast_colour, program_labels
+from castwise.graph.program import CAST, Node, Program
 
 
-def graph_dot(graph: Graph) -> str:
-    """The graph in the DOT language."""
-    labels = graph_labels(graph)
-    places = {node: f"n{n}" for n, node in enumerate(graph.nodes)}
-    lines = [f'digraph "{graph.name}" {{', "  rankdir=TB;"]
+def program_dot(program: Program) -> str:
+    """The program in the DOT language."""
+    labels = program_labels(program)
+    places = {node: f"n{n}" for n, node in enumerate(program.nodes)}
+    lines = [f'digraph "{program.name}" {{', "  rankdir=TB;"]
     lines.append('  node [shape=box, style="rounded,filled", fontname="monospace"];')
     for node, place in places.items():
         label = "\\n".join(line.replace('"', '\\"') for line in labels[node])
         lines.append(f'  {place} [label="{label}", {_look(node)}];')
     for node, place in places.items():
         lines += [f"  {places[source]} -> {place};" for source in node.inputs]
-    for n, node in enumerate(graph.outputs):
+    for n, node in enumerate(program.outputs):
         lines.append(f'  out{n} [shape=plaintext, style="", label="out{n}"];')
         lines.append(f"  {places[node]} -> out{n};")
     return "\n".join([*lines, "}"])

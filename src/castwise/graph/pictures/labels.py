@@ -1,9 +1,9 @@
-"""What the boxes of a graph's picture say, and the colours of its casts."""
+"""What the boxes of a program's picture say, and the colours of its casts."""
 
 from __future__ import annotations
 
-from castwise.graph.pictures.text import node_names
-from castwise.graph.program import CAST, CONSTANT, INPUT, Graph, Node, with_given
+from castwise.graph.node_names import node_names
+from castwise.graph.program import CAST, CONSTANT, INPUT, Node, Program, with_given
 from castwise.graph.shapes.indexing import key_text
 
 # The worst hazard of a cast decides: fill and line, from values that change to memory alone.
@@ -32,13 +32,13 @@ def cast_colour(node: Node) -> tuple[str, str]:
     return next((colours for hazard, colours in _COLOURS.items() if hazard in hazards), _EXACT)
 
 
-def graph_labels(graph: Graph) -> dict[Node, list[str]]:
+def program_labels(program: Program) -> dict[Node, list[str]]:
     """The lines in each node's box; state says so where it comes in and where it goes."""
-    names = node_names(graph)
-    labels = {node: _label_lines(node, names) for node in graph.nodes}
-    for state in graph.state:
+    names = node_names(program)
+    labels = {node: _label_lines(node, names) for node in program.nodes}
+    for state in program.state:
         labels[state.before][0] = f"state {state.name}"
-    for state in graph.state:
+    for state in program.state:
         if state.is_written:
             labels[state.after].append(f"written to {state.name}")
     return labels

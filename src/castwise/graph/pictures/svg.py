@@ -1,4 +1,4 @@
-"""A graph as an SVG picture: values flow downwards, casts stand out by what they may cost."""
+"""A program as an SVG picture: values flow downwards, casts stand out by what they may cost."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from castwise.drawing.shades import FAINT, INK, shade
 from castwise.drawing.svg import svg_box, svg_document, svg_text, text_width
-from castwise.graph.pictures.labels import LEGEND, cast_colour, graph_labels
-from castwise.graph.program import CAST, CONSTANT, Graph, Node
+from castwise.graph.pictures.labels import LEGEND, cast_colour, program_labels
+from castwise.graph.program import CAST, CONSTANT, Node, Program
 
 _MARGIN = 24
 _TOP = 60
@@ -22,14 +22,14 @@ _PASSES = 12  # over the layers, down and up
 
 
 @dataclass(slots=True, eq=False)
-class _Spot:
+class _Box:
     """A node's place in the picture, or, without lines, where an arrow passes a layer."""
 
     layer: int
     lines: list[str]
     middle: float = 0
     top: float = 0
-    near: list[_Spot] = field(default_factory=list)  # those it has an arrow from or to
+    near: list[_Box] = field(default_factory=list)  # those it has an arrow from or to
 
     @property
     def width(self) -> float:
@@ -40,43 +40,43 @@ class _Spot:
         return 12 + _LINE * len(self.lines) if self.lines else 0
 
 
-def graph_svg(graph: Graph) -> str:
-    """The graph as an SVG picture, with a legend of the casts' colours."""
-    boxes = _boxes(graph)
+def program_svg(program: Program) -> str:
+    """The program as an SVG picture, with a legend of the casts' colours."""
+    boxes = _boxes(program)
     routes = [_route(boxes[source], boxes[node]) for node in boxes for source in node.inputs]
     layers = _layers(boxes, routes)
     _arrange(layers)
     right, bottom = _place(layers)
-    count = len(graph.casts)
-    title = f"{graph.name} under {graph.dialect.name}: {count} cast{'s' * (count != 1)}"
+    count = len(program.casts)
+    title = f"{program.name} under {program.dialect.name}: {count} cast{'s' * (count != 1)}"
     parts = [
         svg_text(_MARGIN, 32, title, f'font-size="16" font-weight="600" fill="{INK}"'),
         f'<g fill="none" stroke="{FAINT}" stroke-width="1.3">',
         *[_arrow(route) for route in routes],
         "</g>",
-        *[part for node, box in boxes.items() for part in _drawn(node, box, graph)],
+        *[part for node, box in boxes.items() for part in _drawn(node, box, program)],
         *_legend(bottom + 12),
     ]
     return svg_document(max(right + _MARGIN, _NARROWEST), bottom + 30 + _MARGIN, parts)
 
 
-def _boxes(graph: Graph) -> dict[Node, _Spot]:
+def _boxes(program: Program) -> dict[Node, _Box]:
     """Each node in a layer below all it needs, and constants just above their first use."""
-    labels = graph_labels(graph)
-    boxes: dict[Node, _Spot] = {}
-    for node in graph.nodes:
+    labels = program_labels(program)
+    boxes: dict[Node, _Box] = {}
+    for node in program.nodes:
         above = [boxes[source].layer for source in node.inputs]
-        boxes[node] = _Spot(1 + max(above) if above else 0, labels[node])
-    for node in reversed(graph.nodes):
-        users = [boxes[other].layer for other in graph.nodes if node in other.inputs]
+        boxes[node] = _Box(1 + max(above) if above else 0, labels[node])
+    for node in reversed(program.nodes):
+        users = [boxes[other].layer for other in program.nodes if node in other.inputs]
         if users and node.op == CONSTANT:
             boxes[node].layer = min(users) - 1
     return boxes
 
 
-def _route(source: _Spot, target: _Spot) -> list[_Spot]:
+def _route(source: _Box, target: _Box) -> list[_Box]:
     """The spots an arrow goes through, one a layer."""
-    between = [_Spot(layer, []) for layer in range(source.layer + 1, target.layer)]
+    between = [_Box(layer, []) for layer in range(source.layer + 1, target.layer)]
     route = [source, *between, target]
     for one, other in itertools.pairwise(route):
         one.near.append(other)
@@ -84,15 +84,15 @@ def _route(source: _Spot, target: _Spot) -> list[_Spot]:
     return route
 
 
-def _layers(boxes: dict[Node, _Spot], routes: list[list[_Spot]]) -> list[list[_Spot]]:
+def _layers(boxes: dict[Node, _Box], routes: list[list[_Box]]) -> list[list[_Box]]:
     spots = [*boxes.values(), *[spot for route in routes for spot in route[1:-1]]]
-    layers: list[list[_Spot]] = [[] for _ in range(1 + max(spot.layer for spot in spots))]
+    layers: list[list[_Box]] = [[] for _ in range(1 + max(spot.layer for spot in spots))]
     for spot in spots:
         layers[spot.layer].append(spot)
     return layers
 
 
-def _arrange(layers: list[list[_Spot]]) -> None:
+def _arrange(layers: list[list[_Box]]) -> None:
     """Brings each spot as near as may be to those it has arrows from and to."""
     for layer in layers:
         _spread(layer, [0.0] * len(layer))
@@ -103,7 +103,7 @@ def _arrange(layers: list[list[_Spot]]) -> None:
             _spread(layer, [wanted[id(spot)] for spot in layer])
 
 
-def _spread(layer: list[_Spot], wanted: list[float]) -> None:
+def _spread(layer: list[_Box], wanted: list[float]) -> None:
     """Puts spots side by side without overlap, in the mean where they are wanted."""
     edge, moved = -math.inf, 0.0
     for spot, middle in zip(layer, wanted, strict=True):
@@ -118,7 +118,7 @@ def _mean(values: list[float], otherwise: float) -> float:
     return sum(values) / len(values) if values else otherwise
 
 
-def _place(layers: list[list[_Spot]]) -> tuple[float, float]:
+def _place(layers: list[list[_Box]]) -> tuple[float, float]:
     """Gives each layer its height; returns the right and the lower end."""
     left = min(spot.middle - spot.width / 2 for layer in layers for spot in layer)
     top, right = float(_TOP), 0.0
@@ -132,7 +132,7 @@ def _place(layers: list[list[_Spot]]) -> tuple[float, float]:
     return right, top - _GAP
 
 
-def _arrow(route: list[_Spot]) -> str:
+def _arrow(route: list[_Box]) -> str:
     path = f"M{route[0].middle:.1f},{route[0].top + route[0].height:.1f}"
     for one, other in itertools.pairwise(route):
         half = (one.top + one.height + other.top) / 2
@@ -143,14 +143,14 @@ def _arrow(route: list[_Spot]) -> str:
     return f'<path d="{path}"/><path d="{head}" fill="{FAINT}" stroke="none"/>'
 
 
-def _drawn(node: Node, box: _Spot, graph: Graph) -> list[str]:
+def _drawn(node: Node, box: _Box, program: Program) -> list[str]:
     left = box.middle - box.width / 2
     if node.op == CAST:
         fill, line = cast_colour(node)
         look = f'stroke="{line}" stroke-width="2"'
     else:
         fill, look = shade(node.dtype), ""
-    if node in graph.outputs or any(node is s.after and s.is_written for s in graph.state):
+    if node in program.outputs or any(node is s.after and s.is_written for s in program.state):
         look = f'stroke="{INK}" stroke-width="2"'
     parts = [svg_box(left, box.top, box.width, box.height, fill, look)]
     for n, text in enumerate(box.lines):

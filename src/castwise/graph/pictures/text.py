@@ -1,49 +1,31 @@
-"""A graph as text, one typed line a node, with each cast and where it came from."""
+"""A program as text, one typed line per node, with each cast and where it came from."""
 
 from __future__ import annotations
 
 from pathlib import PurePath
 from typing import Any
 
-from castwise.graph.program import CAST, CONSTANT, INPUT, Graph, Node, with_given
+from castwise.graph.node_names import is_inline, node_names
+from castwise.graph.program import CAST, CONSTANT, Node, Program, with_given
 from castwise.graph.shapes.indexing import key_text
-from castwise.vocab.operands import scalar_text
 
 
-def graph_text(graph: Graph, *, shows_origins: bool = True) -> str:
-    """The graph, line by line."""
-    names = node_names(graph)
-    parameters = ", ".join(f"{node.name}: {node.type}" for node in graph.inputs)
-    lines = [f"{graph.name}({parameters}) under {graph.dialect.name}"]
-    lines += [f"  state {state.name}: {state.before.type}" for state in graph.state]
-    rows = [_row(node, names) for node in graph.nodes if not _is_inline(node)]
+def program_text(program: Program, *, shows_origins: bool = True) -> str:
+    """The program, line by line."""
+    names = node_names(program)
+    parameters = ", ".join(f"{node.name}: {node.type}" for node in program.inputs)
+    lines = [f"{program.name}({parameters}) under {program.dialect.name}"]
+    lines += [f"  state {state.name}: {state.before.type}" for state in program.state]
+    rows = [_row(node, names) for node in program.nodes if not is_inline(node)]
     widths = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         lines.append("  " + "  ".join([*cells, row[3] if shows_origins else ""]).rstrip())
-    lines += [f"  {state.name} = {names[state.after]}" for state in graph.state if state.is_written]
-    returned = ", ".join(names[node] for node in graph.outputs)
+    lines += [
+        f"  {state.name} = {names[state.after]}" for state in program.state if state.is_written
+    ]
+    returned = ", ".join(names[node] for node in program.outputs)
     return "\n".join([*lines, f"  return {returned}".rstrip()])
-
-
-def node_names(graph: Graph) -> dict[Node, str]:
-    """What each node is called: inputs by their names, small constants by their values."""
-    names: dict[Node, str] = {}
-    count = 0
-    for node in graph.nodes:
-        if node.op == INPUT:
-            names[node] = node.name
-        elif _is_inline(node):
-            names[node] = f"{node.dtype}({_value(node.value)})"
-        else:
-            names[node] = f"%{count}"
-            count += 1
-    return names
-
-
-def _is_inline(node: Node) -> bool:
-    """Whether a node has no line of its own: an input, or a number."""
-    return node.op == INPUT or (node.op == CONSTANT and node.shape == ())
 
 
 def _row(node: Node, names: dict[Node, str]) -> tuple[str, str, str, str]:
@@ -72,8 +54,3 @@ def _row(node: Node, names: dict[Node, str]) -> tuple[str, str, str, str]:
 def _is_shown(option: str, value: Any) -> bool:
     """Whether an option says something: not one that is off, nor the shape of the result."""
     return option != "shape" and value is not None and value is not False
-
-
-def _value(value: Any) -> str:
-    plain = value.item() if hasattr(value, "item") else value
-    return scalar_text(plain)

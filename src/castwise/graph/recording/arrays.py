@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 from castwise.errors import UsageError
 from castwise.graph.program import CONSTANT, Node, Shape
 from castwise.graph.shapes.indexing import indexed, split_key
-from castwise.graph.shapes.sizes import told
-from castwise.graph.source_lines import user_origin, user_place
+from castwise.graph.shapes.sizes import as_sizes
+from castwise.graph.source_lines import user_line, user_place
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import to_dtype
 
@@ -24,7 +24,7 @@ class Traced:
     @property
     def shape(self) -> Any:
         """The sizes, which may be names."""
-        return told(self.node.shape)
+        return as_sizes(self.node.shape)
 
     @property
     def dtype(self) -> DType:
@@ -60,7 +60,7 @@ def constant(data: Any) -> Node:
 
     array = np.array(data)
     return Node(
-        CONSTANT, (), to_dtype(array.dtype), tuple(array.shape), value=array, origin=user_origin()
+        CONSTANT, (), to_dtype(array.dtype), tuple(array.shape), value=array, origin=user_line()
     )
 
 
@@ -102,4 +102,4 @@ def added(
 ) -> Traced:
     """The array that a function gives, as a node; in the dtype of its first input unless said."""
     held = held or inputs[0].dtype
-    return Traced(Node(name, inputs, held, shape, options, origin=user_origin()))
+    return Traced(Node(name, inputs, held, shape, options, origin=user_line()))

@@ -19,7 +19,7 @@ from castwise.graph.recording.kernels import kernel_shape
 from castwise.graph.shapes import arithmetic as shapes
 from castwise.graph.shapes.indexing import indexed, split_key
 from castwise.graph.shapes.results import results_of
-from castwise.graph.source_lines import user_origin
+from castwise.graph.source_lines import user_line
 from castwise.rules.catalog import dialect_named
 from castwise.rules.default import DEFAULT
 from castwise.rules.dialect import Dialect
@@ -74,11 +74,11 @@ class _Recording:
     def cast(self, array: Any, dtype: DType) -> Any:
         """A cast node; whether promotion made it shows where the op is known."""
         source = array.node
-        return Traced(Node(CAST, (source,), dtype, source.shape, origin=user_origin()))
+        return Traced(Node(CAST, (source,), dtype, source.shape, origin=user_line()))
 
     def number(self, value: Scalar, dtype: DType) -> Any:
         """A 0-d constant."""
-        return Traced(Node(CONSTANT, (), dtype, (), value=value, origin=user_origin()))
+        return Traced(Node(CONSTANT, (), dtype, (), value=value, origin=user_line()))
 
     def function(self, op_name: str, dtype: DType) -> Callable[..., Any] | None:
         """What adds a node of the op, or one for each of several results."""
@@ -123,7 +123,7 @@ class _Recording:
             raise UsageError(f"{list(new.shape)} does not broadcast to {list(part)}, the shape of "
                              "what is written to.")  # fmt: skip
         return Traced(Node("setitem", (target, new, *arrays), target.dtype, target.shape,
-                           {"key": plain}, origin=user_origin()))  # fmt: skip
+                           {"key": plain}, origin=user_line()))  # fmt: skip
 
     def to_numpy(self, array: Any) -> Any:
         """Refuses: a graph is traced without values."""
@@ -152,7 +152,7 @@ def _recorded(name: str, compute: DType, given: Sequence[Node], options: dict[st
             options[key] = Given(len(inputs))
             inputs.append(value.node)
     found = results_of(name, compute, [node.shape for node in given], options)
-    origin = user_origin()
+    origin = user_line()
     made = [
         Traced(Node(name, tuple(inputs), held, shape, options, origin=origin, compute=compute,
                     part=part if len(found) > 1 else None))
@@ -174,5 +174,5 @@ def _written_under(mask: Any, target: Node, new: Node) -> Traced:
     if rest:
         chosen = layouts.reshape(Traced(chosen), (*chosen.shape, *[1] * rest)).node
     shape = shapes.broadcast([chosen.shape, target.shape])
-    return Traced(Node("where", (chosen, new, target), target.dtype, shape, origin=user_origin(),
+    return Traced(Node("where", (chosen, new, target), target.dtype, shape, origin=user_line(),
                        compute=target.dtype))  # fmt: skip

@@ -1,9 +1,8 @@
-"""Kernels of declared ops as nodes: for the shape of what they return, and to write them out."""
+"""Kernels of declared ops, run on the recording backend: what nodes they make, of which shape."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from castwise.engine.decision import Decision
@@ -12,12 +11,12 @@ from castwise.execute.backend import Backend, backend_named
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor
-from castwise.graph.program import CAST, Graph, Node, Shape, rebuilt
+from castwise.graph.program import Node, Shape
 from castwise.graph.recording.arrays import Traced
 from castwise.rules.catalog import dialect_named
 from castwise.rules.default import DEFAULT
 from castwise.vocab.dtypes import DType
-from castwise.vocab.ops import Op, known_op
+from castwise.vocab.ops import Op
 
 _MOST_TRIED = 1024  # elements along an axis
 
@@ -47,7 +46,7 @@ def kernel_node(
 def kernel_shape(
     row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any], backend: Backend
 ) -> Shape | None:
-    """The shape of what a kernel returns; None where that shows only when the graph runs."""
+    """The shape of what a kernel returns; None where that shows only when the program runs."""
     found = kernel_node(row, compute, given, options, backend)
     return _tried_shape(row, compute, given, options) if found is None else found.shape
 
@@ -75,19 +74,3 @@ class _Nobody:
 
     def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
         """Nothing."""
-
-
-def with_kernels_written_out(graph: Graph, backend: Backend) -> Graph:
-    """The graph with the nodes of kernels in the places of declared ops, where they are known."""
-
-    def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
-        row = known_op(node.op)
-        found = None
-        if row is not None and row.compute is not None:
-            found = kernel_node(row, inputs[0].dtype, inputs, node.options, backend)
-        if found is None:
-            return replace(node, inputs=inputs)
-        is_right = found.dtype is node.dtype
-        return found if is_right else Node(CAST, (found,), node.dtype, node.shape)
-
-    return rebuilt(graph, remade)

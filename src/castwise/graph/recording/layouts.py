@@ -14,13 +14,13 @@ from castwise.graph.program import CONSTANT, Given, Node
 from castwise.graph.recording.arrays import Traced, added, constant, index_node, unknown_size
 from castwise.graph.shapes import arithmetic as shapes
 from castwise.graph.shapes.linalg import diagonal as diagonal_shape
-from castwise.graph.shapes.sizes import checked_sizes, told
-from castwise.graph.source_lines import user_origin, user_place
+from castwise.graph.shapes.sizes import as_sizes, checked_sizes
+from castwise.graph.source_lines import user_line, user_place
 from castwise.vocab.dtypes import DType, dtype
 
 _INDEX = dtype("int64")
 # The nodes that these functions make.
-LAYOUTS = (
+LAYOUT_OPS = (
     "arange", "argsort", "broadcast_to", "fft.fftshift", "fft.ifftshift", "flip", "getitem",
     "linalg.diagonal", "permute_dims", "reshape", "roll", "searchsorted", "setitem", "sort", "take",
     "take_along_axis", "tril", "triu",
@@ -34,7 +34,7 @@ def _node(x: Any) -> Node:
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Traced:
     wanted = shape if isinstance(shape, (tuple, list)) else (shape,)
     found = shapes.reshaped(x.shape, tuple(wanted))
-    return added("reshape", (x.node,), found, {"shape": told(found)})
+    return added("reshape", (x.node,), found, {"shape": as_sizes(found)})
 
 
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Traced:
@@ -77,7 +77,7 @@ def broadcast_to(x: Any, /, shape: Any) -> Traced:
     wanted = shapes.broadcast([x.shape, tuple(shape)])
     if wanted != tuple(shape):
         raise UsageError(f"{list(x.shape)} does not broadcast to {list(shape)}.")
-    return added("broadcast_to", (x.node,), wanted, {"shape": told(wanted)})
+    return added("broadcast_to", (x.node,), wanted, {"shape": as_sizes(wanted)})
 
 
 def broadcast_arrays(*arrays: Any) -> list[Any]:
@@ -180,7 +180,7 @@ def triu(x: Any, /, *, k: int = 0) -> Traced:
 
 
 def full(shape: Any, fill_value: Any, *, dtype: DType, device: Any = None) -> Traced:
-    number = Traced(Node(CONSTANT, (), dtype, (), value=fill_value, origin=user_origin()))
+    number = Traced(Node(CONSTANT, (), dtype, (), value=fill_value, origin=user_line()))
     sizes = checked_sizes(shape)
     return broadcast_to(number, sizes) if sizes else number
 
@@ -216,7 +216,7 @@ def arange(start: Any, stop: Any, step: Any, *, dtype: DType, device: Any = None
         raise unknown_size(f"arange({start}, {stop}, {step})", "steps up, from 0 or a smaller size")
     count = shapes.quotient(shapes.total([length, step - 1]), step)
     options = {"start": start, "stop": stop, "step": step}
-    return Traced(Node("arange", (), dtype, (count,), options, origin=user_origin()))
+    return Traced(Node("arange", (), dtype, (count,), options, origin=user_line()))
 
 
 def eye(

@@ -1,15 +1,15 @@
-"""Runs a graph on a backend: each node by the functions that eager tensors use."""
+"""Runs a program on a backend: each node by the functions that eager tensors use."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
 from castwise.errors import UsageError
 from castwise.execute.alike import LIKE
 from castwise.execute.apply import watchers
-from castwise.execute.backend import Backend, two_backends
+from castwise.execute.backend import Backend
 from castwise.execute.casting import cast_under
 from castwise.execute.exceptional import obeying
 from castwise.execute.functions import function_for
@@ -18,65 +18,60 @@ from castwise.execute.tensor import Tensor, asarray
 from castwise.graph.program import (
     CAST,
     CONSTANT,
-    Graph,
     Node,
-    Place,
+    Program,
     Shape,
     given_numbers,
-    sequence_like,
     with_given,
 )
 from castwise.graph.recording.backend import rules_of_nodes
+from castwise.graph.running.arguments import check_input, common_backend
 from castwise.graph.running.state import live_tensors, put
 from castwise.graph.shapes.sizes import Size
 from castwise.graph.shapes.terms import known_size
+from castwise.graph.structure import filled
 from castwise.rules.values import Values
 from castwise.vocab.ops import op
 
 
-def run_graph(graph: Graph, arrays: Sequence[Any], backend: str | None = None) -> Any:
-    """What the graph computes from arrays, in the structure the function returned it in.
+def run_program(program: Program, arrays: Sequence[Any], backend: str | None = None) -> Any:
+    """What the program computes from arrays, in the structure the function returned it in.
 
     Its state is written, and whoever watches is told, once all is computed.
     """
-    if len(arrays) != len(graph.inputs):
-        raise UsageError(f"{graph.name} takes {len(graph.inputs)} arrays, not {len(arrays)}.")
-    given = dict(zip(graph.inputs, arrays, strict=True))
-    live = live_tensors(graph, given)
+    if len(arrays) != len(program.inputs):
+        raise UsageError(f"{program.name} takes {len(program.inputs)} arrays, not {len(arrays)}.")
+    given = dict(zip(program.inputs, arrays, strict=True))
+    live = live_tensors(program, given)
     tensors = {
-        node: asarray(x, dialect=graph.dialect, backend=backend) for node, x in given.items()
+        node: asarray(x, dialect=program.dialect, backend=backend) for node, x in given.items()
     }
     tensors.update((s.before, t) for s, t in live.items() if s.before not in tensors)
-    holder = _common_holder(list(tensors.values()), backend)
+    holder = common_backend(list(tensors.values()), backend)
     sizes: dict[str, int] = {}
     for node, tensor in tensors.items():
-        _check_input(node, tensor, sizes)
+        check_input(node, tensor, sizes)
     held = {node: tensor._array for node, tensor in tensors.items()}
     for state in live:
         if state.is_written:  # nothing that is computed shares what is written to afterwards
             array = holder.make(held[state.before], None, copy=True, device=None)
             held[state.before] = array
-    _compute(graph, held, holder, sizes)
-    outputs = [_tensor(held[node], node, holder, graph) for node in graph.outputs]
+    _compute(program, held, holder, sizes)
+    outputs = [_tensor(held[node], node, holder, program) for node in program.outputs]
     for state, tensor in live.items():
         if state.is_written:
             put(tensor, held[state.after], state.after)
-    _tell(graph, sizes)
-    return _structured(graph, outputs)
+    _tell(program, sizes)
+    return filled(program.structure, outputs)
 
 
-def _common_holder(tensors: Sequence[Tensor], backend: str | None) -> Backend:
-    holders = {tensor.backend: tensor._kind.backend for tensor in tensors}
-    if len(holders) > 1:
-        raise two_backends(*list(holders)[:2])
-    return next(iter(holders.values()), None) or asarray(0, backend=backend)._kind.backend
-
-
-def _compute(graph: Graph, held: dict[Node, Any], holder: Backend, sizes: dict[str, int]) -> None:
+def _compute(
+    program: Program, held: dict[Node, Any], holder: Backend, sizes: dict[str, int]
+) -> None:
     """Adds the arrays of all nodes to those of the inputs."""
-    rules = rules_of_nodes(graph.dialect)
+    rules = rules_of_nodes(program.dialect)
     several: dict[tuple[object, ...], Any] = {}  # the results of calls that have several
-    for node in graph.nodes:
+    for node in program.nodes:
         if node in held:
             continue
         taken = [held[source] for source in node.inputs]
@@ -88,10 +83,10 @@ def _compute(graph: Graph, held: dict[Node, Any], holder: Backend, sizes: dict[s
         held[node] = _ended(several[node.call][node.part], node, holder)
 
 
-def _tell(graph: Graph, sizes: dict[str, int]) -> None:
+def _tell(program: Program, sizes: dict[str, int]) -> None:
     """Tells whoever watches what they would have been told, had the function run op by op."""
     told = watchers()
-    for call in graph.calls if told else ():
+    for call in program.calls if told else ():
         operands = [_Shaped(shape, sizes) for shape in call.operands]
         for watcher in told:
             watcher.note(call.decision, operands, _Shaped(call.result, sizes))
@@ -102,33 +97,6 @@ class _Shaped:
 
     def __init__(self, shape: Shape, sizes: dict[str, int]) -> None:
         self.shape = tuple([known_size(size, sizes) for size in shape])
-
-
-def arranged(graph: Graph, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
-    """The arrays in the order of the inputs, some of them given by name.
-
-    Raises UsageError for a name that no input has, or one that is given twice.
-    """
-    free = [node.name for node in graph.inputs[len(arrays) :]]
-    for name in named:
-        if name not in free:
-            said = ", ".join(free) or "none"
-            raise UsageError(f"{graph.name} takes no {name} by name here; left to give: {said}.")
-    return [*arrays, *[named[name] for name in free if name in named]]
-
-
-def _check_input(node: Node, tensor: Tensor, sizes: dict[str, int]) -> None:
-    """Raises UsageError where an array has another dtype or shape than the input."""
-    is_alike = tensor.dtype is node.dtype and len(tensor.shape) == len(node.shape)
-    for size, wanted in zip(tensor.shape, node.shape, strict=False):
-        expected = sizes.setdefault(wanted, size) if isinstance(wanted, str) else wanted
-        is_alike = is_alike and size == expected
-    if not is_alike:
-        shape = ",".join(map(str, tensor.shape))
-        raise UsageError(
-            f"{node.name} was traced as {node.type}, and is {tensor.dtype}[{shape}] here: cast or "
-            "reshape it, or trace the function for it."
-        )
 
 
 def _computed(
@@ -155,7 +123,7 @@ def _computed(
 
 
 def _checked(found: Any, node: Node, sizes: dict[str, int]) -> Any:
-    """What a declared op's kernel computed, if it has the shape that the graph goes on from."""
+    """What a declared op's kernel computed, if it has the shape that the program goes on from."""
     expected = tuple([known_size(size, sizes) for size in node.shape])
     if tuple(getattr(found, "shape", ())) != expected:
         raise UsageError(
@@ -201,28 +169,7 @@ def _with_known(option: Any, sizes: dict[str, int]) -> Any:
     return option
 
 
-def _tensor(array: Any, node: Node, backend: Backend, graph: Graph) -> Tensor:
+def _tensor(array: Any, node: Node, backend: Backend, program: Program) -> Tensor:
     backend.native(node.dtype)  # or it raises
-    kind = Kind(backend, node.dtype, not array.shape, node.is_weak, graph.dialect)
+    kind = Kind(backend, node.dtype, not array.shape, node.is_weak, program.dialect)
     return Tensor._of(array, interned(kind))
-
-
-def places_in(structure: Any) -> list[int]:
-    """The numbers of the outputs that stand in what the function returned."""
-    if isinstance(structure, Place):
-        return [structure.number]
-    parts = structure.values() if isinstance(structure, dict) else structure or ()
-    return [number for part in parts for number in places_in(part)]
-
-
-def _structured(graph: Graph, outputs: list[Tensor]) -> Any:
-    def filled(part: Any) -> Any:
-        if part is None:
-            return None
-        if isinstance(part, Place):
-            return outputs[part.number]
-        if isinstance(part, dict):
-            return {key: filled(inner) for key, inner in part.items()}
-        return sequence_like(part, [filled(inner) for inner in part])
-
-    return filled(graph.structure)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
-from castwise.graph.saving.values import read, read_dtype
+from castwise.graph.saving.values import from_json, read_dtype
 from castwise.vocab.dtypes import DType
 
 # What reading a table of the wrong make raises, before anyone has said what is wrong.
@@ -53,7 +53,7 @@ class Fields:
 
     def value(self, name: str) -> Any:
         """A field of any sort, as a value."""
-        return read(self._entry.get(name))
+        return from_json(self._entry.get(name))
 
     def dtype(self, name: str) -> DType:
         """A field that names a dtype."""

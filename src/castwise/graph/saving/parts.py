@@ -7,10 +7,11 @@ from typing import Any
 from castwise.engine.decision import HAZARDS, Cast
 from castwise.errors import UsageError
 from castwise.execute.alike import LIKE
-from castwise.graph.program import CAST, CONSTANT, INPUT, Node, Origin, given_numbers
-from castwise.graph.recording.layouts import LAYOUTS
-from castwise.graph.saving.values import read, read_dtype, read_shape
+from castwise.graph.program import CAST, CONSTANT, INPUT, Node, given_numbers
+from castwise.graph.recording.layouts import LAYOUT_OPS
+from castwise.graph.saving.values import from_json, read_dtype, read_shape
 from castwise.graph.saving.writing import declaration
+from castwise.graph.source_lines import SourceLine
 from castwise.vocab.operands import Operand, Role
 from castwise.vocab.ops import Op, known_op
 
@@ -58,7 +59,7 @@ def check_node(node: Node) -> None:
     if node.compute is not None:
         is_known = known_op(node.op) is not None or node.op in LIKE
     else:
-        is_known = node.op in (INPUT, CONSTANT, CAST, *LAYOUTS)
+        is_known = node.op in (INPUT, CONSTANT, CAST, *LAYOUT_OPS)
     if not is_known:
         raise UsageError(f"this castwise has no function {node.op[:40]!r}.")
     if node.op == CAST and len(node.inputs) != 1:
@@ -105,17 +106,17 @@ def operand(said: Any) -> Operand:
     return Operand(
         held and read_dtype(held),
         Role(role),
-        read(value),
+        from_json(value),
         None if shape is None else read_shape(shape),
         weak,
     )
 
 
-def origin(said: Any) -> Origin | None:
+def origin(said: Any) -> SourceLine | None:
     """The place in the source that a list of its parts tells."""
     if said is None:
         return None
     file, line, source = said
     if not isinstance(line, int):
         raise UsageError(f"a line has a number, not {str(line)[:40]!r}.")
-    return Origin(text(file), line, text(source))
+    return SourceLine(text(file), line, text(source))

@@ -1,5 +1,7 @@
-"""Reads a graph from a file that `Graph.save` wrote. Nothing in a file is run, and what is wrong in
-it is an error that names the place."""
+"""Reads a program from a file that `save_program` wrote.
+
+Nothing in a file is run, and what is wrong in it is an error that names the place.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 from castwise.engine.decision import Decision, Question
 from castwise.errors import UsageError, did_you_mean
@@ -15,12 +17,13 @@ from castwise.execute.backend import backend_named
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor
 from castwise.execute.variable import stand_in
-from castwise.graph.program import Call, Graph, Node, State
-from castwise.graph.running.run import places_in
+from castwise.graph.pictures.text import program_text
+from castwise.graph.program import Call, Node, P, State
 from castwise.graph.saving import parts
 from castwise.graph.saving.fields import Fields, telling
-from castwise.graph.saving.values import read, read_shape
+from castwise.graph.saving.values import from_json, read_shape
 from castwise.graph.saving.writing import FORMAT, VERSION
+from castwise.graph.structure import slots_in
 from castwise.rules.catalog import defined, dialect_named
 from castwise.rules.dialect import Dialect
 from castwise.rules.rule import FORMS
@@ -32,19 +35,8 @@ _NODE = (
 )
 
 
-def load_graph(path: str | PathLike[str]) -> Graph:
-    """The graph that `Graph.save` wrote to a file: it prints, runs and is exported as it was.
-
-    Its state is that of new variables, with the values it had then: `g.state[0].tensor`. Ops of
-    your own are saved by name: declare them first, as they were.
-
-    >>> import tempfile
-    >>> from castwise.graph.tracing.trace import trace
-    >>> graph = trace(lambda x: x * 2, "int8[n]", dialect="torch")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     graph.save(f"{folder}/doubled.json")
-    ...     load_graph(f"{folder}/doubled.json")
-    <Graph lambda(x: int8[n]) under torch: 3 nodes, 0 casts>
+def read_program(path: str | PathLike[str], made: type[P]) -> P:
+    """The program that `save_program` wrote to a file, of a class.
 
     Raises UsageError that names the file and what is wrong in it, or an op that is not declared.
     """
@@ -61,7 +53,7 @@ def load_graph(path: str | PathLike[str]) -> Graph:
     if not isinstance(file, dict) or file.get("format") != FORMAT:
         raise _no_graph(path)
     with telling(path):
-        return _Tables(file).graph
+        return _TableReader(file, made).program
 
 
 def _no_graph(path: object) -> UsageError:
@@ -72,10 +64,11 @@ def _refused_constant(name: str) -> None:
     raise ValueError(name)  # NaN and Infinity, which JSON has not
 
 
-class _Tables:
+class _TableReader(Generic[P]):
     """What stands in the tables of a file, in the order in which they refer to each other."""
 
-    def __init__(self, file: Mapping[str, Any]) -> None:
+    def __init__(self, file: Mapping[str, Any], made: type[P]) -> None:
+        self._made = made
         said = Fields(file, "format version castwise ops dialects decisions tensors nodes graph")
         version = said.get("version", int)
         if version > VERSION:
@@ -95,8 +88,8 @@ class _Tables:
             with telling(f"node {number}"):
                 self._nodes.append(self._node(entry))
         with telling("graph"):
-            self.graph = self._graph(said.get("graph", dict))
-            self.graph.text()  # which needs what each sort of node has
+            self.program = self._program(said.get("graph", dict))
+            program_text(self.program)  # which needs what each sort of node has
 
     def _all(self, said: Fields, name: str, reader: Callable[[Any], Any]) -> list[Any]:
         found = []
@@ -164,19 +157,19 @@ class _Tables:
 
     def _options(self, said: Fields, part: int | None) -> Mapping[str, Any]:
         """The options of a node, which the results of one call share."""
-        options = {key: read(option) for key, option in said.get("options", dict, {}).items()}
+        options = {key: from_json(option) for key, option in said.get("options", dict, {}).items()}
         if part is None:
             return options
         return self._calls.setdefault(said.get("call", int), options)
 
-    def _graph(self, entry: Any) -> Graph:
+    def _program(self, entry: Any) -> P:
         said = Fields(entry, "name dialect inputs outputs structure state calls traced")
         traced = said.get("traced", dict, None)
         outputs = self._before(said, "outputs")
         structure = said.value("structure")
-        if sorted(places_in(structure)) != list(range(len(outputs))):
+        if sorted(slots_in(structure)) != list(range(len(outputs))):
             raise UsageError("its structure does not name each of its outputs once.")
-        return Graph(
+        return self._made(
             said.get("name", str),
             parts.entry_at(self._dialects, said.get("dialect", int)),
             parts.inputs(self._before(said, "inputs")),
@@ -184,7 +177,7 @@ class _Tables:
             structure,
             tuple([self._state(state) for state in said.get("state", list)]),
             tuple([self._call(*call) for call in said.get("calls", list)]),
-            None if traced is None else self._graph(traced),
+            None if traced is None else self._program(traced),
         )
 
     def _state(self, entry: Any) -> State:

@@ -12,16 +12,17 @@ from typing import Any
 from castwise.errors import UsageError, did_you_mean
 from castwise.execute.backend import backend_named
 from castwise.execute.backends import DEFAULT
-from castwise.graph.program import Given, Place
+from castwise.graph.program import Given
 from castwise.graph.shapes.sizes import Size
 from castwise.graph.shapes.terms import terms_of, text_of
+from castwise.graph.structure import Slot
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 
 _DTYPES = {held.name: held for held in DTYPES}
 
 
-def told(value: Any) -> Any:
+def to_json(value: Any) -> Any:
     """A value as JSON.
 
     Raises UsageError where it is nothing that can be saved.
@@ -31,45 +32,47 @@ def told(value: Any) -> Any:
     if type(value) is float:
         return value if math.isfinite(value) else {"float": repr(value)}
     if type(value) is list:
-        return [told(part) for part in value]
-    for kind, (tag, content) in _TOLD.items():
+        return [to_json(part) for part in value]
+    for kind, (tag, content) in _TO_JSON.items():
         if type(value) is kind:
             return {tag: content(value)}
-    return _told_by_base(value)
+    return _base_to_json(value)
 
 
-def _told_by_base(value: Any) -> Any:
+def _base_to_json(value: Any) -> Any:
     """What a library has made of a number, an array or a tuple."""
     import numpy as np
 
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        parts = [told(part) for part in value]
+        parts = [to_json(part) for part in value]
         return {"named tuple": [type(value).__name__, list(value._fields), parts]}
     if isinstance(value, np.ndarray):
-        return {"array": _array_told(value)}
+        return {"array": _array_to_json(value)}
     if isinstance(value, np.generic):
-        return told(value.item())
+        return to_json(value.item())
     raise UsageError(
         f"a {type(value).__name__} cannot be saved: in what the traced function returns, and in "
         "options, stand numbers, texts, lists, tuples and dicts."
     )
 
 
-def read(said: Any) -> Any:
+def from_json(said: Any) -> Any:
     """The value that JSON tells.
 
     Raises UsageError where it tells none.
     """
     if isinstance(said, list):
-        return [read(part) for part in said]
+        return [from_json(part) for part in said]
     if not isinstance(said, dict):
         return said
     if len(said) != 1:
         raise UsageError(f"a value has one tag, not {len(said)}.")
     tag, content = next(iter(said.items()))
-    if tag not in _READ:
-        raise UsageError(f"a value has the unknown tag {tag[:40]!r}.{did_you_mean(tag, _READ)}")
-    return _READ[tag](content)
+    if tag not in _FROM_JSON:
+        raise UsageError(
+            f"a value has the unknown tag {tag[:40]!r}.{did_you_mean(tag, _FROM_JSON)}"
+        )
+    return _FROM_JSON[tag](content)
 
 
 def read_dtype(name: Any) -> DType:
@@ -95,7 +98,7 @@ def read_shape(sizes: Any) -> tuple[int | str, ...]:
     return tuple([read_size(size) for size in sizes])
 
 
-def _array_told(array: Any) -> dict[str, Any]:
+def _array_to_json(array: Any) -> dict[str, Any]:
     """An array by its elements' bytes, the lowest first."""
     held = to_dtype(array.dtype)
     plain = array.astype(backend_named(DEFAULT).native(held), order="C")
@@ -118,31 +121,31 @@ def _read_array(said: Any) -> Any:
 
 def _read_named_tuple(said: Any) -> Any:
     name, names, parts = said
-    return namedtuple(name, names)(*read(parts))
+    return namedtuple(name, names)(*from_json(parts))
 
 
-_TOLD: dict[type, tuple[str, Callable[[Any], Any]]] = {
+_TO_JSON: dict[type, tuple[str, Callable[[Any], Any]]] = {
     complex: ("complex", lambda z: [repr(z.real), repr(z.imag)]),
-    tuple: ("tuple", lambda parts: [told(part) for part in parts]),
-    dict: ("dict", lambda pairs: [[told(key), told(part)] for key, part in pairs.items()]),
-    slice: ("slice", lambda s: [told(s.start), told(s.stop), told(s.step)]),
+    tuple: ("tuple", lambda parts: [to_json(part) for part in parts]),
+    dict: ("dict", lambda pairs: [[to_json(key), to_json(part)] for key, part in pairs.items()]),
+    slice: ("slice", lambda s: [to_json(s.start), to_json(s.stop), to_json(s.step)]),
     type(Ellipsis): ("ellipsis", lambda _: None),
     Size: ("size", str),
     Given: ("input", lambda given: given.number),
-    Place: ("output", lambda place: place.number),
+    Slot: ("output", lambda slot: slot.number),
     DType: ("dtype", str),
 }
-_READ: dict[str, Callable[[Any], Any]] = {
+_FROM_JSON: dict[str, Callable[[Any], Any]] = {
     "float": float,
     "complex": lambda parts: complex(*map(float, parts)),
-    "tuple": lambda parts: tuple([read(part) for part in parts]),
+    "tuple": lambda parts: tuple([from_json(part) for part in parts]),
     "named tuple": _read_named_tuple,
-    "dict": lambda pairs: {read(key): read(part) for key, part in pairs},
-    "slice": lambda parts: slice(*[read(part) for part in parts]),
+    "dict": lambda pairs: {from_json(key): from_json(part) for key, part in pairs},
+    "slice": lambda parts: slice(*[from_json(part) for part in parts]),
     "ellipsis": lambda _: ...,
     "size": read_size,
     "input": lambda number: Given(int(number)),
-    "output": lambda number: Place(int(number)),
+    "output": lambda number: Slot(int(number)),
     "dtype": read_dtype,
     "array": _read_array,
 }

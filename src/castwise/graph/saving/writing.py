@@ -1,5 +1,5 @@
-"""Writes a graph to a file: tables of dialects, decisions, tensors and nodes, which are referred to
-by their places, and the graph itself. docs/saved-graphs.md describes the format."""
+"""Writes a program to a file: tables of dialects, decisions, tensors and nodes, which refer
+to each other by place, and the program itself. docs/saved-graphs.md describes the format."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import castwise
 from castwise.engine.decision import Cast, Decision
 from castwise.execute.tensor import Tensor
 from castwise.execute.variable import Variable
-from castwise.graph.program import CONSTANT, Graph, Node, Shape, in_order
-from castwise.graph.saving.values import told
+from castwise.graph.program import CONSTANT, Node, Program, Shape, in_order
+from castwise.graph.saving.values import to_json
 from castwise.rules.catalog import definition
 from castwise.vocab.operands import Operand
 from castwise.vocab.ops import Op, known_op
@@ -23,12 +23,12 @@ from castwise.vocab.ops import Op, known_op
 FORMAT, VERSION = "castwise graph", 1
 
 
-def save_graph(graph: Graph, path: str | PathLike[str]) -> None:
+def save_program(program: Program, path: str | PathLike[str]) -> None:
     """Writes the file.
 
-    Raises UsageError where something in the graph cannot be saved.
+    Raises UsageError where something in the program cannot be saved.
     """
-    Path(path).write_text(_laid_out(_Tables().file_of(graph)), "utf-8")
+    Path(path).write_text(_laid_out(_TableWriter().file_of(program)), "utf-8")
 
 
 def _laid_out(file: Mapping[str, Any]) -> str:
@@ -65,7 +65,7 @@ class _Table:
         return self._places[id(thing)]
 
 
-class _Tables:
+class _TableWriter:
     def __init__(self) -> None:
         self._dialects = _Table(definition)
         self._decisions = _Table(self._decision)
@@ -74,13 +74,13 @@ class _Tables:
         self._calls: dict[tuple[object, ...], int] = {}
         self._declared: dict[str, dict[str, Any]] = {}
 
-    def file_of(self, graph: Graph) -> dict[str, Any]:
+    def file_of(self, program: Program) -> dict[str, Any]:
         """All that the file says."""
-        for version in (graph.traced, graph):
+        for version in (program.traced, program):
             ends = version.nodes if version else ()
             for node in in_order(ends, lambda node: (*node.inputs, *node.operands)):
                 self._nodes.place(node)
-        said = self._graph(graph)
+        said = self._program(program)
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -93,27 +93,27 @@ class _Tables:
             "graph": said,
         }
 
-    def _graph(self, graph: Graph) -> dict[str, Any]:
+    def _program(self, program: Program) -> dict[str, Any]:
         return {
-            "name": graph.name,
-            "dialect": self._dialects.place(graph.dialect),
-            "inputs": self._places(graph.inputs),
-            "outputs": self._places(graph.outputs),
-            "structure": told(graph.structure),
+            "name": program.name,
+            "dialect": self._dialects.place(program.dialect),
+            "inputs": self._places(program.inputs),
+            "outputs": self._places(program.outputs),
+            "structure": to_json(program.structure),
             "state": [
                 {
                     "before": self._nodes.place(state.before),
                     "after": self._nodes.place(state.after),
                     "tensor": None if state.tensor is None else self._tensors.place(state.tensor),
                 }
-                for state in graph.state
+                for state in program.state
             ],
             "calls": [
                 [self._decisions.place(call.decision), list(map(_shape, call.operands)),
                  _shape(call.result)]
-                for call in graph.calls
+                for call in program.calls
             ],
-            "traced": None if graph.traced is None else self._graph(graph.traced),
+            "traced": None if program.traced is None else self._program(program.traced),
         }  # fmt: skip
 
     def _places(self, nodes: Iterable[Node]) -> list[int]:
@@ -127,7 +127,7 @@ class _Tables:
             "inputs": self._places(node.inputs),
             "dtype": node.dtype.name,
             "shape": _shape(node.shape),
-            "options": {key: told(option) for key, option in node.options.items()},
+            "options": {key: to_json(option) for key, option in node.options.items()},
             "name": node.name,
             "weak": node.is_weak,
             "cast": _cast(node.cast),
@@ -139,7 +139,7 @@ class _Tables:
             "origin": origin and [origin.file, origin.line, origin.text],
         }  # fmt: skip
         kept = {key: value for key, value in said.items() if _says_something(value)}
-        return {**kept, "value": told(node.value)} if node.op == CONSTANT else kept
+        return {**kept, "value": to_json(node.value)} if node.op == CONSTANT else kept
 
     def _call(self, node: Node) -> int:
         return self._calls.setdefault(node.call, len(self._calls))
@@ -154,7 +154,7 @@ class _Tables:
             "form": question.form,
             "inplace": question.inplace,
             "out": question.out and question.out.name,
-            "alpha": told(question.alpha),
+            "alpha": to_json(question.alpha),
             "result": decision.result.name,
             "compute": decision.compute.name,
             "casts": [_cast(cast) for cast in decision.casts],
@@ -173,7 +173,7 @@ class _Tables:
         kind = tensor._kind
         return {
             "variable": isinstance(tensor, Variable),
-            "values": told(tensor.numpy()),
+            "values": to_json(tensor.numpy()),
             "weak": kind.is_weak,
             "dialect": None if kind.dialect is None else self._dialects.place(kind.dialect),
             "home": kind.home,
@@ -205,4 +205,4 @@ def _shape(shape: Shape) -> list[int | str]:
 def _operand(operand: Operand) -> list[Any]:
     shape = None if operand.shape is None else _shape(operand.shape)
     dtype = operand.dtype and operand.dtype.name
-    return [operand.role.value, dtype, shape, told(operand.value), operand.is_weak]
+    return [operand.role.value, dtype, shape, to_json(operand.value), operand.is_weak]

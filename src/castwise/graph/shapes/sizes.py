@@ -16,10 +16,10 @@ class Size(str):
     __hash__ = str.__hash__
 
     def __add__(self, other: Any) -> Any:
-        return _told(total([self, other])) if _is_size(other) else self._beside(other)
+        return _as_size(total([self, other])) if _is_size(other) else self._beside(other)
 
     def __mul__(self, other: Any) -> Any:
-        return _told(size_of((self, other))) if _is_size(other) else self._beside(other)
+        return _as_size(size_of((self, other))) if _is_size(other) else self._beside(other)
 
     def __sub__(self, other: Any) -> Any:
         return self._less(self, other) if _is_size(other) else self._beside(other)
@@ -28,7 +28,7 @@ class Size(str):
         return self._less(other, self) if _is_size(other) else self._beside(other)
 
     def __floordiv__(self, other: Any) -> Any:
-        return _told(quotient(self, other)) if _is_divisor(other) else self._beside(other)
+        return _as_size(quotient(self, other)) if _is_divisor(other) else self._beside(other)
 
     def __mod__(self, other: Any) -> Any:
         return self - self // other * other
@@ -37,7 +37,7 @@ class Size(str):
 
     def _less(self, one: Any, other: Any) -> Any:
         left = difference(one, other)
-        return self._unknown() if left is None else _told(left)
+        return self._unknown() if left is None else _as_size(left)
 
     def _beside(self, other: Any) -> Any:
         """What Python is told of an operand that is no size: a text knows what to do itself."""
@@ -78,10 +78,10 @@ def checked_sizes(shape: Any) -> tuple[int | str, ...]:
     return tuple(given)
 
 
-def told(shape: Any) -> tuple[int | Size, ...]:
+def as_sizes(shape: Any) -> tuple[int | Size, ...]:
     """A shape with its names as sizes."""
-    return tuple([_told(size) for size in shape])
+    return tuple([_as_size(size) for size in shape])
 
 
-def _told(size: int | str) -> int | Size:
+def _as_size(size: int | str) -> int | Size:
     return size if isinstance(size, int) else Size(size)

@@ -11,10 +11,11 @@ from typing import Any, TypeVar, cast
 
 from castwise.execute.tensor import Tensor, asarray
 from castwise.execute.variable import Variable
+from castwise.graph.graph import Graph
 from castwise.graph.passes.simplify import simplify
-from castwise.graph.program import Graph, Place, sequence_like
-from castwise.graph.running.run import run_graph
+from castwise.graph.running.run import run_program
 from castwise.graph.running.state import is_as_traced
+from castwise.graph.structure import Slot, filled, sequence_like
 from castwise.graph.tracing.trace import trace
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
@@ -54,7 +55,7 @@ class Compiled:
         if graph is None or not is_as_traced(graph):
             graph = self._traced(given, arrays, dialect)
             self._keep(key, graph)
-        return run_graph(graph, tensors)
+        return run_program(graph, tensors)
 
     def _dialect_of(self, tensors: list[Tensor]) -> Dialect:
         own = next((t._kind.dialect for t in tensors if t._kind.dialect), None)
@@ -71,8 +72,8 @@ class Compiled:
 
         def called(**tensors: Tensor) -> Any:
             made = list(tensors.values())
-            filled = {name: _filled(part, made) for name, part in given.items()}
-            bound = inspect.BoundArguments(self._signature, filled)
+            arguments = {name: filled(part, made) for name, part in given.items()}
+            bound = inspect.BoundArguments(self._signature, arguments)
             return self._fn(*bound.args, **bound.kwargs)
 
         called.__name__ = getattr(self._fn, "__name__", "compiled")
@@ -85,7 +86,7 @@ class Compiled:
 
 
 def compile(fn: F | None = None, *, dialect: str | Dialect | None = None) -> F:
-    """Makes a function run as its simplified graph, traced once a signature.
+    """Makes a function run as its simplified graph, traced once per signature.
 
     Arrays may be of any backend, and stand in lists, tuples and dicts; all other arguments are part
     of the signature. Variables, and other tensors that the function writes to, are read and written
@@ -106,27 +107,16 @@ def compile(fn: F | None = None, *, dialect: str | Dialect | None = None) -> F:
 
 
 def _split(name: str, value: Any, arrays: dict[str, Tensor]) -> Any:
-    """An argument with its arrays taken out, each under a name of its own."""
+    """An argument with its arrays taken out, each under its own name."""
     if isinstance(value, Tensor) or (hasattr(value, "dtype") and hasattr(value, "shape")):
         arrays[name] = value if isinstance(value, Variable) else asarray(value)
-        return Place(len(arrays) - 1)
+        return Slot(len(arrays) - 1)
     if isinstance(value, (list, tuple)):
         parts = [_split(f"{name}_{n}", part, arrays) for n, part in enumerate(value)]
         return sequence_like(value, parts)
     if isinstance(value, dict):
         return {key: _split(f"{name}_{key}", part, arrays) for key, part in value.items()}
     return value
-
-
-def _filled(part: Any, tensors: list[Any]) -> Any:
-    """An argument with tensors in the places of its arrays."""
-    if isinstance(part, Place):
-        return tensors[part.number]
-    if isinstance(part, (list, tuple)):
-        return sequence_like(part, [_filled(inner, tensors) for inner in part])
-    if isinstance(part, dict):
-        return {key: _filled(inner, tensors) for key, inner in part.items()}
-    return part
 
 
 def _static_key(part: Any) -> object:

@@ -14,9 +14,11 @@ from castwise.execute.kinds import Kind, held_dtype, interned
 from castwise.execute.tensor import Tensor
 from castwise.execute.tracing import traced_by
 from castwise.execute.variable import Variable, stand_in
-from castwise.graph.program import CAST, INPUT, Call, Graph, Node, Place, rebuilt, sequence_like
+from castwise.graph.graph import Graph
+from castwise.graph.program import CAST, INPUT, Call, Node, rebuilt
 from castwise.graph.recording.arrays import Traced, constant
 from castwise.graph.recording.backend import recording_under
+from castwise.graph.structure import Slot, sequence_like
 from castwise.graph.tracing.names import Names
 from castwise.graph.tracing.state import States
 from castwise.rules.default import to_dialect, use
@@ -32,8 +34,8 @@ def trace(
 ) -> Graph:
     """The graph of a function for operands like these.
 
-    `specs` are notation such as "float16[n,3]", one a parameter, in order or by name; arrays stand
-    for their dtype and shape, Python numbers for themselves. The function runs once, without
+    `specs` are notation such as "float16[n,3]", one per parameter, in order or by name; arrays
+    stand for their dtype and shape, Python numbers for themselves. The function runs once, without
     values.
 
     >>> g = trace(lambda x, y: x + y, "int32[n]", "float16[n]", dialect="torch")
@@ -159,7 +161,7 @@ def _name(fn: Callable[..., Any]) -> str:
 
 
 def _flattened(returned: Any) -> tuple[tuple[Node, ...], Any]:
-    """The nodes in what a function returned, and the same structure with places instead."""
+    """The nodes in what a function returned, and the same structure with slots instead."""
     nodes: list[Node] = []
 
     def placed(part: Any) -> Any:
@@ -170,7 +172,7 @@ def _flattened(returned: Any) -> tuple[tuple[Node, ...], Any]:
         if isinstance(part, dict):
             return {key: placed(inner) for key, inner in part.items()}
         nodes.append(_node_of(part))
-        return Place(len(nodes) - 1)
+        return Slot(len(nodes) - 1)
 
     structure = placed(returned)
     return tuple(nodes), structure
