@@ -15,7 +15,7 @@ from onnx_judges import by_reference, by_runtime, runtime_session
 
 import castwise as cw
 from castwise import array_api as xp
-from castwise.graph.onnx.export import OLDEST, current_opset
+from castwise.graph.onnx.installed import OLDEST, current_opset
 from castwise.graph.onnx.layouts import LAYOUTS
 
 onnx = pytest.importorskip("onnx", minversion="1.23")

@@ -18,7 +18,8 @@ from onnx_judges import (
 )
 
 from castwise.errors import UsageError
-from castwise.graph.onnx.export import current_opset, program_to_onnx
+from castwise.graph.onnx.export import program_to_onnx
+from castwise.graph.onnx.installed import current_opset
 from castwise.graph.onnx.support import (
     REFERENCE_DIFFERS,
     RUNTIME_DIFFERS,

@@ -16,7 +16,8 @@ from test_random_programs import DIALECTS, INPUTS, PROGRAMS, Step, assert_same, 
 import castwise as cw
 import castwise.array_api as xp
 from castwise.graph.onnx.dtypes import ONNX_NAMES
-from castwise.graph.onnx.export import program_to_onnx, runtime_session
+from castwise.graph.onnx.export import program_to_onnx
+from castwise.graph.onnx.installed import runtime_session
 from castwise.graph.onnx.runtimes import runtime_named
 from castwise.graph.onnx.support import (
     cells,

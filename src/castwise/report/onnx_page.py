@@ -7,7 +7,7 @@ from collections import Counter
 from importlib.metadata import PackageNotFoundError, version
 
 from castwise.graph.onnx.dtypes import ONNX_NAMES
-from castwise.graph.onnx.export import current_opset
+from castwise.graph.onnx.installed import current_opset
 from castwise.graph.onnx.runtimes import runtime_named
 from castwise.graph.onnx.support import (
     REFERENCE_DIFFERS,

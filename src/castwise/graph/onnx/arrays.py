@@ -11,23 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from castwise.graph.onnx.dtypes import LackingError
-from castwise.graph.onnx.writer import BOOL, INT64, Value, Writer
+from castwise.graph.onnx.writer import BOOL, INT64, Value, Writer, called, same
+from castwise.graph.program import Shape
 from castwise.graph.recording.layouts import is_standard
 from castwise.graph.shapes import arithmetic as shapes
 from castwise.vocab.dtypes import STANDARD_KINDS, DType
-
-
-def same(first: Any, *others: Any) -> list[Value]:
-    """Values and numbers as values, the numbers in the dtype of the values."""
-    every = (first, *others)
-    known = next(v for v in every if isinstance(v, Value))
-    return [v if isinstance(v, Value) else known.writer.constant(v, known.dtype) for v in every]
-
-
-def called(op: str, *operands: Any, **more: Any) -> Value:
-    """One op of ONNX on values and numbers."""
-    values = same(*operands)
-    return values[0].writer.one_op(op, *values, **more)
 
 
 def _function(op: str, **more: Any) -> Callable[..., Value]:
@@ -86,11 +74,24 @@ def reduced(op: str, x: Value, axis: Any = None, keepdims: bool = False) -> Valu
     w = x.writer
     shape = shapes.reduced(x.shape, axes, keepdims)
     if op in _RUNNING and x.dtype.kind == "int" and not w.takes(op, x.dtype):
-        from castwise.graph.onnx.stand_ins import accumulated  # written with these functions
-
         wide = x if w.takes(_RUNNING[op], x.dtype) else w.cast(x, INT64)
-        return w.cast(accumulated(_RUNNING[op], wide, axes, shape), x.dtype)
+        return w.cast(_last_running(_RUNNING[op], wide, axes, shape), x.dtype)
     return w.one_op(op, x, w.integers(axes), shape=shape, keepdims=int(keepdims))
+
+
+def _last_running(op: str, x: Value, axes: tuple[int, ...], shape: Shape) -> Value:
+    """A sum or product of integers by running ones, of which the last is the whole."""
+    w = x.writer
+    start = w.constant(int(op == "CumProd"), x.dtype)
+    for place in axes:
+        one = (*x.shape[:place], 1, *x.shape[place + 1 :])
+        begun = w.one_op("Expand", start, w.shape_of(one), shape=one)
+        longer = w.one_op(
+            "Concat", begun, x, shape=(*one[:place], "", *one[place + 1 :]), axis=place
+        )
+        running = w.one_op(op, longer, w.constant(place, INT64), shape=longer.shape)
+        x = w.one_op("Gather", running, w.integers([-1]), shape=one, axis=place)
+    return reshape(x, shape)
 
 
 def sum(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
@@ -160,24 +161,3 @@ def __getattr__(name: str) -> Any:
     if not is_standard(name):
         raise AttributeError(name)
     raise LackingError(f"castwise has not written {name} in ONNX")
-
-
-def _reflected(function: Callable[..., Value]) -> Callable[..., Value]:
-    return lambda self, other: function(other, self)
-
-
-def _install() -> None:
-    """Gives values the operators that recipes are written with."""
-    functions = {
-        "add": add, "sub": subtract, "mul": multiply, "truediv": divide, "pow": pow,
-        "and": logical_and, "or": logical_or, "eq": equal, "ne": not_equal, "lt": less,
-        "le": less_equal, "gt": greater, "ge": greater_equal,
-    }  # fmt: skip
-    for name, function in functions.items():
-        setattr(Value, f"__{name}__", lambda x, y, f=function: f(x, y))
-        setattr(Value, f"__r{name}__", _reflected(function))
-    setattr(Value, "__neg__", lambda x: called("Neg", x))  # noqa: B010 -- it is declared, not set
-    setattr(Value, "__invert__", lambda x: logical_not(x))  # noqa: B010
-
-
-_install()

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import castwise
 from castwise.errors import UsageError
 from castwise.graph.node_names import node_names
 from castwise.graph.onnx.dtypes import ONNX_NAMES, LackingError, element_type, onnx_package
+from castwise.graph.onnx.installed import chosen_opset, runtime_loads, stamped_model
 from castwise.graph.onnx.layouts import counted, write_layout
 from castwise.graph.onnx.ops import write_op
-from castwise.graph.onnx.runtimes import Runtime, runtime_named
+from castwise.graph.onnx.runtimes import runtime_named
+from castwise.graph.onnx.stand_ins import new_writer
 from castwise.graph.onnx.writer import Value, Writer
 from castwise.graph.passes.kernels import with_kernels_written_out
 from castwise.graph.program import CAST, CONSTANT, INPUT, Node, Program
-
-OLDEST = 18  # the first opset in which reductions take their axes as an input, and with bits
 
 
 def program_to_onnx(
@@ -35,10 +33,10 @@ def program_to_onnx(
     """
     onnx = onnx_package()
     target = None if runtime is None else runtime_named(runtime)
-    chosen = _chosen_opset(opset, target)
+    chosen = chosen_opset(opset, target)
     _check_names(program)
     program = with_kernels_written_out(program)
-    model = _model(program, _written(program, Writer(chosen, target)))
+    model = _model(program, _written(program, new_writer(chosen, target)))
     onnx.checker.check_model(model, full_check=True)
     if target and runtime_loads(model) is False:
         raise UsageError(
@@ -48,70 +46,6 @@ def program_to_onnx(
     if path is not None:
         Path(path).write_bytes(model.SerializeToString())
     return model
-
-
-def current_opset() -> int:
-    """The newest opset that onnx knows and, where it is installed, onnxruntime takes."""
-    newest: int = onnx_package().defs.onnx_opset_version()
-    return next((n for n in range(newest, OLDEST, -1) if _is_taken(n)), OLDEST)
-
-
-@functools.cache
-def _is_taken(opset: int) -> bool:
-    """Whether the installed onnxruntime loads models of an opset; true where there is none."""
-    helper = onnx_package().helper
-    x, y = (helper.make_tensor_value_info(name, 1, ()) for name in ("x", "y"))
-    body = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "probe", [x], [y])
-    return runtime_loads(_stamped(body, opset)) is not False
-
-
-def runtime_loads(model: Any) -> bool | None:
-    """Whether the installed onnxruntime has all that a model needs; None where there is none."""
-    try:
-        runtime_session(model)
-    except ImportError:
-        return None
-    except Exception:  # its errors have no other class in common
-        return False
-    return True
-
-
-def runtime_session(model: Any) -> Any:
-    """A session of the installed onnxruntime on the CPU, without its optimisations."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
-
-
-def _chosen_opset(opset: int | None, runtime: Runtime | None) -> int:
-    """The opset asked for, or the newest that is known and taken."""
-    newest: int = onnx_package().defs.onnx_opset_version()
-    if opset is None:
-        return min(newest, runtime.opset) if runtime else current_opset()
-    known = f"with {runtime.name} {runtime.version}" if runtime else "with the installed onnx"
-    last = min(newest, runtime.opset) if runtime else newest
-    if not OLDEST <= opset <= last:
-        raise UsageError(f"opset is {OLDEST} to {last} {known}, not {opset}.")
-    return opset
-
-
-def _stamped(body: Any, opset: int) -> Any:
-    """A model of an opset, in the oldest file format that has it."""
-    helper = onnx_package().helper
-    opsets = [helper.make_opsetid("", opset)]
-    return helper.make_model(
-        body,
-        opset_imports=opsets,
-        ir_version=helper.find_min_ir_version_for(opsets),
-        producer_name="castwise",
-        producer_version=castwise.__version__,
-    )
 
 
 def _written(program: Program, w: Writer) -> Writer:
@@ -221,4 +155,4 @@ def _model(program: Program, w: Writer) -> Any:
         initializer=list(w.constants.values()),
         doc_string=f"under the promotion rules of {program.dialect.name}",
     )
-    return _stamped(body, w.opset)
+    return stamped_model(body, w.opset)

@@ -6,12 +6,12 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from castwise.graph.onnx.arrays import called, reshape
+from castwise.graph.onnx.arrays import reshape
 from castwise.graph.onnx.dtypes import LackingError
 from castwise.graph.onnx.functions import indexing
 from castwise.graph.onnx.functions.indexing import BEFORE_ALL
 from castwise.graph.onnx.functions.reductions import flattened
-from castwise.graph.onnx.writer import Value, Writer
+from castwise.graph.onnx.writer import Value, Writer, called
 from castwise.graph.program import Shape, given_numbers, with_given
 from castwise.graph.shapes.arithmetic import places
 from castwise.vocab.dtypes import DType

@@ -10,10 +10,10 @@ from typing import Any
 
 from castwise.execute.recipes import RECIPES
 from castwise.graph.onnx import arrays as xp
-from castwise.graph.onnx.arrays import called
+from castwise.graph.onnx.complex_ops import write_complex
 from castwise.graph.onnx.dtypes import LackingError
 from castwise.graph.onnx.functions import floats, integers, linalg, reductions
-from castwise.graph.onnx.writer import BOOL, Value
+from castwise.graph.onnx.writer import BOOL, Value, called
 from castwise.graph.shapes import arithmetic as shapes
 from castwise.vocab.dtypes import dtype, dtypes_of
 from castwise.vocab.ops import known_op
@@ -192,6 +192,8 @@ _BOOLS: dict[str, Written] = {
 
 # Which operands have the dtype that is computed in, where a condition or an exponent has not.
 _COMPUTED = {"where": slice(1, None), "ldexp": slice(0, 1)}
+# Ops that move numbers, complex ones too.
+_MOVES = frozenset({"where", "concat", "stack", "positive"})
 
 
 def write_op(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> Value:
@@ -207,8 +209,8 @@ def write_op(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> 
     if len({value.dtype for value in computed}) > 1:
         raise LackingError("its operands have different dtypes, and the graph has no cast for them")
     if held.kind == "complex":
-        from castwise.graph.onnx.complex import write_complex  # which reads this table
-
+        if name in _MOVES:
+            return SINGLE[name](*values, **options)
         return write_complex(name, values, options)
     function, widens = _chosen_function(name, computed[0])
     if not widens:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from castwise.graph.onnx import arrays as xp
-from castwise.graph.onnx.arrays import called, equal, exp, greater, less, log, sqrt, where
+from castwise.graph.onnx.arrays import equal, exp, greater, less, log, sqrt, where
 from castwise.graph.onnx.dtypes import element_type
 from castwise.graph.onnx.functions.floats import INF, NAN, expm1, log1p
-from castwise.graph.onnx.writer import INT64, Value
+from castwise.graph.onnx.functions.pairs import cast_complex
+from castwise.graph.onnx.runtimes import Runtime
+from castwise.graph.onnx.writer import INT64, StandIns, Value, Writer, called
 from castwise.vocab.dtypes import DType, dtype
 
 _FLOAT32, _FLOAT64, _UINT64 = dtype("float32"), dtype("float64"), dtype("uint64")
@@ -141,21 +142,6 @@ def _turned(op: str, x: Value) -> Value:
     return called("BitwiseXor", x, 2**63) if op in _ORDERING else x
 
 
-def accumulated(op: str, x: Value, axes: tuple[int, ...], shape: Any) -> Value:
-    """A sum or product of integers by running ones, of which the last is the whole."""
-    w = x.writer
-    start = w.constant(int(op == "CumProd"), x.dtype)
-    for place in axes:
-        one = (*x.shape[:place], 1, *x.shape[place + 1 :])
-        begun = w.one_op("Expand", start, w.shape_of(one), shape=one)
-        longer = w.one_op(
-            "Concat", begun, x, shape=(*one[:place], "", *one[place + 1 :]), axis=place
-        )
-        running = w.one_op(op, longer, w.constant(place, INT64), shape=longer.shape)
-        x = w.one_op("Gather", running, w.integers([-1]), shape=one, axis=place)
-    return xp.reshape(x, shape)
-
-
 def before_cast(x: Value, held: DType) -> Value:
     """A value that a cast which rounds or overflows otherwise makes what it should."""
     if held.name == "float16":
@@ -198,3 +184,11 @@ def _rounded_to_odd(x: Value) -> Value:
     step = where(grows, w.constant(1, code), -1)
     odd = where(is_between & is_even, bits + step, bits)
     return w.add("BitCast", odd, dtype=_FLOAT32, to=element_type(_FLOAT32))
+
+
+_STAND_INS = StandIns(cast_complex, before_cast, WRITTEN_OUT, as_signed, as_unsigned)
+
+
+def new_writer(opset: int, runtime: Runtime | None = None) -> Writer:
+    """A writer for an opset and a runtime, with all that stands in for what they lack."""
+    return Writer(opset, runtime, _STAND_INS)

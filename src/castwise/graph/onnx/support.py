@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from castwise.graph.onnx.dtypes import ONNX_NAMES, LackingError
-from castwise.graph.onnx.export import program_to_onnx, runtime_loads
+from castwise.graph.onnx.export import program_to_onnx
+from castwise.graph.onnx.installed import runtime_loads
 from castwise.graph.onnx.ops import write_op
-from castwise.graph.onnx.writer import Value, Writer
+from castwise.graph.onnx.stand_ins import new_writer
+from castwise.graph.onnx.writer import Value
 from castwise.graph.program import CAST, INPUT, Node, Program, Shape
 from castwise.graph.recording.arrays import Traced
 from castwise.graph.recording.backend import recording_under
@@ -90,7 +92,7 @@ def support(name: str, held: DType, opset: int, *, asks_runtime: bool = False) -
     shape: Shape = (3, 3)  # of which there is a cross product, too
     program = one_op_program(name, held, (shape,) * count_of_operands(name), needed_options(name))
     node = program.outputs[0]
-    w = Writer(opset)
+    w = new_writer(opset)
     given = [Value(w, source.name, source.dtype, source.shape) for source in node.inputs]
     try:
         write_op(name, given, node.options)

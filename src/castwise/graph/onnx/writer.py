@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from castwise.execute.backend import backend_named
 from castwise.execute.backends import DEFAULT
-from castwise.graph.onnx.dtypes import LackingError, element_type, onnx_package, type_text, wider
+from castwise.graph.onnx.dtypes import LackingError, element_type, onnx_package, wider
 from castwise.graph.onnx.runtimes import Runtime
+from castwise.graph.onnx.schemas import first_listing, has_main_type, is_listed
 from castwise.graph.program import Shape
 from castwise.graph.shapes import arithmetic as shapes
 from castwise.graph.shapes.terms import is_quotient, split_quotient, terms_of
 from castwise.vocab.dtypes import DType, dtype
 
 INT64, UINT32, BOOL = dtype("int64"), dtype("uint32"), dtype("bool")
-_MAIN = {"Where": 1}  # which input has the dtype that is computed in, where it is not the first
+
+
+def _operator(op: str, **more: Any) -> Callable[[Any, Any], Value]:
+    """An op of ONNX as an operator, of which the other side may be a number."""
+    return lambda value, other: called(op, value, other, **more)
+
+
+def _reflected(op: str) -> Callable[[Any, Any], Value]:
+    """The operator where the number stands on the left."""
+    return lambda value, other: called(op, other, value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,14 +40,28 @@ class Value:
     shape: Shape
     number: Any = None  # of a constant without dimensions
 
-    if TYPE_CHECKING:  # onnx_arrays sets these, as its functions need this class
+    __add__, __radd__ = _operator("Add"), _reflected("Add")
+    __sub__, __rsub__ = _operator("Sub"), _reflected("Sub")
+    __mul__, __rmul__ = _operator("Mul"), _reflected("Mul")
+    __truediv__, __rtruediv__ = _operator("Div"), _reflected("Div")
+    __pow__, __rpow__ = _operator("Pow"), _reflected("Pow")
+    __and__, __rand__ = _operator("And"), _reflected("And")
+    __or__, __ror__ = _operator("Or"), _reflected("Or")
+    __lt__, __le__ = _operator("Less", dtype=BOOL), _operator("LessOrEqual", dtype=BOOL)
+    __gt__, __ge__ = _operator("Greater", dtype=BOOL), _operator("GreaterOrEqual", dtype=BOOL)
+    __hash__ = object.__hash__
 
-        def __add__(self, other: Any) -> Value: ...
-        def __neg__(self) -> Value: ...
+    def __eq__(self, other: Any) -> Value:  # type: ignore[override]
+        return called("Equal", self, other, dtype=BOOL)
 
-        __sub__ = __mul__ = __truediv__ = __and__ = __or__ = __add__
-        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __add__
-        __invert__ = __neg__
+    def __ne__(self, other: Any) -> Value:  # type: ignore[override]
+        return called("Not", called("Equal", self, other, dtype=BOOL))
+
+    def __neg__(self) -> Value:
+        return called("Neg", self)
+
+    def __invert__(self) -> Value:
+        return called("Not", self)
 
     @property
     def ndim(self) -> int:
@@ -45,11 +69,24 @@ class Value:
         return len(self.shape)
 
 
+@dataclass(frozen=True, slots=True)
+class StandIns:
+    """What is written in the place of what ONNX or a runtime lacks: functions that use a writer,
+    and that a writer uses."""
+
+    cast_complex: Callable[[Value, DType], Value]
+    before_cast: Callable[[Value, DType], Value]  # where a runtime's cast differs
+    written_out: Mapping[str, Callable[..., Value]]  # op of ONNX -> it without its kernel
+    as_signed: Callable[[str, Value], Value | None]  # for an op that has no kernel for uint64
+    as_unsigned: Callable[[str, Value], Value]
+
+
 class Writer:
     """The nodes and constants of an ONNX graph in the making."""
 
-    def __init__(self, opset: int, runtime: Runtime | None = None) -> None:
+    def __init__(self, opset: int, runtime: Runtime | None, stand_ins: StandIns) -> None:
         self.opset = opset
+        self.stand_ins = stand_ins
         self.runtime = runtime  # for which kernels are chosen; None: for any that follows ONNX
         self.nodes: list[Any] = []
         self.constants: dict[Any, Any] = {}
@@ -62,9 +99,9 @@ class Writer:
 
     def takes(self, op: str, held: DType, place: int = 0) -> bool:
         """Whether an op of this opset takes a dtype as one of its inputs, and the runtime too."""
-        if type_text(held) not in _taken_types(op, self.opset, place):
+        if not is_listed(op, held, self.opset, place):
             return False
-        is_main = _has_main_type(op, self.opset, place)
+        is_main = has_main_type(op, self.opset, place)
         return self.runtime is None or not is_main or self.runtime.computes(op, held)
 
     def check_dtype(self, held: DType) -> None:
@@ -74,11 +111,9 @@ class Writer:
             raise LackingError(f"{self.runtime.name} has no {held}")
 
     def _not_taken(self, op: str, held: DType, place: int) -> LackingError:
-        if self.runtime and Writer(self.opset).takes(op, held, place):
+        if self.runtime and is_listed(op, held, self.opset, place):
             return LackingError(f"{self.runtime.name} has no kernel for {op} in {held}")
-        newest = onnx_package().defs.onnx_opset_version()
-        takers = (n for n in range(self.opset + 1, newest + 1) if Writer(n).takes(op, held, place))
-        later = next(takers, None)
+        later = first_listing(op, held, self.opset, place)
         hint = f"; write opset={later}" if later else ""
         return LackingError(f"ONNX's op {op} takes no {held} in opset {self.opset}{hint}")
 
@@ -109,6 +144,12 @@ class Writer:
         helper = onnx_package().helper
         self.nodes.append(helper.make_node(op, list(names), [name], **attributes))
         return Value(self, name, held, shape)
+
+    def inner(self) -> Writer:
+        """A writer of the body of a loop, which sees the constants of the graph."""
+        made = Writer(self.opset, self.runtime, self.stand_ins)
+        made.constants, made.prefix = self.constants, self.new_name()
+        return made
 
     def new_name(self) -> str:
         """A name that no parameter of a function can have."""
@@ -141,16 +182,12 @@ class Writer:
             return value
         kinds = (value.dtype.kind, held.kind)
         if "complex" in kinds:
-            from castwise.graph.onnx.complex import cast_complex  # written with this class
-
-            return cast_complex(value, held)
+            return self.stand_ins.cast_complex(value, held)
         if kinds != ("int", "bool") and _is_small(value.dtype) and _is_small(held):
             # Runtimes take -0 of 8 bits for true, and some cast between no two small dtypes.
             value = self.widened(value)
         if self.runtime and self.runtime.casts_otherwise(value.dtype, held):
-            from castwise.graph.onnx.stand_ins import before_cast  # written with this class
-
-            value = before_cast(value, held)
+            value = self.stand_ins.before_cast(value, held)
         options: dict[str, Any] = {}
         if held.bits == 8 and held.kind == "float":
             options["saturate"] = 0  # out of range becomes inf or NaN, as everywhere else
@@ -205,23 +242,21 @@ class Writer:
 
         Raises LackingError where it cannot be written otherwise.
         """
-        from castwise.graph.onnx.stand_ins import WRITTEN_OUT, as_signed, as_unsigned
-
-        signed = [as_signed(op, v) or v for v in values]
+        signed = [self.stand_ins.as_signed(op, v) or v for v in values]
         if signed[main] is not values[main]:
             result = self.one_op(op, *signed, main=main, dtype=dtype, **more)
-            return result if dtype else as_unsigned(op, result)
-        if op not in WRITTEN_OUT:
+            return result if dtype else self.stand_ins.as_unsigned(op, result)
+        written_out = self.stand_ins.written_out.get(op)
+        if written_out is None:
             raise self._not_taken(op, values[main].dtype, main)
-        return WRITTEN_OUT[op](*values)
+        return written_out(*values)
 
     def comparable(self, op: str, value: Value) -> Value:
         """A value in a dtype that an op takes, in which its numbers have the order they have."""
         if self.takes(op, value.dtype):
             return value
-        from castwise.graph.onnx.stand_ins import as_signed
-
-        return as_signed(op, value) or self.cast(value, self._stand_in(op, value.dtype, 0))
+        signed = self.stand_ins.as_signed(op, value)
+        return signed or self.cast(value, self._stand_in(op, value.dtype, 0))
 
     def shape_of(self, shape: Shape) -> Value:
         """A shape as a list of integers, of which some are known only when the graph runs."""
@@ -256,41 +291,22 @@ class Writer:
         return self.add("Shape", value, dtype=INT64, shape=(1,), start=place, end=place + 1)
 
 
-@functools.lru_cache(maxsize=4096)
-def _taken_types(op: str, opset: int, place: int) -> frozenset[str]:
-    """The types that an op of an opset takes as one of its inputs.
-
-    Raises LackingError where it has no such op.
-    """
-    schema = _schema(op, opset)
-    formal = schema.inputs[min(place, len(schema.inputs) - 1)]
-    allowed = {c.type_param_str: c.allowed_type_strs for c in schema.type_constraints}
-    return frozenset(allowed.get(formal.type_str, [formal.type_str]))
-
-
-@functools.lru_cache(maxsize=4096)
-def _has_main_type(op: str, opset: int, place: int) -> bool:
-    """Whether an input has the dtype that an op computes in."""
-    inputs = _schema(op, opset).inputs
-    return inputs[min(place, len(inputs) - 1)].type_str == inputs[_MAIN.get(op, 0)].type_str  # type: ignore[no-any-return]
-
-
-def _schema(op: str, opset: int) -> Any:
-    defs = onnx_package().defs
-    try:
-        return defs.get_schema(op, max_inclusive_version=opset, domain="")
-    except defs.SchemaError:
-        pass
-    try:
-        newest = defs.get_schema(op, domain="").since_version
-    except defs.SchemaError:
-        raise LackingError(f"the installed onnx has no op {op}; a newer one does") from None
-    raise LackingError(f"it needs ONNX's op {op}: write opset={newest} or newer")
-
-
 def _is_small(held: DType) -> bool:
     """Whether a dtype is one that no processor has."""
     return held.bits < 8 or (held.kind == "float" and held.bits < 16)
+
+
+def same(first: Any, *others: Any) -> list[Value]:
+    """Values and numbers as values, the numbers in the dtype of the values."""
+    every = (first, *others)
+    known = next(v for v in every if isinstance(v, Value))
+    return [v if isinstance(v, Value) else known.writer.constant(v, known.dtype) for v in every]
+
+
+def called(op: str, *operands: Any, **more: Any) -> Value:
+    """One op of ONNX on values and numbers."""
+    values = same(*operands)
+    return values[0].writer.one_op(op, *values, **more)
 
 
 def _is_number(value: Any) -> bool:

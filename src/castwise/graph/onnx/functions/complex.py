@@ -7,16 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from castwise.graph.onnx import arrays as xp
-from castwise.graph.onnx.arrays import called, isnan, where
+from castwise.graph.onnx.arrays import isnan, where
 from castwise.graph.onnx.dtypes import LackingError
 from castwise.graph.onnx.functions import linalg
 from castwise.graph.onnx.functions.floats import INF, atan2, copysign, hypot
+from castwise.graph.onnx.functions.pairs import Pair
 from castwise.graph.onnx.functions.reductions import flattened
-from castwise.graph.onnx.writer import Value
+from castwise.graph.onnx.writer import Value, called
 from castwise.graph.shapes import arithmetic as shapes
 from castwise.vocab.dtypes import dtype
 
-Pair = tuple[Value, Value]  # the real and the imaginary part
 _WIDE = dtype("float64")
 _ENDS = 50.0  # beyond it the hyperbolic tangent is 1, and what is left of it no float32
 _LARGEST = 100  # the integer exponents below it are multiplied out, as NumPy does

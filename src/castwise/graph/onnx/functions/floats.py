@@ -6,7 +6,6 @@ import math
 
 from castwise.graph.onnx import arrays as xp
 from castwise.graph.onnx.arrays import (
-    called,
     equal,
     exp,
     floor,
@@ -22,7 +21,7 @@ from castwise.graph.onnx.arrays import (
     where,
 )
 from castwise.graph.onnx.dtypes import LackingError, element_type
-from castwise.graph.onnx.writer import Value
+from castwise.graph.onnx.writer import Value, called
 from castwise.vocab.dtypes import dtype, find_dtype
 
 INF, NAN = math.inf, math.nan

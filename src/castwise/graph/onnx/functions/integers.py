@@ -5,18 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from castwise.graph.onnx import arrays as xp
-from castwise.graph.onnx.arrays import (
-    called,
-    equal,
-    greater,
-    greater_equal,
-    less,
-    not_equal,
-    same,
-    where,
-)
+from castwise.graph.onnx.arrays import equal, greater, greater_equal, less, not_equal, where
 from castwise.graph.onnx.dtypes import element_type, onnx_package
-from castwise.graph.onnx.writer import BOOL, INT64, Value, Writer
+from castwise.graph.onnx.writer import BOOL, INT64, Value, Writer, called, same
 from castwise.graph.shapes import arithmetic as shapes
 from castwise.vocab.dtypes import dtype
 
@@ -117,8 +108,7 @@ def _known_power(x: Value, exponent: int) -> Value:
 def _squaring_body(outer: Writer, carried: list[Value]) -> Any:
     """One step: the result times the base where the exponent is odd, its square, its half."""
     helper = onnx_package().helper
-    w = Writer(outer.opset, outer.runtime)
-    w.constants, w.prefix = outer.constants, outer.new_name()  # the body sees the graph's constants
+    w = outer.inner()
     given = [Value(w, w.new_name(), value.dtype, value.shape) for value in carried]
     result, base, exponent = given
     is_odd = equal(called("Mod", exponent, 2), 1)

@@ -8,10 +8,10 @@ from typing import Any
 
 from castwise.execute.product_recipes import spread
 from castwise.graph.onnx import arrays as xp
-from castwise.graph.onnx.arrays import called, reshape
+from castwise.graph.onnx.arrays import reshape
 from castwise.graph.onnx.dtypes import LackingError
 from castwise.graph.onnx.functions.reductions import flattened, norm
-from castwise.graph.onnx.writer import Value
+from castwise.graph.onnx.writer import Value, called
 from castwise.graph.shapes.arithmetic import broadcast, places
 from castwise.graph.shapes.linalg import contracted
 from castwise.graph.shapes.products import PRODUCTS

@@ -20,7 +20,8 @@ from onnx.reference import ReferenceEvaluator
 from castwise.execute.backend import backend_named
 from castwise.execute.backends import DEFAULT
 from castwise.graph.onnx.dtypes import ONNX_NAMES, element_type, type_text
-from castwise.graph.onnx.export import current_opset, runtime_session
+from castwise.graph.onnx.installed import current_opset, runtime_session
+from castwise.graph.onnx.schemas import MAIN_INPUT
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.live import to_dtype
 
@@ -45,7 +46,6 @@ _ATTRIBUTES: dict[str, dict[str, Any]] = {
     "BitShift": {"direction": "LEFT"}, "Concat": {"axis": 0},
     "Einsum": {"equation": "ij,jk->ik"},
 }  # fmt: skip
-_MAIN = {"Where": 1}  # which input has the dtype, where it is not the first
 _INDICES = {
     "Expand": [1], "Gather": [1], "Reshape": [-1], "TopK": [4], "Unsqueeze": [0],
     "Slice": [1], "CumProd": 1, "CumSum": 1, "Trilu": 0,
@@ -79,7 +79,7 @@ def pairs() -> Iterator[tuple[str, DType]]:
     for ops in OPS.values():
         for op in ops.split():
             schema = onnx.defs.get_schema(op, max_inclusive_version=current_opset())
-            kind = schema.inputs[_MAIN.get(op, 0)].type_str
+            kind = schema.inputs[MAIN_INPUT.get(op, 0)].type_str
             allowed = {c.type_param_str: c.allowed_type_strs for c in schema.type_constraints}
             for name in ONNX_NAMES:
                 has_code = op != "BitCast" or name not in ("bool", "complex128")

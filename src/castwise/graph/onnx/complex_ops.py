@@ -1,8 +1,4 @@
-"""Complex numbers in ONNX, which moves them but computes nothing with them.
-
-complex64 is taken apart by its bits into two float32 values, computed, and put together again;
-complex128 would need an integer of 128 bits, which ONNX lacks.
-"""
+"""Each op of castwise on complex numbers in ONNX, computed from their parts."""
 
 from __future__ import annotations
 
@@ -11,59 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from castwise.graph.onnx import arrays as xp
-from castwise.graph.onnx.dtypes import LackingError, element_type
+from castwise.graph.onnx.dtypes import LackingError
 from castwise.graph.onnx.functions import complex as functions
 from castwise.graph.onnx.functions import linalg
-from castwise.graph.onnx.functions.complex import Pair, multiplied
+from castwise.graph.onnx.functions.complex import multiplied
 from castwise.graph.onnx.functions.floats import atan2, hypot
+from castwise.graph.onnx.functions.pairs import Pair, is_nonzero, joined, parts
 from castwise.graph.onnx.functions.reductions import accumulated, product, var
-from castwise.graph.onnx.writer import Value
-from castwise.vocab.dtypes import DType, dtype
-
-_COMPLEX, _PART = dtype("complex64"), dtype("float32")
-_BITS, _HALF = dtype("uint64"), dtype("uint32")
-_MOVES = ("where", "concat", "stack", "positive")
-
-
-def parts(x: Value) -> Pair:
-    """The real and the imaginary part: the lower and the upper half of the bits."""
-    if x.dtype is not _COMPLEX:
-        raise LackingError(f"ONNX computes nothing in {x.dtype}; cast to complex64")
-    w = x.writer
-    bits = w.add("BitCast", x, dtype=_BITS, to=element_type(_BITS))
-    upper = w.add("BitShift", bits, w.constant(32, _BITS), direction="RIGHT")
-    halves = [w.cast(half, _HALF) for half in (bits, upper)]
-    real, imag = [w.add("BitCast", half, dtype=_PART, to=element_type(_PART)) for half in halves]
-    return real, imag
-
-
-def joined(pair: Pair) -> Value:
-    """A complex64 of its parts."""
-    real, imag = (_bits(part) for part in pair)
-    w = real.writer
-    upper = w.add("BitShift", imag, w.constant(32, _BITS), direction="LEFT")
-    bits = w.add("BitwiseOr", real, upper)
-    return w.add("BitCast", bits, dtype=_COMPLEX, to=element_type(_COMPLEX))
-
-
-def _bits(part: Value) -> Value:
-    w = part.writer
-    return w.cast(w.add("BitCast", part, dtype=_HALF, to=element_type(_HALF)), _BITS)
-
-
-def cast_complex(value: Value, held: DType) -> Value:
-    """A cast to or from complex64; what is not complex has no imaginary part."""
-    if held is _COMPLEX and value.dtype.kind != "complex":
-        real = value.writer.cast(value, _PART)
-        return joined((real, xp.zeros_like(real)))
-    if value.dtype is not _COMPLEX or held.kind == "complex":
-        raise LackingError(f"ONNX casts no {value.dtype} to {held}")
-    pair = parts(value)
-    return _is_nonzero(pair) if held.kind == "bool" else value.writer.cast(pair[0], held)
-
-
-def _is_nonzero(x: Pair) -> Value:
-    return xp.not_equal(x[0], 0) | xp.not_equal(x[1], 0)
+from castwise.graph.onnx.writer import Value, called
 
 
 def _add(x: Pair, y: Pair) -> Pair:
@@ -99,7 +50,7 @@ def _reciprocal(x: Pair) -> Pair:
 def _exp(x: Pair) -> Pair:
     size = xp.exp(x[0])
     is_real = xp.equal(x[1], 0)
-    turned = size * xp.called("Cos", x[1]), size * xp.called("Sin", x[1])
+    turned = size * called("Cos", x[1]), size * called("Sin", x[1])
     return xp.where(is_real, size, turned[0]), xp.where(is_real, x[1], turned[1])
 
 
@@ -143,9 +94,9 @@ def _lerp(start: Pair, end: Pair, weight: Pair) -> Pair:
 
 def _sin(x: Pair) -> Pair:
     """By the sine and cosine of the real part and the hyperbolic ones of the imaginary part."""
-    sine = xp.called("Sin", x[0])
-    cosine = xp.called("Cos", x[0])
-    return sine * xp.called("Cosh", x[1]), cosine * xp.called("Sinh", x[1])
+    sine = called("Sin", x[0])
+    cosine = called("Cos", x[0])
+    return sine * called("Cosh", x[1]), cosine * called("Sinh", x[1])
 
 
 def _reduced(losses: Value, reduction: str) -> Value:
@@ -208,13 +159,13 @@ _WRITTEN: dict[str, Callable[..., Any]] = {
     "isnan": _is_nan,
     "isinf": lambda x: xp.equal(xp.maximum(xp.abs(x[0]), xp.abs(x[1])), float("inf")),
     "isfinite": lambda x: xp.isfinite(x[0]) & xp.isfinite(x[1]),
-    "logical_and": lambda x, y: _is_nonzero(x) & _is_nonzero(y),
-    "logical_or": lambda x, y: _is_nonzero(x) | _is_nonzero(y),
-    "logical_xor": lambda x, y: xp.called("Xor", _is_nonzero(x), _is_nonzero(y)),
-    "logical_not": lambda x: ~_is_nonzero(x),
-    "any": lambda x, **options: xp.any(_is_nonzero(x), **options),
-    "all": lambda x, **options: xp.all(_is_nonzero(x), **options),
-    "count_nonzero": lambda x, **options: xp.count(_is_nonzero(x), **options),
+    "logical_and": lambda x, y: is_nonzero(x) & is_nonzero(y),
+    "logical_or": lambda x, y: is_nonzero(x) | is_nonzero(y),
+    "logical_xor": lambda x, y: called("Xor", is_nonzero(x), is_nonzero(y)),
+    "logical_not": lambda x: ~is_nonzero(x),
+    "any": lambda x, **options: xp.any(is_nonzero(x), **options),
+    "all": lambda x, **options: xp.all(is_nonzero(x), **options),
+    "count_nonzero": lambda x, **options: xp.count(is_nonzero(x), **options),
     "sum": _each_part(xp.sum), "mean": _each_part(xp.mean), "norm": _norm,
     "cumsum": _each_part(lambda x, **options: accumulated("CumSum", x, **options)),
 }  # fmt: skip
@@ -225,10 +176,6 @@ def write_complex(name: str, values: Sequence[Value], options: Mapping[str, Any]
 
     Raises LackingError where it is not written.
     """
-    from castwise.graph.onnx.ops import SINGLE  # the table that calls this
-
-    if name in _MOVES:
-        return SINGLE[name](*values, **options)
     if name not in _WRITTEN:
         raise LackingError(
             f"ONNX has no {name} of complex numbers, and castwise has not written it"
