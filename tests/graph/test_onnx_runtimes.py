@@ -33,7 +33,7 @@ pytest.importorskip("onnx", minversion="1.23")
 onnxruntime = pytest.importorskip("onnxruntime")
 asking = pytest.importorskip("castwise.graph.onnx.runtimes.__main__")
 ORT = runtime_named("onnxruntime")
-ASKED = {op for ops in asking.OPS.values() for op in ops.split()} | {"Cast", "Loop"}
+ASKED = {op for ops in asking.ASKED_OPS.values() for op in ops.split()} | {"Cast", "Loop"}
 pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
     pytest.mark.skipif(onnxruntime.__version__ != ORT.version, reason="asked another version"),

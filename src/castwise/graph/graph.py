@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from castwise.graph.onnx.export import program_to_onnx
 from castwise.graph.passes.preserve import preserve
 from castwise.graph.passes.redialect import Redialect, redialect
 from castwise.graph.passes.simplify import Simplification, simplify
@@ -101,6 +100,8 @@ class Graph(Program):
         Raises UsageError naming each op and dtype that ONNX, or the runtime, cannot say, and where
         it stands.
         """
+        from castwise.graph.onnx.export import program_to_onnx  # many files that few need
+
         return program_to_onnx(self, path, opset=opset, runtime=runtime)
 
 

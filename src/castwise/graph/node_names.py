@@ -24,7 +24,7 @@ def node_names(program: Program) -> dict[Node, str]:
 
 
 def is_inline(node: Node) -> bool:
-    """Whether a node has no line of its own: an input, or a number."""
+    """Whether a node has no separate line: an input, or a number."""
     return node.op == INPUT or (node.op == CONSTANT and node.shape == ())
 
 

@@ -1,6 +1,6 @@
 """A program: nodes with a dtype and a shape each, in the order they were computed.
 
-Everything else in this folder reads programs, or makes one of another.
+Everything else in this folder reads programs, or makes new ones.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """A tensor that a program reads or writes beside its arguments: its value before a run, an
+    """A tensor that a program reads or writes besides its arguments: its value before a run, an
     input, and after it; the same node where it is only read."""
 
     before: Node
@@ -176,7 +176,7 @@ def in_order(
 
 
 def rebuilt(program: P, remade: Callable[[Node, tuple[Node, ...]], Node]) -> P:
-    """A program of the same class with each node made anew, from itself and its new inputs."""
+    """A program of the same class, each node made again from itself and its new inputs."""
     new: dict[Node, Node] = {}
     for node in program.nodes:
         made = remade(node, tuple([new[source] for source in node.inputs]))

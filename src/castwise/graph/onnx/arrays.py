@@ -51,7 +51,7 @@ def where(condition: Value, x: Any, y: Any) -> Value:
 
 
 def full_like(x: Value, value: Any) -> Value:
-    """A number that stands for as many as there are elements: it broadcasts."""
+    """A number for all elements: it broadcasts."""
     return x.writer.constant(value, x.dtype)
 
 
@@ -80,7 +80,7 @@ def reduced(op: str, x: Value, axis: Any = None, keepdims: bool = False) -> Valu
 
 
 def _last_running(op: str, x: Value, axes: tuple[int, ...], shape: Shape) -> Value:
-    """A sum or product of integers by running ones, of which the last is the whole."""
+    """A sum or product of integers, as the last of the running ones."""
     w = x.writer
     start = w.constant(int(op == "CumProd"), x.dtype)
     for place in axes:
@@ -119,7 +119,7 @@ def _extreme(op: str, x: Value, axis: Any, keepdims: bool) -> Value:
 
 
 def any(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
-    """Whether some are true; of none at all, no."""
+    """Whether some are true; false where there are no elements."""
     return greater(count(x, axis=axis, keepdims=keepdims), 0)
 
 
@@ -135,13 +135,13 @@ def count(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
     if not axes:
         return ones
     shape = shapes.reduced(x.shape, axes, keepdims)
-    # Not by way of `sum`: no count is so large that a runtime would get it wrong.
+    # Not with `sum`: no count is so large that a runtime would get it wrong.
     return w.add_untyped("ReduceSum", [ones.name, w.integers(axes).name], INT64, shape,
                          keepdims=int(keepdims))  # fmt: skip
 
 
 def is_negative(x: Value) -> Value:
-    """Whether the sign is minus, that of zero too."""
+    """Whether the sign is minus; zero has a sign too."""
     return logical_or(less(x, 0), less(divide(1, x), 0))
 
 

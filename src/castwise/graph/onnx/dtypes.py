@@ -8,7 +8,7 @@ from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType, dtype
 
 _SAME = "bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 uint64"
-# castwise's name -> that of onnx.TensorProto, whose lower case stands in the types of ops
+# castwise's name -> the name in onnx.TensorProto; its lower case stands in the types of ops
 ONNX_NAMES = {
     **{name: name.upper() for name in [*_SAME.split(), "bfloat16", "float16"]},
     "float32": "FLOAT", "float64": "DOUBLE", "complex64": "COMPLEX64", "complex128": "COMPLEX128",

@@ -61,7 +61,8 @@ def _written(program: Program, w: Writer) -> Writer:
         try:
             values[node] = _named(w, names[node], node, _value(node, values, w, names[node]))
         except LackingError as error:
-            if all(source.dtype.name in ONNX_NAMES for source in node.inputs):  # else told before
+            # Where ONNX lacks the dtype of an input, the error for that input says so.
+            if all(source.dtype.name in ONNX_NAMES for source in node.inputs):
                 lacking[_told(node, error)] = None
             values[node] = Value(w, names[node], node.dtype, node.shape)
     for name, node in ends:

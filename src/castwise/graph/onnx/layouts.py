@@ -18,7 +18,7 @@ from castwise.vocab.dtypes import DType
 
 
 def _permuted(x: Value, *, shape: Shape, axes: tuple[int, ...]) -> Value:
-    if not axes:  # which ONNX reads as all, backwards, or not at all
+    if not axes:  # which ONNX reads as all axes reversed, or refuses
         return x
     return x.writer.one_op("Transpose", x, shape=shape, perm=list(axes))
 
@@ -49,8 +49,8 @@ def _rolled(x: Value, *, shape: Shape, shift: Any, axis: Any) -> Value:
 def _rolled_along(x: Value, place: int, count: int) -> Value:
     w = x.writer
     size = w.size(x.shape[place])
-    moved = called("Mod", w.integers([count]), called("Max", size, 1))  # an empty one has no rest
-    rest: Shape = (*x.shape[:place], "", *x.shape[place + 1 :])  # as long as it then is
+    moved = called("Mod", w.integers([count]), called("Max", size, 1))  # an empty one has size 0
+    rest: Shape = (*x.shape[:place], "", *x.shape[place + 1 :])  # a length not known yet
     where, end = w.integers([place]), size - moved
     last = w.one_op("Slice", x, end, size, where, shape=rest)
     first = w.one_op("Slice", x, w.integers([0]), end, where, shape=rest)

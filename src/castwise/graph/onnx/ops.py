@@ -1,4 +1,4 @@
-"""Each op of castwise in ONNX: as one op of it, or composed of several."""
+"""Each op of castwise in ONNX: as one of its ops, or composed of several."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _as_bools(function: Written) -> Written:
 
 
 def _as_bool(x: Value) -> Value:
-    """Whether elements are not zero; runtimes take -0 and NaN of 8 bits for what they are not."""
+    """Whether elements are not zero; runtimes get -0 and NaN of 8 bits wrong."""
     is_tiny = x.dtype.kind == "float" and x.dtype.bits < 16
     return x.writer.cast(x.writer.widened(x) if is_tiny else x, BOOL)
 
@@ -158,7 +158,7 @@ COMPOSED: dict[str, Written] = {
     "allclose": functools.partial(_close, "allclose"),
     "lower_median": reductions.lower_median,
 }  # fmt: skip
-# Of these nothing is rounded in between, so a dtype that ONNX computes in is left as it is.
+# In these nothing is rounded in between, so a dtype that ONNX computes in is left as it is.
 _EXACT = frozenset({"fmax", "fmin", "ne", "max", "min", "clamp", "trunc", "threshold", "copysign",
                     "square", "isfinite", "argmax", "argmin", "clip_above"})  # fmt: skip
 # Integers, and bool computed as integers, where they are not written as floats are.
@@ -190,7 +190,7 @@ _BOOLS: dict[str, Written] = {
 }  # fmt: skip
 
 
-# Which operands have the dtype that is computed in, where a condition or an exponent has not.
+# Which operands have the dtype that is computed in, where a condition or an exponent has another.
 _COMPUTED = {"where": slice(1, None), "ldexp": slice(0, 1)}
 # Ops that move numbers, complex ones too.
 _MOVES = frozenset({"where", "concat", "stack", "positive"})

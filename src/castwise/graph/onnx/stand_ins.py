@@ -17,11 +17,11 @@ from castwise.vocab.dtypes import DType, dtype
 
 _FLOAT32, _FLOAT64, _UINT64 = dtype("float32"), dtype("float64"), dtype("uint64")
 _LN2 = math.log(2.0)
-_LARGE = 2.0**30  # of which 1 is no part any more, once it is squared
+_LARGE = 2.0**30  # its square does not change when 1 is added
 
 
 def _odd(function: Callable[[Value], Value]) -> Callable[[Value], Value]:
-    """A function of sizes, for numbers of both signs, zeros too."""
+    """A function of absolute values, for numbers of both signs, and zeros of both."""
 
     def whole(x: Value) -> Value:
         found = function(xp.abs(x))
@@ -61,7 +61,7 @@ def _atanh(size: Value) -> Value:
 
 
 def _atan(size: Value) -> Value:
-    """From what it is in float32, by the angle that is left."""
+    """The angle in float32, plus what is left of it."""
     is_steep = greater(size, 1)
     ratio = where(is_steep, 1 / size, size)
     w = size.writer
@@ -126,24 +126,24 @@ _WRAPPING = frozenset({"Where", "Trilu", "CumSum", "CumProd", "Einsum"})
 
 
 def as_signed(op: str, x: Value) -> Value | None:
-    """uint64 as int64, such that an op does with it what it would do; None where nothing is."""
+    """uint64 as int64, in a form that an op treats as it would uint64; None where there is none."""
     if x.dtype is not _UINT64 or op not in _ORDERING | _WRAPPING:
         return None
-    return x.writer.cast(_turned(op, x), INT64)
+    return x.writer.cast(_flipped(op, x), INT64)
 
 
 def as_unsigned(op: str, x: Value) -> Value:
     """uint64 again."""
-    return _turned(op, x.writer.cast(x, _UINT64))
+    return _flipped(op, x.writer.cast(x, _UINT64))
 
 
-def _turned(op: str, x: Value) -> Value:
-    """What is compared with its highest bit turned, so that the order is that of signed ones."""
+def _flipped(op: str, x: Value) -> Value:
+    """For ops that compare: the highest bit flipped, which gives the order of signed integers."""
     return called("BitwiseXor", x, 2**63) if op in _ORDERING else x
 
 
 def before_cast(x: Value, held: DType) -> Value:
-    """A value that a cast which rounds or overflows otherwise makes what it should."""
+    """A value from which a runtime's different cast gives the right result."""
     if held.name == "float16":
         return _rounded_to_odd(x)
     wide = x if x.dtype.bits >= 32 and x.dtype.kind == "float" else x.writer.widened(x)
@@ -171,8 +171,8 @@ def _power_of_two(x: Value, held: DType) -> Value:
 
 
 def _rounded_to_odd(x: Value) -> Value:
-    """float64 as float32 from which the next rounding is as from float64 itself: what lies between
-    two numbers becomes the one with an odd code."""
+    """float64 as a float32 that rounds on as the float64 itself would: what lies between two
+    numbers becomes the one with an odd code."""
     w = x.writer
     code = dtype("int32")
     near = w.one_op("Cast", x, dtype=_FLOAT32, to=element_type(_FLOAT32))

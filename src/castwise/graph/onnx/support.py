@@ -1,4 +1,4 @@
-"""What of castwise can be written in ONNX: every op in every dtype, tried one by one."""
+"""Which ops of castwise can be written in ONNX: every op in every dtype, tried one by one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def one_op_program(
     """A program of one op computed in a dtype; `outside` is that of its inputs and its result.
 
     Between that and the op's own dtype stand casts, so that a runtime that cannot be given arrays
-    of a dtype can be asked for it all the same.
+    of a dtype can be asked about it.
     """
     row, dialect = op(name), to_dialect(None)
     inputs, given = [], []
@@ -109,7 +109,7 @@ def needed_options(name: str) -> dict[str, Any]:
 
 
 def lacking_dtypes() -> tuple[DType, ...]:
-    """The dtypes that ONNX has not."""
+    """The dtypes that ONNX lacks."""
     return tuple([held for held in DTYPES if held.name not in ONNX_NAMES])
 
 

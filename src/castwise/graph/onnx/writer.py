@@ -90,7 +90,7 @@ class Writer:
         self.runtime = runtime  # for which kernels are chosen; None: for any that follows ONNX
         self.nodes: list[Any] = []
         self.constants: dict[Any, Any] = {}
-        self.sources: dict[str, tuple[Value, int]] = {}  # a size's name -> whose which dimension
+        self.sources: dict[str, tuple[Value, int]] = {}  # a size's name -> a value, dimension
         self.has_widened = False
         self.prefix = ""  # of the names of what is written now
         self.first = 0  # where in the nodes that begins
@@ -186,7 +186,7 @@ class Writer:
         if kinds != ("int", "bool") and _is_small(value.dtype) and _is_small(held):
             # Runtimes take -0 of 8 bits for true, and some cast between no two small dtypes.
             value = self.widened(value)
-        if self.runtime and self.runtime.casts_otherwise(value.dtype, held):
+        if self.runtime and self.runtime.casts_differently(value.dtype, held):
             value = self.stand_ins.before_cast(value, held)
         options: dict[str, Any] = {}
         if held.bits == 8 and held.kind == "float":
@@ -221,7 +221,7 @@ class Writer:
             return self.add(op, *values, dtype=dtype or held, **more)
         wide = self._stand_in(op, held, main)
         if wide is held and self.runtime:
-            return self._otherwise(op, values, main, dtype, more)
+            return self._by_other_ops(op, values, main, dtype, more)
         self.has_widened = True
         taken = [self.cast(v, wide) if v.dtype is held else v for v in values]
         result = self.add(op, *taken, dtype=dtype or wide, **more)
@@ -235,12 +235,12 @@ class Writer:
                 return wide
         return held if self.runtime else wider(held)
 
-    def _otherwise(
+    def _by_other_ops(
         self, op: str, values: Sequence[Value], main: int, dtype: DType | None, more: Any
     ) -> Value:
-        """An op without a kernel in a dtype that none is wider than.
+        """An op without a kernel in any dtype that is wide enough.
 
-        Raises LackingError where it cannot be written otherwise.
+        Raises LackingError where it cannot be written with other ops.
         """
         signed = [self.stand_ins.as_signed(op, v) or v for v in values]
         if signed[main] is not values[main]:
@@ -252,7 +252,7 @@ class Writer:
         return written_out(*values)
 
     def comparable(self, op: str, value: Value) -> Value:
-        """A value in a dtype that an op takes, in which its numbers have the order they have."""
+        """A value in a dtype that an op takes, in which its numbers keep their order."""
         if self.takes(op, value.dtype):
             return value
         signed = self.stand_ins.as_signed(op, value)

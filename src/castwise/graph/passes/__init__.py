@@ -1,1 +1,1 @@
-"""From one program to another, or to what can be said of it."""
+"""What is made of a program: a simpler one, one under another dialect, and reports on it."""

@@ -53,7 +53,7 @@ def _check_held(node: Node, dialect: Dialect) -> None:
 
 
 def _calls(program: Program) -> tuple[Call, ...]:
-    """What a program asks its dialect, of which every op is part of the program."""
+    """What a program asks its dialect, where every op is part of the program."""
     asked = {
         node if node.part is None else node.call: Call(
             node.decision, tuple([operand.shape for operand in node.operands]), node.shape
@@ -65,7 +65,7 @@ def _calls(program: Program) -> tuple[Call, ...]:
 
 
 def _spread(exponent: Node, base: Node) -> Node:
-    """An exponent that may be one half as an array, of which no dialect takes the square root; not
+    """An exponent that may be one half, as an array, so that no dialect takes the square root; not
     by a broadcast, which NumPy sees through."""
     is_other = exponent.op == CONSTANT and exponent.value != 0.5
     if exponent.shape or is_other or not base.shape:
@@ -109,7 +109,7 @@ def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
 
 
 def _computes_alike(node: Node, there: Decision) -> bool:
-    """Whether an op computes the same values there, but for integers that are cut afterwards."""
+    """Whether an op computes the same values there, except for integers that are cut afterwards."""
     here = node.compute
     assert here is not None  # every op has one
     is_wider = here.kind == there.compute.kind == "int" and there.compute.holds(here)

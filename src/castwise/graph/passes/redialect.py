@@ -133,14 +133,14 @@ def _asked(node: Node, question: Question) -> tuple[OpChange | None, Operand]:
 
 
 def result_under(node: Node, there: Decision) -> DType:
-    """The dtype of a node under a decision: some functions have one of their own, such as fft."""
+    """The dtype of a node under a decision: some functions have their own, such as fft."""
     if has_own_dtype(node.op):
         return result_dtype(node.op, there.compute, node.part)
     return there.result
 
 
 def decided(question: Question) -> Decision:
-    """The decision; raises PromotionError also where the framework has nothing that runs it."""
+    """The decision; also raises PromotionError where the framework has no kernel for it."""
     there = answer(question)
     check_kernel(there)
     return there

@@ -126,7 +126,7 @@ def simplify(program: P) -> Simplification[P]:
 
 
 def _without_decisions(program: P) -> P:
-    """The program with a link to the one that was traced in place of its decisions: what an op was
+    """The program with a link to the traced one instead of its decisions: what an op was
     written with may be gone once casts are."""
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:

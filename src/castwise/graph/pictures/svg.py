@@ -16,7 +16,7 @@ _TOP = 60
 _LINE = 16  # from one line of a box to the next
 _GAP = 44  # between layers
 _BETWEEN = 26  # between the boxes of a layer
-_LANE = 12  # the room of an arrow that passes a layer
+_LANE = 12  # room for an arrow that passes a layer
 _NARROWEST = 760  # so that the legend has room
 _PASSES = 12  # over the layers, down and up
 
@@ -75,7 +75,7 @@ def _boxes(program: Program) -> dict[Node, _Box]:
 
 
 def _route(source: _Box, target: _Box) -> list[_Box]:
-    """The spots an arrow goes through, one a layer."""
+    """The boxes an arrow goes through, one per layer."""
     between = [_Box(layer, []) for layer in range(source.layer + 1, target.layer)]
     route = [source, *between, target]
     for one, other in itertools.pairwise(route):
@@ -93,7 +93,7 @@ def _layers(boxes: dict[Node, _Box], routes: list[list[_Box]]) -> list[list[_Box
 
 
 def _arrange(layers: list[list[_Box]]) -> None:
-    """Brings each spot as near as may be to those it has arrows from and to."""
+    """Brings each box as near as possible to those it has arrows from and to."""
     for layer in layers:
         _spread(layer, [0.0] * len(layer))
     for turn in range(_PASSES):
@@ -104,7 +104,7 @@ def _arrange(layers: list[list[_Box]]) -> None:
 
 
 def _spread(layer: list[_Box], wanted: list[float]) -> None:
-    """Puts spots side by side without overlap, in the mean where they are wanted."""
+    """Puts boxes side by side without overlap, on average where they are wanted."""
     edge, moved = -math.inf, 0.0
     for spot, middle in zip(layer, wanted, strict=True):
         spot.middle = max(middle, edge + spot.width / 2)

@@ -100,6 +100,6 @@ def added(
     options: dict[str, Any],
     held: DType | None = None,
 ) -> Traced:
-    """The array that a function gives, as a node; in the dtype of its first input unless said."""
+    """The array that a function gives, as a node; in the dtype of its first input unless given."""
     held = held or inputs[0].dtype
     return Traced(Node(name, inputs, held, shape, options, origin=user_line()))

@@ -48,7 +48,7 @@ class _Recording:
         return False
 
     def constant_number(self, array: Any) -> Scalar | None:
-        """The number that a 0-d constant is; None of any other node."""
+        """The number that a 0-d constant is; None for any other node."""
         node = array.node
         is_number = node.op == CONSTANT and node.shape == ()
         return node.value if is_number else None
@@ -98,7 +98,7 @@ class _Recording:
         return record_declared if row.compute else record
 
     def takes_mask(self, op: str) -> bool:
-        """What other nodes do not make up for is a node with its mask."""
+        """Reductions that no other nodes can replace take their mask themselves."""
         return op in ("mean", "std", "var")
 
     def read(self, array: Any, key: Any) -> Any:
@@ -137,9 +137,12 @@ def recording_under(dialect: Dialect) -> Backend:
 
 
 def rules_of_nodes(dialect: Dialect) -> Values:
-    """What the nodes of a graph compute where arithmetic leaves a choice: as NumPy does, whatever
-    the dialect, whose own rules are nodes themselves; save that subnormals are its own, and the
-    powers of one exponent, whose value may be known only when the graph runs."""
+    """What the nodes of a graph compute where arithmetic leaves a choice.
+
+    They compute as NumPy does, whatever the dialect, whose rules are nodes themselves; except that
+    subnormals follow the dialect, and so do powers of one exponent, whose value may be known only
+    when the graph runs.
+    """
     plain, own = dialect_named(DEFAULT).values, dialect.values
     return replace(plain, subnormals=own.subnormals, single_powers=own.single_powers)
 

@@ -24,10 +24,10 @@ _MOST_TRIED = 1024  # elements along an axis
 def kernel_node(
     row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any], backend: Backend
 ) -> Node | None:
-    """The node that a declared op's kernel computes from others, by way of tensors.
+    """The node that a declared op's kernel computes from others, given as tensors.
 
-    None where it takes no tensors, such as one that calls a library's own functions: it then runs
-    as a node of its own, on arrays.
+    None where it takes no tensors, such as one that calls a library's own functions: it then stays
+    one node, and runs on arrays.
     """
     if row.compute is None:
         return None
@@ -35,7 +35,7 @@ def kernel_node(
     kinds = [interned(Kind(backend, compute, not n.shape, False, dialect)) for n in given]
     tensors = [Tensor._of(Traced(n), kind) for n, kind in zip(given, kinds, strict=True)]
     try:
-        with watched_by(_Nobody(), alone=True):
+        with watched_by(_NoWatcher(), alone=True):
             found = row.compute(*tensors, **options)
     except Exception:  # whatever a kernel raises that was written for arrays
         return None
@@ -69,8 +69,8 @@ def _tried_shape(
     return tuple(getattr(found, "shape", ()))
 
 
-class _Nobody:
-    """Watches in the place of those who are to see the declared op alone."""
+class _NoWatcher:
+    """Watches in place of those who should see only the declared op."""
 
     def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
         """Nothing."""

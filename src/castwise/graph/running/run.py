@@ -37,7 +37,7 @@ from castwise.vocab.ops import op
 def run_program(program: Program, arrays: Sequence[Any], backend: str | None = None) -> Any:
     """What the program computes from arrays, in the structure the function returned it in.
 
-    Its state is written, and whoever watches is told, once all is computed.
+    Its state is written, and watchers are told, once all is computed.
     """
     if len(arrays) != len(program.inputs):
         raise UsageError(f"{program.name} takes {len(program.inputs)} arrays, not {len(arrays)}.")
@@ -84,7 +84,7 @@ def _compute(
 
 
 def _tell(program: Program, sizes: dict[str, int]) -> None:
-    """Tells whoever watches what they would have been told, had the function run op by op."""
+    """Tells watchers what they would hear if the function ran op by op."""
     told = watchers()
     for call in program.calls if told else ():
         operands = [_Shaped(shape, sizes) for shape in call.operands]

@@ -1,4 +1,4 @@
-"""The entries of a saved graph: fields of the sorts they have to be, and errors that say where."""
+"""The entries of a saved graph: fields of the right types, and errors that say where."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from castwise.errors import UsageError, did_you_mean
 from castwise.graph.saving.values import from_json, read_dtype
 from castwise.vocab.dtypes import DType
 
-# What reading a table of the wrong make raises, before anyone has said what is wrong.
+# What reading a malformed table raises where no check has named the fault.
 _MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _NEEDED = object()
 
@@ -29,7 +29,7 @@ def telling(place: object) -> Iterator[None]:
 
 
 class Fields:
-    """The fields of an entry, each of the sort it has to be."""
+    """The fields of an entry, each of its type."""
 
     def __init__(self, entry: Any, known: str) -> None:
         if not isinstance(entry, dict):
@@ -52,7 +52,7 @@ class Fields:
         return value
 
     def value(self, name: str) -> Any:
-        """A field of any sort, as a value."""
+        """A field of any type, as a value."""
         return from_json(self._entry.get(name))
 
     def dtype(self, name: str) -> DType:

@@ -44,7 +44,7 @@ def check_declared(entry: Any) -> None:
     found = known_op(name)
     if found is None or found.family != "declared":
         raise UsageError(
-            f"it uses {name[:40]!r}, an op of its author's own, whose kernel is not saved: declare "
+            f"it uses {name[:40]!r}, a custom op, whose kernel is not saved: declare "
             f"it before loading, cw.declare_op({name[:40]!r}, compute=...)."
         )
     here = declaration(found)

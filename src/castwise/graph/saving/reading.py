@@ -36,7 +36,7 @@ _NODE = (
 
 
 def read_program(path: str | PathLike[str], made: type[P]) -> P:
-    """The program that `save_program` wrote to a file, of a class.
+    """The program that `save_program` wrote to a file, as one of a class.
 
     Raises UsageError that names the file and what is wrong in it, or an op that is not declared.
     """
@@ -61,7 +61,7 @@ def _no_graph(path: object) -> UsageError:
 
 
 def _refused_constant(name: str) -> None:
-    raise ValueError(name)  # NaN and Infinity, which JSON has not
+    raise ValueError(name)  # NaN and Infinity, which JSON lacks
 
 
 class _TableReader(Generic[P]):
@@ -89,7 +89,7 @@ class _TableReader(Generic[P]):
                 self._nodes.append(self._node(entry))
         with telling("graph"):
             self.program = self._program(said.get("graph", dict))
-            program_text(self.program)  # which needs what each sort of node has
+            program_text(self.program)  # it needs what each kind of node has
 
     def _all(self, said: Fields, name: str, reader: Callable[[Any], Any]) -> list[Any]:
         found = []

@@ -25,7 +25,7 @@ _DTYPES = {held.name: held for held in DTYPES}
 def to_json(value: Any) -> Any:
     """A value as JSON.
 
-    Raises UsageError where it is nothing that can be saved.
+    Raises UsageError where it cannot be saved.
     """
     if type(value) in (type(None), bool, int, str):
         return value
@@ -57,9 +57,9 @@ def _base_to_json(value: Any) -> Any:
 
 
 def from_json(said: Any) -> Any:
-    """The value that JSON tells.
+    """The value that JSON stands for.
 
-    Raises UsageError where it tells none.
+    Raises UsageError where it stands for none.
     """
     if isinstance(said, list):
         return [from_json(part) for part in said]

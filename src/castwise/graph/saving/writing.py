@@ -52,7 +52,7 @@ class _Table:
     def __init__(self, told_as: Callable[[Any], Any]) -> None:
         self.entries: list[Any] = []
         self._places: dict[int, int] = {}
-        self._things: list[Any] = []  # kept, so that no other gets their ids
+        self._things: list[Any] = []  # kept, so that no other object gets their ids
         self._told_as = told_as
 
     def place(self, thing: Any) -> int:
@@ -164,7 +164,7 @@ class _TableWriter:
         }
 
     def _op(self, name: str) -> None:
-        """Takes down an op that its user declared, as it is: its kernel is not saved."""
+        """Notes an op that the user declared; its kernel is not saved."""
         row = known_op(name)
         if row is not None and row.family == "declared":
             self._declared[name] = declaration(row)
@@ -182,12 +182,12 @@ class _TableWriter:
 
 
 def _says_something(value: Any) -> bool:
-    """Whether a field is told, as it is not where it is empty: 0 is a number like others."""
+    """Whether a field is written: not where it is empty, but 0 is a number like others."""
     return bool(value) or (value == 0 and value is not False)
 
 
 def declaration(row: Op) -> dict[str, Any]:
-    """What an op was declared with, but for its kernel."""
+    """What an op was declared with, except its kernel."""
     said = {f.name: getattr(row, f.name) for f in fields(row) if f.name != "compute"}
     return {key: list(v) if isinstance(v, tuple) else v for key, v in said.items()}
 

@@ -32,7 +32,7 @@ def broadcast(shapes: Sequence[Shape]) -> Shape:
         given = {shape[place] for shape in shapes if len(shape) >= -place} - {1}
         if len(given) > 1:
             texts = " and ".join(f"[{','.join(map(str, shape))}]" for shape in shapes)
-            raise UsageError(f"the shapes {texts} do not broadcast: no size may differ but by 1.")
+            raise UsageError(f"the shapes {texts} do not broadcast: sizes are equal, or one is 1.")
         sizes.append(given.pop() if given else 1)
     return tuple(sizes)
 
@@ -86,7 +86,7 @@ def joined(shapes: Sequence[Shape], axis: int | None) -> Shape:
             for n, (size, other) in enumerate(zip(shape, shapes[0], strict=True))
             if n != place
         ):
-            raise UsageError("arrays laid end to end need equal shapes but for that dimension.")
+            raise UsageError("arrays laid end to end need equal shapes except in that dimension.")
     whole = total([shape[place] for shape in shapes])
     return (*shapes[0][:place], whole, *shapes[0][place + 1 :])
 
@@ -118,7 +118,7 @@ def size_of(shape: Shape) -> int | str:
 
 
 def difference(one: int | str, other: int | str) -> int | str | None:
-    """What is left of a size without another; None where that may be less than nothing.
+    """A size less another; None where that may be less than zero.
 
     >>> difference("n", "n//2"), difference("n", 1)
     ('n-n//2', None)

@@ -22,7 +22,7 @@ def _half(size: int | str) -> int | str:
 
 
 def _doubled(size: int | str) -> int | str:
-    """How many real values a half transform comes from, unless it is said."""
+    """How many real values a half transform comes from, unless given."""
     before = difference(size, 1)
     if before is None:
         raise UsageError(f"one less than the symbolic size {size} is not known: fix it, or give n.")

@@ -15,7 +15,7 @@ _TAKEN = "a graph is indexed by integers, slices, None, ... and arrays of intege
 
 
 def split_key(key: Any, first: int, node_of: Callable[[Any], Node]) -> tuple[Any, tuple[Node, ...]]:
-    """A key with its arrays as inputs of a node, of which they are the ones from a number on."""
+    """A key with its arrays as inputs of a node, numbered from `first` on."""
     nodes: list[Node] = []
 
     def plain(part: Any) -> Any:
@@ -108,7 +108,7 @@ def _taken(size: int | str, part: Any) -> tuple[int | str, ...]:
 
 
 def _slice_length(size: int | str, part: slice) -> int | str:
-    """How long a slice is that has symbolic sizes, if it surely is within the dimension.
+    """How long a slice is that has symbolic sizes, if it is certainly within the dimension.
 
     Raises UsageError where it may reach beyond it.
     """

@@ -14,8 +14,8 @@ from castwise.graph.shapes.products import PRODUCTS
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.ops import Op, op
 
-# Functions without an op of their own whose shapes are not those of the op they are decided as:
-# what each result is beside the dtype that is computed in, and what gives the shapes.
+# Functions that are decided as some op but have other shapes: the kind of each result, against the
+# dtype that is computed in, and what gives the shapes.
 _FUNCTIONS = {**LINALG, **FFT, "isin": (("bool",), shapes.first)}
 
 
@@ -34,7 +34,7 @@ def results_of(
 
 def has_own_dtype(name: str) -> bool:
     """Whether the dtype of a function's results follows from what it computes in, and not from
-    the decision of the op that it is alike."""
+    the decision of the op that it is decided as."""
     return name in _FUNCTIONS
 
 

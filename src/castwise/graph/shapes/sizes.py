@@ -40,7 +40,7 @@ class Size(str):
         return self._unknown() if left is None else _as_size(left)
 
     def _beside(self, other: Any) -> Any:
-        """What Python is told of an operand that is no size: a text knows what to do itself."""
+        """The answer for an operand that is no size: a text knows itself what to do."""
         is_text = isinstance(other, str) and not isinstance(other, Size)
         return NotImplemented if is_text else self._unknown()
 

@@ -28,7 +28,7 @@ def terms_of(size: int | str) -> Terms:
 
 
 def text_of(terms: Mapping[Product, int]) -> int | str:
-    """A sum as a size: longer products first, numbers and what is taken away last."""
+    """A sum as a size: longer products first, numbers and what is subtracted last."""
     rest = dict(terms)
     number = rest.pop((), 0)
     kept = sorted([(count < 0, -len(names), names) for names, count in rest.items() if count])
@@ -117,7 +117,7 @@ def _known_factor(factor: str, sizes: Mapping[str, int]) -> int:
 def is_natural(terms: Mapping[Product, int]) -> bool:
     """Whether a sum is never less than zero, whatever its names are, as far as this can tell.
 
-    It tells by way of multiples of the sum in which quotients are taken for what they are at most.
+    It looks at multiples of the sum in which quotients are as large as they can be.
     """
     for names, count in terms.items():
         factor = next(filter(is_quotient, names), None)

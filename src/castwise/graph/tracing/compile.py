@@ -22,7 +22,7 @@ from castwise.rules.dialect import Dialect
 from castwise.vocab.operands import Operand, array_operand
 
 F = TypeVar("F", bound=Callable[..., Any])
-_MOST_GRAPHS = 256  # of one function; the oldest goes
+_MOST_GRAPHS = 256  # of one function; the oldest is dropped
 _NUMBERS = (bool, int, float, complex)
 
 
@@ -120,17 +120,17 @@ def _split(name: str, value: Any, arrays: dict[str, Tensor]) -> Any:
 
 
 def _static_key(part: Any) -> object:
-    """What an argument is in a signature: numbers by their text, for 0.0 and -0.0 are equal."""
+    """What an argument is in a signature: numbers by their text, as 0.0 and -0.0 are equal."""
     if isinstance(part, (list, tuple)):
         return (type(part), *map(_static_key, part))
     if isinstance(part, dict):
         return (dict, *map(_static_key, part.items()))
     if isinstance(part, _NUMBERS):
         return (type(part), repr(part))
-    return (type(part), part if isinstance(part, Hashable) else _Itself(part))
+    return (type(part), part if isinstance(part, Hashable) else _ByIdentity(part))
 
 
-class _Itself:
+class _ByIdentity:
     """An object that has no hash, compared by identity."""
 
     def __init__(self, thing: object) -> None:
@@ -140,7 +140,7 @@ class _Itself:
         return id(self.thing)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Itself) and other.thing is self.thing
+        return isinstance(other, _ByIdentity) and other.thing is self.thing
 
 
 def _array_key(tensor: Tensor) -> object:

@@ -18,7 +18,7 @@ _DEEPEST, _MOST = 4, 4096
 
 
 class Names:
-    """Gives each tensor a name of its own: the variable, attribute or key that the function finds
+    """Gives each tensor its own name: the variable, attribute or key that the function finds
     it under, with its place in a list, or `state0` and so on."""
 
     def __init__(self, fn: Callable[..., Any], taken: Sequence[str]) -> None:
@@ -49,7 +49,7 @@ def _parameters(fn: Callable[..., Any]) -> list[str]:
 
 
 def _reachable(fn: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
-    """What a function sees beside its arguments, and what is in that, the nearest first."""
+    """What a function sees besides its arguments, and what is in that, the nearest first."""
     layer = list(_seen_by(fn))
     met: set[int] = set()
     for _ in range(_DEEPEST):

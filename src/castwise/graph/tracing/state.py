@@ -18,7 +18,7 @@ from castwise.graph.recording.arrays import Traced
 
 @dataclass(slots=True)
 class _Entry:
-    """A tensor that is held, with its value before; a variable of the function's own has none."""
+    """A tensor that is held, with its value before; a variable that the function made has none."""
 
     tensor: Tensor
     held: Held
@@ -100,7 +100,7 @@ _holders: dict[int, int] = {}  # how many traces hold a tensor, in all threads
 
 @contextmanager
 def _stateful(tensor: Tensor) -> Iterator[None]:
-    """A block in which a tensor is state of this thread's or task's trace, and is to all others
+    """A block in which a tensor is state of this thread's or task's trace, and for all others
     what it was."""
     with _lock:
         _holders[id(tensor)] = _holders.get(id(tensor), 0) + 1

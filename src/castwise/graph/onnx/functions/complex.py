@@ -1,5 +1,5 @@
-"""Functions of complex numbers in ONNX, of their parts; those with roundings in between are
-computed in float64."""
+"""Functions of complex numbers in ONNX, computed from their parts; in float64 where they round in
+between."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from castwise.graph.shapes import arithmetic as shapes
 from castwise.vocab.dtypes import dtype
 
 _WIDE = dtype("float64")
-_ENDS = 50.0  # beyond it the hyperbolic tangent is 1, and what is left of it no float32
+_ENDS = 50.0  # beyond it the hyperbolic tangent is 1, as far as float32 can say
 _LARGEST = 100  # the integer exponents below it are multiplied out, as NumPy does
 _BITS = 7  # of such an exponent
 
@@ -57,7 +57,7 @@ def sqrt(x: Pair) -> Pair:
 
 
 def reciprocal(x: Pair) -> Pair:
-    """The inverse, in a dtype that holds the squares of the parts; of zero infinity."""
+    """The inverse, in a dtype that holds the squares of the parts; infinity for zero."""
     square = x[0] * x[0] + x[1] * x[1]
     return where(xp.equal(square, 0), 1 / square, x[0] / square), -x[1] / square
 
@@ -82,7 +82,7 @@ def sigmoid(x: Pair) -> Pair:
 
 
 def power(x: Pair, y: Pair) -> Pair:
-    """Small integer powers multiplied out, others by the logarithm; zero to none is one."""
+    """Small integer powers multiplied out, others by the logarithm; 0 to the power of 0 is 1."""
     found = exp(multiplied(y, (xp.log(hypot(*x)), atan2(x[1], x[0]))))
     size = xp.abs(y[0])
     is_small = xp.equal(y[1], 0) & xp.equal(xp.floor(size), size) & xp.less(size, _LARGEST)

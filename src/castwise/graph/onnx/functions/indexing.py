@@ -91,7 +91,7 @@ def _new_places(keys: list[Any]) -> list[int]:
 
 
 def set_item(x: Value, new: Value, *arrays: Value, shape: Shape, key: Any) -> Value:
-    """x with new values at key: the dimensions it names come first, and are written to in one."""
+    """x with new values at key: the dimensions it names come first, and are written to at once."""
     keys = full_key(key, x.ndim)
     if None in keys:
         raise LackingError("x[..., None, ...] = value is not written in ONNX")
@@ -156,7 +156,7 @@ def _permuted(x: Value, order: list[int]) -> Value:
 
 
 def take_along(x: Value, places: Value, *, shape: Shape, axis: int) -> Value:
-    """The elements at the places that another array names for each of its own."""
+    """The elements at the places that another array names, one per element of it."""
     wide = (*shape[:axis], x.shape[axis], *shape[axis + 1 :])
     return _at(_spread(x, wide), _spread(_places(places), shape), axis)
 
@@ -220,7 +220,7 @@ def diagonal(x: Value, *, shape: Shape, offset: int = 0) -> Value:
 
 
 def triangle(x: Value, *, shape: Shape, k: int, upper: int) -> Value:
-    """The lower or upper triangles of matrices; a dtype without zero has its least number beside
+    """The lower or upper triangles of matrices; a dtype without zero has its least number around
     them, whose bits are those of zero."""
     w, held = x.writer, x.dtype
     if held.specials != _WITHOUT_ZERO:

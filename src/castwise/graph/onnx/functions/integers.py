@@ -32,7 +32,7 @@ def remainder(x: Value, y: Value) -> Value:
 def fmod(x: Value, y: Value) -> Value:
     """The rest with the sign of the dividend; 0 where the divisor is 0.
 
-    Mod with its attribute fmod is not asked: runtimes compute it in floats.
+    Mod with its attribute fmod is not used: runtimes compute it in floats.
     """
     divisor, is_zero, _ = _safe_divisor(y)
     found = called("Mod", x, divisor)
@@ -47,7 +47,7 @@ def _is_apart(rest: Value, x: Value, y: Value) -> Value:
 
 
 def _safe_divisor(y: Value) -> tuple[Value, Value | None, Value | None]:
-    """The divisor with 1 for 0 and for -1, by which processors trap, and where it was these."""
+    """The divisor with 1 in place of 0 and -1, on which processors trap, and where it had these."""
     if y.number is not None and y.number not in (0, -1):
         return y, None, None
     is_zero = equal(y, 0)
@@ -58,7 +58,7 @@ def _safe_divisor(y: Value) -> tuple[Value, Value | None, Value | None]:
 
 
 def shift(direction: str, x: Value, y: Value) -> Value:
-    """Shifts, of signed integers too; by more than all bits, or by less than none, all go."""
+    """Shifts, also of signed integers; by too many bits, or a negative number, no bit is left."""
     held, w = x.dtype, x.writer
     is_right = direction == "RIGHT"
     is_flipped = less(x, 0) if held.is_signed and is_right else None

@@ -103,7 +103,7 @@ def vector_norm(x: Value, *, axis: Any = None, keepdims: bool = False, ord: floa
 
 
 def matrix_norm(x: Value, *, keepdims: bool = False, ord: Any = "fro") -> Value:
-    """A norm of matrices, as far as it needs no singular values."""
+    """A norm of matrices that needs no singular values."""
     if ord == "fro":
         return norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord in (1, -1, math.inf, -math.inf):

@@ -73,7 +73,7 @@ def place_of(op: str, x: Value, *, axis: Any = None, keepdims: bool = False) -> 
 
 
 def _nan_first(op: str, x: Value, place: int) -> Value:
-    """The elements, or where some are NaN their marks: runtimes differ in what they do with it."""
+    """The elements, or marks of NaN where there is one: runtimes treat NaN differently."""
     w = x.writer
     is_nan = isnan(x)
     marks = is_nan if op == "ArgMax" else logical_not(is_nan)

@@ -1,4 +1,4 @@
-"""What runtimes of ONNX have kernels for: a file of data each, written by asking the runtime."""
+"""What runtimes of ONNX have kernels for: one file of data per runtime, written by asking it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ASKING = "__main__"  # the script that writes the data
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """A runtime at a version: the newest opset it takes, and what it lacks of it on the CPU."""
+    """A runtime at a version: the newest opset it takes, and what it lacks on the CPU."""
 
     name: str
     version: str
@@ -24,13 +24,13 @@ class Runtime:
     has_no: frozenset[str]  # dtypes of which it has no arrays
     lacks: Mapping[str, frozenset[str]]  # op of ONNX -> dtypes for which it has no kernel
     differs: Mapping[str, frozenset[str]]  # op -> dtypes in which it computes something else
-    casts: frozenset[str]  # "float64:float16": those that round or overflow otherwise
+    casts: frozenset[str]  # "float64:float16": those that round or overflow differently
 
     def computes(self, op: str, held: DType) -> bool:
         """Whether it has a kernel for an op in a dtype, which does what ONNX says."""
         return held.name not in self.lacks.get(op, ()) and held.name not in self.differs.get(op, ())
 
-    def casts_otherwise(self, source: DType, target: DType) -> bool:
+    def casts_differently(self, source: DType, target: DType) -> bool:
         """Whether its cast between two dtypes is not that of ONNX."""
         return f"{source}:{target}" in self.casts
 

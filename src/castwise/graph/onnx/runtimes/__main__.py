@@ -27,7 +27,7 @@ from castwise.vocab.live import to_dtype
 
 # The ops that castwise writes, by what they are given: T are arrays of the dtype, t is one number
 # of it, b truth values, i and I places without and with a dimension, II those of a matrix.
-OPS = {
+ASKED_OPS = {
     "T": """Abs Acos Acosh ArgMax ArgMin Asin Asinh Atan Atanh BitCast BitwiseNot Ceil Cos Cosh Det
             Erf Exp Floor Gelu Identity IsInf IsNaN Log LogSoftmax Neg Not Reciprocal Relu Round
             Shape Sigmoid Sign Sin Sinh Softmax Sqrt Tan Tanh Transpose""",
@@ -76,7 +76,7 @@ def main() -> None:
 
 def pairs() -> Iterator[tuple[str, DType]]:
     """Every op with every dtype that ONNX lists for it."""
-    for ops in OPS.values():
+    for ops in ASKED_OPS.values():
         for op in ops.split():
             schema = onnx.defs.get_schema(op, max_inclusive_version=current_opset())
             kind = schema.inputs[MAIN_INPUT.get(op, 0)].type_str
@@ -97,7 +97,7 @@ def asked(op: str, held: DType) -> str:
         return "lacks"
     names = [f"x{n}" for n in range(len(arrays))]
     given = dict(zip(names, arrays, strict=True))
-    if held.bits < 16 and held.kind == "float":  # of which it takes no arrays from NumPy
+    if held.bits < 16 and held.kind == "float":  # it takes no such arrays from NumPy
         return ""
     try:
         found = session.run(None, given)[0]
@@ -193,10 +193,10 @@ def _stamped_now(body: Any) -> Any:
 
 
 def _operands(op: str, held: DType) -> list[Any]:
-    letters = next(letters for letters, ops in OPS.items() if op in ops.split())
+    letters = next(letters for letters, ops in ASKED_OPS.items() if op in ops.split())
     values = _values(held)
     second = values if held.kind == "float" else np.roll(np.where(values == 0, 1, values), 1)
-    if op in ("Mod", "Div") and held.kind == "int":  # by -1 some processors trap
+    if op in ("Mod", "Div") and held.kind == "int":  # some processors trap on -1
         second = np.where(second.astype(object) == -1, 3, second)
     if op in ("Pow", "BitShift"):
         second = np.resize(np.asarray([0, 1, 2, 3]), values.shape)
@@ -266,7 +266,7 @@ def _are_alike(op: str, wanted: Any, found: Any) -> bool:
 
 
 def _table(asked: dict[tuple[str, DType], str], how: str, has_no: list[DType]) -> dict[str, str]:
-    """The dtypes of each op that fail in a way, but for those that fail everywhere."""
+    """The dtypes of each op that fail in a way, except those that fail everywhere."""
     found: dict[str, list[str]] = {}
     for (op, held), failed in sorted(asked.items(), key=lambda pair: pair[0][0]):
         if failed == how and held not in has_no:
@@ -279,7 +279,7 @@ def _entries(table: dict[str, str]) -> str:
 
 
 _FILE = '''\
-"""What onnxruntime {version} lacks, or computes otherwise than ONNX says, on the CPU ({machine}).
+"""What onnxruntime {version} lacks, or computes differently from ONNX, on the CPU ({machine}).
 
 Written by python -m castwise.graph.onnx.runtimes: run it again for another version.
 """

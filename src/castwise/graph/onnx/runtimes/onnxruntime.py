@@ -1,4 +1,4 @@
-"""What onnxruntime 1.31.1 lacks, or computes otherwise than ONNX says, on the CPU (aarch64).
+"""What onnxruntime 1.31.1 lacks, or computes differently from ONNX, on the CPU (aarch64).
 
 Written by python -m castwise.graph.onnx.runtimes: run it again for another version.
 """
