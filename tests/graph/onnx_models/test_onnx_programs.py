@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from onnx_judges import by_reference
-from test_random_programs import DIALECTS, INPUTS, PROGRAMS, Step, assert_same, made, run
+from random_programs import DIALECTS, INPUTS, PROGRAMS, Step, assert_same, made, run
 
 import castwise as cw
 

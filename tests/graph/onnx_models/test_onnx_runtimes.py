@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from onnx_judges import arrays_for, by_runtime, cast, difference, outside_of, own_result, samples
+from random_programs import DIALECTS, INPUTS, PROGRAMS, Step, assert_same, made, run
 from test_onnx_export import LAID_OUT, ORDERED, ROWS
 from test_onnx_programs import exact, is_inexact
-from test_random_programs import DIALECTS, INPUTS, PROGRAMS, Step, assert_same, made, run
 
 import castwise as cw
 import castwise.array_api as xp

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_random_programs import DIALECTS, INPUTS, PROGRAMS, Step, assert_same, made, run
+from random_programs import DIALECTS, INPUTS, PROGRAMS, Step, assert_same, made, run
 
 import castwise as cw
 import castwise.array_api as xp
