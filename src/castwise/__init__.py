@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from castwise.execute.tensor import asarray as asarray
     from castwise.execute.variable import Variable as Variable
     from castwise.frameworks.implicit_promotion import ImplicitPromotion as ImplicitPromotion
-    from castwise.graph.compile import compile as compile
-    from castwise.graph.ir import Graph as Graph
-    from castwise.graph.loading import load_graph as load_graph
-    from castwise.graph.trace import trace as trace
+    from castwise.graph.graph import Graph as Graph
+    from castwise.graph.graph import load_graph as load_graph
+    from castwise.graph.tracing.compile import compile as compile
+    from castwise.graph.tracing.trace import trace as trace
     from castwise.report.diff import diff as diff
     from castwise.report.table import table as table
     from castwise.rules.catalog import dialect_named as dialect  # noqa: F401
@@ -92,13 +92,13 @@ _NAMES = {
     "can_cast": "engine.types.can_cast",
     "diff": "report.diff.diff",
     "explain": "engine.explain.explain",
-    "Graph": "graph.ir.Graph",
-    "compile": "graph.compile.compile",
-    "load_graph": "graph.loading.load_graph",
+    "Graph": "graph.graph.Graph",
+    "compile": "graph.tracing.compile.compile",
+    "load_graph": "graph.graph.load_graph",
     "promote_types": "engine.types.promote_types",
     "resolve": "engine.ask.resolve",
     "result_type": "engine.types.result_type",
-    "trace": "graph.trace.trace",
+    "trace": "graph.tracing.trace.trace",
     "table": "report.table.table",
 }
 

@@ -8,8 +8,9 @@ import ml_dtypes
 import numpy as np
 
 from castwise.execute.backend import backend_named
-from castwise.graph.ir import Graph
-from castwise.graph.onnx_support import count_of_operands
+from castwise.graph.onnx.support import count_of_operands
+from castwise.graph.program import Program
+from castwise.graph.running.run import run_program
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.ops import OPS
 
@@ -135,9 +136,9 @@ def outside_of(held: DType) -> DType | None:
     return dtype("float32" if held.kind == "float" else "int32")
 
 
-def own_result(graph: Graph, arrays: list[Any]) -> Any:
+def own_result(program: Program, arrays: list[Any]) -> Any:
     with np.errstate(all="ignore"):
-        return np.asarray(graph(*arrays).numpy())
+        return np.asarray(run_program(program, arrays).numpy())
 
 
 def difference(name: str, held: DType, wanted: Any, found: Any, arrays: list[Any]) -> str:

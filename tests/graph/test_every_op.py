@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.graph.onnx_support import count_of_operands
+from castwise.graph.onnx.support import count_of_operands
 from castwise.vocab.ops import OPS
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

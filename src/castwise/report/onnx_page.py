@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from importlib.metadata import PackageNotFoundError, version
 
-from castwise.graph.onnx_dtypes import ONNX_NAMES
-from castwise.graph.onnx_export import current_opset
-from castwise.graph.onnx_runtimes import runtime_named
-from castwise.graph.onnx_support import (
+from castwise.graph.onnx.dtypes import ONNX_NAMES
+from castwise.graph.onnx.installed import current_opset
+from castwise.graph.onnx.runtimes import runtime_named
+from castwise.graph.onnx.support import (
     REFERENCE_DIFFERS,
     RUNTIME_DIFFERS,
     Support,
@@ -45,7 +45,7 @@ and computes to the values of this page: what has no kernel there is computed in
 (`bfloat16`, `int16`), functions of float64 are composed of others, sums and products of integers \
 wrap, casts to small floats overflow as they should. What it has no arrays of is an error that \
 names it: {has_no}; so is a determinant in float64, and nextafter in 8-bit floats. What it lacks \
-is data in `castwise/graph/onnx_runtimes/`, with the script that asks it.
+is data in `castwise/graph/onnx/runtimes/`, with the script that asks it.
 
 ## How values are kept
 

@@ -1,0 +1,124 @@
+"""The graph: a program, and all that can be done with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from castwise.graph.passes.preserve import preserve
+from castwise.graph.passes.redialect import Redialect, redialect
+from castwise.graph.passes.simplify import Simplification, simplify
+from castwise.graph.pictures.dot import program_dot
+from castwise.graph.pictures.svg import program_svg
+from castwise.graph.pictures.text import program_text
+from castwise.graph.program import Program
+from castwise.graph.running.arguments import arranged
+from castwise.graph.running.run import run_program
+from castwise.graph.saving.reading import read_program
+from castwise.graph.saving.writing import save_program
+from castwise.rules.dialect import Dialect
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Graph(Program):
+    """A program in which every cast is written down, to run, print, draw, change and save."""
+
+    traced: Graph | None = None
+
+    def text(self, *, shows_origins: bool = True) -> str:
+        """The graph, one typed line per node, with each cast and where it came from."""
+        return program_text(self, shows_origins=shows_origins)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{node.name}: {node.type}" for node in self.inputs)
+        counts = f"{len(self.nodes)} nodes, {len(self.casts)} casts"
+        return f"<Graph {self.name}({given}) under {self.dialect.name}: {counts}>"
+
+    def simplify(self) -> Simplification[Graph]:
+        """The graph with fewer casts and the same values, and a report of what it saved."""
+        return simplify(self)
+
+    def redialect(self, dialect: str | Dialect) -> Redialect[Graph]:
+        """What would change dtype, need a cast or be refused under another dialect.
+
+        A simplified graph answers as the one it was made from does.
+        """
+        return redialect(self.traced or self, dialect)
+
+    def preserve(self, dialect: str | Dialect) -> Graph:
+        """The graph under another dialect, with the explicit casts that keep its meaning.
+
+        Raises PromotionError where an op has no equal there.
+        """
+        return preserve(self, dialect)
+
+    def to_dot(self) -> str:
+        """The graph for Graphviz, with its casts coloured by hazard."""
+        return program_dot(self)
+
+    def to_svg(self) -> str:
+        """The graph as an SVG picture, with its casts coloured by hazard."""
+        return program_svg(self)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def __call__(self, *arrays: Any, backend: str | None = None, **named: Any) -> Any:
+        """Runs the graph on arrays of any backend, in order or by name; returns Tensors.
+
+        Its state is read from the tensors it belongs to, and written once all is computed.
+
+        Raises UsageError where an array, or a state, is not what the function was traced with.
+        """
+        return run_program(self, arranged(self, arrays, named), backend)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the graph to a file, from which `load_graph` reads it again: JSON, with all that
+        the graph knows, its constants and the values of its state as they are now.
+
+        Raises UsageError where it holds something that a file cannot.
+        """
+        save_program(self, path)
+
+    def to_onnx(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        opset: int | None = None,
+        runtime: str | None = None,
+    ) -> Any:
+        """The graph as an onnx.ModelProto in standard ops, written to a file where a path is given.
+
+        `opset` is the newest that onnx knows and an installed onnxruntime takes, unless given.
+        `runtime="onnxruntime"` writes a model that this runtime has all kernels for: what it lacks
+        is computed in a wider dtype or by other ops, to the same values.
+
+        Raises UsageError naming each op and dtype that ONNX, or the runtime, cannot say, and where
+        it stands.
+        """
+        from castwise.graph.onnx.export import program_to_onnx  # many files that few need
+
+        return program_to_onnx(self, path, opset=opset, runtime=runtime)
+
+
+def load_graph(path: str | PathLike[str]) -> Graph:
+    """The graph that `Graph.save` wrote to a file: it prints, runs and is exported as it was.
+
+    Its state is that of new variables, with the values it had then: `g.state[0].tensor`. Custom ops
+    are saved by name: declare them first, as they were.
+
+    >>> import tempfile
+    >>> import castwise as cw
+    >>> graph = cw.trace(lambda x: x * 2, "int8[n]", dialect="torch")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     graph.save(f"{folder}/doubled.json")
+    ...     load_graph(f"{folder}/doubled.json")
+    <Graph lambda(x: int8[n]) under torch: 3 nodes, 0 casts>
+
+    Raises UsageError that names the file and what is wrong in it, or an op that is not declared.
+    """
+    return read_program(path, Graph)

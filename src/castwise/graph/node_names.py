@@ -1,0 +1,33 @@
+"""What the nodes of a program are called wherever it is written out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castwise.graph.program import CONSTANT, INPUT, Node, Program
+from castwise.vocab.operands import scalar_text
+
+
+def node_names(program: Program) -> dict[Node, str]:
+    """What each node is called: inputs by their names, small constants by their values."""
+    names: dict[Node, str] = {}
+    count = 0
+    for node in program.nodes:
+        if node.op == INPUT:
+            names[node] = node.name
+        elif is_inline(node):
+            names[node] = f"{node.dtype}({_value(node.value)})"
+        else:
+            names[node] = f"%{count}"
+            count += 1
+    return names
+
+
+def is_inline(node: Node) -> bool:
+    """Whether a node has no separate line: an input, or a number."""
+    return node.op == INPUT or (node.op == CONSTANT and node.shape == ())
+
+
+def _value(value: Any) -> str:
+    plain = value.item() if hasattr(value, "item") else value
+    return scalar_text(plain)

@@ -1,0 +1,163 @@
+"""Functions of the Array API standard on values of an ONNX graph, as nodes of it.
+
+castwise's recipes, written on such a namespace, run on this one and so come out as ONNX. Numbers
+beside a value are constants of its dtype.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from castwise.graph.onnx.dtypes import LackingError
+from castwise.graph.onnx.writer import BOOL, INT64, Value, Writer, called, same
+from castwise.graph.program import Shape
+from castwise.graph.recording.layouts import is_standard
+from castwise.graph.shapes import arithmetic as shapes
+from castwise.vocab.dtypes import STANDARD_KINDS, DType
+
+
+def _function(op: str, **more: Any) -> Callable[..., Value]:
+    return functools.partial(called, op, **more)
+
+
+add, subtract, multiply, divide = map(_function, ("Add", "Sub", "Mul", "Div"))
+maximum, minimum, pow = map(_function, ("Max", "Min", "Pow"))
+exp, log, sqrt, floor, tanh = map(_function, ("Exp", "Log", "Sqrt", "Floor", "Tanh"))
+equal, less, less_equal = (_function(op, dtype=BOOL) for op in ("Equal", "Less", "LessOrEqual"))
+greater = _function("Greater", dtype=BOOL)
+greater_equal = _function("GreaterOrEqual", dtype=BOOL)
+logical_and, logical_or, logical_not = map(_function, ("And", "Or", "Not"))
+isnan = _function("IsNaN", dtype=BOOL)
+
+
+def abs(x: Value) -> Value:
+    return called("Abs", x)
+
+
+def not_equal(x: Any, y: Any) -> Value:
+    return logical_not(equal(x, y))
+
+
+def isfinite(x: Value) -> Value:
+    return less(abs(x), float("inf"))
+
+
+def where(condition: Value, x: Any, y: Any) -> Value:
+    """One of two, by a condition."""
+    first, second = same(x, y)
+    return condition.writer.one_op("Where", condition, first, second, main=1)
+
+
+def full_like(x: Value, value: Any) -> Value:
+    """A number for all elements: it broadcasts."""
+    return x.writer.constant(value, x.dtype)
+
+
+def zeros_like(x: Value) -> Value:
+    return full_like(x, 0)
+
+
+def ones_like(x: Value) -> Value:
+    return full_like(x, 1)
+
+
+_RUNNING = {"ReduceSum": "CumSum", "ReduceProd": "CumProd"}
+
+
+def reduced(op: str, x: Value, axis: Any = None, keepdims: bool = False) -> Value:
+    """A reduction over some or all dimensions."""
+    axes = shapes.places(axis, x.ndim)
+    if not axes:  # ONNX reads no axes as all of them
+        return x
+    w = x.writer
+    shape = shapes.reduced(x.shape, axes, keepdims)
+    if op in _RUNNING and x.dtype.kind == "int" and not w.takes(op, x.dtype):
+        wide = x if w.takes(_RUNNING[op], x.dtype) else w.cast(x, INT64)
+        return w.cast(_last_running(_RUNNING[op], wide, axes, shape), x.dtype)
+    return w.one_op(op, x, w.integers(axes), shape=shape, keepdims=int(keepdims))
+
+
+def _last_running(op: str, x: Value, axes: tuple[int, ...], shape: Shape) -> Value:
+    """A sum or product of integers, as the last of the running ones."""
+    w = x.writer
+    start = w.constant(int(op == "CumProd"), x.dtype)
+    for place in axes:
+        one = (*x.shape[:place], 1, *x.shape[place + 1 :])
+        begun = w.one_op("Expand", start, w.shape_of(one), shape=one)
+        longer = w.one_op(
+            "Concat", begun, x, shape=(*one[:place], "", *one[place + 1 :]), axis=place
+        )
+        running = w.one_op(op, longer, w.constant(place, INT64), shape=longer.shape)
+        x = w.one_op("Gather", running, w.integers([-1]), shape=one, axis=place)
+    return reshape(x, shape)
+
+
+def sum(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
+    return reduced("ReduceSum", x, axis, keepdims)
+
+
+def mean(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
+    return reduced("ReduceMean", x, axis, keepdims)
+
+
+def max(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
+    return _extreme("ReduceMax", x, axis, keepdims)
+
+
+def min(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
+    return _extreme("ReduceMin", x, axis, keepdims)
+
+
+def _extreme(op: str, x: Value, axis: Any, keepdims: bool) -> Value:
+    """The largest or smallest element, NaN where there is one: runtimes differ in that."""
+    found = reduced(op, x, axis, keepdims)
+    if x.dtype.kind != "float" or found is x:
+        return found
+    return where(any(isnan(x), axis=axis, keepdims=keepdims), float("nan"), found)
+
+
+def any(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
+    """Whether some are true; false where there are no elements."""
+    return greater(count(x, axis=axis, keepdims=keepdims), 0)
+
+
+def all(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
+    """Whether none is false."""
+    return equal(count(logical_not(x), axis=axis, keepdims=keepdims), 0)
+
+
+def count(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
+    """How many are true, as int64."""
+    w, axes = x.writer, shapes.places(axis, x.ndim)
+    ones = w.cast(x, INT64)
+    if not axes:
+        return ones
+    shape = shapes.reduced(x.shape, axes, keepdims)
+    # Not with `sum`: no count is so large that a runtime would get it wrong.
+    return w.add_untyped("ReduceSum", [ones.name, w.integers(axes).name], INT64, shape,
+                         keepdims=int(keepdims))  # fmt: skip
+
+
+def is_negative(x: Value) -> Value:
+    """Whether the sign is minus; zero has a sign too."""
+    return logical_or(less(x, 0), less(divide(1, x), 0))
+
+
+def isdtype(held: DType, kind: str | tuple[str, ...]) -> bool:
+    """Whether a dtype is of a kind, or of one of some kinds, of the standard."""
+    kinds = (kind,) if isinstance(kind, str) else kind
+    return True in [STANDARD_KINDS[name](held) for name in kinds]  # `any` is ONNX's here
+
+
+def reshape(x: Value, shape: Any) -> Value:
+    """The elements in another shape, which may have symbolic sizes."""
+    w: Writer = x.writer
+    return w.one_op("Reshape", x, w.shape_of(shape), shape=tuple(shape), allowzero=1)
+
+
+def __getattr__(name: str) -> Any:
+    if not is_standard(name):
+        raise AttributeError(name)
+    raise LackingError(f"castwise has not written {name} in ONNX")

@@ -1,0 +1,73 @@
+"""The dtypes of castwise in ONNX: their names there, and what they are computed in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castwise.errors import UsageError
+from castwise.vocab.dtypes import DType, dtype
+
+_SAME = "bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 uint64"
+# castwise's name -> the name in onnx.TensorProto; its lower case stands in the types of ops
+ONNX_NAMES = {
+    **{name: name.upper() for name in [*_SAME.split(), "bfloat16", "float16"]},
+    "float32": "FLOAT", "float64": "DOUBLE", "complex64": "COMPLEX64", "complex128": "COMPLEX128",
+    "float4_e2m1fn": "FLOAT4E2M1", "float6_e2m3fn": "FLOAT6E2M3", "float6_e3m2fn": "FLOAT6E3M2",
+    "float8_e4m3fn": "FLOAT8E4M3FN", "float8_e4m3fnuz": "FLOAT8E4M3FNUZ",
+    "float8_e5m2": "FLOAT8E5M2", "float8_e5m2fnuz": "FLOAT8E5M2FNUZ",
+    "float8_e8m0fnu": "FLOAT8E8M0",
+}  # fmt: skip
+# What small dtypes are computed in before they are rounded, or wrapped, once.
+_WIDER = {"bool": "int32", "int": "int32", "float": "float32"}
+
+
+class LackingError(UsageError):
+    """Something that ONNX, or this opset of it, does not have."""
+
+
+def onnx_package() -> Any:
+    """The package onnx.
+
+    Raises UsageError where it is not installed.
+    """
+    try:
+        import onnx
+    except ImportError as error:
+        raise UsageError(
+            "writing ONNX needs the package onnx: pip install castwise[onnx]"
+        ) from error
+    return onnx
+
+
+def element_type(wanted: DType) -> int:
+    """The number of a dtype in onnx.TensorProto.
+
+    Raises LackingError where ONNX has no such dtype.
+    """
+    name = ONNX_NAMES.get(wanted.name)
+    if name is None:
+        raise LackingError(f"ONNX has no {wanted}")
+    found: int | None = getattr(onnx_package().TensorProto, name, None)
+    if found is None:
+        raise LackingError(f"the installed onnx has no {wanted}; a newer one does")
+    return found
+
+
+def type_text(held: DType) -> str:
+    """The type of a tensor, as the ops of ONNX list what they take.
+
+    Raises LackingError where ONNX has no such dtype.
+    """
+    if held.name not in ONNX_NAMES:
+        raise LackingError(f"ONNX has no {held}")
+    return f"tensor({ONNX_NAMES[held.name].lower()})"
+
+
+def wider(small: DType) -> DType:
+    """What a dtype is computed in where ONNX's op does not take it; itself where it is wide.
+
+    >>> wider(dtype("float8_e5m2")), wider(dtype("int4")), wider(dtype("float64"))
+    (float32, int32, float64)
+    """
+    name = _WIDER.get(small.kind)
+    return small if name is None or small.bits >= 32 else dtype(name)

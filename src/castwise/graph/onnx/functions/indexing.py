@@ -1,0 +1,231 @@
+"""Indices in ONNX: taking parts of arrays, writing into them, and sorting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castwise.graph.onnx import arrays as xp
+from castwise.graph.onnx.arrays import reshape
+from castwise.graph.onnx.dtypes import LackingError
+from castwise.graph.onnx.writer import INT64, Value
+from castwise.graph.program import Given, Shape
+from castwise.graph.shapes.indexing import full_key, indexed
+
+_WITHOUT_ZERO = "fnu"
+BEFORE_ALL = -(2**63) + 1  # where a backward slice of all elements ends
+
+
+def get_item(x: Value, *arrays: Value, shape: Shape, key: Any) -> Value:
+    """x[key]: slices first, then single elements from the last dimension on, then new ones."""
+    keys = full_key(key, x.ndim)
+    kept = [part for part in keys if part is not None]
+    value = _sliced(x, kept)
+    if arrays:
+        return _gathered(value, arrays, kept, keys, shape)
+    for place in reversed(range(len(kept))):
+        if not isinstance(kept[place], slice):
+            value = _element(value, place, int(kept[place]))
+    added = _new_places(keys)
+    if not added:
+        return value
+    return value.writer.one_op("Unsqueeze", value, value.writer.integers(added), shape=shape)
+
+
+def _gathered(
+    x: Value, arrays: tuple[Value, ...], kept: list[Any], keys: list[Any], shape: Shape
+) -> Value:
+    """The elements at the places an array names, of one dimension."""
+    if len(arrays) > 1 or None in keys or any(isinstance(part, int) for part in kept):
+        raise LackingError("an index of an array beside others, numbers or None is not written")
+    place = next(n for n, part in enumerate(kept) if isinstance(part, Given))
+    return take(x, arrays[0], shape=shape, axis=place)
+
+
+def take(x: Value, places: Value, *, shape: Shape, axis: int) -> Value:
+    """The slices at some places of a dimension."""
+    return x.writer.one_op("Gather", x, _places(places), shape=shape, axis=axis)
+
+
+def _places(value: Value) -> Value:
+    """Places in a dtype in which ONNX counts them."""
+    return value.writer.cast(value, INT64)
+
+
+def _sliced(x: Value, kept: list[Any]) -> Value:
+    """The slices of a key: each is a row of its first, its end, its dimension and its step."""
+    rows: list[tuple[int | str, ...]] = []
+    shape = list(x.shape)
+    for place, part in enumerate(kept):
+        if isinstance(part, slice) and part != slice(None):
+            rows.append((*_bounds(x.shape[place], part), place, part.step or 1))
+            shape[place] = indexed((x.shape[place],), part)[0]
+    if not rows:
+        return x
+    w = x.writer
+    columns = [w.shape_of(column) for column in zip(*rows, strict=True)]
+    return w.one_op("Slice", x, *columns, shape=tuple(shape))
+
+
+def _bounds(size: int | str, part: slice) -> tuple[int | str, int | str]:
+    """Where a slice begins and ends; one with a symbolic size goes forward from no less than 0."""
+    if not any(isinstance(n, str) for n in (size, part.start, part.stop)):
+        start, stop, _ = part.indices(int(size))
+        return start, stop if stop >= 0 else BEFORE_ALL
+    return 0 if part.start is None else part.start, size if part.stop is None else part.stop
+
+
+def _element(x: Value, place: int, index: int) -> Value:
+    w = x.writer
+    shape = (*x.shape[:place], *x.shape[place + 1 :])
+    return w.one_op("Gather", x, w.constant(index, INT64), shape=shape, axis=place)
+
+
+def _new_places(keys: list[Any]) -> list[int]:
+    """Where None adds a dimension, counted in the result."""
+    found, place = [], 0
+    for part in keys:
+        if part is None:
+            found.append(place)
+        place += part is None or isinstance(part, slice)
+    return found
+
+
+def set_item(x: Value, new: Value, *arrays: Value, shape: Shape, key: Any) -> Value:
+    """x with new values at key: the dimensions it names come first, and are written to at once."""
+    keys = full_key(key, x.ndim)
+    if None in keys:
+        raise LackingError("x[..., None, ...] = value is not written in ONNX")
+    named = [n for n, part in enumerate(keys) if part != slice(None)]
+    if not named:
+        return _spread(new, x.shape)
+    others = [n for n in range(x.ndim) if n not in named]
+    order = [*named, *others]
+    turned = _permuted(x, order)
+    places, part = _written_places(x, keys, named, arrays)
+    given = _in_order(new, x, keys, part, [x.shape[n] for n in others])
+    w = x.writer
+    made = w.one_op("ScatterND", turned, places, given, shape=turned.shape)
+    return _permuted(made, [order.index(n) for n in range(x.ndim)])
+
+
+def _written_places(
+    x: Value, keys: list[Any], named: list[int], arrays: tuple[Value, ...]
+) -> tuple[Value, Shape]:
+    """The places that are written to, one row of numbers each, and how they are laid out."""
+    import numpy as np
+
+    w = x.writer
+    if arrays:
+        if len(named) > 1:
+            raise LackingError("writing by an array beside other indices is not written in ONNX")
+        return reshape(_places(arrays[0]), (*arrays[0].shape, 1)), arrays[0].shape
+    lengths = [x.shape[n] for n in named]
+    if not all(isinstance(length, int) for length in lengths):
+        raise LackingError("writing into a part of a symbolic size is not written in ONNX")
+    grid = np.indices([int(length) for length in lengths])
+    chosen = grid[tuple([slice(None), *[keys[n] for n in named]])]
+    return w.constant(np.moveaxis(chosen, 0, -1), INT64), tuple(chosen.shape[1:])
+
+
+def _in_order(new: Value, x: Value, keys: list[Any], part: Shape, rest: list[Any]) -> Value:
+    """New values in the shape of x[key], with the dimensions that the key names first."""
+    arrays = [part] * (1 + max((k.number for k in keys if isinstance(k, Given)), default=0))
+    spread = _spread(new, indexed(x.shape, tuple(keys), arrays))
+    first: list[int] = []
+    last: list[int] = []
+    place = 0
+    for key in keys:
+        if isinstance(key, int):
+            continue
+        count = len(part) if isinstance(key, Given) else 1
+        (last if key == slice(None) else first).extend(range(place, place + count))
+        place += count
+    return _permuted(spread, [*first, *last])
+
+
+def _spread(value: Value, shape: Shape) -> Value:
+    if value.shape == shape:
+        return value
+    return value.writer.one_op("Expand", value, value.writer.shape_of(shape), shape=shape)
+
+
+def _permuted(x: Value, order: list[int]) -> Value:
+    if order == sorted(order):
+        return x
+    return x.writer.one_op("Transpose", x, shape=tuple(x.shape[n] for n in order), perm=order)
+
+
+def take_along(x: Value, places: Value, *, shape: Shape, axis: int) -> Value:
+    """The elements at the places that another array names, one per element of it."""
+    wide = (*shape[:axis], x.shape[axis], *shape[axis + 1 :])
+    return _at(_spread(x, wide), _spread(_places(places), shape), axis)
+
+
+def _at(x: Value, places: Value, axis: int) -> Value:
+    return x.writer.one_op("GatherElements", x, places, shape=places.shape, axis=axis)
+
+
+def sort(x: Value, *, shape: Shape, axis: int = -1, **options: Any) -> Value:
+    return _at(x, argsort(x, shape=shape, axis=axis, **options), axis % x.ndim)
+
+
+def argsort(
+    x: Value, *, shape: Shape, axis: int = -1, descending: bool = False, stable: bool = True
+) -> Value:
+    """The places in order: NaN counts as the largest, and what is equal stays in its order."""
+    if x.dtype.kind == "complex":
+        raise LackingError(f"ONNX does not order {x.dtype}")
+    place = axis % x.ndim
+    if x.dtype.kind != "float" or x.dtype.specials == "finite":
+        return _ordered(x, place, descending)
+    is_nan = xp.isnan(x)
+    by_value = _ordered(xp.where(is_nan, 0, x), place, descending)
+    marks = _at(x.writer.cast(is_nan, INT64), by_value, place)
+    return _at(by_value, _ordered(marks, place, descending), place)
+
+
+def _ordered(x: Value, place: int, descending: bool) -> Value:
+    w = x.writer
+    wide = w.comparable("TopK", x)
+    size, largest = w.size(x.shape[place]), int(descending)
+    values = w.add("TopK", wide, size, shape=x.shape, axis=place, largest=largest, sorted=1)
+    found = w.new_name()
+    w.nodes[-1].output.append(found)
+    return Value(w, found, INT64, values.shape)
+
+
+def searchsorted(x: Value, y: Value, *, shape: Shape, side: str, sorter: Value | None) -> Value:
+    """How many elements come before each, as they are sorted; NaN counts as the largest."""
+    if x.dtype.kind == "complex":
+        raise LackingError(f"ONNX does not order {x.dtype}")
+    x = x if sorter is None else take(x, sorter, shape=x.shape, axis=0)
+    each = reshape(y, (*y.shape, 1))
+    comes_before = xp.less if side == "left" else xp.less_equal
+    is_before = comes_before(x, each)
+    if x.dtype.kind == "float" and x.dtype.specials != "finite":
+        ends = xp.isnan(each) if side == "right" else xp.isnan(each) & ~xp.isnan(x)
+        is_before = is_before | ends
+    return xp.count(is_before, axis=-1)
+
+
+def diagonal(x: Value, *, shape: Shape, offset: int = 0) -> Value:
+    """The elements on a diagonal of matrices, by their places in the rows laid end to end."""
+    *stack, rows, columns = x.shape
+    if not (isinstance(rows, int) and isinstance(columns, int)):
+        raise LackingError("a diagonal of matrices of symbolic sizes is not written in ONNX")
+    first = offset if offset >= 0 else -offset * columns
+    places = [first + n * (columns + 1) for n in range(int(shape[-1]))]
+    flat = reshape(x, (*stack, rows * columns))
+    return take(flat, x.writer.integers(places), shape=shape, axis=len(stack))
+
+
+def triangle(x: Value, *, shape: Shape, k: int, upper: int) -> Value:
+    """The lower or upper triangles of matrices; a dtype without zero has its least number around
+    them, whose bits are those of zero."""
+    w, held = x.writer, x.dtype
+    if held.specials != _WITHOUT_ZERO:
+        return w.one_op("Trilu", x, w.constant(k, INT64), shape=shape, upper=upper)
+    wide = w.widened(x)
+    kept = w.one_op("Trilu", wide, w.constant(k, INT64), shape=shape, upper=upper)
+    is_beside = xp.equal(kept, w.constant(0, wide.dtype))
+    return w.cast(xp.where(is_beside, w.constant(held.smallest, wide.dtype), kept), held)

@@ -1,0 +1,77 @@
+"""What the installed onnx and onnxruntime take: opsets, and models."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import castwise
+from castwise.errors import UsageError
+from castwise.graph.onnx.dtypes import onnx_package
+from castwise.graph.onnx.runtimes import Runtime
+
+OLDEST = 18  # the first opset in which reductions take their axes as an input, and with bits
+
+
+def current_opset() -> int:
+    """The newest opset that onnx knows and, where it is installed, onnxruntime takes."""
+    newest: int = onnx_package().defs.onnx_opset_version()
+    return next((n for n in range(newest, OLDEST, -1) if _is_taken(n)), OLDEST)
+
+
+@functools.cache
+def _is_taken(opset: int) -> bool:
+    """Whether the installed onnxruntime loads models of an opset; true where there is none."""
+    helper = onnx_package().helper
+    x, y = (helper.make_tensor_value_info(name, 1, ()) for name in ("x", "y"))
+    body = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "probe", [x], [y])
+    return runtime_loads(stamped_model(body, opset)) is not False
+
+
+def runtime_loads(model: Any) -> bool | None:
+    """Whether the installed onnxruntime has all that a model needs; None where there is none."""
+    try:
+        runtime_session(model)
+    except ImportError:
+        return None
+    except Exception:  # its errors have no other class in common
+        return False
+    return True
+
+
+def runtime_session(model: Any) -> Any:
+    """A session of the installed onnxruntime on the CPU, without its optimisations."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+
+
+def chosen_opset(opset: int | None, runtime: Runtime | None) -> int:
+    """The opset asked for, or the newest that is known and taken."""
+    newest: int = onnx_package().defs.onnx_opset_version()
+    if opset is None:
+        return min(newest, runtime.opset) if runtime else current_opset()
+    known = f"with {runtime.name} {runtime.version}" if runtime else "with the installed onnx"
+    last = min(newest, runtime.opset) if runtime else newest
+    if not OLDEST <= opset <= last:
+        raise UsageError(f"opset is {OLDEST} to {last} {known}, not {opset}.")
+    return opset
+
+
+def stamped_model(body: Any, opset: int) -> Any:
+    """A model of an opset, in the oldest file format that has it."""
+    helper = onnx_package().helper
+    opsets = [helper.make_opsetid("", opset)]
+    return helper.make_model(
+        body,
+        opset_imports=opsets,
+        ir_version=helper.find_min_ir_version_for(opsets),
+        producer_name="castwise",
+        producer_version=castwise.__version__,
+    )

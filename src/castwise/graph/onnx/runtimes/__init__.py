@@ -1,0 +1,64 @@
+"""What runtimes of ONNX have kernels for: one file of data per runtime, written by asking it."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from castwise.errors import UsageError, did_you_mean
+from castwise.vocab.dtypes import DType
+
+_ASKING = "__main__"  # the script that writes the data
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """A runtime at a version: the newest opset it takes, and what it lacks on the CPU."""
+
+    name: str
+    version: str
+    opset: int
+    has_no: frozenset[str]  # dtypes of which it has no arrays
+    lacks: Mapping[str, frozenset[str]]  # op of ONNX -> dtypes for which it has no kernel
+    differs: Mapping[str, frozenset[str]]  # op -> dtypes in which it computes something else
+    casts: frozenset[str]  # "float64:float16": those that round or overflow differently
+
+    def computes(self, op: str, held: DType) -> bool:
+        """Whether it has a kernel for an op in a dtype, which does what ONNX says."""
+        return held.name not in self.lacks.get(op, ()) and held.name not in self.differs.get(op, ())
+
+    def casts_differently(self, source: DType, target: DType) -> bool:
+        """Whether its cast between two dtypes is not that of ONNX."""
+        return f"{source}:{target}" in self.casts
+
+
+@functools.cache
+def runtime_named(name: str) -> Runtime:
+    """The runtime of a name.
+
+    Raises UsageError for an unknown one.
+    """
+    known = [file.name for file in pkgutil.iter_modules(__path__) if file.name != _ASKING]
+    if name not in known:
+        hint = did_you_mean(str(name), known)
+        raise UsageError(
+            f"castwise has not asked the runtime {str(name)[:40]!r}.{hint} Those it has asked: "
+            f"{', '.join(known)}."
+        )
+    data = importlib.import_module(f"{__name__}.{name}")
+    return Runtime(
+        name,
+        data.VERSION,
+        data.OPSET,
+        frozenset(data.HAS_NO.split()),
+        _sets(data.LACKS),
+        _sets(data.DIFFERS),
+        frozenset(data.CASTS.split()),
+    )
+
+
+def _sets(table: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    return {op: frozenset(dtypes.split()) for op, dtypes in table.items()}

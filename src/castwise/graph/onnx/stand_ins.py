@@ -1,0 +1,194 @@
+"""What stands in for kernels that a runtime lacks, where no wider dtype has one: other ops, on
+floats of 64 bits, large integers and casts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from castwise.graph.onnx import arrays as xp
+from castwise.graph.onnx.arrays import equal, exp, greater, less, log, sqrt, where
+from castwise.graph.onnx.dtypes import element_type
+from castwise.graph.onnx.functions.floats import INF, NAN, expm1, log1p
+from castwise.graph.onnx.functions.pairs import cast_complex
+from castwise.graph.onnx.runtimes import Runtime
+from castwise.graph.onnx.writer import INT64, StandIns, Value, Writer, called
+from castwise.vocab.dtypes import DType, dtype
+
+_FLOAT32, _FLOAT64, _UINT64 = dtype("float32"), dtype("float64"), dtype("uint64")
+_LN2 = math.log(2.0)
+_LARGE = 2.0**30  # its square does not change when 1 is added
+
+
+def _odd(function: Callable[[Value], Value]) -> Callable[[Value], Value]:
+    """A function of absolute values, for numbers of both signs, and zeros of both."""
+
+    def whole(x: Value) -> Value:
+        found = function(xp.abs(x))
+        return where(equal(x, 0), x, where(less(x, 0), -found, found))
+
+    return whole
+
+
+def _tan(x: Value) -> Value:
+    return called("Sin", x) / called("Cos", x)
+
+
+def _sinh(size: Value) -> Value:
+    less_one, half = expm1(size), exp(size / 2)
+    return where(greater(size, 20), half / 2 * half, (less_one + less_one / (less_one + 1)) / 2)
+
+
+def _cosh(x: Value) -> Value:
+    half = exp(xp.abs(x) / 2)
+    return where(greater(xp.abs(x), 20), half / 2 * half, (exp(x) + exp(-x)) / 2)
+
+
+def _asinh(size: Value) -> Value:
+    square = size * size
+    near = log1p(size + square / (1 + sqrt(square + 1)))
+    return where(greater(size, _LARGE), log(size) + _LN2, near)
+
+
+def _acosh(x: Value) -> Value:
+    above = x - 1
+    near = log1p(above + sqrt(above * (above + 2)))
+    return where(less(x, 1), NAN, where(greater(x, _LARGE), log(x) + _LN2, near))
+
+
+def _atanh(size: Value) -> Value:
+    return log1p(2 * size / (1 - size)) / 2
+
+
+def _atan(size: Value) -> Value:
+    """The angle in float32, plus what is left of it."""
+    is_steep = greater(size, 1)
+    ratio = where(is_steep, 1 / size, size)
+    w = size.writer
+    first = w.cast(called("Atan", w.cast(ratio, _FLOAT32)), size.dtype)
+    slope = _tan(first)
+    left = (ratio - slope) / (1 + ratio * slope)
+    found = first + (left - left * left * left / 3)
+    return where(is_steep, math.pi / 2 - found, found)
+
+
+def _asin(x: Value) -> Value:
+    return called("Atan", x / sqrt((1 - x) * (1 + x)))
+
+
+def _acos(x: Value) -> Value:
+    return 2 * called("Atan", sqrt((1 - x) / (1 + x)))
+
+
+def _erf(size: Value) -> Value:
+    """The integral of the bell curve up to a size or, from 1 on, what is left of it up to 7, from
+    its values at the places that Gauss chose."""
+    import numpy as np
+
+    w = size.writer
+    places, weights = np.polynomial.legendre.leggauss(40)
+    at, weight = (w.constant(numbers, size.dtype) for numbers in ((places + 1) / 2, weights / 2))
+    is_far = greater(size, 1)
+    start, end = where(is_far, xp.minimum(size, 7), 0.0), where(is_far, 7.0, size)
+    along = _deeper(start) + _deeper(end - start) * at
+    mean = xp.sum(exp(-(along * along)) * weight, axis=-1)
+    found = (end - start) * mean * (2 / math.sqrt(math.pi))
+    return where(is_far, 1 - found, found)
+
+
+def _deeper(x: Value) -> Value:
+    return xp.reshape(x, (*x.shape, 1))
+
+
+def _gelu(x: Value) -> Value:
+    return x / 2 * (1 + called("Erf", x / math.sqrt(2)))
+
+
+def _sigmoid(x: Value) -> Value:
+    power = exp(-xp.abs(x))
+    return where(less(x, 0), power, 1.0) / (1 + power)
+
+
+def _relu(x: Value) -> Value:
+    return xp.maximum(x, 0)
+
+
+# op of ONNX -> how it is written without its kernel
+WRITTEN_OUT: dict[str, Callable[..., Value]] = {
+    "Tan": _tan, "Sinh": _odd(_sinh), "Cosh": _cosh, "Asinh": _odd(_asinh), "Acosh": _acosh,
+    "Atanh": _odd(_atanh), "Atan": _odd(_atan), "Asin": _asin, "Acos": _acos, "Erf": _odd(_erf),
+    "Gelu": _gelu, "Sigmoid": _sigmoid, "Relu": _relu,
+}  # fmt: skip
+
+# Ops that compare numbers, and those that move them or compute what wraps.
+_ORDERING = frozenset({"ArgMax", "ArgMin", "ReduceMax", "ReduceMin", "TopK"})
+_WRAPPING = frozenset({"Where", "Trilu", "CumSum", "CumProd", "Einsum"})
+
+
+def as_signed(op: str, x: Value) -> Value | None:
+    """uint64 as int64, in a form that an op treats as it would uint64; None where there is none."""
+    if x.dtype is not _UINT64 or op not in _ORDERING | _WRAPPING:
+        return None
+    return x.writer.cast(_flipped(op, x), INT64)
+
+
+def as_unsigned(op: str, x: Value) -> Value:
+    """uint64 again."""
+    return _flipped(op, x.writer.cast(x, _UINT64))
+
+
+def _flipped(op: str, x: Value) -> Value:
+    """For ops that compare: the highest bit flipped, which gives the order of signed integers."""
+    return called("BitwiseXor", x, 2**63) if op in _ORDERING else x
+
+
+def before_cast(x: Value, held: DType) -> Value:
+    """A value from which a runtime's different cast gives the right result."""
+    if held.name == "float16":
+        return _rounded_to_odd(x)
+    wide = x if x.dtype.bits >= 32 and x.dtype.kind == "float" else x.writer.widened(x)
+    if held.kind != "float":
+        return wide
+    if held.specials == "fnu":
+        return _power_of_two(wide, held)
+    # Half a step beyond the largest number; a tie goes to what has the even code.
+    edge = held.max + 2.0 ** (math.frexp(held.max)[1] - 1 - held.mantissa_bits) / 2
+    size = xp.abs(wide)
+    if not held.has_inf:
+        return where(greater(size, edge), NAN, wide)
+    return where(
+        xp.greater_equal(size, edge),
+        where(less(wide, 0), -INF, wide.writer.constant(INF, wide.dtype)),
+        wide,
+    )
+
+
+def _power_of_two(x: Value, held: DType) -> Value:
+    """Positive numbers within what a format of powers of two has, up to a rounding."""
+    low = where(less(x, held.smallest) & greater(x, 0), float(held.smallest), x)
+    is_above = greater(low, held.max) & less(low, 1.5 * held.max)
+    return where(is_above, float(held.max), low)
+
+
+def _rounded_to_odd(x: Value) -> Value:
+    """float64 as a float32 that rounds on as the float64 itself would: what lies between two
+    numbers becomes the one with an odd code."""
+    w = x.writer
+    code = dtype("int32")
+    near = w.one_op("Cast", x, dtype=_FLOAT32, to=element_type(_FLOAT32))
+    back = w.one_op("Cast", near, dtype=_FLOAT64, to=element_type(_FLOAT64))
+    bits = w.add("BitCast", near, dtype=code, to=element_type(code))
+    is_even = equal(called("BitwiseAnd", bits, 1), 0)
+    is_between = xp.not_equal(x, back) & equal(x, x)
+    grows = equal(greater(x, back), greater(x, 0))
+    step = where(grows, w.constant(1, code), -1)
+    odd = where(is_between & is_even, bits + step, bits)
+    return w.add("BitCast", odd, dtype=_FLOAT32, to=element_type(_FLOAT32))
+
+
+_STAND_INS = StandIns(cast_complex, before_cast, WRITTEN_OUT, as_signed, as_unsigned)
+
+
+def new_writer(opset: int, runtime: Runtime | None = None) -> Writer:
+    """A writer for an opset and a runtime, with all that stands in for what they lack."""
+    return Writer(opset, runtime, _STAND_INS)

@@ -1,0 +1,319 @@
+"""Writes nodes of ONNX: each value knows its dtype and shape, each op is checked for both."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from castwise.execute.backend import backend_named
+from castwise.execute.backends import DEFAULT
+from castwise.graph.onnx.dtypes import LackingError, element_type, onnx_package, wider
+from castwise.graph.onnx.runtimes import Runtime
+from castwise.graph.onnx.schemas import first_listing, has_main_type, is_listed
+from castwise.graph.program import Shape
+from castwise.graph.shapes import arithmetic as shapes
+from castwise.graph.shapes.terms import is_quotient, split_quotient, terms_of
+from castwise.vocab.dtypes import DType, dtype
+
+INT64, UINT32, BOOL = dtype("int64"), dtype("uint32"), dtype("bool")
+
+
+def _operator(op: str, **more: Any) -> Callable[[Any, Any], Value]:
+    """An op of ONNX as an operator, of which the other side may be a number."""
+    return lambda value, other: called(op, value, other, **more)
+
+
+def _reflected(op: str) -> Callable[[Any, Any], Value]:
+    """The operator where the number stands on the left."""
+    return lambda value, other: called(op, other, value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """A value of the ONNX graph: its name there, with what castwise knows of it."""
+
+    writer: Writer
+    name: str
+    dtype: DType
+    shape: Shape
+    number: Any = None  # of a constant without dimensions
+
+    __add__, __radd__ = _operator("Add"), _reflected("Add")
+    __sub__, __rsub__ = _operator("Sub"), _reflected("Sub")
+    __mul__, __rmul__ = _operator("Mul"), _reflected("Mul")
+    __truediv__, __rtruediv__ = _operator("Div"), _reflected("Div")
+    __pow__, __rpow__ = _operator("Pow"), _reflected("Pow")
+    __and__, __rand__ = _operator("And"), _reflected("And")
+    __or__, __ror__ = _operator("Or"), _reflected("Or")
+    __lt__, __le__ = _operator("Less", dtype=BOOL), _operator("LessOrEqual", dtype=BOOL)
+    __gt__, __ge__ = _operator("Greater", dtype=BOOL), _operator("GreaterOrEqual", dtype=BOOL)
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: Any) -> Value:  # type: ignore[override]
+        return called("Equal", self, other, dtype=BOOL)
+
+    def __ne__(self, other: Any) -> Value:  # type: ignore[override]
+        return called("Not", called("Equal", self, other, dtype=BOOL))
+
+    def __neg__(self) -> Value:
+        return called("Neg", self)
+
+    def __invert__(self) -> Value:
+        return called("Not", self)
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions it has."""
+        return len(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class StandIns:
+    """What is written in the place of what ONNX or a runtime lacks: functions that use a writer,
+    and that a writer uses."""
+
+    cast_complex: Callable[[Value, DType], Value]
+    before_cast: Callable[[Value, DType], Value]  # where a runtime's cast differs
+    written_out: Mapping[str, Callable[..., Value]]  # op of ONNX -> it without its kernel
+    as_signed: Callable[[str, Value], Value | None]  # for an op that has no kernel for uint64
+    as_unsigned: Callable[[str, Value], Value]
+
+
+class Writer:
+    """The nodes and constants of an ONNX graph in the making."""
+
+    def __init__(self, opset: int, runtime: Runtime | None, stand_ins: StandIns) -> None:
+        self.opset = opset
+        self.stand_ins = stand_ins
+        self.runtime = runtime  # for which kernels are chosen; None: for any that follows ONNX
+        self.nodes: list[Any] = []
+        self.constants: dict[Any, Any] = {}
+        self.sources: dict[str, tuple[Value, int]] = {}  # a size's name -> a value, dimension
+        self.has_widened = False
+        self.prefix = ""  # of the names of what is written now
+        self.first = 0  # where in the nodes that begins
+        self._sizes: dict[str, Value] = {}
+        self._count = 0
+
+    def takes(self, op: str, held: DType, place: int = 0) -> bool:
+        """Whether an op of this opset takes a dtype as one of its inputs, and the runtime too."""
+        if not is_listed(op, held, self.opset, place):
+            return False
+        is_main = has_main_type(op, self.opset, place)
+        return self.runtime is None or not is_main or self.runtime.computes(op, held)
+
+    def check_dtype(self, held: DType) -> None:
+        """Raises LackingError where ONNX, or the runtime, has no such arrays."""
+        element_type(held)
+        if self.runtime and held.name in self.runtime.has_no:
+            raise LackingError(f"{self.runtime.name} has no {held}")
+
+    def _not_taken(self, op: str, held: DType, place: int) -> LackingError:
+        if self.runtime and is_listed(op, held, self.opset, place):
+            return LackingError(f"{self.runtime.name} has no kernel for {op} in {held}")
+        later = first_listing(op, held, self.opset, place)
+        hint = f"; write opset={later}" if later else ""
+        return LackingError(f"ONNX's op {op} takes no {held} in opset {self.opset}{hint}")
+
+    def add(
+        self,
+        op: str,
+        *inputs: Value,
+        dtype: DType | None = None,
+        shape: Shape | None = None,
+        **attributes: Any,
+    ) -> Value:
+        """The value of a new node; its dtype is the first input's and its shape the broadcast.
+
+        Raises LackingError where this opset has no such op, or not for these dtypes.
+        """
+        for place, value in enumerate(inputs):
+            if not self.takes(op, value.dtype, place):
+                raise self._not_taken(op, value.dtype, place)
+        held = dtype or inputs[0].dtype
+        made = shapes.broadcast([v.shape for v in inputs]) if shape is None else shape
+        return self.add_untyped(op, [v.name for v in inputs], held, made, **attributes)
+
+    def add_untyped(
+        self, op: str, names: Sequence[str], held: DType, shape: Shape, **attributes: Any
+    ) -> Value:
+        """The first value of a new node, whose inputs are not looked at."""
+        name = self.new_name()
+        helper = onnx_package().helper
+        self.nodes.append(helper.make_node(op, list(names), [name], **attributes))
+        return Value(self, name, held, shape)
+
+    def inner(self) -> Writer:
+        """A writer of the body of a loop, which sees the constants of the graph."""
+        made = Writer(self.opset, self.runtime, self.stand_ins)
+        made.constants, made.prefix = self.constants, self.new_name()
+        return made
+
+    def new_name(self) -> str:
+        """A name that no parameter of a function can have."""
+        self._count += 1
+        return f"{self.prefix}.{self._count}"
+
+    def constant(self, value: Any, held: DType) -> Value:
+        """A constant, written once however often it is used."""
+        array = backend_named(DEFAULT).number(value, held) if _is_number(value) else value
+        array = backend_named(DEFAULT).make(array, held, copy=None, device=None)
+        number = array.item() if array.shape == () else None
+        key = (held, array.shape, array.tobytes())
+        if key not in self.constants:
+            element_type(held)
+            name = f"constant.{len(self.constants)}"
+            try:
+                self.constants[key] = onnx_package().numpy_helper.from_array(array, name)
+            except RuntimeError:  # an older onnx writes no arrays of small dtypes
+                wide = self.constant(backend_named(DEFAULT).cast(array, wider(held)), wider(held))
+                return replace(self.cast(wide, held), number=number)
+        return Value(self, self.constants[key].name, held, tuple(array.shape), number)
+
+    def integers(self, numbers: Sequence[int]) -> Value:
+        """A list of integers, such as axes."""
+        return self.constant(list(numbers) or _no_integers(), INT64)
+
+    def cast(self, value: Value, held: DType) -> Value:
+        """The value in another dtype; itself where it has it."""
+        if value.dtype is held:
+            return value
+        kinds = (value.dtype.kind, held.kind)
+        if "complex" in kinds:
+            return self.stand_ins.cast_complex(value, held)
+        if kinds != ("int", "bool") and _is_small(value.dtype) and _is_small(held):
+            # Runtimes take -0 of 8 bits for true, and some cast between no two small dtypes.
+            value = self.widened(value)
+        if self.runtime and self.runtime.casts_differently(value.dtype, held):
+            value = self.stand_ins.before_cast(value, held)
+        options: dict[str, Any] = {}
+        if held.bits == 8 and held.kind == "float":
+            options["saturate"] = 0  # out of range becomes inf or NaN, as everywhere else
+            if held.specials == "fnu":
+                options["round_mode"] = "nearest"
+                value = self._positive(value)
+        return self.add("Cast", value, dtype=held, to=element_type(held), **options)
+
+    def _positive(self, value: Value) -> Value:
+        """The value with NaN for what is not positive, which ONNX leaves undefined."""
+        wide = self.cast(value, dtype("float64" if value.dtype.bits > 32 else "float32"))
+        zero, nan = (self.constant(number, wide.dtype) for number in (0.0, float("nan")))
+        is_positive = self.add("Greater", wide, zero, dtype=BOOL)
+        return self.add("Where", is_positive, wide, nan, dtype=wide.dtype)
+
+    def widened(self, value: Value) -> Value:
+        """The value in a dtype that is computed in without rounding or wrapping in between."""
+        wide = wider(value.dtype)
+        self.has_widened = self.has_widened or wide is not value.dtype
+        return self.cast(value, wide)
+
+    def one_op(
+        self, op: str, *values: Value, main: int = 0, dtype: DType | None = None, **more: Any
+    ) -> Value:
+        """One op of ONNX, in a wider dtype and back where it does not take that of its main input.
+
+        `dtype` is the result's where it is not the main input's.
+        """
+        held = values[main].dtype
+        if all(self.takes(op, v.dtype, n) for n, v in enumerate(values)):
+            return self.add(op, *values, dtype=dtype or held, **more)
+        wide = self._stand_in(op, held, main)
+        if wide is held and self.runtime:
+            return self._by_other_ops(op, values, main, dtype, more)
+        self.has_widened = True
+        taken = [self.cast(v, wide) if v.dtype is held else v for v in values]
+        result = self.add(op, *taken, dtype=dtype or wide, **more)
+        return result if dtype else self.cast(result, held)
+
+    def _stand_in(self, op: str, held: DType, place: int) -> DType:
+        """A dtype that holds the numbers of another and that an op takes; itself if none does."""
+        unsigned = [INT64, UINT32] if held.kind == "int" and held.bits < 64 else []
+        for wide in (wider(held), *unsigned):
+            if wide.holds(held) and self.takes(op, wide, place):
+                return wide
+        return held if self.runtime else wider(held)
+
+    def _by_other_ops(
+        self, op: str, values: Sequence[Value], main: int, dtype: DType | None, more: Any
+    ) -> Value:
+        """An op without a kernel in any dtype that is wide enough.
+
+        Raises LackingError where it cannot be written with other ops.
+        """
+        signed = [self.stand_ins.as_signed(op, v) or v for v in values]
+        if signed[main] is not values[main]:
+            result = self.one_op(op, *signed, main=main, dtype=dtype, **more)
+            return result if dtype else self.stand_ins.as_unsigned(op, result)
+        written_out = self.stand_ins.written_out.get(op)
+        if written_out is None:
+            raise self._not_taken(op, values[main].dtype, main)
+        return written_out(*values)
+
+    def comparable(self, op: str, value: Value) -> Value:
+        """A value in a dtype that an op takes, in which its numbers keep their order."""
+        if self.takes(op, value.dtype):
+            return value
+        signed = self.stand_ins.as_signed(op, value)
+        return signed or self.cast(value, self._stand_in(op, value.dtype, 0))
+
+    def shape_of(self, shape: Shape) -> Value:
+        """A shape as a list of integers, of which some are known only when the graph runs."""
+        if all(isinstance(size, int) for size in shape):
+            return self.integers([int(size) for size in shape])
+        parts = [self.size(size) for size in shape]
+        if len(parts) == 1:
+            return parts[0]
+        return self.add("Concat", *parts, shape=(len(parts),), axis=0)
+
+    def size(self, size: int | str) -> Value:
+        """A size as a list of one integer; a text is computed from the sizes of inputs."""
+        if isinstance(size, int):
+            return self.integers([size])
+        if size not in self._sizes:
+            products = [self._product(n, names) for names, n in terms_of(size).items() if n]
+            self._sizes[size] = functools.reduce(functools.partial(self.add, "Add"), products)
+        return self._sizes[size]
+
+    def _product(self, number: int, names: Sequence[str]) -> Value:
+        factors = [self.integers([number])] * (number != 1 or not names)
+        factors += [self._factor(name) for name in names]
+        return functools.reduce(functools.partial(self.add, "Mul"), factors)
+
+    def _factor(self, factor: str) -> Value:
+        if is_quotient(factor):
+            size, number = split_quotient(factor)
+            return self.add("Div", self.size(size), self.integers([number]))
+        value, place = self.sources[factor]
+        if not self.takes("Shape", value.dtype):
+            value = self.widened(value)
+        return self.add("Shape", value, dtype=INT64, shape=(1,), start=place, end=place + 1)
+
+
+def _is_small(held: DType) -> bool:
+    """Whether a dtype is one that no processor has."""
+    return held.bits < 8 or (held.kind == "float" and held.bits < 16)
+
+
+def same(first: Any, *others: Any) -> list[Value]:
+    """Values and numbers as values, the numbers in the dtype of the values."""
+    every = (first, *others)
+    known = next(v for v in every if isinstance(v, Value))
+    return [v if isinstance(v, Value) else known.writer.constant(v, known.dtype) for v in every]
+
+
+def called(op: str, *operands: Any, **more: Any) -> Value:
+    """One op of ONNX on values and numbers."""
+    values = same(*operands)
+    return values[0].writer.one_op(op, *values, **more)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, complex)) and not hasattr(value, "dtype")
+
+
+def _no_integers() -> Any:
+    import numpy as np
+
+    return np.zeros(0, np.int64)

@@ -1,0 +1,1 @@
+"""What is made of a program: a simpler one, one under another dialect, and reports on it."""

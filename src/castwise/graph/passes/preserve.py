@@ -1,0 +1,116 @@
+"""A program under another dialect, with the explicit casts that keep what it computes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from castwise.engine.decision import Decision, Question
+from castwise.errors import PromotionError
+from castwise.execute.alike import LIKE
+from castwise.graph.passes.redialect import decided, result_under
+from castwise.graph.program import CAST, CONSTANT, Call, Node, P, Program, rebuilt
+from castwise.rules.default import to_dialect
+from castwise.rules.dialect import Dialect
+from castwise.vocab.dtypes import dtype
+from castwise.vocab.operands import array_operand
+from castwise.vocab.ops import op
+
+
+def preserve(program: P, dialect: str | Dialect) -> P:
+    """The program under another dialect, with the explicit casts that keep what it computes.
+
+    Every implicit cast becomes one the program asks for, and a result that the other dialect
+    gives another dtype is cast back.
+
+    Raises PromotionError where an op has no equal there, or an array becomes one of another dtype.
+    """
+    chosen = to_dialect(dialect)
+    for node in program.inputs:
+        _check_held(node, chosen)
+    rules = [d.values.single_powers for d in (program.dialect, chosen)]
+    takes_roots = rules[0] != rules[1] == "square root"
+
+    def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
+        if node.compute is None:
+            is_weak = node.is_weak and chosen.has_weak_arrays
+            return replace(node, inputs=inputs, cast=None, decision=None, operands=(),
+                           is_weak=is_weak)  # fmt: skip
+        if takes_roots and node.op == "pow":
+            inputs = (inputs[0], _spread(inputs[1], inputs[0]))
+        return _kept(node, inputs, chosen)
+
+    kept = replace(rebuilt(program, remade), dialect=chosen, traced=None)
+    return replace(kept, calls=_calls(kept))
+
+
+def _check_held(node: Node, dialect: Dialect) -> None:
+    """Raises PromotionError where a dialect truncates what a program is given, used or not."""
+    held = dialect.mapping(dialect.truncates).get(node.dtype, node.dtype)
+    if held is not node.dtype:
+        raise PromotionError(
+            f"{node.name} is of {node.dtype}, which becomes {held} in {dialect.name}: cast it."
+        )
+
+
+def _calls(program: Program) -> tuple[Call, ...]:
+    """What a program asks its dialect, where every op is part of the program."""
+    asked = {
+        node if node.part is None else node.call: Call(
+            node.decision, tuple([operand.shape for operand in node.operands]), node.shape
+        )
+        for node in program.nodes
+        if node.decision
+    }
+    return tuple(asked.values())
+
+
+def _spread(exponent: Node, base: Node) -> Node:
+    """An exponent that may be one half, as an array, so that no dialect takes the square root; not
+    by a broadcast, which NumPy sees through."""
+    is_other = exponent.op == CONSTANT and exponent.value != 0.5
+    if exponent.shape or is_other or not base.shape:
+        return exponent
+    where = Node("eq", (base, base), dtype("bool"), base.shape, compute=base.dtype)
+    made = (where, exponent, exponent)
+    return Node("where", made, exponent.dtype, base.shape, compute=exponent.dtype)
+
+
+# Ops whose wider integer result, cut back, is that of the narrower integers: both wrap.
+_WRAPPING = frozenset(
+    {"add", "sub", "mul", "neg", "square", "sum", "prod", "cumsum", "cumprod", "matmul", "dot",
+     "outer", "inner", "vecdot", "cross", "kron", "addcmul", "bitwise_and", "bitwise_or",
+     "bitwise_xor", "bitwise_not", "bitwise_left_shift"}
+)  # fmt: skip
+
+
+def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
+    """The op under the other dialect, on operands of its compute dtype."""
+    node = replace(node, inputs=inputs)
+    operands = tuple([array_operand(given.dtype, given.shape) for given in node.positional])
+    question = Question(op(LIKE.get(node.op, node.op)), operands, dialect)
+    there = decided(question)
+    if not _computes_alike(node, there):
+        raise PromotionError(
+            f"{question} computes in {there.compute} in {dialect.name}, and in {node.compute} "
+            "here: no cast makes them equal. Write it with other ops."
+        )
+    result = result_under(node, there)
+    made = replace(
+        node, dtype=result, compute=there.compute, decision=there, operands=node.positional,
+        is_weak=False,
+    )  # fmt: skip
+    if result is node.dtype:
+        return made
+    if not result.holds(node.dtype):
+        raise PromotionError(
+            f"{question} gives {result} in {dialect.name}, which does not hold {node.dtype}."
+        )
+    return Node(CAST, (made,), node.dtype, node.shape, origin=node.origin)
+
+
+def _computes_alike(node: Node, there: Decision) -> bool:
+    """Whether an op computes the same values there, except for integers that are cut afterwards."""
+    here = node.compute
+    assert here is not None  # every op has one
+    is_wider = here.kind == there.compute.kind == "int" and there.compute.holds(here)
+    return here is there.compute or (is_wider and node.op in _WRAPPING)

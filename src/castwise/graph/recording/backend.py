@@ -1,0 +1,181 @@
+"""The recording backend: its arrays are nodes of a graph, its computations add to it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from castwise.engine.decision import cast_between
+from castwise.errors import UsageError
+from castwise.execute.alike import LIKE
+from castwise.execute.backend import Backend, backend_named
+from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
+from castwise.graph.program import CAST, CONSTANT, Given, Node
+from castwise.graph.recording import layouts
+from castwise.graph.recording.arrays import Traced, constant, index_node, needs_value, unknown_size
+from castwise.graph.recording.kernels import kernel_shape
+from castwise.graph.shapes import arithmetic as shapes
+from castwise.graph.shapes.indexing import indexed, split_key
+from castwise.graph.shapes.results import results_of
+from castwise.graph.source_lines import user_line
+from castwise.rules.catalog import dialect_named
+from castwise.rules.default import DEFAULT
+from castwise.rules.dialect import Dialect
+from castwise.rules.values import Values
+from castwise.vocab.dtypes import DTYPES, DType
+from castwise.vocab.operands import Scalar
+from castwise.vocab.ops import op
+
+
+class _Recording:
+    name = "graph"
+    speaks = DEFAULT
+    dtypes = frozenset(DTYPES)
+    namespace = layouts
+    takes_constants = True
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.values = rules_of_nodes(dialect)
+
+    def owns(self, thing: Any) -> bool:
+        """Whether something is a node of a graph."""
+        return isinstance(thing, Traced)
+
+    def is_concrete(self, array: Any) -> bool:
+        """A node has no values."""
+        return False
+
+    def constant_number(self, array: Any) -> Scalar | None:
+        """The number that a 0-d constant is; None for any other node."""
+        node = array.node
+        is_number = node.op == CONSTANT and node.shape == ()
+        return node.value if is_number else None
+
+    def dtype_of(self, array: Any) -> DType:
+        """The dtype of a node."""
+        return array.node.dtype  # type: ignore[no-any-return]
+
+    def native(self, dtype: DType) -> Any:
+        """castwise's own dtype object."""
+        return dtype
+
+    def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
+        """A constant."""
+        if isinstance(data, Traced):
+            return data if dtype in (None, data.node.dtype) else self.cast(data, dtype)
+        plain = backend_named(DEFAULT_BACKEND)
+        if dtype in plain.dtypes:
+            data = plain.make(data, dtype, copy=None, device=None)
+        made = Traced(constant(data))
+        return made if dtype in (None, made.node.dtype) else self.cast(made, dtype)
+
+    def cast(self, array: Any, dtype: DType) -> Any:
+        """A cast node; whether promotion made it shows where the op is known."""
+        source = array.node
+        return Traced(Node(CAST, (source,), dtype, source.shape, origin=user_line()))
+
+    def number(self, value: Scalar, dtype: DType) -> Any:
+        """A 0-d constant."""
+        return Traced(Node(CONSTANT, (), dtype, (), value=value, origin=user_line()))
+
+    def function(self, op_name: str, dtype: DType) -> Callable[..., Any] | None:
+        """What adds a node of the op, or one for each of several results."""
+        row = op(LIKE.get(op_name, op_name))
+        is_joining = row.family == "joining"
+
+        def record(*operands: Any, **options: Any) -> Any:
+            given = operands[0] if is_joining else operands
+            return _recorded(op_name, dtype, [array.node for array in given], options)
+
+        def record_declared(*operands: Any, **options: Any) -> Any:
+            nodes = [array.node for array in operands]
+            recorded = _recorded(op_name, dtype, nodes, options)
+            shape = kernel_shape(row, dtype, nodes, options, self)
+            return recorded if shape is None else Traced(replace(recorded.node, shape=shape))
+
+        return record_declared if row.compute else record
+
+    def takes_mask(self, op: str) -> bool:
+        """Reductions that no other nodes can replace take their mask themselves."""
+        return op in ("mean", "std", "var")
+
+    def read(self, array: Any, key: Any) -> Any:
+        """The elements at an index."""
+        return array[key]
+
+    def write(self, array: Any, key: Any, values: Any) -> Any:
+        """A new array with the values in it, which it casts to its dtype."""
+        target, new = array.node, values.node
+        cast = cast_between(new.dtype, target.dtype)
+        if cast:
+            new = replace(self.cast(values, target.dtype).node, cast=cast)
+        if key is Ellipsis:
+            shape = shapes.broadcast([target.shape, new.shape])
+            made = Traced(new)
+            return made if shape == new.shape else layouts.broadcast_to(made, shape)
+        if _is_mask(key) and (isinstance(key, Traced) or not new.shape):
+            return _written_under(key, target, new)
+        plain, arrays = split_key(key, 2, index_node)
+        part = indexed(target.shape, plain, [(), (), *[node.shape for node in arrays]])
+        if shapes.broadcast([part, new.shape]) != part:
+            raise UsageError(f"{list(new.shape)} does not broadcast to {list(part)}, the shape of "
+                             "what is written to.")  # fmt: skip
+        return Traced(Node("setitem", (target, new, *arrays), target.dtype, target.shape,
+                           {"key": plain}, origin=user_line()))  # fmt: skip
+
+    def to_numpy(self, array: Any) -> Any:
+        """Refuses: a graph is traced without values."""
+        raise needs_value(array)
+
+
+@functools.lru_cache(maxsize=64)
+def recording_under(dialect: Dialect) -> Backend:
+    """The recording backend for programs of a dialect."""
+    return _Recording(dialect)
+
+
+def rules_of_nodes(dialect: Dialect) -> Values:
+    """What the nodes of a graph compute where arithmetic leaves a choice.
+
+    They compute as NumPy does, whatever the dialect, whose rules are nodes themselves; except that
+    subnormals follow the dialect, and so do powers of one exponent, whose value may be known only
+    when the graph runs.
+    """
+    plain, own = dialect_named(DEFAULT).values, dialect.values
+    return replace(plain, subnormals=own.subnormals, single_powers=own.single_powers)
+
+
+def _recorded(name: str, compute: DType, given: Sequence[Node], options: dict[str, Any]) -> Any:
+    """The results of an op as new nodes; arrays among its options are inputs too."""
+    inputs = list(given)
+    for key, value in options.items():
+        if isinstance(value, Traced):
+            options[key] = Given(len(inputs))
+            inputs.append(value.node)
+    found = results_of(name, compute, [node.shape for node in given], options)
+    origin = user_line()
+    made = [
+        Traced(Node(name, tuple(inputs), held, shape, options, origin=origin, compute=compute,
+                    part=part if len(found) > 1 else None))
+        for part, (held, shape) in enumerate(found)
+    ]  # fmt: skip
+    return tuple(made) if len(made) > 1 else made[0]
+
+
+def _is_mask(key: Any) -> bool:
+    return getattr(getattr(key, "dtype", None), "kind", "") in ("bool", "b")
+
+
+def _written_under(mask: Any, target: Node, new: Node) -> Traced:
+    """A number written wherever a mask is true."""
+    chosen = mask.node if isinstance(mask, Traced) else constant(mask)
+    if new.shape:
+        raise unknown_size("x[mask] = array takes, which", "a number, or xp.where")
+    rest = len(target.shape) - len(chosen.shape)
+    if rest:
+        chosen = layouts.reshape(Traced(chosen), (*chosen.shape, *[1] * rest)).node
+    shape = shapes.broadcast([chosen.shape, target.shape])
+    return Traced(Node("where", (chosen, new, target), target.dtype, shape, origin=user_line(),
+                       compute=target.dtype))  # fmt: skip

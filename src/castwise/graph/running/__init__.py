@@ -1,0 +1,1 @@
+"""Running a program on arrays of any backend."""

@@ -1,0 +1,1 @@
+"""A program in a file: writing it, and reading it again."""

@@ -1,0 +1,1 @@
+"""Shapes with symbolic sizes: what ops and functions make of them."""

@@ -1,0 +1,87 @@
+"""Names for state: those that the traced function knows the tensors by."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+from castwise.execute.tensor import Tensor
+
+# How far objects are searched: a list of layers with their weights is found, and no more than this
+# is looked at.
+_DEEPEST, _MOST = 4, 4096
+
+
+class Names:
+    """Gives each tensor its own name: the variable, attribute or key that the function finds
+    it under, with its place in a list, or `state0` and so on."""
+
+    def __init__(self, fn: Callable[..., Any], taken: Sequence[str]) -> None:
+        self._taken = {*taken, *_parameters(fn)}
+        self._known: dict[int, str] = {}
+        self._search = _reachable(fn)  # goes on where the last search ended
+
+    def _found(self, tensor: Tensor) -> str:
+        while id(tensor) not in self._known:
+            name, thing = next(self._search, ("", tensor))
+            self._known.setdefault(id(thing), re.sub(r"\W", "_", name))
+        return self._known[id(tensor)]
+
+    def __call__(self, tensor: Tensor) -> str:
+        found = self._found(tensor)
+        first = [found] if found else []
+        others = (f"{found}_{n}" if found else f"state{n}" for n in itertools.count())
+        name = next(n for n in itertools.chain(first, others) if n not in self._taken)
+        self._taken.add(name)
+        return name
+
+
+def _parameters(fn: Callable[..., Any]) -> list[str]:
+    try:
+        return list(inspect.signature(fn).parameters)
+    except (TypeError, ValueError):
+        return []
+
+
+def _reachable(fn: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
+    """What a function sees besides its arguments, and what is in that, the nearest first."""
+    layer = list(_seen_by(fn))
+    met: set[int] = set()
+    for _ in range(_DEEPEST):
+        yield from layer
+        new = [(name, thing) for name, thing in layer if id(thing) not in met]
+        met.update(id(thing) for _, thing in new)
+        parts = (part for name, thing in new for part in _inside(name, thing))
+        layer = list(itertools.islice(parts, _MOST))
+
+
+def _seen_by(fn: Any) -> Iterator[tuple[str, Any]]:
+    """The object of a method, and what a function finds in its closure and among the globals."""
+    yield "self", getattr(fn, "__self__", fn)
+    for is_unwrapped in (True, False):
+        with contextlib.suppress(TypeError, ValueError):  # no function, or one that is half made
+            inner = inspect.unwrap(fn) if is_unwrapped else fn
+            seen = inspect.getclosurevars(getattr(inner, "__func__", inner))
+            yield from seen.nonlocals.items()
+            yield from seen.globals.items()
+
+
+def _inside(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
+    """The parts of an object under their names, of which none is computed for this."""
+    if isinstance(thing, (Tensor, ModuleType)):
+        return
+    if isinstance(thing, dict):
+        yield from ((str(key), part) for key, part in thing.items())
+    elif isinstance(thing, (list, tuple)):
+        yield from ((f"{name}_{n}", part) for n, part in enumerate(thing))
+    elif hasattr(thing, "__dict__"):
+        yield from vars(thing).items()
+        if type(thing).__module__ != "builtins":
+            yield from vars(type(thing)).items()
+        if callable(thing):
+            yield from _seen_by(thing)
