@@ -14,7 +14,7 @@ from castwise.auditing.observing import observe
 from castwise.auditing.observing.callees import called_by
 from castwise.auditing.observing.log import LOG, SITES
 from castwise.auditing.observing.origins import origin_of
-from castwise.auditing.rewriting.sites import Site
+from castwise.auditing.records.places import Site
 
 ADD, NEG, CALL = 11, 12, 13
 

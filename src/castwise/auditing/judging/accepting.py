@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from castwise.auditing.judging.audited import Audit, Origin, worst_first
+from castwise.auditing.judging.audited import Audit, DtypeOrigin, worst_first
 from castwise.auditing.judging.baseline import Baseline
 from castwise.auditing.judging.comments import hazards_left, remarks_on
-from castwise.auditing.judging.findings import Finding
+from castwise.auditing.records.findings import Finding
 from castwise.engine.decision import HAZARDS
 from castwise.errors import UsageError, did_you_mean
 
@@ -18,7 +18,7 @@ ANY = "any"
 def without_ignored(audit: Audit) -> Audit:
     """The audit less the findings, and the hazards of findings, that comments accept."""
 
-    def kept(finding: Finding, origin: Origin) -> Finding | None:
+    def kept(finding: Finding, origin: DtypeOrigin) -> Finding | None:
         left = hazards_left(finding, origin.place)
         return None if left is None else replace(finding, hazards=left)
 
@@ -27,14 +27,14 @@ def without_ignored(audit: Audit) -> Audit:
     }
     remarks = [remark for file in sorted(files) for remark in remarks_on(file)]
     less = _less(audit, kept)
-    return replace(less, ignored=_difference(audit, less), remarks=tuple(remarks))
+    return replace(less, ignored=_findings_removed(audit, less), remarks=tuple(remarks))
 
 
 def without_allowed(audit: Audit) -> Audit:
     """The audit less the hazards that were allowed where they were seen, by tests for instance."""
 
-    def kept(finding: Finding, _: Origin) -> Finding | None:
-        allowed = finding.operation.event.get("allowed", ())
+    def kept(finding: Finding, _: DtypeOrigin) -> Finding | None:
+        allowed = finding.operation.event.allowed
         left = tuple([h for h in finding.hazards if h not in allowed])
         is_gone = ANY in allowed or (allowed and not left)
         return None if is_gone else replace(finding, hazards=left)
@@ -46,10 +46,10 @@ def without_known(audit: Audit, baseline: Baseline) -> Audit:
     """The audit less the findings that a baseline knows."""
     known = {id(finding) for finding in baseline.knows(audit.findings)}
     less = _less(audit, lambda finding, _: None if id(finding) in known else finding)
-    return replace(less, baselined=_difference(audit, less))
+    return replace(less, baselined=_findings_removed(audit, less))
 
 
-def _less(audit: Audit, kept: Callable[[Finding, Origin], Finding | None]) -> Audit:
+def _less(audit: Audit, kept: Callable[[Finding, DtypeOrigin], Finding | None]) -> Audit:
     origins = []
     for origin in audit.origins:
         found = [new for finding in origin.findings if (new := kept(finding, origin))]
@@ -58,7 +58,7 @@ def _less(audit: Audit, kept: Callable[[Finding, Origin], Finding | None]) -> Au
     return replace(audit, origins=worst_first(origins))
 
 
-def _difference(audit: Audit, less: Audit) -> int:
+def _findings_removed(audit: Audit, less: Audit) -> int:
     return len(audit.findings) - len(less.findings)
 
 

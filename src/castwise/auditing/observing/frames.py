@@ -5,26 +5,16 @@ from __future__ import annotations
 import itertools
 import sys
 from types import CodeType, FrameType
-from typing import NamedTuple
 
 from castwise.auditing.observing.callees import rewritten_files
 from castwise.auditing.observing.log import SITES
-from castwise.auditing.rewriting.sites import Site, first_mark
+from castwise.auditing.records.places import Site, Spot
+from castwise.auditing.rewriting.marks import first_mark
 
 _LINES = 1 << 19  # marks of lines come after those of a file's operations
 
 
-class Spot(NamedTuple):
-    """A piece of a source file; columns count from 0."""
-
-    file: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-
-# A code object is kept beside its id, so that the id stays its own.
+# A code object is kept with its id, so that the id stays its own.
 _spots: dict[tuple[int, int], tuple[Spot, CodeType]] = {}
 _marks: dict[tuple[int, int], tuple[int, CodeType]] = {}
 _by_place: dict[str, dict[tuple[int, int, int, int], int]] = {}

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from castwise.auditing.observing.arrays import NUMBERS, is_array_type, note
 from castwise.auditing.observing.callees import given_dtype
-from castwise.auditing.observing.frames import Spot
 from castwise.auditing.observing.log import LOG
+from castwise.auditing.records.places import Spot
 
 _MOST_ELEMENTS = 64  # of a list of arrays
 
 
-class Inside(NamedTuple):
+class InsideCallee(NamedTuple):
     """An operation by its name, and how the program came to it."""
 
     module: str
@@ -26,7 +26,7 @@ class Inside(NamedTuple):
 PLAIN: dict[int, int] = {}  # thread -> operations whose arrays were all of one dtype
 
 
-def log_inside(mark: int, callee: Inside, args: Any, keywords: Any, result: Any) -> None:
+def log_inside(mark: int, callee: InsideCallee, args: Any, keywords: Any, result: Any) -> None:
     """Counts an operation on arrays, at a site of the user's."""
     try:
         made = _first_array(result)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from castwise.auditing.observing.arrays import ARRAYS, Note, is_array_type, note, signature_of
 from castwise.auditing.observing.callees import Called, Callee
 from castwise.auditing.observing.origins import origin_of, remember
-from castwise.auditing.rewriting.sites import Site, Unobserved
+from castwise.auditing.records.places import Site, Unobserved
 
 
-class Begun(NamedTuple):
+class PendingOperation(NamedTuple):
     """An operation whose operands are known, before it runs."""
 
     mark: int
@@ -129,14 +129,14 @@ class Log:
             return False
         return True
 
-    def attempt(self, begun: Begun) -> None:
+    def attempt(self, pending: PendingOperation) -> None:
         """Counts an operation that is about to be refused, and so never ends."""
-        tally = self.attempts.get(begun.key)
+        tally = self.attempts.get(pending.key)
         is_new = tally is None
         if tally is None:
-            tally = self.attempts[begun.key] = Tally(begun.operands, None)
+            tally = self.attempts[pending.key] = Tally(pending.operands, None)
         tally.count += 1
-        tally.widen(begun.operands)
+        tally.widen(pending.operands)
         if self.on_event:
             self.on_event(is_new)
 

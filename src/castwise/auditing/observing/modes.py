@@ -13,9 +13,10 @@ from castwise.auditing.hook import Hook, all_hooks
 from castwise.auditing.observing.arrays import Note, is_array_type, note
 from castwise.auditing.observing.callees import Called, Callee, is_observed
 from castwise.auditing.observing.frames import spot_of
-from castwise.auditing.observing.log import FILES, SITES, Begun
+from castwise.auditing.observing.log import FILES, SITES, PendingOperation
 from castwise.auditing.observing.scopes import scopes
-from castwise.auditing.rewriting.sites import SITES_A_FILE, Site, first_mark, full_path
+from castwise.auditing.records.places import Site
+from castwise.auditing.rewriting.marks import SITES_PER_FILE, first_mark, full_path
 
 After = Callable[[Any], None]  # is given the result
 
@@ -142,7 +143,7 @@ def _watch_call(
 def _check(mark: int, callee: Any, operands: tuple[Any, ...], flags: Any, frame: FrameType) -> None:
     for scope in scopes():
         if scope.is_checking:
-            scope.check(Begun(mark, callee, operands, flags), frame)
+            scope.check(PendingOperation(mark, callee, operands, flags), frame)
 
 
 def _log(tell: Callable[[Any], None]) -> None:
@@ -171,7 +172,7 @@ def _mark(caller: FrameType, hook: Hook, kind: str, name: str, operands: int) ->
         return known[0]
     path = full_path(frame.f_code.co_filename)
     count = _counts[path] = _counts.get(path, 0) + 1
-    mark = first_mark(path) + SITES_A_FILE - count
+    mark = first_mark(path) + SITES_PER_FILE - count
     FILES[first_mark(path)] = path
     SITES[mark] = Site(*_position(frame), kind, name, (None,) * operands)
     _marks[key] = (mark, frame.f_code)

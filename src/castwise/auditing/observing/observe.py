@@ -18,7 +18,7 @@ from castwise.auditing.rewriting import rewrite
 _frame = sys._getframe
 
 _RUNS_TO_QUIET = 1000  # evaluations about plain numbers after which a site is no longer observed
-_MOST_NOTES = 1 << 16  # of operations that were begun; those that raised never end
+_MOST_NOTES = 1 << 16  # of operations that have begun; those that raised never end
 
 _quiet: set[int] = set()
 _runs: dict[int, int] = {}

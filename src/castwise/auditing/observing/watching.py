@@ -9,7 +9,7 @@ from typing import Any
 
 from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, is_array_type
 from castwise.auditing.observing.callees import Called, called_by
-from castwise.auditing.observing.log import SITES, Begun
+from castwise.auditing.observing.log import SITES, PendingOperation
 from castwise.auditing.observing.modes import is_covered
 from castwise.auditing.observing.observe import NOTES, operands, peek, take
 from castwise.auditing.observing.scopes import is_watched, logs, scopes
@@ -54,7 +54,7 @@ def check_operator(mark: int, frame: FrameType) -> None:
 def _check(mark: int, callee: Any, known: tuple[Any, ...], flags: Any, frame: FrameType) -> None:
     for scope in scopes():
         if scope.is_checking and not is_covered(known, ARRAYS):
-            scope.check(Begun(mark, callee, known, flags), frame)
+            scope.check(PendingOperation(mark, callee, known, flags), frame)
 
 
 def post(mark: int, result: Any, first: Any, second: Any = None) -> Any:

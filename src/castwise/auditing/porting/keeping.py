@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from castwise.auditing.fixing.wording import cast_to
 from castwise.auditing.hook import Hook, find_hook
-from castwise.auditing.judging.wording import cast_to
-from castwise.auditing.porting.answers import Answer, answer_to
+from castwise.auditing.porting.answers import DialectAnswer, answer_to
 from castwise.engine.decision import Decision
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
@@ -31,7 +31,7 @@ class _Casts:
     result: DType | None = None
 
 
-def kept(before: Answer, after: Answer, code: str, is_method: bool) -> Keeping | None:
+def kept(before: DialectAnswer, after: DialectAnswer, code: str, is_method: bool) -> Keeping | None:
     """The least that gives `after` the result of `before`; None where castwise knows nothing."""
     if before.decision is None:
         return None
@@ -44,7 +44,7 @@ def kept(before: Answer, after: Answer, code: str, is_method: bool) -> Keeping |
     return Keeping(_in_words(casts, operands), text)
 
 
-def _candidates(decision: Decision, after: Answer) -> Iterator[_Casts]:
+def _candidates(decision: Decision, after: DialectAnswer) -> Iterator[_Casts]:
     """Casts to try, those that change least first."""
     question = after.question
     first = 1 if question.is_assignment or question.op.is_condition_first else 0
@@ -61,7 +61,7 @@ def _candidates(decision: Decision, after: Answer) -> Iterator[_Casts]:
         yield _Casts({}, decision.result)
 
 
-def _helps(casts: _Casts, before: Answer, after: Answer) -> bool:
+def _helps(casts: _Casts, before: DialectAnswer, after: DialectAnswer) -> bool:
     """Whether the dialect then gives the same dtype, and computes in one no poorer."""
     question, wanted = after.question, before.decision
     assert wanted is not None  # a candidate was made of it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castwise.auditing.porting.answers import Answer
+from castwise.auditing.porting.answers import DialectAnswer
 from castwise.engine.decision import Question
 from castwise.engine.mixes import deed, in_told_order, situation
 from castwise.errors import ScalarRangeError
@@ -13,7 +13,7 @@ from castwise.vocab.operands import Operand
 _PLAIN = ("arithmetic", "bits", "comparison", "extrema")  # families whose ops mix alike
 
 
-def reason_of(before: Answer, after: Answer) -> str:
+def reason_of(before: DialectAnswer, after: DialectAnswer) -> str:
     """Why two answers differ."""
     if before.result is not after.result:
         return f"{_situation(before.question)}: {_deed(before)}, {_deed(after)}"
@@ -30,17 +30,17 @@ def default_reason(source: Dialect, before: DType, target: Dialect, after: DType
     return f"arrays made without a dtype: {source.name} makes {before}, {target.name} {after}"
 
 
-def _who(answer: Answer) -> str:
+def _who(answer: DialectAnswer) -> str:
     return answer.question.dialect.name
 
 
-def _refusal(answer: Answer) -> str:
+def _refusal(answer: DialectAnswer) -> str:
     if isinstance(answer.refusal, ScalarRangeError):
         return f"{_who(answer)} refuses the number, which the dtype does not hold"
     return f"{_who(answer)} refuses, since {answer.why}"
 
 
-def _deed(answer: Answer) -> str:
+def _deed(answer: DialectAnswer) -> str:
     """What a dialect does, with the dtype where the words want one."""
     question, result = answer.question, answer.result
     if result is None:

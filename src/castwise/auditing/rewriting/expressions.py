@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from castwise.auditing.rewriting.sites import Literal
+from castwise.auditing.records.places import Literal
 
 _NUMBERS = (bool, int, float, complex)
 

@@ -14,6 +14,7 @@ import copy
 from collections.abc import Collection
 from typing import NamedTuple, TypeVar
 
+from castwise.auditing.records.places import Literal, Site, Unobserved
 from castwise.auditing.rewriting.compiled import CompiledFunctions
 from castwise.auditing.rewriting.expressions import (
     dotted,
@@ -28,7 +29,7 @@ from castwise.auditing.rewriting.expressions import (
     suspends,
     unchanged_parameters,
 )
-from castwise.auditing.rewriting.sites import Literal, Site, Unobserved, first_mark
+from castwise.auditing.rewriting.marks import first_mark
 
 # Names no Python source can contain; they are looked up among the builtins.
 LEFT, RIGHT, POST = "_@cw_left", "_@cw_right", "_@cw_post"

@@ -17,8 +17,8 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 from castwise.auditing.observing.log import UNOBSERVED
+from castwise.auditing.records.places import Unobserved
 from castwise.auditing.rewriting.rewrite import BEGIN
-from castwise.auditing.rewriting.sites import Unobserved
 from castwise.auditing.running import loading
 
 _HEADER = importlib.util.MAGIC_NUMBER + bytes(12)  # a .pyc that is not checked against its source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,9 +10,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from castwise.auditing.records.runs import Options
+
 DIRECTORY = "CASTWISE_AUDIT"  # the variable that says where the processes report
 _EMPTY = "CASTWISE_EMPTY_PATH"  # there where PYTHONPATH is, and empty: not the same as none
-_STARTUP = str(Path(__file__).with_name("startup"))
+_OPTIONS = "options"  # the file that says how they are audited
+_STARTUP = str(Path(__file__).parents[1] / "joining" / "startup")
+
+
+def write_options(options: Options, script: str, directory: Path) -> None:
+    """Tells the processes of a program how they are audited."""
+    text = json.dumps(options.to_json(script))
+    (directory / _OPTIONS).write_text(text, encoding="utf-8")
+
+
+def read_options(directory: Path) -> tuple[Options, str]:
+    """What write_options wrote: the options, and the script that is run."""
+    return Options.from_json(json.loads((directory / _OPTIONS).read_text(encoding="utf-8")))
 
 
 def environment(directory: str, own_path: str | None) -> dict[str, str]:

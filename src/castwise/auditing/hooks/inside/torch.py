@@ -13,7 +13,7 @@ from typing import Any
 from castwise.auditing.hooks.inside.dynamo import leave_to_python
 from castwise.auditing.observing.arrays import NUMBERS
 from castwise.auditing.observing.frames import mark_of, spot_of, users_frame
-from castwise.auditing.observing.inside import PLAIN, Inside, log_inside
+from castwise.auditing.observing.inside import PLAIN, InsideCallee, log_inside
 from castwise.auditing.observing.log import LOG
 
 _CAST = "_to_copy"
@@ -170,7 +170,7 @@ class _DispatchLog:
             return  # nothing of the user's is running
         if mark:
             log_inside(
-                mark, Inside(_module(func), name, of, autocast, spot), args, keywords, result
+                mark, InsideCallee(_module(func), name, of, autocast, spot), args, keywords, result
             )
 
 

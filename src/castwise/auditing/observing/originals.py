@@ -15,8 +15,8 @@ from typing import Any
 
 from castwise.auditing.observing.callees import rewritten_files
 from castwise.auditing.observing.log import UNOBSERVED
-from castwise.auditing.rewriting.sites import Unobserved
-from castwise.auditing.running.loading import source_of
+from castwise.auditing.records.places import Unobserved
+from castwise.auditing.rewriting.trying import source_of
 
 
 def original_code(code: types.CodeType, compiler: str) -> types.CodeType:
