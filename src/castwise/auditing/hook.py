@@ -36,7 +36,7 @@ class Hook:
     owner: str = ""  # the attribute by which a view names the array it looks at
     callables: str = ""  # types, beyond Python's own, whose instances are its functions
     modules: str = ""  # other top-level modules its types and functions live in
-    kin: str = ""  # frameworks whose functions take its arrays, and by whose rules they go
+    related: str = ""  # frameworks whose functions take its arrays, and by whose rules they go
     renamed: str = ""  # what its functions' own names have beyond those users write: a pattern
     casts: str = ""  # calls that cast since they are asked to
     makes: str = ""  # calls that make an array of a default dtype unless told otherwise

@@ -78,8 +78,8 @@ def baseline_of(findings: Iterable[Finding], directory: Path) -> Baseline:
 def write_baseline(findings: Iterable[Finding], file: Path) -> None:
     """Writes findings as known ones."""
     known = baseline_of(findings, file.absolute().parent).known
-    told = [{**key._asdict(), "places": count} for key, count in known.items()]
-    text = json.dumps({"castwise_baseline": _FORMAT, "findings": told}, indent=1)
+    entries = [{**key._asdict(), "places": count} for key, count in known.items()]
+    text = json.dumps({"castwise_baseline": _FORMAT, "findings": entries}, indent=1)
     file.write_text(f"{text}\n", encoding="utf-8")
 
 

@@ -12,7 +12,7 @@ from castwise.auditing.judging.findings import findings_of, key_of, merge
 from castwise.auditing.judging.operations import Harmless, NotUnderstood, understand
 from castwise.auditing.records.events import Event, Seen, SeenArray, SeenInside
 from castwise.auditing.records.findings import Finding, InsideCast, InsideCoverage
-from castwise.auditing.records.places import SourcePlace, Spot
+from castwise.auditing.records.places import CodeSpot, SourcePlace
 from castwise.auditing.rewriting.source import text_at
 from castwise.vocab.dtypes import dtype
 
@@ -81,7 +81,7 @@ def _inside_text(how: SeenInside) -> str:
     return f"inside {_spot_text(how.spot)}"
 
 
-def _spot_text(spot: Spot | None) -> str:
+def _spot_text(spot: CodeSpot | None) -> str:
     assert spot is not None  # only what runs in backward has none
     return f"{_library_text(spot.file)}:{spot.line}"
 
@@ -135,7 +135,7 @@ class _SourceCall:
     is_cast: bool = False  # it gives the dtype
 
 
-def _call_at(spot: Spot | None) -> _SourceCall:
+def _call_at(spot: CodeSpot | None) -> _SourceCall:
     assert spot is not None  # only what runs in backward has none
     try:
         node = ast.parse(text_at(spot.place).strip())

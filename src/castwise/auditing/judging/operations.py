@@ -137,10 +137,10 @@ def _call(
         raise Harmless(f"{name} with a dtype that is for its framework to tell")
     if find_dtype(name):
         raise Harmless(f"{name} asked for")
-    is_kin = own is hook or (own is not None and _are_kin(own, hook))
-    if name in _words(hook) or (own and name in (_words(own) if is_kin else own.keeps.split())):
+    is_related = own is hook or (own is not None and _are_related(own, hook))
+    if name in _words(hook) or (own and name in (_words(own) if is_related else own.keeps.split())):
         raise Harmless(name)
-    if not is_kin:
+    if not is_related:
         raise NotUnderstood(f"{call.module}.{name}")
     row, is_inplace = _row(_likeness(hook).get(name, name), dialect)
     if not call.is_complete:
@@ -155,8 +155,8 @@ def _likeness(hook: Hook) -> dict[str, str]:
     return {name: op for op, names in hook.like.items() for name in names.split()}
 
 
-def _are_kin(one: Hook, other: Hook) -> bool:
-    return one.framework in other.kin.split() or other.framework in one.kin.split()
+def _are_related(one: Hook, other: Hook) -> bool:
+    return one.framework in other.related.split() or other.framework in one.related.split()
 
 
 @functools.cache

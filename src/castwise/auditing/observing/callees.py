@@ -28,7 +28,7 @@ class Callee(NamedTuple):
 class Called:
     """One call in the making: the callee and what its arguments show."""
 
-    __slots__ = ("arguments", "callee", "dtype", "is_complete", "keywords", "taken")
+    __slots__ = ("arguments", "arguments_seen", "callee", "dtype", "is_complete", "keywords")
 
     def __init__(self, callee: Callee, arguments: list[Any]) -> None:
         self.callee = callee
@@ -36,14 +36,14 @@ class Called:
         self.keywords: dict[str, Any] = {}
         self.dtype: Any = None  # what dtype= was given
         self.is_complete = True  # False: some arguments could not be seen
-        self.taken = 0  # arguments that were judged to be there, see watching.py
+        self.arguments_seen = 0  # counted while scopes watch, see watching.py
 
     @property
     def flags(self) -> tuple[Any, ...]:
         """What tells two calls with the same operands apart."""
         return self.dtype, self.is_complete, len(self.arguments), *self.keywords
 
-    def take(self, name: int | str, thing: Any) -> None:
+    def add(self, name: int | str, thing: Any) -> None:
         """Notes an argument."""
         if isinstance(name, int):
             self.arguments.append(_noted(thing))
@@ -52,7 +52,7 @@ class Called:
         elif name == "**":
             if type(thing) is dict:
                 for key, value in thing.items():
-                    self.take(key, value)
+                    self.add(key, value)
             else:
                 self.is_complete = False
         elif name == "dtype":

@@ -8,14 +8,14 @@ from types import CodeType, FrameType
 
 from castwise.auditing.observing.callees import rewritten_files
 from castwise.auditing.observing.log import SITES
-from castwise.auditing.records.places import Site, Spot
+from castwise.auditing.records.places import CodeSpot, Site
 from castwise.auditing.rewriting.marks import first_mark
 
 _LINES = 1 << 19  # marks of lines come after those of a file's operations
 
 
 # A code object is kept with its id, so that the id stays its own.
-_spots: dict[tuple[int, int], tuple[Spot, CodeType]] = {}
+_spots: dict[tuple[int, int], tuple[CodeSpot, CodeType]] = {}
 _marks: dict[tuple[int, int], tuple[int, CodeType]] = {}
 _by_place: dict[str, dict[tuple[int, int, int, int], int]] = {}
 
@@ -32,7 +32,7 @@ def users_frame(frame: FrameType | None, below: CodeType | None = None) -> Frame
     return None
 
 
-def spot_of(frame: FrameType) -> Spot:
+def spot_of(frame: FrameType) -> CodeSpot:
     """The expression a frame is at."""
     code = frame.f_code
     key = id(code), frame.f_lasti
@@ -42,14 +42,14 @@ def spot_of(frame: FrameType) -> Spot:
     return found[0]
 
 
-def _spot(frame: FrameType) -> Spot:
+def _spot(frame: FrameType) -> CodeSpot:
     code, line = frame.f_code, frame.f_lineno or 0
     if sys.version_info >= (3, 11):
         at = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
         first, last, column, end = at
         if None not in at:
-            return Spot(code.co_filename, first or line, column or 0, last or line, end or 0)
-    return Spot(code.co_filename, line, 0, line, 0)
+            return CodeSpot(code.co_filename, first or line, column or 0, last or line, end or 0)
+    return CodeSpot(code.co_filename, line, 0, line, 0)
 
 
 def mark_of(frame: FrameType) -> int:
@@ -62,7 +62,7 @@ def mark_of(frame: FrameType) -> int:
     return found[0]
 
 
-def _mark(spot: Spot) -> int:
+def _mark(spot: CodeSpot) -> int:
     """An operation's own mark, or one that stands for its line."""
     sites = _by_place.get(spot.file)
     if sites is None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from castwise.auditing.observing.arrays import NUMBERS, is_array_type, note
 from castwise.auditing.observing.callees import given_dtype
 from castwise.auditing.observing.log import LOG
-from castwise.auditing.records.places import Spot
+from castwise.auditing.records.places import CodeSpot
 
 _MOST_ELEMENTS = 64  # of a list of arrays
 
@@ -19,7 +19,7 @@ class InsideCallee(NamedTuple):
     name: str
     backward_of: str  # the operation whose gradient it computes, "" in forward
     autocast: str  # the dtype automatic casts were on for, "" where they were off or do not matter
-    spot: Spot | None  # the innermost Python expression
+    spot: CodeSpot | None  # the innermost Python expression
     is_method: bool = False
 
 

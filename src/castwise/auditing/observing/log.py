@@ -164,8 +164,8 @@ class Log:
         made = (kind, dtype, not shape, is_weak, 0)
         self._count(mark, callee, operands, flags, made, shape)
         if callee is None or not origin_of(result):
-            is_scalar = ARRAYS[kind].is_scalar  # each is made anew: its own site is the nearest
-            remember(result, mark if is_scalar else _born(mark, operands, dtype))
+            is_scalar = ARRAYS[kind].is_scalar  # each is a new one: its own site is the nearest
+            remember(result, mark if is_scalar else _dtype_origin(mark, operands, dtype))
             if callee is not None and not any([type(o) in (Note, tuple) for o in operands]):
                 _remember_owner(result, mark)
 
@@ -208,7 +208,7 @@ def _key(operand: Any) -> Any:
     return kind
 
 
-def _born(mark: int, operands: tuple[Any, ...], dtype: Any) -> int:
+def _dtype_origin(mark: int, operands: tuple[Any, ...], dtype: Any) -> int:
     """The site a result's dtype comes from: an operand's that has it already, or this one."""
     for operand in operands:
         if type(operand) is Note:
@@ -216,7 +216,7 @@ def _born(mark: int, operands: tuple[Any, ...], dtype: Any) -> int:
             if origin and held == dtype:
                 return origin
         elif type(operand) is tuple:  # the arrays of concatenate and stack
-            origin = _born(mark, operand, dtype)
+            origin = _dtype_origin(mark, operand, dtype)
             if origin != mark:
                 return origin
     return mark

@@ -54,8 +54,8 @@ def enter_modes() -> None:
 
 
 def leave_modes() -> None:
-    """Ends the modes that no scope of this thread wants any more. One that others have been put
-    upon stays, and watches nothing."""
+    """Ends the modes that no scope of this thread wants any more. One that has other modes on top
+    stays, and watches nothing."""
     for framework, entry in list(entered_modes().items()):
         entry[1] -= 1
         if entry[1] <= 0 and entry[0].leave():
@@ -73,7 +73,7 @@ def is_covered(operands: tuple[Any, ...], frameworks: dict[type, Any]) -> bool:
 
 def _watcher(hook: Hook) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], After | None]:
     def watch(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> After | None:
-        """Judges a call that is about to run; gives what is to be told of its result."""
+        """Judges a call that is about to run; returns what to call with its result."""
         name = getattr(function, "__name__", None)
         if not scopes() or type(name) is not str:
             return None
@@ -128,9 +128,9 @@ def _watch_call(
 ) -> After | None:
     called = Called(callee, [])
     for place, arg in enumerate(args):
-        called.take(place, arg)
+        called.add(place, arg)
     for key, arg in kwargs.items():
-        called.take(key, arg)
+        called.add(key, arg)
     mark = _mark(caller, hook, "call", callee.name, 0)
     operands = (*called.arguments, *called.keywords.values())
     if any([type(operand) in (Note, tuple) for operand in operands]):

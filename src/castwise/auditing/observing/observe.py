@@ -31,18 +31,18 @@ _kept: dict[tuple[int, str, int], Any] = {}
 def left(mark: int, thing: Any) -> Any:
     """Notes the first operand of an operator."""
     if mark not in _quiet:
-        take(mark, thing, id(_frame(1)))
+        note_operand(mark, thing, id(_frame(1)))
     return thing
 
 
 def right(mark: int, thing: Any) -> Any:
     """Notes the second operand of an operator."""
     if mark not in _quiet:
-        take(~mark, thing, id(_frame(1)))
+        note_operand(~mark, thing, id(_frame(1)))
     return thing
 
 
-def take(mark: int, thing: Any, frame: int) -> None:
+def note_operand(mark: int, thing: Any, frame: int) -> None:
     """Notes an operand; the second one's mark is inverted."""
     try:
         if len(NOTES) > _MOST_NOTES:
@@ -141,7 +141,7 @@ def argument(mark: int, name: int | str, thing: Any) -> Any:
     try:
         called = NOTES.get((mark, id(_frame(1))))
         if called is not None:
-            called.take(name, thing)
+            called.add(name, thing)
     except RecursionError:
         pass
     except Exception as error:

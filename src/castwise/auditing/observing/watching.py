@@ -11,7 +11,7 @@ from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, is_array_t
 from castwise.auditing.observing.callees import Called, called_by
 from castwise.auditing.observing.log import SITES, PendingOperation
 from castwise.auditing.observing.modes import is_covered
-from castwise.auditing.observing.observe import NOTES, operands, peek, take
+from castwise.auditing.observing.observe import NOTES, note_operand, operands, peek
 from castwise.auditing.observing.scopes import is_watched, logs, scopes
 from castwise.auditing.rewriting import rewrite
 
@@ -23,7 +23,7 @@ def left(mark: int, thing: Any) -> Any:
     if not is_watched():
         return thing
     frame = _frame(1)
-    take(mark, thing, id(frame))
+    note_operand(mark, thing, id(frame))
     literals = SITES[mark].literals
     if len(literals) == 1 or literals[1] is not None:
         check_operator(mark, frame)
@@ -35,7 +35,7 @@ def right(mark: int, thing: Any) -> Any:
     if not is_watched():
         return thing
     frame = _frame(1)
-    take(~mark, thing, id(frame))
+    note_operand(~mark, thing, id(frame))
     check_operator(mark, frame)
     return thing
 
@@ -91,9 +91,9 @@ def argument(mark: int, name: int | str, thing: Any) -> Any:
     frame = _frame(1)
     called = NOTES.get((mark, id(frame)))
     if called is not None:
-        called.take(name, thing)
-        called.taken += 1
-        if called.taken == SITES[mark].arguments:
+        called.add(name, thing)
+        called.arguments_seen += 1
+        if called.arguments_seen == SITES[mark].arguments:
             _check_call(mark, called, frame)
     return thing
 

@@ -45,7 +45,7 @@ class DialectAnswer:
         return f"{self.question.op.name} has no kernel for these dtypes"
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """The result, or "refused"."""
         return str(self.result) if self.result else "refused"
 

@@ -72,12 +72,12 @@ def port_of(seen: Seen, target: str | Dialect, source: str | Dialect | None = No
     Raises UsageError for an unknown dialect.
     """
     old = to_dialect(source if source is not None else _spoken_most(seen))
-    judge = _Judge(old, to_dialect(target), seen)
+    sorter = _Sorter(old, to_dialect(target), seen)
     for event in (*seen.events, *seen.attempts):
-        judge.take(event)
-    changes = sorted(judge.changes.values(), key=lambda c: (KINDS.index(c.kind), c.place))
-    return Port(old, judge.target, tuple(changes), judge.same, judge.others, judge.unclear,
-                judge.unexpected)  # fmt: skip
+        sorter.judge(event)
+    changes = sorted(sorter.changes.values(), key=lambda c: (KINDS.index(c.kind), c.place))
+    return Port(old, sorter.target, tuple(changes), sorter.same, sorter.others, sorter.unclear,
+                sorter.unexpected)  # fmt: skip
 
 
 def _spoken_most(seen: Seen) -> str:
@@ -91,7 +91,7 @@ def _spoken_most(seen: Seen) -> str:
     return spoken[0]
 
 
-class _Judge:
+class _Sorter:
     """Sorts events into those that stay and those that change."""
 
     def __init__(self, source: Dialect, target: Dialect, seen: Seen) -> None:
@@ -105,7 +105,7 @@ class _Judge:
         self.unclear: Counter[str] = Counter()
         self.unexpected: Counter[str] = Counter()
 
-    def take(self, event: Event) -> None:
+    def judge(self, event: Event) -> None:
         """Judges an event."""
         count, framework = event.count, framework_of(event)
         if framework != self.source.framework:
@@ -145,7 +145,7 @@ class _Judge:
             signature,
             PortChange(
                 kind, reason_of(before, after), place, code, str(before.question),
-                before.told, after.told, _hazards(before, after),
+                before.text, after.text, _hazards(before, after),
                 kept(before, after, code, is_method), event.count,
             ),
         )  # fmt: skip

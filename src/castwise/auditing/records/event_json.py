@@ -18,10 +18,10 @@ from castwise.auditing.records.events import (
     SeenOperand,
 )
 from castwise.auditing.records.places import (
+    CodeSpot,
     Literal,
     LocatedSite,
     Site,
-    Spot,
     UnobservedFunction,
 )
 
@@ -77,7 +77,7 @@ def _events_from_json(data: Iterable[Json]) -> tuple[Event, ...]:
 
 
 def _event_to_json(event: Event) -> Json:
-    told: Json = {
+    data: Json = {
         "mark": event.mark,
         "operands": [_operand_to_json(operand) for operand in event.operands],
         "count": event.count,
@@ -86,19 +86,19 @@ def _event_to_json(event: Event) -> Json:
     }
     call, inside = event.call, event.inside
     if call is not None:
-        told["callee"] = {"module": call.module, "name": call.name, "method": call.is_method}
-        told |= {"dtype_given": call.gives_dtype, "dtype": call.dtype}
-        told["complete"] = call.is_complete
-        told |= {"positional": call.positional, "keywords": list(call.keywords)}
+        data["callee"] = {"module": call.module, "name": call.name, "method": call.is_method}
+        data |= {"dtype_given": call.gives_dtype, "dtype": call.dtype}
+        data["complete"] = call.is_complete
+        data |= {"positional": call.positional, "keywords": list(call.keywords)}
     if inside is not None:
-        told["inside"] = {
+        data["inside"] = {
             "backward_of": inside.backward_of,
             "autocast": inside.autocast,
             "spot": inside.spot,
         }
     if event.allowed:
-        told["allowed"] = list(event.allowed)
-    return told
+        data["allowed"] = list(event.allowed)
+    return data
 
 
 def _event_from_json(data: Json) -> Event:
@@ -133,7 +133,9 @@ def _call_from_json(data: Json) -> SeenCall:
 
 def _inside_from_json(data: Json) -> SeenInside:
     spot = data["spot"]
-    return SeenInside(data["backward_of"], data["autocast"], None if spot is None else Spot(*spot))
+    return SeenInside(
+        data["backward_of"], data["autocast"], None if spot is None else CodeSpot(*spot)
+    )
 
 
 def _operand_to_json(operand: SeenOperand | None) -> Json | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from castwise.auditing.records.places import LocatedSite, Spot, UnobservedFunction
+from castwise.auditing.records.places import CodeSpot, LocatedSite, UnobservedFunction
 
 Number: TypeAlias = "bool | int | float"
 
@@ -68,7 +68,7 @@ class SeenInside:
 
     backward_of: str  # the operation whose gradient it computes, "" in forward
     autocast: str  # the dtype automatic casts were on for, "" where they were off or do not matter
-    spot: Spot | None  # the innermost Python expression; None in backward
+    spot: CodeSpot | None  # the innermost Python expression; None in backward
 
 
 @dataclass(frozen=True, slots=True)

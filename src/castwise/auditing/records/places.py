@@ -22,7 +22,7 @@ class SourcePlace:
         return f"{self.file}:{self.line}"
 
 
-class Spot(NamedTuple):
+class CodeSpot(NamedTuple):
     """The same with columns that count from 0, as Python counts them in code objects."""
 
     file: str
@@ -75,7 +75,7 @@ class LocatedSite:
     @property
     def place(self) -> SourcePlace:
         """The piece of source it is."""
-        return Spot(self.file, *self.site[:4]).place
+        return CodeSpot(self.file, *self.site[:4]).place
 
 
 class UnobservedFunction(NamedTuple):

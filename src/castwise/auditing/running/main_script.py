@@ -66,9 +66,9 @@ def _run_compiled(directory: Path, path: str) -> None:
 
 def _stand_in_for_the_script(compiled: Path) -> None:
     """Gives the process of a compiled script the script's name in all that the program can ask."""
-    beside = compiled.with_suffix(".bin")
-    path, argv, orig_argv, sites, unobserved = marshal.loads(beside.read_bytes())
-    beside.unlink()
+    details = compiled.with_suffix(".bin")
+    path, argv, orig_argv, sites, unobserved = marshal.loads(details.read_bytes())
+    details.unlink()
     loading.register(path, sites, unobserved)
     sys.argv[:], sys.orig_argv[:] = argv, orig_argv
 
