@@ -10,6 +10,7 @@ import pytest
 from report_example import PIPELINE, audited, line_of, pipeline
 
 from castwise.auditing.records.findings import Coverage
+from castwise.auditing.records.places import UnobservedFunction
 from castwise.report.audit_coverage import coverage_text
 from castwise.report.audit_text import audit_text
 from castwise.report.colour import coloured
@@ -96,7 +97,8 @@ def test_many_origins_are_cut_and_counted() -> None:
 
 def test_coverage_names_callables_and_functions() -> None:
     unclear = Counter({"fft": 7, "solve": 1})
-    coverage = Coverage(12, unclear, (("/a/b.py", 3, "kernel", "numba.njit"),), files=2)
+    left = UnobservedFunction("/a/b.py", 3, "kernel", "numba.njit")
+    coverage = Coverage(12, unclear, (left,), files=2)
     text = coverage_text(coverage, 100)
     assert "Seen: 12 operations on arrays, in 2 files." in text
     assert "Not understood: 8 (fft 7, solve 1)." in text
