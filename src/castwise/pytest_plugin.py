@@ -115,7 +115,7 @@ class _Session:
         """Takes what a worker of pytest-xdist has seen."""
         told = getattr(node, "workeroutput", {}).get("castwise")
         if told:
-            from castwise.auditing.records.event_json import seen_from_json
+            from castwise.auditing.records.as_json import seen_from_json
 
             self._workers.append([seen_from_json(part) for part in json.loads(told)])
 
@@ -125,7 +125,7 @@ class _Session:
         from castwise.auditing.judging.audited import audit_of
         from castwise.auditing.observing.log import LOG
         from castwise.auditing.observing.seen import seen_in
-        from castwise.auditing.records.event_json import seen_to_json
+        from castwise.auditing.records.as_json import seen_to_json
         from castwise.auditing.running.saved import put_together
 
         own = [seen_in(LOG), *self._allowed]

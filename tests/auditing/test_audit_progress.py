@@ -10,7 +10,7 @@ from typing import TextIO
 
 import pytest
 
-from castwise.auditing.records.event_json import seen_to_json
+from castwise.auditing.records.as_json import seen_to_json
 from castwise.auditing.records.events import Event, Seen
 from castwise.report.audit_progress import Progress, progress_on_stderr
 

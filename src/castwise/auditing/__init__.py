@@ -2,7 +2,7 @@
 
 Each part stands on those before it and imports none after it:
 
-    records    what an audit sees and says; JSON is made of it only at the edge, in event_json
+    records    what an audit sees and says; JSON is made of it only at the edge, in as_json
     hook       what is known of a framework beyond its dialect, found by module name
     rewriting  the user's source, with calls of observers in it
     observing  the observers, and what they keep of what they see

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from castwise.auditing.records.events import Seen
 from castwise.auditing.records.places import SourceEdit
@@ -32,21 +31,6 @@ class Options:
     checks: bool = False  # operations can be judged before they run
     notes_attempts: bool = False  # what the framework itself is about to refuse is noted
     enforce: EnforcedDialect | None = None  # for the whole program
-
-    def to_json(self, script: str) -> dict[str, Any]:
-        """The options, and the script that is run, as the processes of the program read them."""
-        return {**asdict(self), "script": script}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> tuple[Options, str]:
-        """What to_json wrote."""
-        fields = dict(data)
-        script = fields.pop("script")
-        edits, enforce = fields["edits"] or {}, fields["enforce"]
-        fields["include"] = tuple(fields["include"])
-        fields["edits"] = {file: [SourceEdit(*e) for e in edits[file]] for file in edits}
-        fields["enforce"] = enforce and EnforcedDialect(**enforce)
-        return cls(**fields), script
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from castwise.auditing.observing.log import LOG
 from castwise.auditing.observing.seen import seen_in
-from castwise.auditing.records.event_json import seen_from_json, seen_to_json
+from castwise.auditing.records.as_json import seen_from_json, seen_to_json
 from castwise.auditing.records.events import Counts, RunFacts, Seen
 from castwise.errors import UsageError
 

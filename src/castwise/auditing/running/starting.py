@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from castwise.auditing.records.as_json import options_from_json, options_to_json
 from castwise.auditing.records.runs import Options
 
 DIRECTORY = "CASTWISE_AUDIT"  # the variable that says where the processes report
@@ -20,13 +21,13 @@ _STARTUP = str(Path(__file__).parents[1] / "joining" / "startup")
 
 def write_options(options: Options, script: str, directory: Path) -> None:
     """Tells the processes of a program how they are audited."""
-    text = json.dumps(options.to_json(script))
+    text = json.dumps(options_to_json(options, script))
     (directory / _OPTIONS).write_text(text, encoding="utf-8")
 
 
 def read_options(directory: Path) -> tuple[Options, str]:
     """What write_options wrote: the options, and the script that is run."""
-    return Options.from_json(json.loads((directory / _OPTIONS).read_text(encoding="utf-8")))
+    return options_from_json(json.loads((directory / _OPTIONS).read_text(encoding="utf-8")))
 
 
 def environment(directory: str, own_path: str | None) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The event log: its names are what users have on disk, and records come back as they were."""
+"""The names in the event log are what users have on disk, and records come back as they were."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 from running import audited, write
 
-from castwise.auditing.records.event_json import seen_from_json, seen_to_json
+from castwise.auditing.records.as_json import (
+    options_from_json,
+    options_to_json,
+    seen_from_json,
+    seen_to_json,
+)
 from castwise.auditing.records.events import (
     Counts,
     Event,
@@ -20,7 +25,14 @@ from castwise.auditing.records.events import (
     SeenList,
     SeenNumber,
 )
-from castwise.auditing.records.places import CodeSpot, LocatedSite, Site, UnobservedFunction
+from castwise.auditing.records.places import (
+    CodeSpot,
+    LocatedSite,
+    Site,
+    SourceEdit,
+    UnobservedFunction,
+)
+from castwise.auditing.records.runs import EnforcedDialect, Options
 
 ARRAY = SeenArray("numpy", "float32", False, False, False, False, 7, (2, 3))
 ARRAY_JSON = (
@@ -107,3 +119,11 @@ def test_what_stands_next_to_a_complex_number_is_not_lost(tmp_path: Path) -> Non
     assert seen.site(event).site.literals == (None, 2j)
     assert event.result is not None
     assert event.result.dtype == "complex64"
+
+
+def test_the_options_reach_the_processes_of_a_program() -> None:
+    edits = {"/a.py": [SourceEdit(1, 2, 3, 4, "x")]}
+    held = EnforcedDialect("numpy", False, "report", ("add",))
+    options = Options(("mine",), edits=edits, checks=True, enforce=held)
+    text = json.dumps(options_to_json(options, "/a.py"))
+    assert options_from_json(json.loads(text)) == (options, "/a.py")

@@ -1,8 +1,12 @@
-"""What was seen as JSON and back: the only file that knows the names in the event log."""
+"""Records as JSON and back: the event log, and the options the processes of a program read.
+
+Only this file knows the names in the event log.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any, TypeAlias
 
 from castwise.auditing.records.events import (
@@ -22,8 +26,10 @@ from castwise.auditing.records.places import (
     Literal,
     LocatedSite,
     Site,
+    SourceEdit,
     UnobservedFunction,
 )
+from castwise.auditing.records.runs import EnforcedDialect, Options
 
 Json: TypeAlias = "dict[str, Any]"
 
@@ -201,3 +207,20 @@ def _literal_to_json(literal: Literal) -> Any:
 
 def _literal_from_json(data: Any) -> Literal:
     return complex(data["complex"]) if isinstance(data, dict) else data
+
+
+def options_to_json(options: Options, script: str) -> Json:
+    """How a program is audited, and its script, as a JSON object."""
+    return {**asdict(options), "script": script}
+
+
+def options_from_json(data: Json) -> tuple[Options, str]:
+    """What options_to_json wrote."""
+    fields = dict(data)
+    script = fields.pop("script")
+    edits, enforce = fields["edits"] or {}, fields["enforce"]
+    fields["include"] = tuple(fields["include"])
+    fields["edits"] = {file: [SourceEdit(*edit) for edit in edits[file]] for file in edits}
+    if enforce:
+        fields["enforce"] = EnforcedDialect(**{**enforce, "allow": tuple(enforce["allow"])})
+    return Options(**fields), script
