@@ -36,7 +36,7 @@ class AuditLog(Block):
         self.log: Log | None = Log()
 
     def check(self, pending: PendingOperation, frame: FrameType) -> None:
-        """Has nothing against anything."""
+        """Refuses nothing."""
 
     @property
     def seen(self) -> Seen:

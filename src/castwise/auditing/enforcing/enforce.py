@@ -111,7 +111,7 @@ class Enforcement(Block, Decorator):
         return verdict
 
     def refuse(self, verdict: Verdict, mark: int) -> None:
-        """Raises what the dialect has against an operation."""
+        """Raises why the dialect refuses an operation."""
         __tracebackhide__ = True
         kind = type(verdict.refusal) if verdict.refusal is not None else PromotionError
         raise kind(f"{_place(mark)}: {verdict.message}")

@@ -67,7 +67,7 @@ def about_to_run(pending: PendingOperation) -> Operation | None:
 
 
 def judged(operation: Operation, dialect: Dialect) -> Verdict | None:
-    """What a dialect has against an operation; None where it answers the same."""
+    """How a dialect answers an operation differently; None where it answers the same."""
     try:
         found = answer_to(next(questions_in(operation, dialect)))
     except UsageError:

@@ -1,6 +1,6 @@
 """Makes this process part of an audit. Runs in the program's process, before the program does.
 
-`castwise audit` starts a process of its own, so that a crash, os._exit or Ctrl-C of the program
+`castwise audit` starts another process, so that a crash, os._exit or Ctrl-C of the program
 loses nothing, and no thread or handler of castwise lives next to the program's own.
 """
 
@@ -21,7 +21,7 @@ from castwise.auditing.records.runs import Options
 from castwise.auditing.rewriting.trying import try_edits
 from castwise.auditing.running import loading, main_script, saved
 from castwise.auditing.running.outcome import save_arrays
-from castwise.auditing.running.starting import hand_on, read_options
+from castwise.auditing.running.starting import pass_audit_on, read_options
 
 _LEAST_WAIT = 1.0  # seconds between two reports of a running process
 _SHARE = 0.02  # of the time may go into them
@@ -38,13 +38,13 @@ def join(place: str, loaded: Collection[str]) -> None:
     _directory = Path(place)
     options, script = read_options(_directory)
     _keeps_outcome = options.keeps_outcome and _is_first()
-    hand_on(place)
+    pass_audit_on(place)
     loading.start(options.include, is_deep=options.is_deep, checks=options.checks)
     if options.checks:
         _begin_checks(options)
     try_edits(options.edits or {})
     main_script.observe_main(_directory, script)
-    main_script.make_way({name for name in sys.modules if name not in loaded})
+    main_script.forget_shadowed_modules({name for name in sys.modules if name not in loaded})
     atexit.register(_end)
     os.register_at_fork(after_in_child=_forked)
     LOG.on_event = _report_sometimes
@@ -69,7 +69,7 @@ def _is_first() -> bool:
 
 
 def _end() -> None:
-    """The last that is done before Python takes the program's modules apart."""
+    """The last step before Python takes the program's modules apart."""
     if _keeps_outcome and _directory is not None:
         save_arrays(sys.modules["__main__"], _directory)
     _report()

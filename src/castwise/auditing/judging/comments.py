@@ -58,7 +58,7 @@ def remarks_on(file: str) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=256)
 def _comments_in(source: str) -> dict[int, Comment]:
-    """All comments of a source that speak to castwise, by line."""
+    """All comments in a source that are meant for castwise, by line."""
     if "castwise:" not in source:
         return {}
     found = {}

@@ -11,7 +11,7 @@ from castwise.auditing.records.findings import Operation
 
 
 def temporary_bytes(operation: Operation) -> int:
-    """The bytes of all casted operands an operation made; 0 where the framework makes none."""
+    """The bytes of all cast operands that an operation made; 0 where the framework makes none."""
     hook = find_hook(framework_of(operation.event))
     if hook is None or not hook.makes_temporaries or operation.decision is None:
         return 0

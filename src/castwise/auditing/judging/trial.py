@@ -34,7 +34,7 @@ def try_fixes(
 ) -> Trial:
     """The program run once more with every fix of its audit. `read` makes an audit of what is
     seen, as that audit was made."""
-    fixes = _apart([origin.fix for origin in audit.origins if origin.fix])
+    fixes = _without_overlaps([origin.fix for origin in audit.origins if origin.fix])
     edits: dict[str, list[SourceEdit]] = {}
     for fix in fixes:
         place = fix.place
@@ -51,16 +51,16 @@ def try_fixes(
     )
 
 
-def _apart(fixes: list[Fix]) -> list[Fix]:
+def _without_overlaps(fixes: list[Fix]) -> list[Fix]:
     """The fixes that do not change one piece of source twice, those of worse origins first."""
     chosen: list[Fix] = []
     for fix in fixes:
-        if not any(_meet(fix, other) for other in chosen):
+        if not any(_overlap(fix, other) for other in chosen):
             chosen.append(fix)
     return chosen
 
 
-def _meet(one: Fix, other: Fix) -> bool:
+def _overlap(one: Fix, other: Fix) -> bool:
     a, b = one.place, other.place
     if a.file != b.file:
         return False

@@ -25,8 +25,8 @@ class Callee(NamedTuple):
     is_method: bool = False
 
 
-class Called:
-    """One call in the making: the callee and what its arguments show."""
+class PendingCall:
+    """A call whose arguments are being noted."""
 
     __slots__ = ("arguments", "arguments_seen", "callee", "dtype", "is_complete", "keywords")
 
@@ -106,7 +106,7 @@ def is_observed(code: types.CodeType) -> bool:
     return code.co_filename in rewritten_files or id(code) in _rewritten_codes
 
 
-def called_by(function: Any) -> Called | None:
+def pending_call(function: Any) -> PendingCall | None:
     """The call that is about to happen, or None where its body is observed, or it is no function
     the auditor can read."""
     kind = type(function)
@@ -121,7 +121,7 @@ def called_by(function: Any) -> Called | None:
     if _is_callable_type(kind):
         known = _functions.get(id(function))
         if known is not None and known[0] is function:
-            return Called(known[1], [])
+            return PendingCall(known[1], [])
         return _framework_function(function)
     return None
 
@@ -130,7 +130,7 @@ def called_by(function: Any) -> Called | None:
 _functions: dict[int, tuple[Any, Callee]] = {}
 
 
-def _framework_function(function: Any) -> Called | None:
+def _framework_function(function: Any) -> PendingCall | None:
     module = getattr(function, "__module__", None) or type(function).__module__
     called = None if _is_of_the_user(module) else _named(module, function.__name__)
     if called is not None:
@@ -140,12 +140,12 @@ def _framework_function(function: Any) -> Called | None:
     return called
 
 
-def _method(function: Any) -> Called | None:
+def _method(function: Any) -> PendingCall | None:
     """A bound method of an array, or a built-in function, whose owner is its module."""
     owner = function.__self__
     kind = type(owner)
     if is_array_type(kind):
-        return Called(Callee(_top(kind.__module__), function.__name__, True), [note(owner)])
+        return PendingCall(Callee(_top(kind.__module__), function.__name__, True), [note(owner)])
     if type(function) is types.MethodType:
         code = getattr(function.__func__, "__code__", None)
         if code is None or is_observed(code):
@@ -169,10 +169,10 @@ def _is_of_the_user(module: Any) -> bool:
 _users_modules: dict[str, bool] = {}
 
 
-def _named(module: Any, name: Any) -> Called | None:
+def _named(module: Any, name: Any) -> PendingCall | None:
     if type(module) is not str or type(name) is not str:
         return None
-    return Called(Callee(_top(module), name), [])
+    return PendingCall(Callee(_top(module), name), [])
 
 
 def _is_callable_type(kind: type) -> bool:

@@ -1,4 +1,4 @@
-"""Which line of the user's a running operation belongs to, told by the frames above it."""
+"""Which of the user's lines a running operation belongs to, by the frames above it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _spot(frame: FrameType) -> CodeSpot:
 
 
 def mark_of(frame: FrameType) -> int:
-    """The mark of the site a frame of the user's is at."""
+    """The mark of the site where a user's frame is."""
     code = frame.f_code
     key = id(code), frame.f_lasti
     found = _marks.get(key)

@@ -1,4 +1,4 @@
-"""Operations that run inside libraries and in backward, where no source of the user's stands."""
+"""Operations that run inside libraries and in backward, outside the user's source."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PLAIN: dict[int, int] = {}  # thread -> operations whose arrays were all of one 
 
 
 def log_inside(mark: int, callee: InsideCallee, args: Any, keywords: Any, result: Any) -> None:
-    """Counts an operation on arrays, at a site of the user's."""
+    """Counts an operation on arrays, at a site in the user's source."""
     try:
         made = _first_array(result)
         if made is None:

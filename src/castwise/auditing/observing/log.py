@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from castwise.auditing.observing.arrays import ARRAYS, Note, is_array_type, note, signature_of
-from castwise.auditing.observing.callees import Called, Callee
+from castwise.auditing.observing.callees import Callee, PendingCall
 from castwise.auditing.observing.origins import origin_of, remember
 from castwise.auditing.records.places import Site, Unobserved
 
@@ -81,12 +81,12 @@ class Log:
         self.clear()
 
     def clear(self) -> None:
-        """Forgets everything but the sites, which belong to the loaded modules."""
+        """Forgets everything except the sites, which belong to the loaded modules."""
         self.events: dict[tuple[Any, ...], Tally] = {}
         self.attempts: dict[tuple[Any, ...], Tally] = {}  # what was about to run and is refused
         self.quieted: set[int] = set()
         self.late: dict[int, int] = {}  # site -> results missed while it was quiet
-        self.failures: dict[str, int] = {}  # errors of the auditor's own, by text
+        self.failures: dict[str, int] = {}  # errors of the auditor itself, by text
 
     def again(self, mark: int, operands: tuple[Any, ...], result: Any) -> bool:
         """Counts an operator's run if it ran with this signature before, and says whether it did:
@@ -117,7 +117,7 @@ class Log:
         """Counts an operator's run and files its result."""
         self._add(mark, None, operands, (), result)
 
-    def call(self, mark: int, called: Called, result: Any) -> bool:
+    def call(self, mark: int, called: PendingCall, result: Any) -> bool:
         """Counts a call if it takes or makes arrays, and says whether it does."""
         operands = (*called.arguments, *called.keywords.values())
         is_array = is_array_type(type(result))
@@ -143,11 +143,11 @@ class Log:
     def call_inside(
         self, mark: int, callee: Any, operands: tuple[Any, ...], flags: Any, result: Any
     ) -> None:
-        """Counts an operation that no source of the user's calls by name."""
+        """Counts an operation that the user's source does not call by name."""
         self._add(mark, callee, operands, flags, result)
 
     def passed(self, mark: int, result: Any) -> None:
-        """Files an array that a function of the user's returns, if it is not known yet."""
+        """Files an array that a user's function returns, if it is not known yet."""
         if not origin_of(result, ARRAYS[type(result)].owner):
             remember(result, mark)
 
@@ -193,7 +193,7 @@ class Log:
             self.on_event(count == 1)
 
     def failed(self, error: Exception) -> None:
-        """Counts an error of the auditor's own, which the program must not see."""
+        """Counts an error of the auditor itself, which the program must not see."""
         text = f"{type(error).__name__}: {error}"[:200]
         self.failures[text] = self.failures.get(text, 0) + 1
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from castwise.auditing.hook import Hook, all_hooks
 from castwise.auditing.observing.arrays import Note, is_array_type, note
-from castwise.auditing.observing.callees import Called, Callee, is_observed
+from castwise.auditing.observing.callees import Callee, PendingCall, is_observed
 from castwise.auditing.observing.frames import spot_of
 from castwise.auditing.observing.log import FILES, SITES, PendingOperation
 from castwise.auditing.observing.scopes import scopes
@@ -126,7 +126,7 @@ def _watch_operator(
 def _watch_call(
     callee: Callee, args: tuple[Any, ...], kwargs: dict[str, Any], caller: FrameType, hook: Hook
 ) -> After | None:
-    called = Called(callee, [])
+    called = PendingCall(callee, [])
     for place, arg in enumerate(args):
         called.add(place, arg)
     for key, arg in kwargs.items():
@@ -161,7 +161,7 @@ _counts: dict[str, int] = {}
 
 
 def _mark(caller: FrameType, hook: Hook, kind: str, name: str, operands: int) -> int:
-    """The mark of a place in source that was not rewritten: the line of the user's that led to it.
+    """The mark of a place in source that was not rewritten: the user's line that led to it.
     Such marks count down from a file's last one, the rewritten ones up from its first."""
     frame = caller
     while frame.f_back is not None and _is_of(frame, hook):

@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, is_array_type, note
-from castwise.auditing.observing.callees import called_by
+from castwise.auditing.observing.callees import pending_call
 from castwise.auditing.observing.log import LOG, SITES
 from castwise.auditing.rewriting import rewrite
 
@@ -126,7 +126,7 @@ def callee(mark: int, function: Any) -> Any:
     if mark in _quiet:
         return function
     try:
-        NOTES[mark, id(_frame(1))] = called_by(function)
+        NOTES[mark, id(_frame(1))] = pending_call(function)
     except RecursionError:  # the program is about to have its own; call nothing here
         pass
     except Exception as error:

@@ -1,6 +1,6 @@
 """The user's own code of functions, for compilers that read a function's code and not its source.
 
-A compiler may meet any function of the program, by whatever way it was handed there: as an
+A compiler may meet any function of the program, by whatever way it got there: as an
 argument, as a method of a module, by a call in another function. It is given the code without
 observers, as it would find it in the program itself.
 """

@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Any
 
 from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, is_array_type
-from castwise.auditing.observing.callees import Called, called_by
+from castwise.auditing.observing.callees import PendingCall, pending_call
 from castwise.auditing.observing.log import SITES, PendingOperation
 from castwise.auditing.observing.modes import is_covered
 from castwise.auditing.observing.observe import NOTES, note_operand, operands, peek
@@ -80,7 +80,7 @@ def callee(mark: int, function: Any) -> Any:
     if not is_watched():
         return function
     frame = _frame(1)
-    called = NOTES[mark, id(frame)] = called_by(function)
+    called = NOTES[mark, id(frame)] = pending_call(function)
     if called is not None and not SITES[mark].arguments:
         _check_call(mark, called, frame)
     return function
@@ -98,7 +98,7 @@ def argument(mark: int, name: int | str, thing: Any) -> Any:
     return thing
 
 
-def _check_call(mark: int, called: Called, frame: FrameType) -> None:
+def _check_call(mark: int, called: PendingCall, frame: FrameType) -> None:
     known = (*called.arguments, *called.keywords.values())
     if any([type(operand) in (Note, tuple) for operand in known]):
         _check(mark, called.callee, known, called.flags, frame)

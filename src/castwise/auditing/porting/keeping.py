@@ -1,4 +1,4 @@
-"""The casts to write so that another dialect gives what the program had; asked before said."""
+"""The casts that make another dialect give what the program had, each confirmed by resolve."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ class _Casts:
     result: DType | None = None
 
 
-def kept(before: DialectAnswer, after: DialectAnswer, code: str, is_method: bool) -> Keeping | None:
+def how_to_keep(
+    before: DialectAnswer, after: DialectAnswer, code: str, is_method: bool
+) -> Keeping | None:
     """The least that gives `after` the result of `before`; None where castwise knows nothing."""
     if before.decision is None:
         return None
@@ -40,7 +42,7 @@ def kept(before: DialectAnswer, after: DialectAnswer, code: str, is_method: bool
         return None
     hook = find_hook(after.question.dialect.framework)
     operands = after.question.operands
-    text = _written(casts, [o.kind for o in operands], code, hook, is_method) if hook else None
+    text = _as_source(casts, [o.kind for o in operands], code, hook, is_method) if hook else None
     return Keeping(_in_words(casts, operands), text)
 
 
@@ -115,7 +117,7 @@ def _in_words(casts: _Casts, operands: tuple[Operand, ...]) -> str:
     return " and ".join(parts)
 
 
-def _written(
+def _as_source(
     casts: _Casts, numbers: list[str], code: str, hook: Hook, is_method: bool
 ) -> str | None:
     """The casts as the framework's source spells them: the whole expression of an operator, of a

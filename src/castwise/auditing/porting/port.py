@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from castwise.auditing.hook import find_hook
 from castwise.auditing.judging.operations import Harmless, NotUnderstood, framework_of, understand
 from castwise.auditing.porting.answers import DialectAnswer, answer_to, questions_in
-from castwise.auditing.porting.keeping import Keeping, kept
+from castwise.auditing.porting.keeping import Keeping, how_to_keep
 from castwise.auditing.porting.reasons import default_reason, reason_of
 from castwise.auditing.records.events import Event, Seen, arrays_in
 from castwise.auditing.records.findings import Operation
@@ -30,7 +30,7 @@ KINDS = (REFUSED, OTHER_DTYPE, OTHER_VALUES, ACCEPTED)  # worst first
 
 @dataclass(frozen=True, slots=True)
 class PortChange:
-    """An operation of the program that the other dialect does not answer alike."""
+    """An operation of the program that the other dialect answers differently."""
 
     kind: str  # of KINDS
     reason: str
@@ -146,7 +146,7 @@ class _Sorter:
             PortChange(
                 kind, reason_of(before, after), place, code, str(before.question),
                 before.text, after.text, _hazards(before, after),
-                kept(before, after, code, is_method), event.count,
+                how_to_keep(before, after, code, is_method), event.count,
             ),
         )  # fmt: skip
 

@@ -64,7 +64,7 @@ class SeenCall:
 
 @dataclass(frozen=True, slots=True)
 class SeenInside:
-    """How the program came to an operation that no source of the user's names."""
+    """How the program came to an operation that the user's source does not name."""
 
     backward_of: str  # the operation whose gradient it computes, "" in forward
     autocast: str  # the dtype automatic casts were on for, "" where they were off or do not matter

@@ -1,4 +1,4 @@
-"""Starts a program under audit in a process of its own, and collects what it saw."""
+"""Starts a program under audit in its own process, and collects what it saw."""
 
 from __future__ import annotations
 

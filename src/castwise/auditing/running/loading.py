@@ -197,7 +197,7 @@ def start(
     checks: bool = False,
     only_included: bool = False,
 ) -> Finder:
-    """Audits every module of the user's that is imported from now on, or only those of the
+    """Audits every module of the user that is imported from now on, or only those of the
     packages to include; where it is deep, also what runs inside the libraries of frameworks that
     can show it. With `checks` operations can be judged before they run."""
     global _checks

@@ -25,7 +25,7 @@ _HEADER = importlib.util.MAGIC_NUMBER + bytes(12)  # a .pyc that is not checked 
 
 
 def observe_main(directory: Path, asked_for: str | None) -> None:
-    """Sees to it that the script Python is about to run is observed: the one that was asked for,
+    """Makes sure that the script Python is about to run is observed: the one that was asked for,
     or one of the user's own."""
     given = sys.argv[0] if sys.argv else ""
     if os.path.dirname(given) == str(directory):
@@ -85,7 +85,7 @@ def _stand_in_for_the_script(compiled: Path) -> None:
     setattr(builtins, BEGIN, begin)
 
 
-def make_way(names: Collection[str]) -> None:
+def forget_shadowed_modules(names: Collection[str]) -> None:
     """Forgets, of the standard library's modules castwise has imported, those that the program
     has its own of: they stand first on its path."""
     if sys.flags.isolated or getattr(sys.flags, "safe_path", False):

@@ -37,16 +37,16 @@ def environment(directory: str, own_path: str | None) -> dict[str, str]:
     return {DIRECTORY: directory, "PYTHONPATH": paths, **empty}
 
 
-def hand_on(directory: str) -> None:
+def pass_audit_on(directory: str) -> None:
     """Brings in every process that is started from here on."""
     # Not by os.environ, which the program can see: processes get the environment of their parent.
     os.unsetenv(_EMPTY)
     for name, value in environment(directory, os.environ.get("PYTHONPATH")).items():
         os.putenv(name, value)
-    _hand_on_explicitly(directory)
+    _pass_audit_on_explicitly(directory)
 
 
-def _hand_on_explicitly(directory: str) -> None:
+def _pass_audit_on_explicitly(directory: str) -> None:
     """A process whose parent names its environment, as with `env=`, gets the variables too."""
     starter: Any = sys.modules.get("_posixsubprocess")
     if starter is None:

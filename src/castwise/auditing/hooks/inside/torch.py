@@ -106,7 +106,7 @@ def _watcher_class() -> Any:
 
 
 class _DispatchLog:
-    """Counts the ops that casts can be in, each at a line of the user's."""
+    """Counts the ops that casts can be in, each at a line of the user's source."""
 
     def __init__(self, torch: Any) -> None:
         from torch.autograd.graph import _engine_run_backward
