@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import types
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from castwise.auditing.hook import Hook, find_hook
 from castwise.auditing.observing.arrays import is_array_type, note
+from castwise.auditing.records.places import CodeSpot
 
 _MOST_ELEMENTS = 64  # of a list of arrays: those of concatenate and stack
 _FUNCTIONS_KEPT = 1024
@@ -23,6 +24,20 @@ class Callee(NamedTuple):
     module: str
     name: str
     is_method: bool = False
+
+
+class InsideCallee(NamedTuple):
+    """An operation inside a library by its name, and how the program came to it."""
+
+    module: str
+    name: str
+    backward_of: str  # the operation whose gradient it computes, "" in forward
+    autocast: str  # the dtype automatic casts were on for, "" where they were off or do not matter
+    spot: CodeSpot | None  # the innermost Python expression
+    is_method: bool = False
+
+
+AnyCallee: TypeAlias = "Callee | InsideCallee"
 
 
 class PendingCall:

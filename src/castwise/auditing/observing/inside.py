@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from castwise.auditing.observing.arrays import NUMBERS, is_array_type, note
-from castwise.auditing.observing.callees import given_dtype
+from castwise.auditing.observing.callees import InsideCallee, given_dtype
 from castwise.auditing.observing.log import LOG
-from castwise.auditing.records.places import CodeSpot
 
 _MOST_ELEMENTS = 64  # of a list of arrays
-
-
-class InsideCallee(NamedTuple):
-    """An operation by its name, and how the program came to it."""
-
-    module: str
-    name: str
-    backward_of: str  # the operation whose gradient it computes, "" in forward
-    autocast: str  # the dtype automatic casts were on for, "" where they were off or do not matter
-    spot: CodeSpot | None  # the innermost Python expression
-    is_method: bool = False
 
 
 PLAIN: dict[int, int] = {}  # thread -> operations whose arrays were all of one dtype

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from castwise.auditing.observing.arrays import ARRAYS, Note, is_array_type, note, signature_of
-from castwise.auditing.observing.callees import Callee, PendingCall
+from castwise.auditing.observing.callees import AnyCallee, PendingCall
 from castwise.auditing.observing.origins import origin_of, remember
 from castwise.auditing.records.places import Site, Unobserved
+
+# What tells one operation from another: the mark of its site, the callee (None: an operator), the
+# signatures of its operands, how a call was given them, and the result's signature (None: it has
+# no array as its result, or none yet).
+EventKey: TypeAlias = (
+    "tuple[int, AnyCallee | None, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...] | None]"
+)
 
 
 class PendingOperation(NamedTuple):
     """An operation whose operands are known, before it runs."""
 
     mark: int
-    callee: Callee | None
+    callee: AnyCallee | None
     operands: tuple[Any, ...]  # their notes
     flags: tuple[Any, ...] = ()
 
     @property
-    def key(self) -> tuple[Any, ...]:
+    def key(self) -> EventKey:
         """The signature of an operation that has no result yet."""
         return self.mark, self.callee, tuple([_key(o) for o in self.operands]), self.flags, None
 
@@ -82,8 +89,8 @@ class Log:
 
     def clear(self) -> None:
         """Forgets everything except the sites, which belong to the loaded modules."""
-        self.events: dict[tuple[Any, ...], Tally] = {}
-        self.attempts: dict[tuple[Any, ...], Tally] = {}  # what was about to run and is refused
+        self.events: dict[EventKey, Tally] = {}
+        self.attempts: dict[EventKey, Tally] = {}  # what was about to run and is refused
         self.quieted: set[int] = set()
         self.late: dict[int, int] = {}  # site -> results missed while it was quiet
         self.failures: dict[str, int] = {}  # errors of the auditor itself, by text
@@ -141,7 +148,7 @@ class Log:
             self.on_event(is_new)
 
     def call_inside(
-        self, mark: int, callee: Any, operands: tuple[Any, ...], flags: Any, result: Any
+        self, mark: int, callee: AnyCallee, operands: tuple[Any, ...], flags: Any, result: Any
     ) -> None:
         """Counts an operation that the user's source does not call by name."""
         self._add(mark, callee, operands, flags, result)
@@ -156,7 +163,12 @@ class Log:
         self.late[mark] = self.late.get(mark, 0) + 1
 
     def _add(
-        self, mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: Any, result: Any
+        self,
+        mark: int,
+        callee: AnyCallee | None,
+        operands: tuple[Any, ...],
+        flags: Any,
+        result: Any,
     ) -> None:
         """Counts a run that made an array, and files the array under the site it comes from."""
         kind = type(result)
@@ -172,7 +184,7 @@ class Log:
     def _count(
         self,
         mark: int,
-        callee: Callee | None,
+        callee: AnyCallee | None,
         operands: tuple[Any, ...],
         flags: Any,
         made: tuple[Any, ...] | None,

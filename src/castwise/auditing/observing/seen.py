@@ -10,8 +10,9 @@ from typing import Any
 
 from castwise import __version__
 from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Signature
-from castwise.auditing.observing.inside import PLAIN, InsideCallee
-from castwise.auditing.observing.log import FILES, SITES, UNOBSERVED, Log, Tally
+from castwise.auditing.observing.callees import AnyCallee, InsideCallee
+from castwise.auditing.observing.inside import PLAIN
+from castwise.auditing.observing.log import FILES, SITES, UNOBSERVED, EventKey, Log, Tally
 from castwise.auditing.records.events import (
     Counts,
     Event,
@@ -56,7 +57,7 @@ def seen_in(log: Log) -> Seen:
     )
 
 
-def event_of(key: tuple[Any, ...], tally: Tally) -> Event:
+def event_of(key: EventKey, tally: Tally) -> Event:
     """An operation by the key it is counted under, and its count."""
     mark, callee, operands, flags, result = key
     return Event(
@@ -73,7 +74,9 @@ def event_of(key: tuple[Any, ...], tally: Tally) -> Event:
     )
 
 
-def _call(callee: Any, given: Any, is_complete: bool, positional: int, *keywords: str) -> SeenCall:
+def _call(
+    callee: AnyCallee, given: Any, is_complete: bool, positional: int, *keywords: str
+) -> SeenCall:
     return SeenCall(
         callee.module,
         callee.name,

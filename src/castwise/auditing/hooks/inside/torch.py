@@ -12,8 +12,9 @@ from typing import Any
 
 from castwise.auditing.hooks.inside.dynamo import leave_to_python
 from castwise.auditing.observing.arrays import NUMBERS
+from castwise.auditing.observing.callees import InsideCallee
 from castwise.auditing.observing.frames import mark_of, spot_of, users_frame
-from castwise.auditing.observing.inside import PLAIN, InsideCallee, log_inside
+from castwise.auditing.observing.inside import PLAIN, log_inside
 from castwise.auditing.observing.log import LOG
 
 _CAST = "_to_copy"
