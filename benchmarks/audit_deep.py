@@ -16,7 +16,9 @@ from typing import Any
 
 from measure import machine, versions
 
-from castwise.auditing.running.launch import Options, run_audited
+from castwise.auditing.records.events import Seen
+from castwise.auditing.records.runs import Options
+from castwise.auditing.running.launch import run_audited
 
 HEAD = """
 import sys, time
@@ -81,8 +83,8 @@ def seconds(script: Path, how: str) -> tuple[float, int]:
     return float(clock.read_text()), _ops(run.seen)
 
 
-def _ops(seen: dict[str, Any]) -> int:
-    return seen["plain"] + sum(event["count"] for event in seen["inside"])
+def _ops(seen: Seen) -> int:
+    return seen.counts.plain + sum(event.count for event in seen.inside)
 
 
 def measured(program: str) -> dict[str, Any]:

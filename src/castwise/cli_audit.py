@@ -15,7 +15,7 @@ from castwise.report.printing import terminal_width
 
 if TYPE_CHECKING:
     from castwise.auditing.judging.audited import Audit
-    from castwise.auditing.running.saved import Data
+    from castwise.auditing.records.events import Seen
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -55,7 +55,8 @@ def audit(
       castwise audit --enforce tensorflow:safe --allow train.py:12 train.py
     """
     from castwise.auditing.judging.audited import audit_of
-    from castwise.auditing.running.launch import Options, run_audited
+    from castwise.auditing.records.runs import Options
+    from castwise.auditing.running.launch import run_audited
     from castwise.auditing.running.saved import save_file
     from castwise.report.audit_progress import progress_on_stderr
     from castwise.report.audit_text import audit_text
@@ -77,12 +78,12 @@ def audit(
     click.echo(audit_text(found, paint_for(sys.stderr), width), err=True)
     judge.write(whole, found)
     if held:
-        click.echo(f"\n{held_text(run.seen, held['dialect'], paint_for(sys.stderr))}", err=True)
+        click.echo(f"\n{held_text(run.seen, held.dialect, paint_for(sys.stderr))}", err=True)
     if try_fixes:
-        from castwise.auditing.running.trial import try_fixes as run_again
+        from castwise.auditing.judging.trial import try_fixes as run_again
         from castwise.report.audit_trial import trial_text
 
-        def read(seen: Data) -> Audit:
+        def read(seen: Seen) -> Audit:
             return judge.judge(audit_of(seen, with_accumulators=with_all))[1]
 
         click.echo(f"\n{trial_text(run_again(command, found, run, options, read))}", err=True)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+
+if TYPE_CHECKING:
+    from castwise.auditing.records.runs import EnforcedDialect
 
 
 class OtherDialects(NamedTuple):
@@ -20,7 +23,7 @@ class OtherDialects(NamedTuple):
     enforceable: bool
 
     @property
-    def held(self) -> dict[str, Any] | None:
+    def held(self) -> EnforcedDialect | None:
         """The arguments of the enforcement, None where there is none.
 
         Raises UsageError where they make no sense.

@@ -44,7 +44,8 @@ def port(
       castwise audit --save seen.json train.py; castwise port --to jax seen.json
     """
     from castwise.auditing.porting.port import port_of
-    from castwise.auditing.running.launch import Options, run_audited
+    from castwise.auditing.records.runs import Options
+    from castwise.auditing.running.launch import run_audited
     from castwise.auditing.running.saved import load_file
     from castwise.report.port_json import port_json
     from castwise.report.port_text import port_text

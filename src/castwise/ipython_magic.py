@@ -10,7 +10,7 @@ from typing import Any
 from castwise.auditing.enforcing.contexts import AuditLog
 from castwise.auditing.hook import compilers
 from castwise.auditing.judging.accepting import without_ignored
-from castwise.auditing.observing import scopes
+from castwise.auditing.observing import switching
 from castwise.auditing.observing.callees import observed_file
 from castwise.auditing.rewriting.rewrite import rewrite_tree
 from castwise.auditing.running.loading import CHECKED, register_sites
@@ -34,7 +34,7 @@ def _audit(shell: Any, line: str, cell: str) -> None:
         raise UsageError(f"%%audit takes a name for the audit, or nothing, not {kept_as!r}.")
     name = shell.compile.cache(shell.transform_cell(cell), shell.execution_count, raw_code=cell)
     rewriting = _Rewriting(name)
-    scopes.prepare()
+    switching.prepare()
     observed_file(name)
     CHECKED.add(name)
     shell.ast_transformers.append(rewriting)

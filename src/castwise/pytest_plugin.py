@@ -10,12 +10,14 @@ import itertools
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from castwise.auditing.judging.audited import Audit
+    from castwise.auditing.records.events import Seen
 
 _ALLOW = "castwise_allow"
 
@@ -82,8 +84,8 @@ class _Session:
         self._packages: list[str] = config.getoption("castwise")
         self._hazards = hazards_named(config.getoption("castwise_fail_on"))
         self._output: dict[str, Any] | None = getattr(config, "workeroutput", None)
-        self._allowed: list[Any] = []  # what was seen in tests that allow casts
-        self._workers: list[list[Any]] = []
+        self._allowed: list[Seen] = []  # what was seen in tests that allow casts
+        self._workers: list[list[Seen]] = []
         self._audit: Audit | None = None
 
     @pytest.hookimpl(hookwrapper=True)
@@ -95,7 +97,7 @@ class _Session:
             return
         from castwise.auditing.judging.accepting import ANY
         from castwise.auditing.observing.log import LOG, Log
-        from castwise.auditing.running.saved import seen_in
+        from castwise.auditing.observing.seen import seen_in
 
         outside, LOG.events = LOG.events, {}
         try:
@@ -104,31 +106,36 @@ class _Session:
             apart = Log()
             apart.events, LOG.events = LOG.events, outside
             seen = seen_in(apart)
-            for event in seen["events"]:
-                event["allowed"] = list(marker.args) or [ANY]
-            self._allowed.append(seen)
+            allowed = tuple(marker.args) or (ANY,)
+            events = tuple([replace(event, allowed=allowed) for event in seen.events])
+            self._allowed.append(replace(seen, events=events))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Takes what a worker of pytest-xdist has seen."""
         told = getattr(node, "workeroutput", {}).get("castwise")
         if told:
-            self._workers.append(json.loads(told))
+            from castwise.auditing.records.as_json import seen_from_json
+
+            self._workers.append([seen_from_json(part) for part in json.loads(told)])
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Judges what was seen, or hands it to the session it is a worker of."""
         from castwise.auditing.judging.accepting import failing, without_allowed, without_ignored
         from castwise.auditing.judging.audited import audit_of
         from castwise.auditing.observing.log import LOG
-        from castwise.auditing.running.saved import put_together, seen_in
+        from castwise.auditing.observing.seen import seen_in
+        from castwise.auditing.records.as_json import seen_to_json
+        from castwise.auditing.running.saved import put_together
 
         own = [seen_in(LOG), *self._allowed]
         if self._output is not None:
-            self._output["castwise"] = json.dumps(own)
+            self._output["castwise"] = json.dumps([seen_to_json(part) for part in own])
             return
         parts = [*own, *itertools.chain.from_iterable(self._workers)]
         seen = put_together(sorted(parts, key=_is_allowed))
-        seen["processes"] = max(1, len(self._workers))
+        facts = replace(seen.facts, processes=max(1, len(self._workers)))
+        seen = replace(seen, facts=facts)
         self._audit = without_ignored(without_allowed(audit_of(seen)))
         if failing(self._audit, self._hazards) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -156,6 +163,6 @@ class _Session:
             terminalreporter.write_line(f"\n{line}", red=True)
 
 
-def _is_allowed(seen: dict[str, Any]) -> bool:
+def _is_allowed(seen: Seen) -> bool:
     """What no marker allows comes first: a finding is as its first event is."""
-    return any("allowed" in event for event in seen["events"])
+    return any(event.allowed for event in seen.events)

@@ -3,7 +3,6 @@ apart."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -13,9 +12,10 @@ from textwrap import dedent
 from typing import NamedTuple
 
 from castwise.auditing.observing import origins
+from castwise.auditing.records.events import Seen
+from castwise.auditing.records.runs import Options
 from castwise.auditing.running import saved
-from castwise.auditing.running.launch import Options
-from castwise.auditing.running.starting import environment
+from castwise.auditing.running.starting import environment, write_options
 from processes import finished
 
 
@@ -54,12 +54,11 @@ def audited(
     stdin: str = "",
     flags: Sequence[str] = (),
     include: Sequence[str] = (),
-) -> tuple[Outcome, saved.Data]:
+) -> tuple[Outcome, Seen]:
     """The same in an audit, started as `castwise audit` starts it, and what was seen."""
     directory = cwd / ".audit"
     directory.mkdir()
-    options = {**Options(tuple(include))._asdict(), "script": str(cwd / arguments[0])}
-    (directory / "options").write_text(json.dumps(options), encoding="utf-8")
+    write_options(Options(tuple(include)), str(cwd / arguments[0]), directory)
     variables = environment(str(directory), os.environ.get("PYTHONPATH"))
     outcome = _run([*flags, *arguments], variables, cwd, stdin)
     seen = saved.load(directory)
@@ -88,7 +87,7 @@ def same(*arguments: str | Path, cwd: Path, stdin: str = "", flags: Sequence[str
     plain = plainly(*arguments, cwd=cwd, stdin=stdin, flags=flags)
     outcome, seen = audited(*arguments, cwd=cwd, stdin=stdin, flags=flags)
     assert outcome == plain
-    assert seen["failures"] == {}
+    assert seen.counts.failures == {}
     return outcome
 
 

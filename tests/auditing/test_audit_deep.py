@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.judging.findings import Finding
-from castwise.auditing.judging.inside_findings import InsideCast, InsideCoverage
-from castwise.auditing.running.launch import Options, run_audited
+from castwise.auditing.records.findings import Finding, InsideCast, InsideCoverage
+from castwise.auditing.records.runs import Options
+from castwise.auditing.running.launch import run_audited
 from castwise.report.audit_inside import inside_text
 from castwise.report.audit_json import audit_json
 
@@ -29,7 +29,7 @@ def audited(place: Path, program: str, *, is_deep: bool = True) -> Audit:
     script.write_text(HEAD + textwrap.dedent(program))
     run = run_audited([str(script)], Options(is_deep=is_deep))
     assert run.status == 0
-    assert run.seen["failures"] == {}
+    assert run.seen.counts.failures == {}
     return audit_of(run.seen)
 
 

@@ -62,7 +62,7 @@ def test_the_page_loads_nothing() -> None:
 
 def test_the_page_says_what_the_text_says() -> None:
     text = Page(audit_html(pipeline())).text
-    assert "4 implicit casts, begun by 1 line, cost 302 MB." in text
+    assert "4 implicit casts, caused by 1 line, cost 302 MB." in text
     assert "+ scaled = np.divide(image, 255, dtype=np.float32)" in text
     assert "Seen: " in text
 

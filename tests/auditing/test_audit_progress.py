@@ -10,6 +10,8 @@ from typing import TextIO
 
 import pytest
 
+from castwise.auditing.records.as_json import seen_to_json
+from castwise.auditing.records.events import Event, Seen
 from castwise.report.audit_progress import Progress, progress_on_stderr
 
 pty = pytest.importorskip("pty")
@@ -64,8 +66,8 @@ def test_a_line_is_drawn_after_two_seconds_and_taken_away(
 
 def test_the_line_tells_what_was_seen(terminal: Terminal, tmp_path: Path) -> None:
     for process, count in (("1", 5), ("2", 1000)):
-        report = {"events": [{"count": count}, {"count": 1}]}
-        (tmp_path / f"{process}.json").write_text(json.dumps(report))
+        seen = Seen(events=(Event(1, (), count, 0), Event(2, (), 1, 0)))
+        (tmp_path / f"{process}.json").write_text(json.dumps(seen_to_json(seen)))
     (tmp_path / "3.json").write_text("{")
     with open(tmp_path / "out", "w", encoding="utf-8") as stdout:
         Progress(terminal.stream, stdout)(3, tmp_path)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from report_example import PIPELINE, audited, line_of, pipeline
 
-from castwise.auditing.judging.findings import Coverage
+from castwise.auditing.records.findings import Coverage
+from castwise.auditing.records.places import UnobservedFunction
 from castwise.report.audit_coverage import coverage_text
 from castwise.report.audit_text import audit_text
 from castwise.report.colour import coloured
@@ -17,7 +18,7 @@ from castwise.report.colour import coloured
 
 def test_the_first_line_counts_casts_lines_and_bytes() -> None:
     first = audit_text(pipeline()).splitlines()[0]
-    assert first == "4 implicit casts, begun by 1 line, cost 302 MB."
+    assert first == "4 implicit casts, caused by 1 line, cost 302 MB."
 
 
 def test_an_origin_shows_its_line_as_it_is_and_as_it_would_be() -> None:
@@ -85,7 +86,7 @@ def test_a_program_without_arrays_is_not_called_clean(tmp_path: Path) -> None:
 def test_an_origin_castwise_cannot_fix_says_so() -> None:
     (origin,) = pipeline().origins
     text = audit_text(replace(pipeline(), origins=(replace(origin, fix=None),)))
-    assert "Begins 4 findings; castwise knows no change" in text
+    assert "Causes 4 findings; castwise knows no change" in text
 
 
 def test_many_origins_are_cut_and_counted() -> None:
@@ -96,7 +97,8 @@ def test_many_origins_are_cut_and_counted() -> None:
 
 def test_coverage_names_callables_and_functions() -> None:
     unclear = Counter({"fft": 7, "solve": 1})
-    coverage = Coverage(12, unclear, (("/a/b.py", 3, "kernel", "numba.njit"),), files=2)
+    left = UnobservedFunction("/a/b.py", 3, "kernel", "numba.njit")
+    coverage = Coverage(12, unclear, (left,), files=2)
     text = coverage_text(coverage, 100)
     assert "Seen: 12 operations on arrays, in 2 files." in text
     assert "Not understood: 8 (fft 7, solve 1)." in text

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.running.launch import Options, run_audited
+from castwise.auditing.records.runs import Options
+from castwise.auditing.running.launch import run_audited
 from processes import finished
 
 
@@ -24,7 +25,7 @@ def same_with_and_without(
     run = run_audited([str(script)], Options(is_deep=is_deep))
     assert capfd.readouterr().out == plain.stdout
     assert run.status == 0
-    assert run.seen["failures"] == {}
+    assert run.seen.counts.failures == {}
     return audit_of(run.seen)
 
 

@@ -31,5 +31,5 @@ def test_python_s_own_tests_have_the_same_outcomes(module: str, tmp_path: Path) 
     assert results(outcome) == results(plain)
     assert len(results(plain)) > 20
     assert outcome.status == plain.status
-    assert any(module in file for file in seen["files"])
-    assert seen["failures"] == {}
+    assert any(module in file for file in seen.files)
+    assert seen.counts.failures == {}

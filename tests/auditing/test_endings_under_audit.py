@@ -69,8 +69,8 @@ def test_a_program_that(name: str, tmp_path: Path) -> None:
     outcome, seen = audited(script.name, cwd=tmp_path)
     assert outcome == plain
     assert outcome.stdout.startswith("begun float64")
-    assert [e["count"] for e in seen["events"] if "callee" not in e] == [1]
-    assert seen["failures"] == {}
+    assert [e.count for e in seen.events if e.call is None] == [1]
+    assert seen.counts.failures == {}
 
 
 def test_a_program_reads_stdin(tmp_path: Path) -> None:

@@ -191,7 +191,7 @@ def test_a_program_sees_the_same(name: str, tmp_path: Path) -> None:
     outcome, seen = audited(script.name, "one", "2", cwd=tmp_path)
     assert outcome == plain
     assert outcome.status == (1 if "deletes" in name else 0), outcome.stderr
-    assert seen["failures"] == {}
+    assert seen.counts.failures == {}
 
 
 @pytest.mark.parametrize("given", ["./script.py", "here/../script.py", "link.py", "{0}/script.py"])

@@ -16,7 +16,7 @@ def audited(place: Path, program: str) -> Audit:
     script.write_text(textwrap.dedent(program))
     run = run_audited([str(script)])
     assert run.status == 0
-    assert run.seen["failures"] == {}
+    assert run.seen.counts.failures == {}
     return audit_of(run.seen)
 
 

@@ -33,7 +33,7 @@ def ran(tmp_path: Path, *cells: str) -> str:
 def test_a_cell_is_audited_with_its_source(tmp_path: Path) -> None:
     said = ran(tmp_path, "%%audit\ny = x * np.ones(3)\ny += x")
     assert "1 implicit cast" not in said  # there are two: y is float64, x is float32
-    assert "2 implicit casts, begun by 1 line" in said
+    assert "2 implicit casts, caused by 1 line" in said
     assert "- y = x * np.ones(3)" in said
     assert "float64[3] += float32[3]" in said
     assert "Not understood" not in said

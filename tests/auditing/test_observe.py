@@ -11,10 +11,10 @@ import pytest
 from running import forget_origins
 
 from castwise.auditing.observing import observe
-from castwise.auditing.observing.callees import called_by
+from castwise.auditing.observing.callees import pending_call
 from castwise.auditing.observing.log import LOG, SITES
 from castwise.auditing.observing.origins import origin_of
-from castwise.auditing.rewriting.sites import Site
+from castwise.auditing.records.places import Site
 
 ADD, NEG, CALL = 11, 12, 13
 
@@ -204,5 +204,5 @@ CALLEES = [
 @pytest.mark.parametrize(("function", "expected"), CALLEES, ids=range(len(CALLEES)))
 def test_what_is_called(function: Any, expected: Any) -> None:
     for _ in range(2):  # the first time and again
-        called = called_by(function)
+        called = pending_call(function)
         assert (called and tuple(called.callee)) == expected

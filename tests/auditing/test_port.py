@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from castwise.auditing.porting.port import Change, Port, port_of
+from castwise.auditing.porting.port import Port, PortChange, port_of
 from castwise.auditing.running.launch import run_audited
 from castwise.cli import main
 from castwise.report.port_text import port_text
@@ -41,7 +41,7 @@ def ported(program: str, directory: Path, source: str | None, target: str) -> Po
     return port_of(run.seen, target, source)
 
 
-def change_at(port: Port, line: int) -> Change:
+def change_at(port: Port, line: int) -> PortChange:
     (found,) = [change for change in port.changes if change.place.line == line]
     return found
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from running import audited, plainly, same, write
 
-from castwise.auditing.running.saved import Data
+from castwise.auditing.records.events import Seen
 from processes import finished
 
 # A cast that every process makes once: float32 + float64.
@@ -20,13 +20,12 @@ def cast(n):
 """
 
 
-def casts(seen: Data) -> int:
+def casts(seen: Seen) -> int:
     """How often the cast of CAST was seen, in all processes together."""
-    sites = seen["sites"]
     return sum(
-        event["count"]
-        for event in seen["events"]
-        if sites[str(event["mark"])]["name"] == "+" and event["result"]["dtype"] == "float64"
+        event.count
+        for event in seen.events
+        if seen.site(event).site.name == "+" and event.result and event.result.dtype == "float64"
     )
 
 
@@ -67,9 +66,9 @@ if __name__ == "__main__":
     outcome, seen = audited(script.name, cwd=tmp_path)
     assert outcome == plain
     assert outcome.status == 0, outcome.stderr
-    assert seen["failures"] == {}
+    assert seen.counts.failures == {}
     assert casts(seen) == 8
-    assert seen["processes"] >= 4
+    assert seen.facts.processes >= 4
 
 
 def test_executors(tmp_path: Path) -> None:
@@ -133,9 +132,9 @@ def test_scripts_and_modules_run_by_the_same_python(tmp_path: Path) -> None:
     outcome, seen = audited(script.name, cwd=tmp_path)
     assert outcome == plain
     assert outcome.status == 0, outcome.stderr
-    assert seen["failures"] == {}
+    assert seen.counts.failures == {}
     assert casts(seen) == 8
-    assert {name for _, _, name, _ in seen["unobserved"]} >= {
+    assert {function.name for function in seen.unobserved} >= {
         "the code of python -c",
         "code read from stdin",
         "broken.py",

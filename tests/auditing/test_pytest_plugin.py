@@ -64,7 +64,7 @@ def test_the_casts_of_the_package_are_summed_up(project: Path) -> None:
     ran = Ran(project, "--castwise", "mypackage")
     assert ran.status == 0
     assert "implicit casts in mypackage" in ran.out
-    assert "1 implicit cast, begun by 1 line" in ran.out
+    assert "1 implicit cast, caused by 1 line" in ran.out
     assert f"{Path('mypackage', '__init__.py')}:3" in ran.out
     assert "float32[3] * float64[3] -> float64" in ran.out
     assert "1 passed" in ran.out

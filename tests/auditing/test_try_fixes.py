@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from castwise.auditing.judging.audited import audit_of
-from castwise.auditing.running.launch import Options, run_audited
-from castwise.auditing.running.outcome import Outcome, largest_change
-from castwise.auditing.running.trial import Trial, try_fixes
+from castwise.auditing.judging.trial import Trial, try_fixes
+from castwise.auditing.records.runs import Options, Outcome, ValueChange
+from castwise.auditing.running.launch import run_audited
+from castwise.auditing.running.outcome import largest_change
 
 PROGRAM = """
 import numpy as np
@@ -50,7 +51,7 @@ def test_a_program_without_findings_has_nothing_to_try(tmp_path: Path) -> None:
 
 def test_a_change_is_measured_against_the_largest_value() -> None:
     before = Outcome({"x": [0.0, 100.0]}, [])
-    assert largest_change(before, Outcome({"x": [1.0, 100.0]}, [])) == (0.01, "x")
+    assert largest_change(before, Outcome({"x": [1.0, 100.0]}, [])) == ValueChange(0.01, "x")
 
 
 def test_other_values_than_before_are_an_infinite_change() -> None:

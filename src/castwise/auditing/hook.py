@@ -7,9 +7,10 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
-from castwise.auditing import hooks
+_HOOKS = "castwise.auditing.hooks"  # one file per framework, found by its name
 
 # dtype, shape, whether it is weak, and the value where it costs nothing to read
 Read: TypeAlias = "tuple[Any, tuple[int, ...], bool, Any]"
@@ -35,7 +36,7 @@ class Hook:
     owner: str = ""  # the attribute by which a view names the array it looks at
     callables: str = ""  # types, beyond Python's own, whose instances are its functions
     modules: str = ""  # other top-level modules its types and functions live in
-    kin: str = ""  # frameworks whose functions take its arrays, and by whose rules they go
+    related: str = ""  # frameworks whose functions take its arrays, and by whose rules they go
     renamed: str = ""  # what its functions' own names have beyond those users write: a pattern
     casts: str = ""  # calls that cast since they are asked to
     makes: str = ""  # calls that make an array of a default dtype unless told otherwise
@@ -73,10 +74,10 @@ def find_hook(module: str) -> Hook | None:
 @functools.cache
 def _by_module() -> dict[str, Hook]:
     found = {}
-    for file in pkgutil.iter_modules(hooks.__path__):
+    for file in pkgutil.iter_modules([str(Path(__file__).with_name("hooks"))]):
         if file.ispkg:
             continue  # what a hook needs only when it is used
-        hook: Hook = importlib.import_module(f"{hooks.__name__}.{file.name}").HOOK
+        hook: Hook = importlib.import_module(f"{_HOOKS}.{file.name}").HOOK
         for module in (hook.framework, *hook.modules.split()):
             found[module] = hook
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from castwise.auditing.judging.findings import Place
+from castwise.auditing.records.places import SourcePlace
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
@@ -27,7 +27,7 @@ def counted(count: int, noun: str, plural: str = "s") -> str:
     return f"{count:,} {noun}{'' if count == 1 else plural}"
 
 
-def place_text(place: Place) -> str:
+def place_text(place: SourcePlace) -> str:
     """A place as short as it stays clear: relative where it lies below the current directory."""
     near = os.path.relpath(place.file)
     return f"{place.file if near.startswith('..') else near}:{place.line}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from castwise.auditing.judging.audited import Audit
-from castwise.auditing.judging.findings import Place
+from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import lines_at
 from castwise.report.amounts import counted, size_text
 from castwise.report.audit_source import anchor, bytes_by_line
@@ -19,7 +19,7 @@ _LETTERS = 68  # above a bar
 
 
 class _Bar(NamedTuple):
-    place: Place
+    place: SourcePlace
     size: int
     findings: int
 
@@ -30,7 +30,7 @@ def bars_by_origin(audit: Audit) -> str:
 
 
 def bars_by_line(audit: Audit) -> str:
-    """What each line costs, whoever began it."""
+    """What each line costs, whatever caused it."""
     found: dict[tuple[str, int], _Bar] = {}
     sizes = bytes_by_line(audit)
     for finding in audit.findings:

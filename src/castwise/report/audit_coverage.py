@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
-from castwise.auditing.judging.findings import Coverage, Place
+from castwise.auditing.records.findings import Coverage
+from castwise.auditing.records.places import SourcePlace, UnobservedFunction
 from castwise.report.amounts import counted, place_text
 from castwise.report.folding import folded
 
@@ -14,7 +14,7 @@ _NAMES = 5  # of a list that could be long
 
 
 def coverage_text(coverage: Coverage, width: int = 80) -> str:
-    """The coverage, a point a line."""
+    """The coverage, one point per line."""
     return "\n".join(folded(line, width, 2) for line in coverage_lines(coverage))
 
 
@@ -31,7 +31,7 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
         yield f"Not understood: {sum(unclear.values()):,} ({_some(most, len(unclear))})."
     missed = coverage.not_observed
     if missed:
-        named = [_unobserved(*function) for function in missed[:_NAMES]]
+        named = [_unobserved(function) for function in missed[:_NAMES]]
         yield f"Not observed: {counted(len(missed), 'function')}, {_some(named, len(missed))}."
     if coverage.late:
         yield f"Missed: {coverage.late:,} at lines that had been about plain numbers."
@@ -39,11 +39,11 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
         yield f"Answered otherwise than castwise expects: {_total(coverage.unexpected)}."
     for text, count in coverage.failures.items():
         yield f"castwise itself failed {count:,} times: {text}. Please report it."
-    yield "Not looked into: installed packages, but for those named by --include PACKAGE."
+    yield "Not looked into: installed packages, except those named by --include PACKAGE."
 
 
 def _total(questions: Counter[str]) -> str:
-    """How many there are, and the one asked most."""
+    """How many there are, and the most common one."""
     (question, count), *_ = questions.most_common(1)
     return f"{sum(questions.values()):,}, as {question} ({count:,})"
 
@@ -53,24 +53,6 @@ def _some(names: list[str], total: int) -> str:
     return f"{', '.join(names)}{more}"
 
 
-def _unobserved(file: str, line: int, function: str, why: str) -> str:
-    return f"{function} at {place_text(Place(file, line, 1, line, 1))} ({why})"
-
-
-def coverage_json(coverage: Coverage) -> dict[str, Any]:
-    """The same as JSON."""
-    return {
-        "seen": coverage.seen,
-        "files": coverage.files,
-        "processes": coverage.processes,
-        "asked": dict(coverage.asked.most_common()),
-        "not_understood": dict(coverage.not_understood.most_common()),
-        "not_observed": [
-            {"file": file, "line": line, "function": name, "why": why}
-            for file, line, name, why in coverage.not_observed
-        ],
-        "unexpected": dict(coverage.unexpected.most_common()),
-        "quiet": coverage.quiet,
-        "late": coverage.late,
-        "failures": dict(coverage.failures),
-    }
+def _unobserved(function: UnobservedFunction) -> str:
+    place = SourcePlace(function.file, function.line, 1, function.line, 1)
+    return f"{function.name} at {place_text(place)} ({function.why})"

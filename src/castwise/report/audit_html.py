@@ -7,8 +7,8 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from castwise.auditing.judging.audited import Audit, Origin
-from castwise.auditing.judging.findings import Finding
+from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.records.findings import Finding
 from castwise.auditing.rewriting.source import fixed_lines, lines_at, text_at
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit_bars import bars_by_line, bars_by_origin
@@ -54,7 +54,7 @@ def _sections(audit: Audit) -> Iterator[str]:
         yield f"<p>{escape(line)}</p>"
 
 
-def _origin(origin: Origin) -> str:
+def _origin(origin: DtypeOrigin) -> str:
     fix = origin.fix
     shown = [f"<span>{escape(line)}</span>" for line in lines_at(origin.place)]
     if fix:
@@ -81,7 +81,7 @@ def _table(audit: Audit) -> str:
     )
 
 
-def _row(finding: Finding, origin: Origin) -> str:
+def _row(finding: Finding, origin: DtypeOrigin) -> str:
     saved = origin.saved_by(finding)
     operation = f"{finding.operation.question} -> {finding.result}"
     cells = [

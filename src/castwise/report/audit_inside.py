@@ -1,11 +1,10 @@
-"""What an audit saw inside libraries and in backward, for the terminal and as JSON."""
+"""What an audit saw inside libraries and in backward, for the terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from castwise.auditing.judging.inside_findings import InsideCast, InsideCoverage
+from castwise.auditing.records.findings import InsideCast, InsideCoverage
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.folding import folded
 
@@ -20,7 +19,7 @@ def inside_text(inside: InsideCoverage, width: int = 80) -> str:
 
 
 def inside_lines(inside: InsideCoverage) -> Iterator[str]:
-    """The same, a point a line."""
+    """The same, one point per line."""
     if inside.casts:
         size = size_text(sum(cast.bytes for cast in inside.casts))
         times = counted(sum(cast.count for cast in inside.casts), "cast")
@@ -44,26 +43,3 @@ def _cast_line(cast: InsideCast) -> str:
     times = f", {cast.count:,} times" if cast.count > 1 else ""
     change = f"{cast.source} -> {cast.target}"
     return f"   {place_text(cast.place)}: {change}, {cast.why}, {size_text(cast.bytes)}{times}"
-
-
-def inside_json(inside: InsideCoverage) -> dict[str, Any]:
-    """The same as JSON."""
-    return {
-        "seen": inside.seen,
-        "not_understood": dict(inside.not_understood.most_common()),
-        "cannot_show": list(inside.cannot_show),
-        "casts": [
-            {
-                "file": cast.place.file,
-                "line": cast.place.line,
-                "column": cast.place.column,
-                "from": str(cast.source),
-                "to": str(cast.target),
-                "why": cast.why,
-                "count": cast.count,
-                "elements": cast.elements,
-                "bytes": cast.bytes,
-            }
-            for cast in inside.casts
-        ],
-    }

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from castwise.auditing.judging.audited import Audit, Origin
-from castwise.auditing.judging.findings import Finding
+from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.records.findings import Coverage, Finding, InsideCoverage
 from castwise.auditing.rewriting.source import columns_of, text_at
-from castwise.report.audit_coverage import coverage_json
-from castwise.report.audit_inside import inside_json
 
 
 def audit_json(audit: Audit) -> dict[str, Any]:
     """The audit as a JSON object."""
-    inside = {"inside": inside_json(audit.inside)} if audit.inside else {}
+    inside = {"inside": _inside(audit.inside)} if audit.inside else {}
     return {
         "findings": [_finding(f, origin) for origin in audit.origins for f in origin.findings],
         **inside,
         "coverage": {
-            **coverage_json(audit.coverage),
+            **_coverage(audit.coverage),
             "temporaries": audit.temporaries,
             "ignored": audit.ignored,
             "baselined": audit.baselined,
@@ -27,7 +25,7 @@ def audit_json(audit: Audit) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding, origin: Origin) -> dict[str, Any]:
+def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
     place = finding.place
     return {
         "file": place.file,
@@ -45,6 +43,48 @@ def _finding(finding: Finding, origin: Origin) -> dict[str, Any]:
         "message": message(finding),
         "fix": origin.fix.text if origin.fix else None,
         **({"inside": finding.inside} if finding.inside else {}),
+    }
+
+
+def _inside(inside: InsideCoverage) -> dict[str, Any]:
+    """What was seen inside libraries and in backward."""
+    return {
+        "seen": inside.seen,
+        "not_understood": dict(inside.not_understood.most_common()),
+        "cannot_show": list(inside.cannot_show),
+        "casts": [
+            {
+                "file": cast.place.file,
+                "line": cast.place.line,
+                "column": cast.place.column,
+                "from": str(cast.source),
+                "to": str(cast.target),
+                "why": cast.why,
+                "count": cast.count,
+                "elements": cast.elements,
+                "bytes": cast.bytes,
+            }
+            for cast in inside.casts
+        ],
+    }
+
+
+def _coverage(coverage: Coverage) -> dict[str, Any]:
+    """How much was seen."""
+    return {
+        "seen": coverage.seen,
+        "files": coverage.files,
+        "processes": coverage.processes,
+        "asked": dict(coverage.asked.most_common()),
+        "not_understood": dict(coverage.not_understood.most_common()),
+        "not_observed": [
+            {"file": u.file, "line": u.line, "function": u.name, "why": u.why}
+            for u in coverage.not_observed
+        ],
+        "unexpected": dict(coverage.unexpected.most_common()),
+        "quiet": coverage.quiet,
+        "late": coverage.late,
+        "failures": dict(coverage.failures),
     }
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
 from typing import TextIO
 
+from castwise.auditing.running.saved import load_process
 from castwise.report.amounts import counted
 from castwise.report.colour import is_plain
 from castwise.report.printing import terminal_width
@@ -70,10 +70,10 @@ def _seen_in(directory: Path) -> str:
     operations, processes = 0, 0
     for file in directory.glob("*.json"):
         try:
-            events = json.loads(file.read_text(encoding="utf-8"))["events"]
-        except (OSError, ValueError, KeyError):
+            seen = load_process(file)
+        except (OSError, ValueError, KeyError, TypeError):
             continue  # no report of a process
-        operations += sum(event["count"] for event in events)
+        operations += sum(event.count for event in seen.events)
         processes += 1
     if not operations:
         return ""

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from castwise.auditing.judging.audited import Audit, Origin
+from castwise.auditing.judging.audited import Audit, DtypeOrigin
 from castwise.auditing.judging.baseline import known_as
-from castwise.auditing.judging.findings import Finding, Place
-from castwise.auditing.judging.fixes import Fix
+from castwise.auditing.records.findings import Finding, Fix
+from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import columns_of, text_at
 from castwise.engine.decision import HAZARDS
 from castwise.report.audit_json import message
@@ -59,9 +59,9 @@ def _rule(hazard: str, told: str) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, origin: Origin, rules: list[str], root: Path) -> dict[str, Any]:
+def _result(finding: Finding, origin: DtypeOrigin, rules: list[str], root: Path) -> dict[str, Any]:
     rule = next((hazard for hazard in _GRAVEST_FIRST if hazard in finding.hazards), _UNNAMED)
-    began = {
+    cause = {
         "id": 1,
         "message": {"text": f"The dtype comes from here: {origin.code}"},
         **_location(origin.place, root),
@@ -72,7 +72,7 @@ def _result(finding: Finding, origin: Origin, rules: list[str], root: Path) -> d
         "level": "note" if rule == _UNNAMED else "warning",
         "message": {"text": message(finding)},
         "locations": [_location(finding.place, root)],
-        "relatedLocations": [began],
+        "relatedLocations": [cause],
         "partialFingerprints": {"castwise/v1": _fingerprint(finding, root)},
         "occurrenceCount": finding.count,
         "properties": {"hazards": list(finding.hazards), "bytes": origin.saved_by(finding)},
@@ -98,12 +98,12 @@ def _fix(fix: Fix, root: Path) -> dict[str, Any]:
     return {"description": {"text": told}, "artifactChanges": [change]}
 
 
-def _location(place: Place, root: Path) -> dict[str, Any]:
+def _location(place: SourcePlace, root: Path) -> dict[str, Any]:
     region = {**_region(place), "snippet": {"text": text_at(place)}}
     return {"physicalLocation": {"artifactLocation": _artifact(place, root), "region": region}}
 
 
-def _region(place: Place) -> dict[str, int]:
+def _region(place: SourcePlace) -> dict[str, int]:
     first, last = columns_of(place)
     return {
         "startLine": place.line,
@@ -113,7 +113,7 @@ def _region(place: Place) -> dict[str, int]:
     }
 
 
-def _artifact(place: Place, root: Path) -> dict[str, Any]:
+def _artifact(place: SourcePlace, root: Path) -> dict[str, Any]:
     file = Path(place.file).absolute()
     if file.is_relative_to(root):
         name = file.relative_to(root).as_posix()

@@ -1,4 +1,4 @@
-"""The user's source as HTML, with what each line costs and does beside it."""
+"""The user's source as HTML, with what each line costs and does next to it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from collections import Counter
 from collections.abc import Iterator
 from html import escape
 
-from castwise.auditing.judging.audited import Audit, Origin
-from castwise.auditing.judging.findings import Finding, Place
+from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.records.findings import Finding
+from castwise.auditing.records.places import SourcePlace
 from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import place_text, size_text
 from castwise.report.audit_text import cost_text, gain
 from castwise.report.python_html import lines_html
 
-_AROUND = 4  # lines that stay in sight beside one that has a note
+_AROUND = 4  # lines that stay in sight around one that has a note
 _FEWEST_FOLDED = 3
 
 
-def anchor(place: Place) -> str:
+def anchor(place: SourcePlace) -> str:
     """The name of a place's line within the page."""
     return _name(place.file, place.line)
 
@@ -46,7 +47,7 @@ def source_html(audit: Audit) -> Iterator[str]:
         cost[file] += size
     for file, size in cost.most_common():
         told = f" <span class=faint>{size_text(size)}</span>" if size else ""
-        name = place_text(Place(file, 1, 1, 1, 1)).rpartition(":")[0]
+        name = place_text(SourcePlace(file, 1, 1, 1, 1)).rpartition(":")[0]
         yield f"<h3><code>{escape(name)}</code>{told}</h3>"
         yield "".join(_file(file, notes, sizes))
 
@@ -64,23 +65,23 @@ def _notes(audit: Audit) -> dict[tuple[str, int], list[str]]:
     return notes
 
 
-def _origin_note(origin: Origin) -> str:
+def _origin_note(origin: DtypeOrigin) -> str:
     write = f" Write <code>{escape(origin.fix.text)}</code>." if origin.fix else ""
     return f'<div class="note begin">{escape(gain(origin))}{write}</div>'
 
 
-def _finding_note(finding: Finding, origin: Origin) -> str:
+def _finding_note(finding: Finding, origin: DtypeOrigin) -> str:
     operation = f"{finding.operation.question} -> {finding.result}"
     cost = cost_text(finding, origin)
     is_here = anchor(finding.place) == anchor(origin.place)
-    begun = f"begun by {origin_link(finding, origin)}"
+    cause = f"caused by {origin_link(finding, origin)}"
     parts = [f"<code>{escape(operation)}</code>", escape(finding.inside), escape(cost)]
-    parts += [] if is_here else [begun]
+    parts += [] if is_here else [cause]
     return f'<div class="note">{", ".join(filter(None, parts))} {hazards_html(finding)}</div>'
 
 
-def origin_link(finding: Finding, origin: Origin) -> str:
-    """The line that began a finding, as a link to it."""
+def origin_link(finding: Finding, origin: DtypeOrigin) -> str:
+    """The line that caused a finding, as a link to it."""
     is_near = finding.place.file == origin.place.file
     where = f"line {origin.place.line}" if is_near else place_text(origin.place)
     return f'<a href="#{anchor(origin.place)}">{escape(where)}</a>'

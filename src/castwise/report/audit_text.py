@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from castwise.auditing.judging.audited import Audit, Origin
-from castwise.auditing.judging.findings import Finding
+from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.records.findings import Finding
 from castwise.auditing.rewriting.source import fixed_lines, lines_at
 from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import counted, place_text, size_text
@@ -13,7 +13,7 @@ from castwise.report.colour import Paint, plain
 from castwise.report.folding import filled, folded
 
 _ORIGINS = 10
-_FINDINGS_AN_ORIGIN = 8
+_FINDINGS_PER_ORIGIN = 8
 _MARGIN = " " * 3  # below an origin's number
 
 
@@ -37,7 +37,7 @@ def summary(audit: Audit) -> str:
     if findings:
         cost = f", cost {size_text(audit.bytes)}" if audit.bytes else ""
         lines = counted(len(audit.origins), "line")
-        return f"{counted(findings, 'implicit cast')}, begun by {lines}{cost}."
+        return f"{counted(findings, 'implicit cast')}, caused by {lines}{cost}."
     if audit.ignored or audit.baselined:
         return f"No findings that count, in {seen} on arrays."
     if audit.coverage.seen:
@@ -46,7 +46,7 @@ def summary(audit: Audit) -> str:
 
 
 def asides(audit: Audit) -> list[str]:
-    """What is to be said beside the summary."""
+    """What is to be said after the summary."""
     told = list(audit.remarks)
     if audit.temporaries:
         makers = " and ".join(audit.makers_of_temporaries)
@@ -65,7 +65,7 @@ def _summary_text(audit: Audit, paint: Paint, width: int) -> str:
     return "\n".join([*lines, *(folded(aside, width) for aside in asides(audit))])
 
 
-def _origin_text(number: int, origin: Origin, paint: Paint, width: int) -> str:
+def _origin_text(number: int, origin: DtypeOrigin, paint: Paint, width: int) -> str:
     lines = [
         f"{number}. {paint(place_text(origin.place), 'title')}",
         folded(gain(origin), width, len(_MARGIN), _MARGIN),
@@ -75,10 +75,10 @@ def _origin_text(number: int, origin: Origin, paint: Paint, width: int) -> str:
     ]
     shared = {finding.hazards for finding in origin.findings}
     is_shared = len(shared) == 1 and len(origin.findings) > 1
-    for finding in origin.findings[:_FINDINGS_AN_ORIGIN]:
+    for finding in origin.findings[:_FINDINGS_PER_ORIGIN]:
         hazards = () if is_shared else finding.hazards
         lines.append(_finding_text(finding, origin, hazards, paint, width))
-    left = len(origin.findings) - _FINDINGS_AN_ORIGIN
+    left = len(origin.findings) - _FINDINGS_PER_ORIGIN
     if left > 0:
         lines.append(f"{_MARGIN}and {left:,} more")
     if is_shared and any(shared):
@@ -87,11 +87,11 @@ def _origin_text(number: int, origin: Origin, paint: Paint, width: int) -> str:
     return "\n".join(lines)
 
 
-def gain(origin: Origin) -> str:
+def gain(origin: DtypeOrigin) -> str:
     """What an origin costs, and what changing it does."""
     findings = counted(len(origin.findings), "finding")
     if not origin.fix:
-        return f"Begins {findings}; castwise knows no change of this line alone that helps."
+        return f"Causes {findings}; castwise knows no change of this line alone that helps."
     saved = f" and {size_text(origin.bytes)}" if origin.bytes else ""
     is_all = origin.removed == len(origin.findings)
     removed = findings if is_all else f"{origin.removed} of {findings}"
@@ -99,7 +99,7 @@ def gain(origin: Origin) -> str:
     return f"Fixing {line} removes {removed}{saved}: {origin.fix.does}."
 
 
-def _code_lines(origin: Origin, paint: Paint) -> list[str]:
+def _code_lines(origin: DtypeOrigin, paint: Paint) -> list[str]:
     """The source as it is and as it would be: whole lines, which a person finds again."""
     fix = origin.fix
     if not fix:
@@ -111,7 +111,7 @@ def _code_lines(origin: Origin, paint: Paint) -> list[str]:
 
 
 def _finding_text(
-    finding: Finding, origin: Origin, hazards: tuple[str, ...], paint: Paint, width: int
+    finding: Finding, origin: DtypeOrigin, hazards: tuple[str, ...], paint: Paint, width: int
 ) -> str:
     """Where, what became of what, how much and how often, what it may cost."""
     is_near = finding.place.file == origin.place.file
@@ -127,7 +127,7 @@ def _finding_text(
     return filled(pieces, width, len(_MARGIN) + 2, f"{_MARGIN}{where}: ", paint)
 
 
-def cost_text(finding: Finding, origin: Origin) -> str:
+def cost_text(finding: Finding, origin: DtypeOrigin) -> str:
     """How much a finding costs and how often it happened, or nothing."""
     saved = origin.saved_by(finding)
     size = [size_text(saved)] if saved else []
@@ -136,7 +136,7 @@ def cost_text(finding: Finding, origin: Origin) -> str:
     return ", ".join([*size, *times, *traced])
 
 
-def _rest(origins: tuple[Origin, ...]) -> str:
+def _rest(origins: tuple[DtypeOrigin, ...]) -> str:
     findings = counted(sum(len(origin.findings) for origin in origins), "finding")
     lines = counted(len(origins), "more line")
     return f"And {lines} with {findings}: --html FILE and --json FILE have them all."

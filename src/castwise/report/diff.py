@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from castwise.engine.ask import find_op
-from castwise.report.difference import Difference, Reason, reason_of, situation_of
+from castwise.report.difference import PairDifference, Reason, reason_of, situation_of
 from castwise.report.pairs import Answers, Pair, pairs_of, weak_dtypes
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
@@ -20,7 +20,7 @@ class Group:
 
     section: str  # what the reason is about, in few words
     reason: str
-    differences: tuple[Difference, ...]
+    differences: tuple[PairDifference, ...]
 
     @property
     def ops(self) -> tuple[str, ...]:
@@ -96,13 +96,13 @@ def diff(
     rows = _rows(a, b, op)
     tells_weak = a.has_weak_arrays and b.has_weak_arrays
     answers = Answers(a, tells_weak), Answers(b, tells_weak)
-    asked, grouped = 0, dict[Reason, list[Difference]]()
+    asked, grouped = 0, dict[Reason, list[PairDifference]]()
     told = _Teller(a, b)
     for pair in _pairs(rows, a, b):
         asked += 1
         if on_question:
             on_question(pair)
-        found = Difference(pair, answers[0][pair], answers[1][pair])
+        found = PairDifference(pair, answers[0][pair], answers[1][pair])
         told.note(found)
         if found.first.told != found.second.told:
             grouped.setdefault(reason_of(found, *answers), []).append(found)
@@ -135,7 +135,7 @@ class _Teller:
         self._names = (first.name, second.name)
         self._answered: set[tuple[str, Op, str]] = set()  # dialect, op, situation
 
-    def note(self, asked: Difference) -> None:
+    def note(self, asked: PairDifference) -> None:
         """Takes notice of a question, answered alike or not."""
         if asked.pair.left.dtype is asked.pair.right.dtype:
             return  # no mix
@@ -144,7 +144,7 @@ class _Teller:
             if answer.result:
                 self._answered.add((name, asked.pair.op, situation))
 
-    def words(self, reason: Reason, found: list[Difference]) -> str:
+    def words(self, reason: Reason, found: list[PairDifference]) -> str:
         """A reason as a sentence about both dialects."""
         if reason.refused_by:
             ops = {d.pair.op for d in found}

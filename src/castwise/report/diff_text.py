@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from castwise.report.colour import Paint, plain
 from castwise.report.diff import Diff, Group
-from castwise.report.difference import Difference
-from castwise.report.pairs import Answer
+from castwise.report.difference import PairDifference
+from castwise.report.pairs import PairAnswer
 
 _MARGIN = 9  # the count stands there
 _OPS_TOLD = 4
@@ -86,18 +86,18 @@ def _group_lines(
         yield from (paint(line, "aside") for line in _folded(_ops(group), _MARGIN, width))
 
 
-def question_text(diff: Diff, difference: Difference) -> str:
+def question_text(diff: Diff, difference: PairDifference) -> str:
     """The question as it is written, the same in both dialects."""
     return str(difference.pair.question(diff.first))
 
 
-def _strangeness(difference: Difference) -> int:
+def _strangeness(difference: PairDifference) -> int:
     """How far from int32 and float32, which everybody knows, the operands are."""
     dtypes = [o.dtype for o in difference.pair.operands if o.dtype]
     return sum(abs(d.bits - 32) + (not d.is_signed) for d in dtypes)
 
 
-def _painted(answer: Answer, paint: Paint) -> str:
+def _painted(answer: PairAnswer, paint: Paint) -> str:
     return paint(answer.told, answer.result.kind if answer.result else "refused")
 
 

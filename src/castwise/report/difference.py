@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from castwise.engine.mixes import deed, situation
-from castwise.report.pairs import Answer, Answers, Pair
+from castwise.report.pairs import Answers, Pair, PairAnswer
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, Role, array_operand
@@ -14,12 +14,12 @@ from castwise.vocab.operands import Operand, Role, array_operand
 _NO_KERNEL = "promotes and then has no kernel"
 
 
-class Difference(NamedTuple):
+class PairDifference(NamedTuple):
     """A pair that two dialects answer differently."""
 
     pair: Pair
-    first: Answer
-    second: Answer
+    first: PairAnswer
+    second: PairAnswer
 
 
 class Reason(NamedTuple):
@@ -32,7 +32,7 @@ class Reason(NamedTuple):
     refused_by: str = ""  # the dialect that refuses such mixes, some of them or all
 
 
-def reason_of(difference: Difference, first: Answers, second: Answers) -> Reason:
+def reason_of(difference: PairDifference, first: Answers, second: Answers) -> Reason:
     """Why the two answers differ."""
     pair = _bare(difference, first, second)
     _, a, b = difference
@@ -56,7 +56,7 @@ def reason_of(difference: Difference, first: Answers, second: Answers) -> Reason
 
 
 def _refusal(
-    pair: Pair, refusing: Answers, refusal: Answer, answering: Dialect, answer: Answer
+    pair: Pair, refusing: Answers, refusal: PairAnswer, answering: Dialect, answer: PairAnswer
 ) -> Reason:
     """Why one dialect refuses what the other answers."""
     who = refusing.dialect.name
@@ -85,7 +85,7 @@ def _array_like(operand: Operand, dialect: Dialect) -> Operand | None:
     return array_operand(found, (3,)) if found else None
 
 
-def _bare(difference: Difference, first: Answers, second: Answers) -> Pair:
+def _bare(difference: PairDifference, first: Answers, second: Answers) -> Pair:
     """The pair without what changes neither answer: being `x += y`, or being 0-d."""
     pair, a, b = difference
     if pair.is_augmented:
@@ -97,7 +97,7 @@ def _bare(difference: Difference, first: Answers, second: Answers) -> Pair:
 
 
 def _kept_alike(
-    pair: Pair, barer: Pair, answers: tuple[Answer, Answer], first: Answers, second: Answers
+    pair: Pair, barer: Pair, answers: tuple[PairAnswer, PairAnswer], first: Answers, second: Answers
 ) -> Pair:
     """The barer pair where it is answered alike, else the pair itself."""
     return barer if (first[barer], second[barer]) == answers else pair
@@ -109,7 +109,9 @@ def _as_array(operand: Operand) -> Operand:
     return replace(operand, role=Role.ARRAY, shape=(3,))
 
 
-def _narrower(pair: Pair, a: Answer, b: Answer, first: Answers, second: Answers) -> Dialect | None:
+def _narrower(
+    pair: Pair, a: PairAnswer, b: PairAnswer, first: Answers, second: Answers
+) -> Dialect | None:
     """The dialect whose arrays are narrower than their dtypes say, where that is all there is."""
     for narrow, answer, other in ((first, a, second), (second, b, first)):
         if not narrow.truncates:

@@ -45,7 +45,7 @@ _decode = json.JSONDecoder().raw_decode
 _texts: dict[object, str] = {}
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     """The JSON that answers some lines, and whether they all asked something that makes sense."""
 
     text: str
@@ -53,7 +53,7 @@ class Answer(NamedTuple):
 
 
 def answer_stream(
-    source: BinaryIO, target: BinaryIO, reply: Callable[[list[bytes]], Answer]
+    source: BinaryIO, target: BinaryIO, reply: Callable[[list[bytes]], Reply]
 ) -> bool:
     """Answers line after line, flushing when input is idle; whether all lines were well formed.
 
@@ -69,11 +69,11 @@ def answer_stream(
     return is_well_formed
 
 
-def answer_lines(lines: Iterable[bytes], dialect: str | None = None) -> Answer:
+def answer_lines(lines: Iterable[bytes], dialect: str | None = None) -> Reply:
     """The answers to some lines, a line each; the dialect is that of lines that name none."""
     answers = [answer_line(line, dialect) for line in lines]
     text = "".join([f"{found.text}\n" for found in answers])
-    return Answer(text, all(found.is_well_formed for found in answers))
+    return Reply(text, all(found.is_well_formed for found in answers))
 
 
 def _lines(source: BinaryIO) -> Iterator[list[bytes]]:
@@ -87,7 +87,7 @@ def _lines(source: BinaryIO) -> Iterator[list[bytes]]:
         yield [rest]
 
 
-def answer_line(line: bytes, dialect: str | None = None) -> Answer:
+def answer_line(line: bytes, dialect: str | None = None) -> Reply:
     """The answer to one line, asked in the dialect given where the line names none.
 
     >>> answer_line(b'{"op": "sub", "args": ["bool[3]", true], "dialect": "numpy"}').text[:36]
@@ -98,17 +98,17 @@ def answer_line(line: bytes, dialect: str | None = None) -> Answer:
     return _answer(line, dialect)
 
 
-def _answer(line: bytes, dialect: str | None) -> Answer:
+def _answer(line: bytes, dialect: str | None) -> Reply:
     try:
         question = _question(_fields(line), dialect)
         decision = decide(question)  # kept by the text of the line, not by the engine
     except Refusal as refusal:
-        return Answer(json.dumps(error_json(refusal.as_error(question))), True)
+        return Reply(json.dumps(error_json(refusal.as_error(question))), True)
     except CastwiseError as error:
-        return Answer(json.dumps(error_json(error)), False)
+        return Reply(json.dumps(error_json(error)), False)
     except Exception as bug:  # it is castwise's fault, and no reason to leave the other lines
-        return Answer(json.dumps(_internal_error(bug)), False)
-    return Answer(_decision_text(decision), True)
+        return Reply(json.dumps(_internal_error(bug)), False)
+    return Reply(_decision_text(decision), True)
 
 
 def _internal_error(bug: Exception) -> dict[str, Any]:

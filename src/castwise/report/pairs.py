@@ -71,7 +71,7 @@ def _has_weak(dialect: Dialect, dtype: DType) -> bool:
     return not set(weak_nodes_of(dtype)).isdisjoint(dialect.nodes)
 
 
-class Answer(NamedTuple):
+class PairAnswer(NamedTuple):
     """What comparing needs to know of a decision or a refusal."""
 
     result: DType | None  # None: refused
@@ -92,19 +92,19 @@ class Answers:
         self.dialect = dialect
         self.truncates = dialect.mapping(dialect.truncates)
         self._tells_weak = tells_weak
-        self._known: dict[object, Answer] = {}
+        self._known: dict[object, PairAnswer] = {}
 
-    def __getitem__(self, pair: Pair) -> Answer:
+    def __getitem__(self, pair: Pair) -> PairAnswer:
         key = pair.op, pair.left.key, pair.right.key, pair.is_augmented
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._asked(pair)
         return found
 
-    def _asked(self, pair: Pair) -> Answer:
+    def _asked(self, pair: Pair) -> PairAnswer:
         try:
             decision = decide(pair.question(self.dialect))
         except Refusal as refusal:
-            return Answer(None, is_by_value=refusal.by_value)
+            return PairAnswer(None, is_by_value=refusal.by_value)
         is_weak = decision.is_weak and self._tells_weak
-        return Answer(decision.result, is_weak, decision.has_kernel)
+        return PairAnswer(decision.result, is_weak, decision.has_kernel)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from castwise.auditing.porting.port import Change, Port
+from castwise.auditing.porting.port import Port, PortChange
 
 
 def port_json(port: Port) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def port_json(port: Port) -> dict[str, Any]:
     }
 
 
-def _change(change: Change) -> dict[str, Any]:
+def _change(change: PortChange) -> dict[str, Any]:
     keep = change.keep
     return {
         "kind": change.kind,

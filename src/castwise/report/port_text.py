@@ -8,15 +8,15 @@ from castwise.auditing.porting.port import (
     OTHER_DTYPE,
     OTHER_VALUES,
     REFUSED,
-    Change,
     Port,
+    PortChange,
     port_of,
 )
-from castwise.auditing.running.saved import Data
+from castwise.auditing.records.events import Seen
 from castwise.report.amounts import counted, place_text
 from castwise.report.colour import Paint, plain
 
-_CHANGES_A_REASON = 10
+_CHANGES_PER_REASON = 10
 _WORDS = {
     REFUSED: "refused",
     OTHER_DTYPE: "of another dtype",
@@ -33,13 +33,13 @@ def port_text(port: Port, paint: Paint = plain) -> str:
     return "\n\n".join([*parts, _coverage(port)])
 
 
-def held_text(seen: Data, dialect: str | None, paint: Paint = plain) -> str:
+def held_text(seen: Seen, dialect: str | None, paint: Paint = plain) -> str:
     """What of a program was not as the dialect it was held to has it; None: every implicit cast
     was refused."""
-    refused = len(seen["attempts"])
+    refused = len(seen.attempts)
     if dialect is None:
         return f"Held to no implicit cast: {counted(refused, 'operation')} refused."
-    if not seen["events"] and not refused:
+    if not seen.events and not refused:
         return f"Held to {dialect}: no operation on arrays was seen."
     return f"Held to {dialect}. {port_text(port_of(seen, dialect), paint)}"
 
@@ -56,16 +56,16 @@ def _summary(port: Port) -> str:
     return f"{names}: {counted(len(port.changes), 'change')}: {', '.join(kinds)}."
 
 
-def _group(reason: str, changes: list[Change], paint: Paint) -> str:
+def _group(reason: str, changes: list[PortChange], paint: Paint) -> str:
     lines = [f"{reason[0].upper()}{reason[1:]}."]
-    for change in changes[:_CHANGES_A_REASON]:
+    for change in changes[:_CHANGES_PER_REASON]:
         lines += _change_lines(change, paint)
-    if len(changes) > _CHANGES_A_REASON:
-        lines.append(f"  and {len(changes) - _CHANGES_A_REASON} more.")
+    if len(changes) > _CHANGES_PER_REASON:
+        lines.append(f"  and {len(changes) - _CHANGES_PER_REASON} more.")
     return "\n".join(lines)
 
 
-def _change_lines(change: Change, paint: Paint) -> list[str]:
+def _change_lines(change: PortChange, paint: Paint) -> list[str]:
     times = f", {change.count:,} times" if change.count > 1 else ""
     became = f"{change.after}, of other values" if change.kind == OTHER_VALUES else change.after
     after = paint(became, "refused" if change.kind == REFUSED else "hazard")

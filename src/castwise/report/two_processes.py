@@ -8,7 +8,7 @@ import os
 import signal
 from multiprocessing.connection import Connection
 
-from castwise.report.json_lines import Answer, answer_lines
+from castwise.report.json_lines import Reply, answer_lines
 
 MANY = 256  # lines at hand; of fewer, sending half away costs more than it saves
 _READY = "ready"
@@ -28,7 +28,7 @@ class TwoProcesses:
         self._is_alone = (os.cpu_count() or 1) < 2
         self._is_ready = False
 
-    def answer_lines(self, lines: list[bytes]) -> Answer:
+    def answer_lines(self, lines: list[bytes]) -> Reply:
         """The answers in the order of the lines."""
         if len(lines) < MANY or not self._has_second():
             return answer_lines(lines, self._dialect)
@@ -39,12 +39,12 @@ class TwoProcesses:
             self._is_alone = True
             return answer_lines(lines, self._dialect)
 
-    def _shared(self, here: list[bytes], there: list[bytes]) -> Answer:
+    def _shared(self, here: list[bytes], there: list[bytes]) -> Reply:
         assert self._second is not None
         self._second.send(there)
         first = answer_lines(here, self._dialect)
-        second: Answer = self._second.recv()
-        return Answer(first.text + second.text, first.is_well_formed and second.is_well_formed)
+        second: Reply = self._second.recv()
+        return Reply(first.text + second.text, first.is_well_formed and second.is_well_formed)
 
     def _has_second(self) -> bool:
         """Whether the second process can be given work now; starts it where there is none."""

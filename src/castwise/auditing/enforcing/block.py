@@ -6,8 +6,8 @@ from types import FrameType, TracebackType
 from typing import TypeVar
 
 from castwise.auditing.enforcing.instrumented import refuse_if_blind
-from castwise.auditing.observing import scopes
-from castwise.auditing.observing.log import Begun, Log
+from castwise.auditing.observing import switching
+from castwise.auditing.observing.log import Log, PendingOperation
 from castwise.auditing.observing.modes import enter_modes, leave_modes
 
 Entered = TypeVar("Entered", bound="Block")
@@ -20,13 +20,13 @@ class Block:
     log: Log | None
     is_checking: bool
 
-    def check(self, begun: Begun, frame: FrameType) -> None:
+    def check(self, pending: PendingOperation, frame: FrameType) -> None:
         """Judges an operation that is about to run."""
         raise NotImplementedError
 
     def __enter__(self: Entered) -> Entered:
         refuse_if_blind(self.name, for_checks=self.is_checking)
-        scopes.enter(self)
+        switching.enter(self)
         enter_modes()
         return self
 
@@ -37,4 +37,4 @@ class Block:
         trace: TracebackType | None,
     ) -> None:
         leave_modes()
-        scopes.leave(self)
+        switching.leave(self)

@@ -6,10 +6,11 @@ from types import FrameType
 
 from castwise.auditing.enforcing.block import Block
 from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.judging.findings import Coverage, Finding
-from castwise.auditing.observing.log import Begun, Log
+from castwise.auditing.observing.log import Log, PendingOperation
+from castwise.auditing.observing.seen import seen_in
 from castwise.auditing.porting.port import Port, port_of
-from castwise.auditing.running.saved import Data, seen_in
+from castwise.auditing.records.events import Seen
+from castwise.auditing.records.findings import Coverage, Finding
 from castwise.rules.dialect import Dialect
 
 
@@ -34,12 +35,12 @@ class AuditLog(Block):
     def __init__(self) -> None:
         self.log: Log | None = Log()
 
-    def check(self, begun: Begun, frame: FrameType) -> None:
-        """Has nothing against anything."""
+    def check(self, pending: PendingOperation, frame: FrameType) -> None:
+        """Refuses nothing."""
 
     @property
-    def seen(self) -> Data:
-        """What was seen so far, as data."""
+    def seen(self) -> Seen:
+        """What was seen so far."""
         assert self.log is not None  # it is made with one
         return seen_in(self.log)
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
-from castwise.auditing.observing import scopes
+from castwise.auditing.observing import switching
 from castwise.auditing.observing.callees import observed_code
 from castwise.auditing.observing.log import UNOBSERVED
-from castwise.auditing.rewriting.sites import Unobserved, full_path
+from castwise.auditing.records.places import Unobserved
+from castwise.auditing.rewriting.marks import full_path
 from castwise.auditing.running.loading import register_sites, rewritten
 from castwise.errors import UsageError
 
@@ -47,7 +48,7 @@ def audited(function: Decorated) -> Decorated:
         )
     code = _new_code(inner)
     if code is not None:
-        scopes.prepare()
+        switching.prepare()
         observed_code(code)
         inner.__code__ = code
     return function

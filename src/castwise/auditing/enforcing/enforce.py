@@ -8,14 +8,14 @@ import warnings
 from collections.abc import Iterable
 from pathlib import PurePath
 from types import FrameType
-from typing import Any
 
 from castwise.auditing.enforcing.block import Block
 from castwise.auditing.enforcing.decorating import Decorator, Wrapped
 from castwise.auditing.enforcing.verdicts import Remembered, Verdict, judged
-from castwise.auditing.judging.operations import Operation
-from castwise.auditing.observing.log import LOG, Begun, Log
-from castwise.auditing.running.saved import site_of
+from castwise.auditing.observing.log import LOG, Log, PendingOperation
+from castwise.auditing.observing.seen import site_of
+from castwise.auditing.records.findings import Operation
+from castwise.auditing.records.runs import EnforcedDialect
 from castwise.engine.ask import find_op
 from castwise.errors import PromotionError, PromotionWarning, UsageError
 from castwise.rules.default import to_dialect
@@ -87,19 +87,19 @@ class Enforcement(Block, Decorator):
         """The function, held to the dialect whenever it runs."""
         return self.decorate(function)
 
-    def check(self, begun: Begun, frame: FrameType) -> None:
+    def check(self, pending: PendingOperation, frame: FrameType) -> None:
         """Raises PromotionError where the operation is refused."""
         try:
-            verdict = self._verdict(begun)
+            verdict = self._verdict(pending)
         except Exception as error:  # castwise's own, which the program must not see
             LOG.failed(error)
             return
         if verdict is None:
             return
         if verdict.refusal is not None or self._differs == "raise":
-            self.refuse(verdict, begun.mark)
+            self.refuse(verdict, pending.mark)
         else:
-            self.report(verdict, begun.mark, frame)
+            self.report(verdict, pending.mark, frame)
 
     def _asked(self, operation: Operation | None, mark: int) -> Verdict | None:
         if operation is None:
@@ -111,7 +111,7 @@ class Enforcement(Block, Decorator):
         return verdict
 
     def refuse(self, verdict: Verdict, mark: int) -> None:
-        """Raises what the dialect has against an operation."""
+        """Raises why the dialect refuses an operation."""
         __tracebackhide__ = True
         kind = type(verdict.refusal) if verdict.refusal is not None else PromotionError
         raise kind(f"{_place(mark)}: {verdict.message}")
@@ -124,7 +124,7 @@ class Enforcement(Block, Decorator):
         site = site_of(mark)
         registry = frame.f_globals.setdefault("__warningregistry__", {})
         warnings.warn_explicit(
-            verdict.message, PromotionWarning, site["file"], site["line"], registry=registry
+            verdict.message, PromotionWarning, site.file, site.line, registry=registry
         )
 
 
@@ -147,40 +147,44 @@ class _Allowed:
         if verdict.op in self._ops:
             return True
         site = site_of(mark)
-        path = PurePath(site["file"])
-        return any(site["line"] == line and path.match(file) for file, line in self._places)
+        path = PurePath(site.file)
+        return any(site.line == line and path.match(file) for file, line in self._places)
 
 
 def _place(mark: int) -> str:
     site = site_of(mark)
-    near = os.path.relpath(site["file"])
-    return f"{site['file'] if near.startswith('..') else near}:{site['line']}"
+    near = os.path.relpath(site.file)
+    return f"{site.file if near.startswith('..') else near}:{site.line}"
 
 
-def held_to(named: str, differs: str, allow: Iterable[str]) -> dict[str, Any]:
+def held_to(named: str, differs: str, allow: Iterable[str]) -> EnforcedDialect:
     """What the process of a program needs to be held to a dialect, or to "strict": its own, with
     every implicit cast refused.
 
     Raises UsageError as enforce does.
     """
     dialect = None if named == _STRICT else named
-    wanted = {"dialect": dialect, "strict": named == _STRICT, "differs": differs,
-              "allow": list(allow)}  # fmt: skip
-    Enforcement(**wanted)  # type: ignore[arg-type]  # what is wrong is said before it runs
+    wanted = EnforcedDialect(dialect, named == _STRICT, differs, tuple(allow))
+    ProcessEnforcement.of(wanted)  # what is wrong is said before it runs
     return wanted
 
 
 class ProcessEnforcement(Enforcement):
     """Holds a whole program to a dialect. What differs is for the report at its end."""
 
-    def check(self, begun: Begun, frame: FrameType) -> None:
+    @classmethod
+    def of(cls, wanted: EnforcedDialect) -> ProcessEnforcement:
+        """What holds a program to what is wanted."""
+        return cls(wanted.dialect, strict=wanted.strict, differs=wanted.differs, allow=wanted.allow)
+
+    def check(self, pending: PendingOperation, frame: FrameType) -> None:
         """Raises PromotionError where the operation is refused; the report will know of it even
         if the program catches the error."""
         __tracebackhide__ = True
         try:
-            super().check(begun, frame)
+            super().check(pending, frame)
         except PromotionError:
-            LOG.attempt(begun)
+            LOG.attempt(pending)
             raise
 
     def report(self, verdict: Verdict, mark: int, frame: FrameType) -> None:
@@ -196,11 +200,11 @@ class Attempts:
     def __init__(self) -> None:
         self._refused = Remembered(_is_refused)
 
-    def check(self, begun: Begun, frame: FrameType) -> None:
+    def check(self, pending: PendingOperation, frame: FrameType) -> None:
         """Logs an operation whose dialect has no answer to it."""
         try:
-            if self._refused(begun):
-                LOG.attempt(begun)
+            if self._refused(pending):
+                LOG.attempt(pending)
         except Exception as error:
             LOG.failed(error)
 

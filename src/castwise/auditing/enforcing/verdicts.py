@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from castwise.auditing.judging.operations import Harmless, NotUnderstood, Operation, understand
+from castwise.auditing.judging.operations import Harmless, NotUnderstood, understand
 from castwise.auditing.observing.arrays import NUMBERS, Note
-from castwise.auditing.observing.log import Begun, Tally
+from castwise.auditing.observing.log import PendingOperation, Tally
+from castwise.auditing.observing.seen import event_of, running_dialects, site_of
 from castwise.auditing.porting.answers import answer_to, questions_in
-from castwise.auditing.running.saved import event_of, running_dialects, site_of
+from castwise.auditing.records.findings import Operation
 from castwise.errors import PromotionError, UsageError
 from castwise.rules.dialect import Dialect
 from castwise.vocab.operands import value_class
@@ -33,15 +34,15 @@ class Remembered(Generic[Judged]):
         self._ask = ask
         self._known: dict[object, Judged] = {}
 
-    def __call__(self, begun: Begun) -> Judged:
-        key = (begun.key, tuple([_class_of(operand) for operand in begun.operands]))
+    def __call__(self, pending: PendingOperation) -> Judged:
+        key = (pending.key, tuple([_class_of(operand) for operand in pending.operands]))
         try:
             return self._known[key]
         except KeyError:
             pass
         if len(self._known) > _MOST_KNOWN:
             self._known.clear()
-        found = self._known[key] = self._ask(about_to_run(begun), begun.mark)
+        found = self._known[key] = self._ask(about_to_run(pending), pending.mark)
         return found
 
 
@@ -54,19 +55,19 @@ def _class_of(operand: Any) -> object:
     return value_class(value) if type(value) in NUMBERS else None
 
 
-def about_to_run(begun: Begun) -> Operation | None:
+def about_to_run(pending: PendingOperation) -> Operation | None:
     """The operation that is about to run; None where castwise knows no rule for it, or where the
     program asks for its casts."""
-    event = event_of(begun.key, Tally(begun.operands, None))
+    event = event_of(pending.key, Tally(pending.operands, None))
     try:
-        found = understand(event, site_of(begun.mark), running_dialects())
+        found = understand(event, site_of(pending.mark).site, running_dialects())
     except (Harmless, NotUnderstood):
         return None
     return None if found.is_asked else found
 
 
 def judged(operation: Operation, dialect: Dialect) -> Verdict | None:
-    """What a dialect has against an operation; None where it answers the same."""
+    """How a dialect answers an operation differently; None where it answers the same."""
     try:
         found = answer_to(next(questions_in(operation, dialect)))
     except UsageError:

@@ -20,7 +20,7 @@ HOOK = Hook(
     dialect=NUMPY.dialect,
     arrays="DataArray Variable",
     read=_read,
-    kin="numpy",
+    related="numpy",
     casts="astype",
     makes="DataArray Variable zeros_like ones_like full_like open_dataset open_dataarray "
     "load_dataset load_dataarray concat",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from castwise.auditing.judging.audited import Audit, Origin, worst_first
+from castwise.auditing.judging.audited import Audit, DtypeOrigin, worst_first
 from castwise.auditing.judging.baseline import Baseline
 from castwise.auditing.judging.comments import hazards_left, remarks_on
-from castwise.auditing.judging.findings import Finding
+from castwise.auditing.records.findings import Finding
 from castwise.engine.decision import HAZARDS
 from castwise.errors import UsageError, did_you_mean
 
@@ -16,9 +16,9 @@ ANY = "any"
 
 
 def without_ignored(audit: Audit) -> Audit:
-    """The audit less the findings, and the hazards of findings, that comments accept."""
+    """The audit without the findings, and the hazards of findings, that comments accept."""
 
-    def kept(finding: Finding, origin: Origin) -> Finding | None:
+    def kept(finding: Finding, origin: DtypeOrigin) -> Finding | None:
         left = hazards_left(finding, origin.place)
         return None if left is None else replace(finding, hazards=left)
 
@@ -26,30 +26,30 @@ def without_ignored(audit: Audit) -> Audit:
         place.file for o in audit.origins for place in (o.place, *(f.place for f in o.findings))
     }
     remarks = [remark for file in sorted(files) for remark in remarks_on(file)]
-    less = _less(audit, kept)
-    return replace(less, ignored=_difference(audit, less), remarks=tuple(remarks))
+    filtered = _filtered(audit, kept)
+    return replace(filtered, ignored=_findings_removed(audit, filtered), remarks=tuple(remarks))
 
 
 def without_allowed(audit: Audit) -> Audit:
-    """The audit less the hazards that were allowed where they were seen, by tests for instance."""
+    """The audit without the hazards that were allowed where they were seen, as by a test."""
 
-    def kept(finding: Finding, _: Origin) -> Finding | None:
-        allowed = finding.operation.event.get("allowed", ())
+    def kept(finding: Finding, _: DtypeOrigin) -> Finding | None:
+        allowed = finding.operation.event.allowed
         left = tuple([h for h in finding.hazards if h not in allowed])
         is_gone = ANY in allowed or (allowed and not left)
         return None if is_gone else replace(finding, hazards=left)
 
-    return _less(audit, kept)
+    return _filtered(audit, kept)
 
 
 def without_known(audit: Audit, baseline: Baseline) -> Audit:
-    """The audit less the findings that a baseline knows."""
+    """The audit without the findings that a baseline knows."""
     known = {id(finding) for finding in baseline.knows(audit.findings)}
-    less = _less(audit, lambda finding, _: None if id(finding) in known else finding)
-    return replace(less, baselined=_difference(audit, less))
+    filtered = _filtered(audit, lambda finding, _: None if id(finding) in known else finding)
+    return replace(filtered, baselined=_findings_removed(audit, filtered))
 
 
-def _less(audit: Audit, kept: Callable[[Finding, Origin], Finding | None]) -> Audit:
+def _filtered(audit: Audit, kept: Callable[[Finding, DtypeOrigin], Finding | None]) -> Audit:
     origins = []
     for origin in audit.origins:
         found = [new for finding in origin.findings if (new := kept(finding, origin))]
@@ -58,8 +58,8 @@ def _less(audit: Audit, kept: Callable[[Finding, Origin], Finding | None]) -> Au
     return replace(audit, origins=worst_first(origins))
 
 
-def _difference(audit: Audit, less: Audit) -> int:
-    return len(audit.findings) - len(less.findings)
+def _findings_removed(audit: Audit, filtered: Audit) -> int:
+    return len(audit.findings) - len(filtered.findings)
 
 
 def hazards_named(words: Iterable[str]) -> tuple[str, ...]:

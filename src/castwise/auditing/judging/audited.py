@@ -1,4 +1,4 @@
-"""A program's audit: findings grouped by the line that began them, worst first."""
+"""A program's audit: findings grouped by the line that caused them, worst first."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from castwise.auditing.judging.findings import Coverage, Finding, Place, find, place_of
-from castwise.auditing.judging.fixes import Fix, effect_of, fix_for
-from castwise.auditing.judging.inside_findings import InsideCoverage, find_inside
+from castwise.auditing.fixing.fixes import effect_of, fix_for
+from castwise.auditing.judging.findings import find
+from castwise.auditing.judging.inside_findings import find_inside
 from castwise.auditing.judging.operations import framework_of
+from castwise.auditing.records.events import Seen
+from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
+from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import text_at
-from castwise.auditing.running.saved import Data
 from castwise.engine.decision import HAZARDS
 
 
-@dataclass(frozen=True)
-class Origin:
-    """A line where a dtype was born, and the findings that come of it."""
+@dataclass(frozen=True, slots=True)
+class DtypeOrigin:
+    """A line where a dtype was made, and the findings it caused."""
 
-    place: Place
+    place: SourcePlace
     code: str
     findings: tuple[Finding, ...]
     fix: Fix | None
@@ -42,11 +44,11 @@ class Origin:
         return sum(effect_of(self.fix, finding).is_removed for finding in self.findings)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Audit:
     """All there is to report of a program."""
 
-    origins: tuple[Origin, ...]
+    origins: tuple[DtypeOrigin, ...]
     coverage: Coverage
     versions: dict[str, str]
     inside: InsideCoverage | None = None  # None: nobody looked inside the libraries
@@ -82,27 +84,27 @@ class Audit:
         return list(dict.fromkeys(makers))
 
 
-def audit_of(seen: Data, *, with_accumulators: bool = False) -> Audit:
+def audit_of(seen: Seen, *, with_accumulators: bool = False) -> Audit:
     """The audit of what was seen."""
-    for file in seen["files"]:
+    for file in seen.files:
         linecache.checkcache(file)  # it may have changed since another audit
     findings, coverage = find(seen, with_accumulators=with_accumulators)
     inside = None
-    if seen.get("is_deep"):
+    if seen.facts.is_deep:
         more, inside = find_inside(seen, findings)
         findings += more
     groups: dict[int, list[Finding]] = {}
     for finding in findings:
         groups.setdefault(finding.origin, []).append(finding)
     origins = [_origin(mark, group, seen) for mark, group in groups.items()]
-    return Audit(worst_first(origins), coverage, seen["versions"], inside)
+    return Audit(worst_first(origins), coverage, seen.facts.versions, inside)
 
 
-def worst_first(origins: Iterable[Origin]) -> tuple[Origin, ...]:
+def worst_first(origins: Iterable[DtypeOrigin]) -> tuple[DtypeOrigin, ...]:
     """Origins in the order a person should look at them."""
     return tuple(sorted(origins, key=lambda o: (-o.bytes, -len(o.findings), o.place)))
 
 
-def _origin(mark: int, findings: list[Finding], seen: Data) -> Origin:
-    place = place_of(seen["sites"][str(mark)])
-    return Origin(place, text_at(place), tuple(findings), fix_for(findings, mark, seen))
+def _origin(mark: int, findings: list[Finding], seen: Seen) -> DtypeOrigin:
+    place = seen.sites[mark].place
+    return DtypeOrigin(place, text_at(place), tuple(findings), fix_for(findings, mark, seen))

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from castwise.auditing.judging.findings import Finding, Place
+from castwise.auditing.records.findings import Finding
+from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import text_at
 from castwise.errors import UsageError
 
@@ -34,7 +35,7 @@ class Baseline(NamedTuple):
 
     def knows(self, findings: Iterable[Finding]) -> list[Finding]:
         """Those of some findings that are known: of places that look alike, the first ones."""
-        by_key: dict[Known, dict[Place, list[Finding]]] = {}
+        by_key: dict[Known, dict[SourcePlace, list[Finding]]] = {}
         for finding in findings:
             places = by_key.setdefault(known_as(finding, self.directory), {})
             places.setdefault(finding.place, []).append(finding)
@@ -68,7 +69,7 @@ def _named_from(file: str, directory: Path) -> str:
 
 def baseline_of(findings: Iterable[Finding], directory: Path) -> Baseline:
     """The baseline that knows some findings."""
-    places: dict[Known, set[Place]] = {}
+    places: dict[Known, set[SourcePlace]] = {}
     for finding in findings:
         places.setdefault(known_as(finding, directory), set()).add(finding.place)
     return Baseline(directory, {key: len(found) for key, found in sorted(places.items())})
@@ -77,8 +78,8 @@ def baseline_of(findings: Iterable[Finding], directory: Path) -> Baseline:
 def write_baseline(findings: Iterable[Finding], file: Path) -> None:
     """Writes findings as known ones."""
     known = baseline_of(findings, file.absolute().parent).known
-    told = [{**key._asdict(), "places": count} for key, count in known.items()]
-    text = json.dumps({"castwise_baseline": _FORMAT, "findings": told}, indent=1)
+    entries = [{**key._asdict(), "places": count} for key, count in known.items()]
+    text = json.dumps({"castwise_baseline": _FORMAT, "findings": entries}, indent=1)
     file.write_text(f"{text}\n", encoding="utf-8")
 
 

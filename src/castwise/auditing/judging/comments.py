@@ -10,7 +10,8 @@ import tokenize
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from castwise.auditing.judging.findings import Finding, Place
+from castwise.auditing.records.findings import Finding
+from castwise.auditing.records.places import SourcePlace
 from castwise.engine.decision import HAZARDS
 from castwise.errors import did_you_mean
 
@@ -24,7 +25,7 @@ class Comment(NamedTuple):
     unknown: tuple[str, ...] = ()  # words in its brackets that are no hazards
 
 
-def hazards_left(finding: Finding, origin: Place) -> tuple[str, ...] | None:
+def hazards_left(finding: Finding, origin: SourcePlace) -> tuple[str, ...] | None:
     """The hazards that no comment at a finding or at its origin accepts; None: it is accepted.
 
     A cast that widens to float64 is not-on-device too: who accepts the first accepts the second.
@@ -41,7 +42,7 @@ def hazards_left(finding: Finding, origin: Place) -> tuple[str, ...] | None:
     return left
 
 
-def comments_at(place: Place) -> list[Comment]:
+def comments_at(place: SourcePlace) -> list[Comment]:
     """The comments on the lines of a place."""
     found = _comments_in("".join(linecache.getlines(place.file)))
     return [found[n] for n in range(place.line, place.end_line + 1) if n in found]
@@ -57,7 +58,7 @@ def remarks_on(file: str) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=256)
 def _comments_in(source: str) -> dict[int, Comment]:
-    """All comments of a source that speak to castwise, by line."""
+    """All comments in a source that are meant for castwise, by line."""
     if "castwise:" not in source:
         return {}
     found = {}

@@ -5,72 +5,47 @@ from __future__ import annotations
 import ast
 import os
 from collections import Counter
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from castwise.auditing.hook import Hook, find_hook
-from castwise.auditing.judging.findings import Finding, Place, findings_of, key_of, merge, place_of
+from castwise.auditing.judging.findings import findings_of, key_of, merge
 from castwise.auditing.judging.operations import Harmless, NotUnderstood, understand
+from castwise.auditing.records.events import Event, Seen, SeenArray, SeenInside
+from castwise.auditing.records.findings import Finding, InsideCast, InsideCoverage
+from castwise.auditing.records.places import CodeSpot, SourcePlace
 from castwise.auditing.rewriting.source import text_at
-from castwise.auditing.running.saved import Data, arrays_in
-from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.dtypes import dtype
 
 
-@dataclass(frozen=True)
-class InsideCast:
-    """A cast that no source asks for by name, at the user's line that led to it."""
-
-    place: Place
-    source: DType
-    target: DType
-    why: str
-    count: int
-    elements: int
-
-    @property
-    def bytes(self) -> int:
-        """The memory of the copies it made."""
-        return self.elements * self.target.itemsize
-
-
-@dataclass(frozen=True)
-class InsideCoverage:
-    """How much of what ran inside libraries and in backward is understood."""
-
-    seen: int = 0
-    not_understood: Counter[str] = field(default_factory=Counter)
-    casts: tuple[InsideCast, ...] = ()
-    cannot_show: tuple[str, ...] = ()  # frameworks that let nobody look inside
-
-
-def find_inside(seen: Data, known: list[Finding]) -> tuple[list[Finding], InsideCoverage]:
+def find_inside(seen: Seen, known: list[Finding]) -> tuple[list[Finding], InsideCoverage]:
     """The findings inside libraries that no source line shows by itself, and the coverage."""
     shown = {key_of(finding) for finding in known}
     found: dict[object, Finding] = {}
     casts: dict[object, InsideCast] = {}
-    autocast_at = {e["mark"] for e in seen["inside"] if e["inside"]["autocast"]}
-    count, unclear = seen["plain"], Counter[str]()
-    for event in seen["inside"]:
-        count += event["count"]
-        site = seen["sites"][str(event["mark"])]
+    autocast_at = {e.mark for e in seen.inside if e.inside and e.inside.autocast}
+    count, unclear = seen.counts.plain, Counter[str]()
+    for event in seen.inside:
+        count += event.count
+        located = seen.site(event)
         try:
-            cast = _cast(event, site, event["mark"] in autocast_at)
+            cast = _cast(event, located.place, event.mark in autocast_at)
             if cast is not None:
                 _add(casts, cast)
                 continue
-            operation = understand(event, site, seen["dialects"])
+            operation = understand(event, located.site, seen.facts.dialects)
         except Harmless:
             continue
         except NotUnderstood as reason:
             if not _has_one_dtype(event):
-                unclear[str(reason)] += event["count"]
+                unclear[str(reason)] += event.count
             continue
         if not operation.is_expected:
-            unclear[str(operation.question)] += event["count"]
+            unclear[str(operation.question)] += event.count
             continue
-        for finding in findings_of(operation, event["mark"], site):
-            if event["inside"]["backward_of"] or key_of(finding) not in shown:
-                merge(found, replace(finding, inside=_inside_text(event)))
+        for finding in findings_of(operation, located.place):
+            how = _how(event)
+            if how.backward_of or key_of(finding) not in shown:
+                merge(found, replace(finding, inside=_inside_text(how)))
     ordered = sorted(casts.values(), key=lambda c: (-c.bytes, c.place))
     return list(found.values()), InsideCoverage(count, unclear, tuple(ordered), _closed(seen))
 
@@ -85,21 +60,30 @@ def _add(casts: dict[object, InsideCast], new: InsideCast) -> None:
     )
 
 
-def _closed(seen: Data) -> tuple[str, ...]:
-    hooks = [(name, find_hook(name)) for name in sorted(seen["dialects"])]
+def _closed(seen: Seen) -> tuple[str, ...]:
+    hooks = [(name, find_hook(name)) for name in sorted(seen.facts.dialects)]
     return tuple(name for name, hook in hooks if hook and not hook.watch_inside)
 
 
-def _has_one_dtype(event: Data) -> bool:
+def _has_one_dtype(event: Event) -> bool:
     """Whether all arrays that go in and come out are of one dtype: none was cast."""
-    return len({a["dtype"] for a in arrays_in([*event["operands"], event["result"]])}) == 1
+    return len({array.dtype for array in event.arrays}) == 1
 
 
-def _inside_text(event: Data) -> str:
-    of, spot = event["inside"]["backward_of"], event["inside"]["spot"]
-    if of:
-        return f"backward of {of}"
-    return f"inside {_library_text(spot[0])}:{spot[1]}"
+def _how(event: Event) -> SeenInside:
+    assert event.inside is not None  # asked of such events alone
+    return event.inside
+
+
+def _inside_text(how: SeenInside) -> str:
+    if how.backward_of:
+        return f"backward of {how.backward_of}"
+    return f"inside {_spot_text(how.spot)}"
+
+
+def _spot_text(spot: CodeSpot | None) -> str:
+    assert spot is not None  # only what runs in backward has none
+    return f"{_library_text(spot.file)}:{spot.line}"
 
 
 def _library_text(file: str) -> str:
@@ -108,57 +92,58 @@ def _library_text(file: str) -> str:
     return inside if found else os.path.basename(file)
 
 
-def _cast(event: Data, site: Data, is_autocast_site: bool) -> InsideCast | None:
+def _cast(event: Event, place: SourcePlace, is_autocast_site: bool) -> InsideCast | None:
     """A cast of one array as a whole; None for all other operations.
 
     Raises Harmless where somebody asked for it.
     """
-    hook = find_hook(event["callee"]["module"])
-    name = event["callee"]["name"]
-    if hook is None or name not in hook.casts_inside.split():
+    call = event.call
+    hook = find_hook(call.module) if call else None
+    if call is None or hook is None or call.name not in hook.casts_inside.split():
         return None
-    before, after = event["operands"][0], event["result"]
-    if not before or before["dtype"] == after["dtype"] or None in (before["dtype"], after["dtype"]):
-        raise Harmless(name)
-    why = _why(event, hook, is_autocast_site)
-    return InsideCast(place_of(site), dtype(before["dtype"]), dtype(after["dtype"]), why,
-                      event["count"], event["elements"])  # fmt: skip
+    before, after = event.operands[0], event.result
+    source = before.dtype if isinstance(before, SeenArray) else None
+    target = after.dtype if after else None
+    if source is None or target is None or source == target:
+        raise Harmless(call.name)
+    why = _why(_how(event), hook, is_autocast_site)
+    return InsideCast(place, dtype(source), dtype(target), why, event.count, event.elements)
 
 
-def _why(event: Data, hook: Hook, is_autocast_site: bool) -> str:
+def _why(how: SeenInside, hook: Hook, is_autocast_site: bool) -> str:
     """Who made a cast, as far as it can be told."""
-    of, spot = event["inside"]["backward_of"], event["inside"]["spot"]
+    of, spot = how.backward_of, how.spot
     if of in hook.casts_inside.split():
         if is_autocast_site:
             return "backward of a cast by autocast"
         raise Harmless("the gradient of a cast")
     if of:
         return f"backward of {of}"
-    call = _written(spot)
+    call = _call_at(spot)
     if call.is_cast or call.name in hook.casts.split():
         raise Harmless(call.name)
-    if event["inside"]["autocast"] and (not call.name or call.name in hook.autocasts.split()):
+    if how.autocast and (not call.name or call.name in hook.autocasts.split()):
         return f"autocast for {call.name or 'an operator'}"
-    return f"unknown origin, inside {_library_text(spot[0])}:{spot[1]}"
+    return f"unknown origin, inside {_spot_text(spot)}"
 
 
 @dataclass(frozen=True)
-class _Written:
+class _SourceCall:
     """The call that stands at a place of the source."""
 
     name: str = ""
     is_cast: bool = False  # it gives the dtype
 
 
-def _written(spot: list[Any]) -> _Written:
-    file, line, column, end_line, end_column = spot
+def _call_at(spot: CodeSpot | None) -> _SourceCall:
+    assert spot is not None  # only what runs in backward has none
     try:
-        node = ast.parse(text_at(Place(file, line, column + 1, end_line, end_column + 1)).strip())
+        node = ast.parse(text_at(spot.place).strip())
     except SyntaxError:
-        return _Written()
+        return _SourceCall()
     calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
     if not calls:
-        return _Written()
+        return _SourceCall()
     function = calls[0].func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    return _Written(name, any(keyword.arg == "dtype" for keyword in calls[0].keywords))
+    return _SourceCall(name, any(keyword.arg == "dtype" for keyword in calls[0].keywords))

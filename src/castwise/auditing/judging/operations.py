@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from castwise.auditing.hook import Hook, find_hook
-from castwise.auditing.running.saved import Data, arrays_in
+from castwise.auditing.records.events import (
+    Event,
+    Operands,
+    SeenArray,
+    SeenCall,
+    SeenList,
+    SeenNumber,
+)
+from castwise.auditing.records.findings import Operation
+from castwise.auditing.records.places import Site
 from castwise.engine.ask import answer, find_op
-from castwise.engine.decision import NOTHING, Cast, Decision, Named, Question
+from castwise.engine.decision import NOTHING, Decision, Named, Question
 from castwise.errors import CastwiseError, UsageError
 from castwise.rules.catalog import dialect_named
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype, find_dtype
 from castwise.vocab.operands import (
     Operand,
-    Role,
     array_operand,
     numpy_scalar_operand,
     scalar_operand,
@@ -35,52 +43,12 @@ class Harmless(Exception):  # noqa: N818 -- not an error: it is counted as seen
     """Raised for a call that casts nothing, or casts since it was asked to."""
 
 
-def _is_held(operand: Operand) -> bool:
-    """Whether an operand is an array of a dtype somebody chose."""
-    return operand.role is not Role.NUMPY_SCALAR and not operand.is_weak
-
-
-@dataclass(frozen=True)
-class Operation:
-    """An operation that was seen, with the decision its dialect takes on it."""
-
-    event: Data
-    operands: tuple[Data, ...]  # as they were seen, those that take part
-    question: Question
-    decision: Decision | None  # None: the dialect refuses what the framework did
-    result: DType | None  # as it was seen
-
-    @property
-    def casts(self) -> tuple[Cast, ...]:
-        """The casts of arrays, and of a result into the array it is written to. A weak array adapts
-        to what it meets, as a Python number does."""
-        if self.decision is None:
-            return ()
-        of_arrays = [
-            cast
-            for cast, operand in zip(self.decision.casts, self.question.operands, strict=True)
-            if cast and operand.dtype and _is_held(operand)
-        ]
-        written = self.decision.result_cast
-        return (*of_arrays, written) if written else tuple(of_arrays)
-
-    @property
-    def is_asked(self) -> bool:
-        """Whether the call names the dtype: its casts are asked for."""
-        return self.question.named.dtype is not None
-
-    @property
-    def is_expected(self) -> bool:
-        """Whether the framework answered as its dialect does."""
-        return self.decision is not None and self.result in (None, self.decision.result)
-
-
-def understand(event: Data, site: Data, dialects: dict[str, str]) -> Operation:
+def understand(event: Event, site: Site, dialects: dict[str, str]) -> Operation:
     """The operation an event tells of.
 
     Raises Harmless or NotUnderstood where there is none.
     """
-    if not event.get("dtype_given"):
+    if event.call is None or not event.call.gives_dtype:
         return _understood(event, site, dialects)
     asked = Harmless("a call with a dtype, whose casts are asked for")
     try:
@@ -92,27 +60,26 @@ def understand(event: Data, site: Data, dialects: dict[str, str]) -> Operation:
     return found
 
 
-def _understood(event: Data, site: Data, dialects: dict[str, str]) -> Operation:
+def _understood(event: Event, site: Site, dialects: dict[str, str]) -> Operation:
     framework = framework_of(event)
     hook = find_hook(framework)
     spoken = dialects.get(framework)
     if hook is None or spoken is None:
         raise NotUnderstood(f"arrays of {framework}")
     dialect = dialect_named(spoken)
-    if "callee" in event:
-        row, operands, inplace, out = _call(event, hook, dialect)
+    if event.call is not None:
+        row, given_operands, inplace, out = _call(event.operands, event.call, hook, dialect)
         form = "function"
     else:
         row, form = _operator(site, hook)
-        operands, inplace, out = event["operands"], False, None
-    if any(o is None or o.get("list") for o in operands):
-        raise NotUnderstood("an operand that is no array")
-    if not any(o.get("dtype") for o in operands):
+        given_operands, inplace, out = event.operands, False, None
+    operands = _arrays_and_numbers(given_operands)
+    if not any(isinstance(o, SeenArray) and o.dtype for o in operands):
         raise Harmless("arrays of text, objects or records")
     described = tuple(_described(o, framework) for o in operands)
     given = _given(event)
     question = Question(row, described, dialect, form, inplace, out, named=given)
-    found = Operation(event, tuple(operands), question, _decided(question), _result(event))
+    found = Operation(event, operands, question, _decided(question), _result(event))
     for mode in () if found.is_expected else hook.modes.split():
         switched = replace(question, dialect=dialect_named(mode))
         other = replace(found, question=switched, decision=_decided(switched))
@@ -121,17 +88,28 @@ def _understood(event: Data, site: Data, dialects: dict[str, str]) -> Operation:
     return found
 
 
-def _given(event: Data) -> Named:
+def _arrays_and_numbers(operands: Operands) -> tuple[SeenArray | SeenNumber, ...]:
+    """Operands that are all arrays or Python numbers.
+
+    Raises NotUnderstood where one is not.
+    """
+    found = tuple(o for o in operands if isinstance(o, (SeenArray, SeenNumber)))
+    if len(found) < len(operands):
+        raise NotUnderstood("an operand that is no array")
+    return found
+
+
+def _given(event: Event) -> Named:
     """What a call was given by name."""
-    name = event.get("dtype")
+    name = event.call.dtype if event.call is not None else None
     return Named(dtype=dtype(name)) if name else NOTHING
 
 
-def framework_of(event: Data) -> str:
+def framework_of(event: Event) -> str:
     """The framework that ran it: of NumPy arrays among others' it is the others'."""
-    found = [o["framework"] for o in arrays_in([*event["operands"], event["result"]])]
+    found = [array.framework for array in event.arrays]
     hosts = [name for name in found if not _is_guest(name)]
-    return str(found[-1] if event["result"] else (hosts or found)[0])
+    return found[-1] if event.result else (hosts or found)[0]
 
 
 def _is_guest(framework: str) -> bool:
@@ -139,33 +117,36 @@ def _is_guest(framework: str) -> bool:
     return hook is not None and hook.is_guest
 
 
-def _operator(site: Data, hook: Hook) -> tuple[Op, str]:
+def _operator(site: Site, hook: Hook) -> tuple[Op, str]:
     """The op of an operator or of an augmented assignment, and its form."""
-    is_augmented = site["kind"] == "augmented"
-    symbol = site["name"][:-1] if is_augmented else site["name"]
+    is_augmented = site.kind == "augmented"
+    symbol = site.name[:-1] if is_augmented else site.name
     form = "augmented" if is_augmented and not hook.rebinds else "operator"
-    return op_of_symbol(symbol, len(site["literals"])), form
+    return op_of_symbol(symbol, len(site.literals)), form
 
 
-def _call(event: Data, hook: Hook, dialect: Dialect) -> tuple[Op, list[Any], bool, DType | None]:
-    own = find_hook(event["callee"]["module"])
-    name = event["callee"]["name"]
+def _call(
+    operands: Operands, call: SeenCall, hook: Hook, dialect: Dialect
+) -> tuple[Op, Operands, bool, DType | None]:
+    """The op of a call, its operands, whether it works in place, and the dtype of out=."""
+    own = find_hook(call.module)
+    name = call.name
     if own and own.renamed:
         name = re.sub(own.renamed, "", name)
-    if event["dtype_given"] and not event.get("dtype"):
+    if call.gives_dtype and not call.dtype:
         raise Harmless(f"{name} with a dtype that is for its framework to tell")
     if find_dtype(name):
         raise Harmless(f"{name} asked for")
-    is_kin = own is hook or (own is not None and _are_kin(own, hook))
-    if name in _words(hook) or (own and name in (_words(own) if is_kin else own.keeps.split())):
+    is_related = own is hook or (own is not None and _are_related(own, hook))
+    if name in _words(hook) or (own and name in (_words(own) if is_related else own.keeps.split())):
         raise Harmless(name)
-    if not is_kin:
-        raise NotUnderstood(f"{event['callee']['module']}.{name}")
+    if not is_related:
+        raise NotUnderstood(f"{call.module}.{name}")
     row, is_inplace = _row(_likeness(hook).get(name, name), dialect)
-    if not event["complete"]:
+    if not call.is_complete:
         raise NotUnderstood(f"{name} with arguments that do not show")
-    operands, out = _bound(event, row, hook)
-    return row, operands, is_inplace, out
+    bound, out = _bound(operands, call, row, hook)
+    return row, bound, is_inplace, out
 
 
 @functools.cache
@@ -174,8 +155,8 @@ def _likeness(hook: Hook) -> dict[str, str]:
     return {name: op for op, names in hook.like.items() for name in names.split()}
 
 
-def _are_kin(one: Hook, other: Hook) -> bool:
-    return one.framework in other.kin.split() or other.framework in one.kin.split()
+def _are_related(one: Hook, other: Hook) -> bool:
+    return one.framework in other.related.split() or other.framework in one.related.split()
 
 
 @functools.cache
@@ -194,42 +175,50 @@ def _row(name: str, dialect: Dialect) -> tuple[Op, bool]:
     raise NotUnderstood(name)
 
 
-def _bound(event: Data, row: Op, hook: Hook) -> tuple[list[Any], DType | None]:
+def _bound(
+    operands: Operands, call: SeenCall, row: Op, hook: Hook
+) -> tuple[Operands, DType | None]:
     """The arguments that are operands of an op, in its order, and the dtype of out=."""
-    positional, out = event["positional"], None
-    places: dict[int, Any] = dict(enumerate(event["operands"][:positional]))
-    for name, noted in zip(event["keywords"], event["operands"][positional:], strict=True):
-        if name == "out" and noted and "dtype" in noted:
-            out = dtype(noted["dtype"])
+    out = None
+    places = dict(enumerate(operands[: call.positional]))
+    for name, given_by_name in zip(call.keywords, operands[call.positional :], strict=True):
+        if name == "out" and isinstance(given_by_name, SeenArray):
+            out = _known_dtype(given_by_name)
         elif name in hook.operands:
-            places[hook.operands[name]] = noted
-    if places.get(0) and "list" in places[0]:
+            places[hook.operands[name]] = given_by_name
+    first = places.get(0)
+    if isinstance(first, SeenList):
         if row.arity[1] < ARBITRARY:
             raise NotUnderstood(f"{row.name} of a list")
-        return places[0]["list"], out
+        return first.elements, out
     given = [places[place] for place in sorted(places) if place < row.arity[1]]
     while given and given[-1] is None and len(given) > row.arity[0]:
         given.pop()  # clip(x, 0, None)
     if len(given) < row.arity[0]:
         raise Harmless(row.name) if len(given) == 1 else NotUnderstood(row.name)
-    return given, out
+    return tuple(given), out
 
 
-def _described(operand: Data, framework: str) -> Operand:
-    low = operand["low"]
-    if "python" in operand:
-        return scalar_operand(_EXAMPLE[operand["python"]] if low is None else low)
-    name = operand["dtype"]
-    if name is None:
-        raise NotUnderstood("a dtype that is out of scope")
-    found = dtype(name)
-    if operand["scalar"]:
+def _described(operand: SeenArray | SeenNumber, framework: str) -> Operand:
+    low = operand.low
+    if isinstance(operand, SeenNumber):
+        return scalar_operand(_EXAMPLE[operand.kind] if low is None else low)
+    found = _known_dtype(operand)
+    if operand.is_scalar:
         return numpy_scalar_operand(found, _EXAMPLE[found.kind] if low is None else low)
-    shape = tuple(operand["shape"]) if operand["shape"] is not None else None
-    if operand["zero_d"]:
-        shape = ()
-    is_numpy = operand["framework"] != framework
-    return array_operand(found, shape, is_weak=operand["weak"], is_numpy=is_numpy, value=low)
+    shape = () if operand.is_zero_d else operand.shape
+    is_numpy = operand.framework != framework
+    return array_operand(found, shape, is_weak=operand.is_weak, is_numpy=is_numpy, value=low)
+
+
+def _known_dtype(array: SeenArray) -> DType:
+    """The dtype of an array.
+
+    Raises NotUnderstood where castwise does not know it.
+    """
+    if array.dtype is None:
+        raise NotUnderstood("a dtype that is out of scope")
+    return dtype(array.dtype)
 
 
 def _decided(question: Question) -> Decision | None:
@@ -241,6 +230,6 @@ def _decided(question: Question) -> Decision | None:
         return None
 
 
-def _result(event: Data) -> DType | None:
-    result = event["result"]
-    return dtype(result["dtype"]) if result and result["dtype"] else None
+def _result(event: Event) -> DType | None:
+    result = event.result
+    return dtype(result.dtype) if result and result.dtype else None

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 from castwise.auditing.hook import find_hook
-from castwise.auditing.judging.operations import Operation, framework_of
-from castwise.auditing.running.saved import Data
+from castwise.auditing.judging.operations import framework_of
+from castwise.auditing.records.events import Event, SeenArray, SeenNumber
+from castwise.auditing.records.findings import Operation
 
 
 def temporary_bytes(operation: Operation) -> int:
-    """The bytes of all casted operands an operation made; 0 where the framework makes none."""
+    """The bytes of all cast operands that an operation made; 0 where the framework makes none."""
     hook = find_hook(framework_of(operation.event))
     if hook is None or not hook.makes_temporaries or operation.decision is None:
         return 0
@@ -21,12 +22,11 @@ def temporary_bytes(operation: Operation) -> int:
     )
 
 
-def _elements(operand: Data, event: Data) -> int:
+def _elements(operand: SeenArray | SeenNumber, event: Event) -> int:
     """How many elements of an operand were cast in all runs: shapes are those of the first run,
     while the elements of the results are counted."""
-    shape, result = operand.get("shape"), event["result"]
-    if shape is None:
+    if isinstance(operand, SeenNumber) or operand.shape is None:
         return 0
-    if result and shape == result["shape"]:
-        return int(event["elements"])
-    return math.prod(shape) * int(event["count"])
+    if event.result and operand.shape == event.result.shape:
+        return event.elements
+    return math.prod(operand.shape) * event.count

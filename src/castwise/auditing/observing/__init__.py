@@ -1,1 +1,1 @@
-"""What runs beside the program: observers, and what they keep of what they see."""
+"""What runs with the program: observers, and what they keep of what they see."""

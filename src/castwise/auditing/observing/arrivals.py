@@ -20,7 +20,7 @@ def when_imported(name: str, action: Callable[[], None]) -> None:
 
 
 def notice(spec: ModuleSpec) -> None:
-    """Sees to it that the action that waits for a module runs after its loader has run it."""
+    """Makes sure that the action that waits for a module runs after its loader has run it."""
     loader: Any = spec.loader
     if spec.name not in _waiting or loader is None:
         return

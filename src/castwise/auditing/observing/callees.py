@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import types
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from castwise.auditing.hook import Hook, find_hook
 from castwise.auditing.observing.arrays import is_array_type, note
+from castwise.auditing.records.places import CodeSpot
 
 _MOST_ELEMENTS = 64  # of a list of arrays: those of concatenate and stack
 _FUNCTIONS_KEPT = 1024
@@ -25,10 +26,24 @@ class Callee(NamedTuple):
     is_method: bool = False
 
 
-class Called:
-    """One call in the making: the callee and what its arguments show."""
+class InsideCallee(NamedTuple):
+    """An operation inside a library by its name, and how the program came to it."""
 
-    __slots__ = ("arguments", "callee", "dtype", "is_complete", "keywords", "taken")
+    module: str
+    name: str
+    backward_of: str  # the operation whose gradient it computes, "" in forward
+    autocast: str  # the dtype automatic casts were on for, "" where they were off or do not matter
+    spot: CodeSpot | None  # the innermost Python expression
+    is_method: bool = False
+
+
+AnyCallee: TypeAlias = "Callee | InsideCallee"
+
+
+class PendingCall:
+    """A call whose arguments are being noted."""
+
+    __slots__ = ("arguments", "arguments_seen", "callee", "dtype", "is_complete", "keywords")
 
     def __init__(self, callee: Callee, arguments: list[Any]) -> None:
         self.callee = callee
@@ -36,14 +51,14 @@ class Called:
         self.keywords: dict[str, Any] = {}
         self.dtype: Any = None  # what dtype= was given
         self.is_complete = True  # False: some arguments could not be seen
-        self.taken = 0  # arguments that were judged to be there, see watching.py
+        self.arguments_seen = 0  # counted while scopes watch, see watching.py
 
     @property
     def flags(self) -> tuple[Any, ...]:
         """What tells two calls with the same operands apart."""
         return self.dtype, self.is_complete, len(self.arguments), *self.keywords
 
-    def take(self, name: int | str, thing: Any) -> None:
+    def add(self, name: int | str, thing: Any) -> None:
         """Notes an argument."""
         if isinstance(name, int):
             self.arguments.append(_noted(thing))
@@ -52,7 +67,7 @@ class Called:
         elif name == "**":
             if type(thing) is dict:
                 for key, value in thing.items():
-                    self.take(key, value)
+                    self.add(key, value)
             else:
                 self.is_complete = False
         elif name == "dtype":
@@ -106,7 +121,7 @@ def is_observed(code: types.CodeType) -> bool:
     return code.co_filename in rewritten_files or id(code) in _rewritten_codes
 
 
-def called_by(function: Any) -> Called | None:
+def pending_call(function: Any) -> PendingCall | None:
     """The call that is about to happen, or None where its body is observed, or it is no function
     the auditor can read."""
     kind = type(function)
@@ -121,7 +136,7 @@ def called_by(function: Any) -> Called | None:
     if _is_callable_type(kind):
         known = _functions.get(id(function))
         if known is not None and known[0] is function:
-            return Called(known[1], [])
+            return PendingCall(known[1], [])
         return _framework_function(function)
     return None
 
@@ -130,7 +145,7 @@ def called_by(function: Any) -> Called | None:
 _functions: dict[int, tuple[Any, Callee]] = {}
 
 
-def _framework_function(function: Any) -> Called | None:
+def _framework_function(function: Any) -> PendingCall | None:
     module = getattr(function, "__module__", None) or type(function).__module__
     called = None if _is_of_the_user(module) else _named(module, function.__name__)
     if called is not None:
@@ -140,12 +155,12 @@ def _framework_function(function: Any) -> Called | None:
     return called
 
 
-def _method(function: Any) -> Called | None:
+def _method(function: Any) -> PendingCall | None:
     """A bound method of an array, or a built-in function, whose owner is its module."""
     owner = function.__self__
     kind = type(owner)
     if is_array_type(kind):
-        return Called(Callee(_top(kind.__module__), function.__name__, True), [note(owner)])
+        return PendingCall(Callee(_top(kind.__module__), function.__name__, True), [note(owner)])
     if type(function) is types.MethodType:
         code = getattr(function.__func__, "__code__", None)
         if code is None or is_observed(code):
@@ -169,10 +184,10 @@ def _is_of_the_user(module: Any) -> bool:
 _users_modules: dict[str, bool] = {}
 
 
-def _named(module: Any, name: Any) -> Called | None:
+def _named(module: Any, name: Any) -> PendingCall | None:
     if type(module) is not str or type(name) is not str:
         return None
-    return Called(Callee(_top(module), name), [])
+    return PendingCall(Callee(_top(module), name), [])
 
 
 def _is_callable_type(kind: type) -> bool:

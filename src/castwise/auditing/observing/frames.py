@@ -1,31 +1,21 @@
-"""Which line of the user's a running operation belongs to, told by the frames above it."""
+"""Which of the user's lines a running operation belongs to, by the frames above it."""
 
 from __future__ import annotations
 
 import itertools
 import sys
 from types import CodeType, FrameType
-from typing import NamedTuple
 
 from castwise.auditing.observing.callees import rewritten_files
 from castwise.auditing.observing.log import SITES
-from castwise.auditing.rewriting.sites import Site, first_mark
+from castwise.auditing.records.places import CodeSpot, Site
+from castwise.auditing.rewriting.marks import first_mark
 
 _LINES = 1 << 19  # marks of lines come after those of a file's operations
 
 
-class Spot(NamedTuple):
-    """A piece of a source file; columns count from 0."""
-
-    file: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-
-# A code object is kept beside its id, so that the id stays its own.
-_spots: dict[tuple[int, int], tuple[Spot, CodeType]] = {}
+# A code object is kept with its id, so that the id stays its own.
+_spots: dict[tuple[int, int], tuple[CodeSpot, CodeType]] = {}
 _marks: dict[tuple[int, int], tuple[int, CodeType]] = {}
 _by_place: dict[str, dict[tuple[int, int, int, int], int]] = {}
 
@@ -42,7 +32,7 @@ def users_frame(frame: FrameType | None, below: CodeType | None = None) -> Frame
     return None
 
 
-def spot_of(frame: FrameType) -> Spot:
+def spot_of(frame: FrameType) -> CodeSpot:
     """The expression a frame is at."""
     code = frame.f_code
     key = id(code), frame.f_lasti
@@ -52,18 +42,18 @@ def spot_of(frame: FrameType) -> Spot:
     return found[0]
 
 
-def _spot(frame: FrameType) -> Spot:
+def _spot(frame: FrameType) -> CodeSpot:
     code, line = frame.f_code, frame.f_lineno or 0
     if sys.version_info >= (3, 11):
         at = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
         first, last, column, end = at
         if None not in at:
-            return Spot(code.co_filename, first or line, column or 0, last or line, end or 0)
-    return Spot(code.co_filename, line, 0, line, 0)
+            return CodeSpot(code.co_filename, first or line, column or 0, last or line, end or 0)
+    return CodeSpot(code.co_filename, line, 0, line, 0)
 
 
 def mark_of(frame: FrameType) -> int:
-    """The mark of the site a frame of the user's is at."""
+    """The mark of the site where a user's frame is."""
     code = frame.f_code
     key = id(code), frame.f_lasti
     found = _marks.get(key)
@@ -72,7 +62,7 @@ def mark_of(frame: FrameType) -> int:
     return found[0]
 
 
-def _mark(spot: Spot) -> int:
+def _mark(spot: CodeSpot) -> int:
     """An operation's own mark, or one that stands for its line."""
     sites = _by_place.get(spot.file)
     if sites is None:

@@ -1,33 +1,21 @@
-"""Operations that run inside libraries and in backward, where no source of the user's stands."""
+"""Operations that run inside libraries and in backward, outside the user's source."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from castwise.auditing.observing.arrays import NUMBERS, is_array_type, note
-from castwise.auditing.observing.callees import given_dtype
-from castwise.auditing.observing.frames import Spot
+from castwise.auditing.observing.callees import InsideCallee, given_dtype
 from castwise.auditing.observing.log import LOG
 
 _MOST_ELEMENTS = 64  # of a list of arrays
 
 
-class Inside(NamedTuple):
-    """An operation by its name, and how the program came to it."""
-
-    module: str
-    name: str
-    backward_of: str  # the operation whose gradient it computes, "" in forward
-    autocast: str  # the dtype automatic casts were on for, "" where they were off or do not matter
-    spot: Spot | None  # the innermost Python expression
-    is_method: bool = False
-
-
 PLAIN: dict[int, int] = {}  # thread -> operations whose arrays were all of one dtype
 
 
-def log_inside(mark: int, callee: Inside, args: Any, keywords: Any, result: Any) -> None:
-    """Counts an operation on arrays, at a site of the user's."""
+def log_inside(mark: int, callee: InsideCallee, args: Any, keywords: Any, result: Any) -> None:
+    """Counts an operation on arrays, at a site in the user's source."""
     try:
         made = _first_array(result)
         if made is None:

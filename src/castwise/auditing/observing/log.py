@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from castwise.auditing.observing.arrays import ARRAYS, Note, is_array_type, note, signature_of
-from castwise.auditing.observing.callees import Called, Callee
+from castwise.auditing.observing.callees import AnyCallee, PendingCall
 from castwise.auditing.observing.origins import origin_of, remember
-from castwise.auditing.rewriting.sites import Site, Unobserved
+from castwise.auditing.records.places import Site, Unobserved
+
+# What tells one operation from another: the mark of its site, the callee (None: an operator), the
+# signatures of its operands, how a call was given them, and the result's signature (None: it has
+# no array as its result, or none yet).
+EventKey: TypeAlias = (
+    "tuple[int, AnyCallee | None, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...] | None]"
+)
 
 
-class Begun(NamedTuple):
+class PendingOperation(NamedTuple):
     """An operation whose operands are known, before it runs."""
 
     mark: int
-    callee: Callee | None
+    callee: AnyCallee | None
     operands: tuple[Any, ...]  # their notes
     flags: tuple[Any, ...] = ()
 
     @property
-    def key(self) -> tuple[Any, ...]:
+    def key(self) -> EventKey:
         """The signature of an operation that has no result yet."""
         return self.mark, self.callee, tuple([_key(o) for o in self.operands]), self.flags, None
 
@@ -81,12 +88,12 @@ class Log:
         self.clear()
 
     def clear(self) -> None:
-        """Forgets everything but the sites, which belong to the loaded modules."""
-        self.events: dict[tuple[Any, ...], Tally] = {}
-        self.attempts: dict[tuple[Any, ...], Tally] = {}  # what was about to run and is refused
+        """Forgets everything except the sites, which belong to the loaded modules."""
+        self.events: dict[EventKey, Tally] = {}
+        self.attempts: dict[EventKey, Tally] = {}  # what was about to run and is refused
         self.quieted: set[int] = set()
         self.late: dict[int, int] = {}  # site -> results missed while it was quiet
-        self.failures: dict[str, int] = {}  # errors of the auditor's own, by text
+        self.failures: dict[str, int] = {}  # errors of the auditor itself, by text
 
     def again(self, mark: int, operands: tuple[Any, ...], result: Any) -> bool:
         """Counts an operator's run if it ran with this signature before, and says whether it did:
@@ -117,7 +124,7 @@ class Log:
         """Counts an operator's run and files its result."""
         self._add(mark, None, operands, (), result)
 
-    def call(self, mark: int, called: Called, result: Any) -> bool:
+    def call(self, mark: int, called: PendingCall, result: Any) -> bool:
         """Counts a call if it takes or makes arrays, and says whether it does."""
         operands = (*called.arguments, *called.keywords.values())
         is_array = is_array_type(type(result))
@@ -129,25 +136,25 @@ class Log:
             return False
         return True
 
-    def attempt(self, begun: Begun) -> None:
+    def attempt(self, pending: PendingOperation) -> None:
         """Counts an operation that is about to be refused, and so never ends."""
-        tally = self.attempts.get(begun.key)
+        tally = self.attempts.get(pending.key)
         is_new = tally is None
         if tally is None:
-            tally = self.attempts[begun.key] = Tally(begun.operands, None)
+            tally = self.attempts[pending.key] = Tally(pending.operands, None)
         tally.count += 1
-        tally.widen(begun.operands)
+        tally.widen(pending.operands)
         if self.on_event:
             self.on_event(is_new)
 
     def call_inside(
-        self, mark: int, callee: Any, operands: tuple[Any, ...], flags: Any, result: Any
+        self, mark: int, callee: AnyCallee, operands: tuple[Any, ...], flags: Any, result: Any
     ) -> None:
-        """Counts an operation that no source of the user's calls by name."""
+        """Counts an operation that the user's source does not call by name."""
         self._add(mark, callee, operands, flags, result)
 
     def passed(self, mark: int, result: Any) -> None:
-        """Files an array that a function of the user's returns, if it is not known yet."""
+        """Files an array that a user's function returns, if it is not known yet."""
         if not origin_of(result, ARRAYS[type(result)].owner):
             remember(result, mark)
 
@@ -156,7 +163,12 @@ class Log:
         self.late[mark] = self.late.get(mark, 0) + 1
 
     def _add(
-        self, mark: int, callee: Callee | None, operands: tuple[Any, ...], flags: Any, result: Any
+        self,
+        mark: int,
+        callee: AnyCallee | None,
+        operands: tuple[Any, ...],
+        flags: Any,
+        result: Any,
     ) -> None:
         """Counts a run that made an array, and files the array under the site it comes from."""
         kind = type(result)
@@ -164,15 +176,15 @@ class Log:
         made = (kind, dtype, not shape, is_weak, 0)
         self._count(mark, callee, operands, flags, made, shape)
         if callee is None or not origin_of(result):
-            is_scalar = ARRAYS[kind].is_scalar  # each is made anew: its own site is the nearest
-            remember(result, mark if is_scalar else _born(mark, operands, dtype))
+            is_scalar = ARRAYS[kind].is_scalar  # each is a new one: its own site is the nearest
+            remember(result, mark if is_scalar else _dtype_origin(mark, operands, dtype))
             if callee is not None and not any([type(o) in (Note, tuple) for o in operands]):
                 _remember_owner(result, mark)
 
     def _count(
         self,
         mark: int,
-        callee: Callee | None,
+        callee: AnyCallee | None,
         operands: tuple[Any, ...],
         flags: Any,
         made: tuple[Any, ...] | None,
@@ -193,7 +205,7 @@ class Log:
             self.on_event(count == 1)
 
     def failed(self, error: Exception) -> None:
-        """Counts an error of the auditor's own, which the program must not see."""
+        """Counts an error of the auditor itself, which the program must not see."""
         text = f"{type(error).__name__}: {error}"[:200]
         self.failures[text] = self.failures.get(text, 0) + 1
 
@@ -208,7 +220,7 @@ def _key(operand: Any) -> Any:
     return kind
 
 
-def _born(mark: int, operands: tuple[Any, ...], dtype: Any) -> int:
+def _dtype_origin(mark: int, operands: tuple[Any, ...], dtype: Any) -> int:
     """The site a result's dtype comes from: an operand's that has it already, or this one."""
     for operand in operands:
         if type(operand) is Note:
@@ -216,7 +228,7 @@ def _born(mark: int, operands: tuple[Any, ...], dtype: Any) -> int:
             if origin and held == dtype:
                 return origin
         elif type(operand) is tuple:  # the arrays of concatenate and stack
-            origin = _born(mark, operand, dtype)
+            origin = _dtype_origin(mark, operand, dtype)
             if origin != mark:
                 return origin
     return mark

@@ -11,11 +11,12 @@ from typing import Any
 
 from castwise.auditing.hook import Hook, all_hooks
 from castwise.auditing.observing.arrays import Note, is_array_type, note
-from castwise.auditing.observing.callees import Called, Callee, is_observed
+from castwise.auditing.observing.callees import Callee, PendingCall, is_observed
 from castwise.auditing.observing.frames import spot_of
-from castwise.auditing.observing.log import FILES, SITES, Begun
+from castwise.auditing.observing.log import FILES, SITES, PendingOperation
 from castwise.auditing.observing.scopes import scopes
-from castwise.auditing.rewriting.sites import SITES_A_FILE, Site, first_mark, full_path
+from castwise.auditing.records.places import Site
+from castwise.auditing.rewriting.marks import SITES_PER_FILE, first_mark, full_path
 
 After = Callable[[Any], None]  # is given the result
 
@@ -53,8 +54,8 @@ def enter_modes() -> None:
 
 
 def leave_modes() -> None:
-    """Ends the modes that no scope of this thread wants any more. One that others have been put
-    upon stays, and watches nothing."""
+    """Ends the modes that no scope of this thread wants any more. One that has other modes on top
+    stays, and watches nothing."""
     for framework, entry in list(entered_modes().items()):
         entry[1] -= 1
         if entry[1] <= 0 and entry[0].leave():
@@ -72,7 +73,7 @@ def is_covered(operands: tuple[Any, ...], frameworks: dict[type, Any]) -> bool:
 
 def _watcher(hook: Hook) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], After | None]:
     def watch(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> After | None:
-        """Judges a call that is about to run; gives what is to be told of its result."""
+        """Judges a call that is about to run; returns what to call with its result."""
         name = getattr(function, "__name__", None)
         if not scopes() or type(name) is not str:
             return None
@@ -125,11 +126,11 @@ def _watch_operator(
 def _watch_call(
     callee: Callee, args: tuple[Any, ...], kwargs: dict[str, Any], caller: FrameType, hook: Hook
 ) -> After | None:
-    called = Called(callee, [])
+    called = PendingCall(callee, [])
     for place, arg in enumerate(args):
-        called.take(place, arg)
+        called.add(place, arg)
     for key, arg in kwargs.items():
-        called.take(key, arg)
+        called.add(key, arg)
     mark = _mark(caller, hook, "call", callee.name, 0)
     operands = (*called.arguments, *called.keywords.values())
     if any([type(operand) in (Note, tuple) for operand in operands]):
@@ -142,7 +143,7 @@ def _watch_call(
 def _check(mark: int, callee: Any, operands: tuple[Any, ...], flags: Any, frame: FrameType) -> None:
     for scope in scopes():
         if scope.is_checking:
-            scope.check(Begun(mark, callee, operands, flags), frame)
+            scope.check(PendingOperation(mark, callee, operands, flags), frame)
 
 
 def _log(tell: Callable[[Any], None]) -> None:
@@ -160,7 +161,7 @@ _counts: dict[str, int] = {}
 
 
 def _mark(caller: FrameType, hook: Hook, kind: str, name: str, operands: int) -> int:
-    """The mark of a place in source that was not rewritten: the line of the user's that led to it.
+    """The mark of a place in source that was not rewritten: the user's line that led to it.
     Such marks count down from a file's last one, the rewritten ones up from its first."""
     frame = caller
     while frame.f_back is not None and _is_of(frame, hook):
@@ -171,7 +172,7 @@ def _mark(caller: FrameType, hook: Hook, kind: str, name: str, operands: int) ->
         return known[0]
     path = full_path(frame.f_code.co_filename)
     count = _counts[path] = _counts.get(path, 0) + 1
-    mark = first_mark(path) + SITES_A_FILE - count
+    mark = first_mark(path) + SITES_PER_FILE - count
     FILES[first_mark(path)] = path
     SITES[mark] = Site(*_position(frame), kind, name, (None,) * operands)
     _marks[key] = (mark, frame.f_code)

@@ -11,14 +11,14 @@ import sys
 from typing import Any
 
 from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, is_array_type, note
-from castwise.auditing.observing.callees import called_by
+from castwise.auditing.observing.callees import pending_call
 from castwise.auditing.observing.log import LOG, SITES
 from castwise.auditing.rewriting import rewrite
 
 _frame = sys._getframe
 
 _RUNS_TO_QUIET = 1000  # evaluations about plain numbers after which a site is no longer observed
-_MOST_NOTES = 1 << 16  # of operations that were begun; those that raised never end
+_MOST_NOTES = 1 << 16  # of operations that have begun; those that raised never end
 
 _quiet: set[int] = set()
 _runs: dict[int, int] = {}
@@ -31,18 +31,18 @@ _kept: dict[tuple[int, str, int], Any] = {}
 def left(mark: int, thing: Any) -> Any:
     """Notes the first operand of an operator."""
     if mark not in _quiet:
-        take(mark, thing, id(_frame(1)))
+        note_operand(mark, thing, id(_frame(1)))
     return thing
 
 
 def right(mark: int, thing: Any) -> Any:
     """Notes the second operand of an operator."""
     if mark not in _quiet:
-        take(~mark, thing, id(_frame(1)))
+        note_operand(~mark, thing, id(_frame(1)))
     return thing
 
 
-def take(mark: int, thing: Any, frame: int) -> None:
+def note_operand(mark: int, thing: Any, frame: int) -> None:
     """Notes an operand; the second one's mark is inverted."""
     try:
         if len(NOTES) > _MOST_NOTES:
@@ -126,7 +126,7 @@ def callee(mark: int, function: Any) -> Any:
     if mark in _quiet:
         return function
     try:
-        NOTES[mark, id(_frame(1))] = called_by(function)
+        NOTES[mark, id(_frame(1))] = pending_call(function)
     except RecursionError:  # the program is about to have its own; call nothing here
         pass
     except Exception as error:
@@ -141,7 +141,7 @@ def argument(mark: int, name: int | str, thing: Any) -> Any:
     try:
         called = NOTES.get((mark, id(_frame(1))))
         if called is not None:
-            called.take(name, thing)
+            called.add(name, thing)
     except RecursionError:
         pass
     except Exception as error:

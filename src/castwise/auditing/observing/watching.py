@@ -8,10 +8,10 @@ from types import FrameType
 from typing import Any
 
 from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, is_array_type
-from castwise.auditing.observing.callees import Called, called_by
-from castwise.auditing.observing.log import SITES, Begun
+from castwise.auditing.observing.callees import PendingCall, pending_call
+from castwise.auditing.observing.log import SITES, PendingOperation
 from castwise.auditing.observing.modes import is_covered
-from castwise.auditing.observing.observe import NOTES, operands, peek, take
+from castwise.auditing.observing.observe import NOTES, note_operand, operands, peek
 from castwise.auditing.observing.scopes import is_watched, logs, scopes
 from castwise.auditing.rewriting import rewrite
 
@@ -23,7 +23,7 @@ def left(mark: int, thing: Any) -> Any:
     if not is_watched():
         return thing
     frame = _frame(1)
-    take(mark, thing, id(frame))
+    note_operand(mark, thing, id(frame))
     literals = SITES[mark].literals
     if len(literals) == 1 or literals[1] is not None:
         check_operator(mark, frame)
@@ -35,7 +35,7 @@ def right(mark: int, thing: Any) -> Any:
     if not is_watched():
         return thing
     frame = _frame(1)
-    take(~mark, thing, id(frame))
+    note_operand(~mark, thing, id(frame))
     check_operator(mark, frame)
     return thing
 
@@ -54,7 +54,7 @@ def check_operator(mark: int, frame: FrameType) -> None:
 def _check(mark: int, callee: Any, known: tuple[Any, ...], flags: Any, frame: FrameType) -> None:
     for scope in scopes():
         if scope.is_checking and not is_covered(known, ARRAYS):
-            scope.check(Begun(mark, callee, known, flags), frame)
+            scope.check(PendingOperation(mark, callee, known, flags), frame)
 
 
 def post(mark: int, result: Any, first: Any, second: Any = None) -> Any:
@@ -80,7 +80,7 @@ def callee(mark: int, function: Any) -> Any:
     if not is_watched():
         return function
     frame = _frame(1)
-    called = NOTES[mark, id(frame)] = called_by(function)
+    called = NOTES[mark, id(frame)] = pending_call(function)
     if called is not None and not SITES[mark].arguments:
         _check_call(mark, called, frame)
     return function
@@ -91,14 +91,14 @@ def argument(mark: int, name: int | str, thing: Any) -> Any:
     frame = _frame(1)
     called = NOTES.get((mark, id(frame)))
     if called is not None:
-        called.take(name, thing)
-        called.taken += 1
-        if called.taken == SITES[mark].arguments:
+        called.add(name, thing)
+        called.arguments_seen += 1
+        if called.arguments_seen == SITES[mark].arguments:
             _check_call(mark, called, frame)
     return thing
 
 
-def _check_call(mark: int, called: Called, frame: FrameType) -> None:
+def _check_call(mark: int, called: PendingCall, frame: FrameType) -> None:
     known = (*called.arguments, *called.keywords.values())
     if any([type(operand) in (Note, tuple) for operand in known]):
         _check(mark, called.callee, known, called.flags, frame)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
-from castwise.auditing.judging.operations import Operation
-from castwise.auditing.running.saved import Data
+from castwise.auditing.records.events import SeenArray, SeenNumber
+from castwise.auditing.records.findings import Operation
 from castwise.engine.ask import answer
 from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError
@@ -25,7 +24,8 @@ from castwise.vocab.operands import (
 _MOST_VARIED = 4  # operands whose lowest and highest values are all asked with each other
 
 
-class Answer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DialectAnswer:
     """A decision, or the reason why there is none."""
 
     question: Question
@@ -45,20 +45,20 @@ class Answer(NamedTuple):
         return f"{self.question.op.name} has no kernel for these dtypes"
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """The result, or "refused"."""
         return str(self.result) if self.result else "refused"
 
 
-def answer_to(question: Question) -> Answer:
+def answer_to(question: Question) -> DialectAnswer:
     """The answer, whatever it is.
 
     Raises UsageError where the question makes no sense in its dialect.
     """
     try:
-        return Answer(question, answer(question))
+        return DialectAnswer(question, answer(question))
     except PromotionError as refusal:
-        return Answer(question, None, refusal)
+        return DialectAnswer(question, None, refusal)
 
 
 def questions_in(operation: Operation, dialect: Dialect) -> Iterator[Question]:
@@ -72,14 +72,14 @@ def questions_in(operation: Operation, dialect: Dialect) -> Iterator[Question]:
             varied += 1
         values = known if varied <= _MOST_VARIED else known[:1]
         alike = [_with_value(operand, value) for value in values] or [operand]
-        choices.append([_taken_to(dialect, framework, seen, o) for o in alike])
+        choices.append([_operand_in(dialect, framework, seen, o) for o in alike])
     for operands in itertools.product(*choices):
         yield replace(operation.question, operands=operands, dialect=dialect)
 
 
-def _extremes(seen: Data) -> list[bool | int | float]:
+def _extremes(seen: SeenArray | SeenNumber) -> list[bool | int | float]:
     """The lowest and the highest value an operand had."""
-    known = [value for value in (seen["low"], seen["high"]) if value is not None]
+    known = [value for value in (seen.low, seen.high) if value is not None]
     return known[:1] if len(known) == 2 and known[0] == known[1] else known
 
 
@@ -92,9 +92,11 @@ def _with_value(operand: Operand, value: bool | int | float) -> Operand:
                          is_numpy=operand.is_numpy)  # fmt: skip
 
 
-def _taken_to(dialect: Dialect, framework: str, seen: Data, operand: Operand) -> Operand:
+def _operand_in(
+    dialect: Dialect, framework: str, seen: SeenArray | SeenNumber, operand: Operand
+) -> Operand:
     """An operand of one framework as it is in a dialect of another."""
-    is_own = seen.get("framework") == framework
+    is_own = isinstance(seen, SeenArray) and seen.framework == framework
     if operand.role is Role.NUMPY_SCALAR and is_own and dialect.framework != framework:
         # What indexing and reductions give there is a 0-d array elsewhere.
         return Operand(operand.dtype, Role.ZERO_D, operand.value, ())

@@ -1,4 +1,4 @@
-"""The casts to write so that another dialect gives what the program had; asked before said."""
+"""The casts that make another dialect give what the program had, each confirmed by resolve."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from castwise.auditing.fixing.wording import cast_to
 from castwise.auditing.hook import Hook, find_hook
-from castwise.auditing.judging.wording import cast_to
-from castwise.auditing.porting.answers import Answer, answer_to
+from castwise.auditing.porting.answers import DialectAnswer, answer_to
 from castwise.engine.decision import Decision
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
@@ -31,7 +31,9 @@ class _Casts:
     result: DType | None = None
 
 
-def kept(before: Answer, after: Answer, code: str, is_method: bool) -> Keeping | None:
+def how_to_keep(
+    before: DialectAnswer, after: DialectAnswer, code: str, is_method: bool
+) -> Keeping | None:
     """The least that gives `after` the result of `before`; None where castwise knows nothing."""
     if before.decision is None:
         return None
@@ -40,11 +42,11 @@ def kept(before: Answer, after: Answer, code: str, is_method: bool) -> Keeping |
         return None
     hook = find_hook(after.question.dialect.framework)
     operands = after.question.operands
-    text = _written(casts, [o.kind for o in operands], code, hook, is_method) if hook else None
+    text = _as_source(casts, [o.kind for o in operands], code, hook, is_method) if hook else None
     return Keeping(_in_words(casts, operands), text)
 
 
-def _candidates(decision: Decision, after: Answer) -> Iterator[_Casts]:
+def _candidates(decision: Decision, after: DialectAnswer) -> Iterator[_Casts]:
     """Casts to try, those that change least first."""
     question = after.question
     first = 1 if question.is_assignment or question.op.is_condition_first else 0
@@ -61,7 +63,7 @@ def _candidates(decision: Decision, after: Answer) -> Iterator[_Casts]:
         yield _Casts({}, decision.result)
 
 
-def _helps(casts: _Casts, before: Answer, after: Answer) -> bool:
+def _helps(casts: _Casts, before: DialectAnswer, after: DialectAnswer) -> bool:
     """Whether the dialect then gives the same dtype, and computes in one no poorer."""
     question, wanted = after.question, before.decision
     assert wanted is not None  # a candidate was made of it
@@ -115,7 +117,7 @@ def _in_words(casts: _Casts, operands: tuple[Operand, ...]) -> str:
     return " and ".join(parts)
 
 
-def _written(
+def _as_source(
     casts: _Casts, numbers: list[str], code: str, hook: Hook, is_method: bool
 ) -> str | None:
     """The casts as the framework's source spells them: the whole expression of an operator, of a

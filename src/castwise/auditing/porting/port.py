@@ -7,19 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from castwise.auditing.hook import find_hook
-from castwise.auditing.judging.findings import Place, place_of
-from castwise.auditing.judging.operations import (
-    Harmless,
-    NotUnderstood,
-    Operation,
-    framework_of,
-    understand,
-)
-from castwise.auditing.porting.answers import Answer, answer_to, questions_in
-from castwise.auditing.porting.keeping import Keeping, kept
+from castwise.auditing.judging.operations import Harmless, NotUnderstood, framework_of, understand
+from castwise.auditing.porting.answers import DialectAnswer, answer_to, questions_in
+from castwise.auditing.porting.keeping import Keeping, how_to_keep
 from castwise.auditing.porting.reasons import default_reason, reason_of
+from castwise.auditing.records.events import Event, Seen, arrays_in
+from castwise.auditing.records.findings import Operation
+from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import text_at
-from castwise.auditing.running.saved import Data, arrays_in
 from castwise.engine.decision import cast_between
 from castwise.errors import UsageError
 from castwise.rules.catalog import dialect_named
@@ -33,13 +28,13 @@ OTHER_DTYPE, OTHER_VALUES = "other dtype", "other values"
 KINDS = (REFUSED, OTHER_DTYPE, OTHER_VALUES, ACCEPTED)  # worst first
 
 
-@dataclass(frozen=True)
-class Change:
-    """An operation of the program that the other dialect does not answer alike."""
+@dataclass(frozen=True, slots=True)
+class PortChange:
+    """An operation of the program that the other dialect answers differently."""
 
     kind: str  # of KINDS
     reason: str
-    place: Place
+    place: SourcePlace
     code: str
     asked: str  # the operation in castwise's notation
     before: str  # a dtype, or "refused"
@@ -49,76 +44,75 @@ class Change:
     count: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Port:
     """What changes when a program goes from one dialect to another."""
 
     source: Dialect
     target: Dialect
-    changes: tuple[Change, ...]  # worst first
+    changes: tuple[PortChange, ...]  # worst first
     same: int  # operations that stay as they are
     others: Counter[str]  # operations of other frameworks, which were not asked about
     not_understood: Counter[str]
     unexpected: Counter[str]  # the framework itself answered otherwise than its dialect
 
     @property
-    def groups(self) -> dict[str, list[Change]]:
+    def groups(self) -> dict[str, list[PortChange]]:
         """The changes by reason."""
-        found: dict[str, list[Change]] = {}
+        found: dict[str, list[PortChange]] = {}
         for change in self.changes:
             found.setdefault(change.reason, []).append(change)
         return found
 
 
-def port_of(seen: Data, target: str | Dialect, source: str | Dialect | None = None) -> Port:
+def port_of(seen: Seen, target: str | Dialect, source: str | Dialect | None = None) -> Port:
     """What a program that was seen would get in the dialect `target`. `source` is the dialect it
     is written for: by default the one that ran most of its operations.
 
     Raises UsageError for an unknown dialect.
     """
     old = to_dialect(source if source is not None else _spoken_most(seen))
-    judge = _Judge(old, to_dialect(target), seen)
-    for event in (*seen["events"], *seen.get("attempts", ())):
-        judge.take(event)
-    changes = sorted(judge.changes.values(), key=lambda c: (KINDS.index(c.kind), c.place))
-    return Port(old, judge.target, tuple(changes), judge.same, judge.others, judge.unclear,
-                judge.unexpected)  # fmt: skip
+    sorter = _Sorter(old, to_dialect(target), seen)
+    for event in (*seen.events, *seen.attempts):
+        sorter.judge(event)
+    changes = sorted(sorter.changes.values(), key=lambda c: (KINDS.index(c.kind), c.place))
+    return Port(old, sorter.target, tuple(changes), sorter.same, sorter.others, sorter.unclear,
+                sorter.unexpected)  # fmt: skip
 
 
-def _spoken_most(seen: Data) -> str:
+def _spoken_most(seen: Seen) -> str:
     counts: Counter[str] = Counter()
-    for event in seen["events"]:
-        counts[framework_of(event)] += event["count"]
-    spoken = [
-        seen["dialects"][name] for name, _ in counts.most_common() if name in seen["dialects"]
-    ]
+    for event in seen.events:
+        counts[framework_of(event)] += event.count
+    dialects = seen.facts.dialects
+    spoken = [dialects[name] for name, _ in counts.most_common() if name in dialects]
     if not spoken:
         raise UsageError("no operation on arrays was seen: say --from, or run more of the program.")
-    return str(spoken[0])
+    return spoken[0]
 
 
-class _Judge:
+class _Sorter:
     """Sorts events into those that stay and those that change."""
 
-    def __init__(self, source: Dialect, target: Dialect, seen: Data) -> None:
+    def __init__(self, source: Dialect, target: Dialect, seen: Seen) -> None:
         self.source, self.target, self._seen = source, target, seen
-        self._dialects = seen["dialects"] | {source.framework: source.name}
-        running = seen["dialects"].get(source.framework)
-        self._runs_source = bool(running) and dialect_named(running) is source
-        self.changes: dict[object, Change] = {}
+        self._dialects = seen.facts.dialects | {source.framework: source.name}
+        running = seen.facts.dialects.get(source.framework)
+        self._runs_source = running is not None and dialect_named(running) is source
+        self.changes: dict[object, PortChange] = {}
         self.same = 0
         self.others: Counter[str] = Counter()
         self.unclear: Counter[str] = Counter()
         self.unexpected: Counter[str] = Counter()
 
-    def take(self, event: Data) -> None:
+    def judge(self, event: Event) -> None:
         """Judges an event."""
-        count, framework = event["count"], framework_of(event)
+        count, framework = event.count, framework_of(event)
         if framework != self.source.framework:
             self.others[framework] += count
             return
         try:
-            operation = understand(event, self._site(event), self._dialects)
+            operation = understand(event, self._seen.site(event).site, self._dialects)
             pair = self._changed(replace_dialect(operation, self.source))
         except Harmless:
             self._made(event)
@@ -126,18 +120,14 @@ class _Judge:
         except (NotUnderstood, UsageError) as reason:
             self.unclear[str(reason)] += count
             return
-        if self._runs_source and event["result"] and not operation.is_expected:
+        if self._runs_source and event.result and not operation.is_expected:
             self.unexpected[str(operation.question)] += count
         elif pair is None:
             self.same += count
         else:
             self._add(event, *pair)
 
-    def _site(self, event: Data) -> Data:
-        site: Data = self._seen["sites"][str(event["mark"])]
-        return site
-
-    def _changed(self, operation: Operation) -> tuple[str, Answer, Answer] | None:
+    def _changed(self, operation: Operation) -> tuple[str, DialectAnswer, DialectAnswer] | None:
         """How an operation changes, at its worst over the values its scalars had."""
         found = [
             (kind, before, after)
@@ -146,42 +136,42 @@ class _Judge:
         ]
         return min(found, key=lambda f: KINDS.index(f[0]), default=None)
 
-    def _add(self, event: Data, kind: str, before: Answer, after: Answer) -> None:
-        place = place_of(self._site(event))
+    def _add(self, event: Event, kind: str, before: DialectAnswer, after: DialectAnswer) -> None:
+        place = self._seen.site(event).place
         code = text_at(place)
-        is_method = event.get("callee", {}).get("method", False)
+        is_method = event.call is not None and event.call.is_method
         signature = tuple(o.dtype or o.kind for o in before.question.operands)
         self._put(
             signature,
-            Change(
+            PortChange(
                 kind, reason_of(before, after), place, code, str(before.question),
-                before.told, after.told, _hazards(before, after),
-                kept(before, after, code, is_method), event["count"],
+                before.text, after.text, _hazards(before, after),
+                how_to_keep(before, after, code, is_method), event.count,
             ),
         )  # fmt: skip
 
-    def _made(self, event: Data) -> None:
+    def _made(self, event: Event) -> None:
         """An array of a default dtype may be made of another one elsewhere."""
         before = _default_made(event, self.source)
         after = before and dtype(self.target.python.get(before.kind, before.name))
         if before is None or after is None or before is after:
-            self.same += event["count"]
+            self.same += event.count
             return
-        place, name = place_of(self._site(event)), event["callee"]["name"]
+        place, name = self._seen.site(event).place, event.call.name if event.call else ""
         cast = cast_between(before, after)
         hook = find_hook(self.target.framework)
         spelled = f"{hook.alias}.{before}" if hook else before.name
         is_had = before not in self.target.mapping(self.target.truncates)
         self._put(
             (before,),
-            Change(
+            PortChange(
                 OTHER_DTYPE, default_reason(self.source, before, self.target, after), place,
                 text_at(place), name, str(before), str(after), cast.hazards if cast else (),
-                Keeping(f"say dtype={spelled}") if is_had else None, event["count"],
+                Keeping(f"say dtype={spelled}") if is_had else None, event.count,
             ),
         )  # fmt: skip
 
-    def _put(self, signature: tuple[object, ...], change: Change) -> None:
+    def _put(self, signature: tuple[object, ...], change: PortChange) -> None:
         key = (change.place, change.reason, change.after, signature)
         old = self.changes.get(key)
         self.changes[key] = replace(old, count=old.count + change.count) if old else change
@@ -194,13 +184,13 @@ def replace_dialect(operation: Operation, dialect: Dialect) -> Operation:
 
 def _answers(
     operation: Operation, source: Dialect, target: Dialect
-) -> Iterator[tuple[Answer, Answer]]:
+) -> Iterator[tuple[DialectAnswer, DialectAnswer]]:
     asked = zip(questions_in(operation, source), questions_in(operation, target), strict=True)
     for before, after in asked:
         yield answer_to(before), answer_to(after)
 
 
-def _kind(before: Answer, after: Answer) -> str | None:
+def _kind(before: DialectAnswer, after: DialectAnswer) -> str | None:
     """How an answer changes; None where it does not."""
     if before.result is None:
         return None if after.result is None else ACCEPTED
@@ -211,7 +201,7 @@ def _kind(before: Answer, after: Answer) -> str | None:
     return OTHER_VALUES if _computes_otherwise(before, after) else None
 
 
-def _computes_otherwise(before: Answer, after: Answer) -> bool:
+def _computes_otherwise(before: DialectAnswer, after: DialectAnswer) -> bool:
     """Whether a result of the same dtype comes of operands that were cut differently."""
     a, b = before.decision, after.decision
     if a is None or b is None or a.compute is b.compute:
@@ -222,7 +212,7 @@ def _computes_otherwise(before: Answer, after: Answer) -> bool:
     return any(_held(a.compute, n) != _held(b.compute, n) for n in numbers)
 
 
-def _hazards(before: Answer, after: Answer) -> tuple[str, ...]:
+def _hazards(before: DialectAnswer, after: DialectAnswer) -> tuple[str, ...]:
     """What the other dtype may cost, and whether a scalar wraps that did not before."""
     if before.result is None or after.result is None:
         return ()
@@ -243,14 +233,14 @@ def _held(compute: DType, value: object) -> object:
         return None
 
 
-def _default_made(event: Data, source: Dialect) -> DType | None:
+def _default_made(event: Event, source: Dialect) -> DType | None:
     """The default dtype of an array that was made without one, and of no other array or file."""
     hook = find_hook(source.framework)
-    callee, result = event.get("callee"), event["result"]
-    if hook is None or not callee or not result or not result["dtype"] or event["dtype_given"]:
+    call, result = event.call, event.result
+    if hook is None or not call or not result or not result.dtype or call.gives_dtype:
         return None
-    is_default = callee["name"] in hook.makes.split() and callee["name"] not in hook.files.split()
-    if not is_default or arrays_in(event["operands"]):
+    is_default = call.name in hook.makes.split() and call.name not in hook.files.split()
+    if not is_default or arrays_in(event.operands):
         return None
-    made = dtype(result["dtype"])
+    made = dtype(result.dtype)
     return made if source.python.get(made.kind) == made.name else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castwise.auditing.porting.answers import Answer
+from castwise.auditing.porting.answers import DialectAnswer
 from castwise.engine.decision import Question
 from castwise.engine.mixes import deed, in_told_order, situation
 from castwise.errors import ScalarRangeError
@@ -13,14 +13,14 @@ from castwise.vocab.operands import Operand
 _PLAIN = ("arithmetic", "bits", "comparison", "extrema")  # families whose ops mix alike
 
 
-def reason_of(before: Answer, after: Answer) -> str:
+def reason_of(before: DialectAnswer, after: DialectAnswer) -> str:
     """Why two answers differ."""
     if before.result is not after.result:
-        return f"{_situation(before.question)}: {_deed(before)}, {_deed(after)}"
+        return f"{_mix(before.question)}: {_behaviour(before)}, {_behaviour(after)}"
     assert before.decision is not None  # both have results
     assert after.decision is not None
     return (
-        f"{_situation(before.question)}: {_who(before)} computes in {before.decision.compute}, "
+        f"{_mix(before.question)}: {_who(before)} computes in {before.decision.compute}, "
         f"{_who(after)} in {after.decision.compute}"
     )
 
@@ -30,36 +30,36 @@ def default_reason(source: Dialect, before: DType, target: Dialect, after: DType
     return f"arrays made without a dtype: {source.name} makes {before}, {target.name} {after}"
 
 
-def _who(answer: Answer) -> str:
+def _who(answer: DialectAnswer) -> str:
     return answer.question.dialect.name
 
 
-def _refusal(answer: Answer) -> str:
+def _refusal(answer: DialectAnswer) -> str:
     if isinstance(answer.refusal, ScalarRangeError):
         return f"{_who(answer)} refuses the number, which the dtype does not hold"
     return f"{_who(answer)} refuses, since {answer.why}"
 
 
-def _deed(answer: Answer) -> str:
-    """What a dialect does, with the dtype where the words want one."""
+def _behaviour(answer: DialectAnswer) -> str:
+    """What a dialect does, with the dtype where the words need one."""
     question, result = answer.question, answer.result
     if result is None:
         return _refusal(answer)
-    written = question.operands[0].dtype if question.is_assignment else None
+    target = question.operands[0].dtype if question.is_assignment else None
     if result.kind == "bool" and question.op.result == "bool":
         return f"{_who(answer)} answers"
-    said = deed(in_told_order(_taking_part(question)), result, written)
-    wants = said == "makes" or said.endswith("to")
-    return f"{_who(answer)} {said}{f' {result}' if wants else f' ({result})'}"
+    said = deed(in_told_order(_taking_part(question)), result, target)
+    needs_dtype = said == "makes" or said.endswith("to")
+    return f"{_who(answer)} {said}{f' {result}' if needs_dtype else f' ({result})'}"
 
 
-def _situation(question: Question) -> str:
+def _mix(question: Question) -> str:
     operands = _taking_part(question)
-    told = situation(operands if question.is_assignment else in_told_order(operands))
+    mix = situation(operands if question.is_assignment else in_told_order(operands))
     if question.is_assignment:
-        return f"{told}, {'in place' if question.inplace else 'in an augmented assignment'}"
+        return f"{mix}, {'in place' if question.inplace else 'in an augmented assignment'}"
     is_plain = question.op.family in _PLAIN and not question.op.integers_become_float
-    return told if is_plain else f"{told}, {question.op.name}"
+    return mix if is_plain else f"{mix}, {question.op.name}"
 
 
 def _taking_part(question: Question) -> list[Operand]:

@@ -37,10 +37,10 @@ class CompiledFunctions:
 
     def _compiler(self, node: ast.expr) -> str | None:
         """The compiler an expression names, by what the module's imports bind."""
-        written = dotted(node)
-        if not written:
+        name_in_source = dotted(node)
+        if not name_in_source:
             return None
-        first, dot, rest = written.partition(".")
+        first, dot, rest = name_in_source.partition(".")
         name = f"{self._imported.get(first, first)}{dot}{rest}"
         is_one = name in self._compilers or f"{name.partition('.')[0]}.*" in self._compilers
         return name if is_one else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from castwise.auditing.rewriting.sites import Literal
+from castwise.auditing.records.places import Literal
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -85,7 +85,7 @@ def suspends(node: ast.expr) -> bool:
 
 
 def unchanged_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
-    """The parameters no statement of a function binds anew, nor of one within it."""
+    """The parameters no statement of a function binds again, nor of one within it."""
     parameters = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
     bound: set[str] = set()
     for statement in function.body:
@@ -95,7 +95,7 @@ def unchanged_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> fr
 
 
 def _bound_by(node: ast.AST) -> set[str]:
-    """The names a piece of syntax binds, those of its parts aside."""
+    """The names a piece of syntax binds, without those of its parts."""
     if isinstance(node, ast.Name):
         return set() if isinstance(node.ctx, ast.Load) else {node.id}
     if isinstance(node, (ast.Nonlocal, ast.Global)):

@@ -14,6 +14,7 @@ import copy
 from collections.abc import Collection
 from typing import NamedTuple, TypeVar
 
+from castwise.auditing.records.places import Literal, Site, Unobserved
 from castwise.auditing.rewriting.compiled import CompiledFunctions
 from castwise.auditing.rewriting.expressions import (
     dotted,
@@ -28,7 +29,7 @@ from castwise.auditing.rewriting.expressions import (
     suspends,
     unchanged_parameters,
 )
-from castwise.auditing.rewriting.sites import Literal, Site, Unobserved, first_mark
+from castwise.auditing.rewriting.marks import first_mark
 
 # Names no Python source can contain; they are looked up among the builtins.
 LEFT, RIGHT, POST = "_@cw_left", "_@cw_right", "_@cw_post"
@@ -122,7 +123,7 @@ class _Rewriter(ast.NodeTransformer):
         self._first = first_mark(path)
         self._compiled = compiled
         self._repeats = False  # whether this code may run more than once
-        self._unchanged: frozenset[str] = frozenset()  # parameters that nothing binds anew
+        self._unchanged: frozenset[str] = frozenset()  # parameters that nothing binds again
 
     # ---- scopes
 
@@ -263,7 +264,7 @@ class _Rewriter(ast.NodeTransformer):
         self, given: ast.expr, observer: str, mark: int, is_steady: bool = True
     ) -> tuple[ast.expr, ast.expr]:
         """An operand as it is evaluated, and how it is known afterwards: a number, or a name that
-        nothing binds anew meanwhile, is read again, anything else is noted on its way in."""
+        nothing binds in between, is read again, anything else is noted on its way in."""
         if self._reads_again(given, is_steady) and not self._checks:
             return given, copy.copy(given)
         number = literal(given)
@@ -272,7 +273,7 @@ class _Rewriter(ast.NodeTransformer):
         return _call(given, observer, mark, self.visit(given)), ast.Constant(...)
 
     def _reads_again(self, node: ast.expr, is_steady: bool) -> bool:
-        """Whether an expression is a name that means the same before and after what stands beside
+        """Whether an expression is a name that means the same before and after what is next to
         it: nothing there runs code, or the name is a parameter that nothing binds."""
         return isinstance(node, ast.Name) and (is_steady or node.id in self._unchanged)
 
@@ -321,8 +322,8 @@ class _Rewriter(ast.NodeTransformer):
         if not (index and self._reads_again(target.value, is_steady and is_plain(index))):
             target.value = keep("object", self.visit(target.value))
         if isinstance(target, ast.Subscript) and not (is_steady and is_fixed(target.slice)):
-            taken = ast.Subscript(_name(INDEX), self.visit(target.slice), ast.Load())
-            target.slice = keep("index", _at(target, taken))
+            index_object = ast.Subscript(_name(INDEX), self.visit(target.slice), ast.Load())
+            target.slice = keep("index", _at(target, index_object))
         before = copy.copy(target)
         before.ctx = ast.Load()
         keep("value", _call(target, LEFT, mark, before))
@@ -342,10 +343,10 @@ class _Rewriter(ast.NodeTransformer):
     # ---- calls
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        written = dotted(node.func)
-        if written in _UNTOUCHED or written in _PLAIN:
+        callee = dotted(node.func)
+        if callee in _UNTOUCHED or callee in _PLAIN:
             return self.generic_visit(node)
-        mark = self._mark(node, "call", written or "a call", (), observed_arguments(node))
+        mark = self._mark(node, "call", callee or "a call", (), observed_arguments(node))
         node.func = _call(node.func, CALLEE, mark, self.visit(node.func))
         node.args = [self._argument(mark, place, a) for place, a in enumerate(node.args)]
         for keyword in node.keywords:

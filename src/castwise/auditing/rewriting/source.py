@@ -7,10 +7,10 @@ import linecache
 import textwrap
 import tokenize
 
-from castwise.auditing.judging.findings import Place
+from castwise.auditing.records.places import SourcePlace
 
 
-def text_at(place: Place) -> str:
+def text_at(place: SourcePlace) -> str:
     """The source a place covers, its lines joined; empty where the file cannot be read."""
     lines = _bytes_at(place)
     if not any(lines):
@@ -34,19 +34,19 @@ def _without_comments(text: str) -> list[str]:
     return lines
 
 
-def lines_at(place: Place) -> list[str]:
+def lines_at(place: SourcePlace) -> list[str]:
     """The whole lines a place touches, without the indentation they share."""
     return _as_lines(b"".join(_bytes_at(place)))
 
 
-def fixed_lines(place: Place, text: str) -> list[str]:
+def fixed_lines(place: SourcePlace, text: str) -> list[str]:
     """Those lines with another text at the place."""
     lines = _bytes_at(place)
     before, after = lines[0][: place.column - 1], lines[-1][place.end_column - 1 :]
     return _as_lines(before + text.encode() + after)
 
 
-def columns_of(place: Place) -> tuple[int, int]:
+def columns_of(place: SourcePlace) -> tuple[int, int]:
     """Where a place begins and ends in its lines, from 1, in characters as editors count them."""
     first, last = _bytes_at(place)[0], _bytes_at(place)[-1]
     return _characters(first, place.column), _characters(last, place.end_column)
@@ -60,7 +60,7 @@ def _as_lines(source: bytes) -> list[str]:
     return textwrap.dedent(source.decode("utf-8", "replace")).rstrip().splitlines()
 
 
-def _bytes_at(place: Place) -> list[bytes]:
+def _bytes_at(place: SourcePlace) -> list[bytes]:
     """The lines as bytes, which is what a place's columns count."""
     numbers = range(place.line, place.end_line + 1)
     return [linecache.getline(place.file, n).encode("utf-8", "replace") for n in numbers]

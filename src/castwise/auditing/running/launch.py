@@ -1,8 +1,7 @@
-"""Starts a program under audit in a process of its own, and collects what it saw."""
+"""Starts a program under audit in its own process, and collects what it saw."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -12,39 +11,16 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO
 
+from castwise.auditing.records.runs import Options, Run
 from castwise.auditing.running import saved
-from castwise.auditing.running.outcome import Outcome, load_outcome
-from castwise.auditing.running.starting import environment
+from castwise.auditing.running.outcome import load_outcome
+from castwise.auditing.running.starting import environment, write_options
 from castwise.errors import UsageError
 
 _GLANCE = 0.2  # seconds between two looks at the program
-
-
-class Options(NamedTuple):
-    """How a program is audited."""
-
-    include: tuple[str, ...] = ()  # packages beyond the user's own modules
-    is_deep: bool = False  # what runs inside libraries too
-    edits: dict[str, list[tuple[int, int, int, int, str]]] | None = None  # changes in memory
-    keeps_outcome: bool = False  # what it prints and leaves is kept, to be compared
-    is_shown: bool = True  # what it prints is passed on
-    checks: bool = False  # operations can be judged before they run
-    notes_attempts: bool = False  # what the framework itself is about to refuse is noted
-    enforce: dict[str, Any] | None = None  # the arguments of cw.enforce, for the whole program
-
-
 _AS_IT_IS = Options()
-
-
-class Run(NamedTuple):
-    """How a program ended, and what was seen of it."""
-
-    status: int
-    seen: saved.Data
-    seconds: float
-    outcome: Outcome | None = None
 
 
 def run_audited(
@@ -61,8 +37,7 @@ def run_audited(
     _check(program)
     with tempfile.TemporaryDirectory(prefix="castwise-") as place:
         directory = Path(place)
-        given = {**options._asdict(), "script": os.path.abspath(program[0])}
-        (directory / "options").write_text(json.dumps(given), encoding="utf-8")
+        write_options(options, os.path.abspath(program[0]), directory)
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
         command = [sys.executable, *flags, *program]
         began = time.monotonic()

@@ -21,11 +21,13 @@ from typing import Any, TypeAlias
 
 from castwise import __version__
 from castwise.auditing.hook import all_hooks, compilers
-from castwise.auditing.observing import arrivals, scopes
+from castwise.auditing.observing import arrivals, switching
 from castwise.auditing.observing.callees import observed_file
 from castwise.auditing.observing.log import FILES, LOG, SITES, UNOBSERVED
+from castwise.auditing.records.places import Site, Unobserved
+from castwise.auditing.rewriting.marks import first_mark, full_path
 from castwise.auditing.rewriting.rewrite import rewrite
-from castwise.auditing.rewriting.sites import Site, Unobserved, first_mark, full_path
+from castwise.auditing.rewriting.trying import edited
 
 _Sites: TypeAlias = "dict[int, tuple[Any, ...]]"
 _Unobserved: TypeAlias = "list[tuple[Any, ...]]"
@@ -51,7 +53,7 @@ def rewritten(
     """
     checks = _checks if checks is None else checks
     full = full_path(path)
-    source = _edited(source, EDITS.get(full, ()))
+    source = edited(source, full)
     kept = _cache_file(source, path, is_main, checks)
     entry = _read_cache(kept)
     if entry is None:
@@ -60,11 +62,6 @@ def rewritten(
         entry = (code, _plain(new.sites), [tuple(found) for found in new.unobserved])
         _write_cache(kept, entry)
     return entry
-
-
-def source_of(path: str) -> bytes:
-    """The source of an audited file, with the changes that are tried."""
-    return _edited(Path(path).read_bytes(), EDITS.get(os.path.abspath(path), ()))
 
 
 def register(path: str, sites: _Sites, unobserved: _Unobserved) -> None:
@@ -86,18 +83,6 @@ def register_sites(path: str, sites: _Sites) -> None:
 CHECKED: set[str] = set()  # files whose operations can be judged before they run
 _checks = False
 
-# path -> changes to try in memory: first line and column, last ones, new text; all from 1
-EDITS: dict[str, list[tuple[int, int, int, int, str]]] = {}
-
-
-def _edited(source: bytes, edits: Sequence[tuple[int, int, int, int, str]]) -> bytes:
-    """A source with some pieces replaced, the last first so that places stay true."""
-    lines = source.splitlines(keepends=True)
-    for line, column, end_line, end_column, text in sorted(edits, reverse=True):
-        tail = lines[end_line - 1][end_column - 1 :]
-        lines[line - 1 : end_line] = [lines[line - 1][: column - 1] + text.encode() + tail]
-    return b"".join(lines)
-
 
 def _plain(sites: dict[int, Site]) -> dict[int, tuple[Any, ...]]:
     return {mark: tuple(site) for mark, site in sites.items()}
@@ -117,7 +102,7 @@ def _cache_file(source: bytes, path: str, is_main: bool, checks: bool) -> Path:
 def _rewriter_digest() -> bytes:
     """So that work on the rewriter itself, or a compiler it learns of, is never hidden by what it
     wrote before."""
-    names = ("rewrite.py", "expressions.py", "compiled.py", "sites.py")
+    names = ("rewrite.py", "expressions.py", "compiled.py", "marks.py", "../records/places.py")
     rewriting = Path(__file__).parents[1] / "rewriting"
     texts = [(rewriting / name).read_bytes() for name in names]
     return hashlib.sha256(b"".join([*texts, *sorted(c.encode() for c in compilers())])).digest()
@@ -136,14 +121,14 @@ _DIGEST = 32  # bytes
 
 
 def _write_cache(kept: Path, entry: _Entry) -> None:
-    """Writes beside and renames, so that two processes never see half a file."""
+    """Writes to another file and renames it, so that two processes never see half a file."""
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(dir=kept.parent)
+        handle, unfinished = tempfile.mkstemp(dir=kept.parent)
         with os.fdopen(handle, "wb") as file:
             body = marshal.dumps(entry)
             file.write(hashlib.sha256(body).digest() + body)
-        os.replace(beside, kept)
+        os.replace(unfinished, kept)
 
 
 class Finder(importlib.abc.MetaPathFinder):
@@ -212,12 +197,12 @@ def start(
     checks: bool = False,
     only_included: bool = False,
 ) -> Finder:
-    """Audits every module of the user's that is imported from now on, or only those of the
+    """Audits every module of the user that is imported from now on, or only those of the
     packages to include; where it is deep, also what runs inside the libraries of frameworks that
     can show it. With `checks` operations can be judged before they run."""
     global _checks
     _checks = checks
-    scopes.record()
+    switching.record()
     LOG.is_deep = is_deep
     for hook in all_hooks():
         for module, action in hook.when_imported.items():

@@ -17,15 +17,15 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 from castwise.auditing.observing.log import UNOBSERVED
+from castwise.auditing.records.places import Unobserved
 from castwise.auditing.rewriting.rewrite import BEGIN
-from castwise.auditing.rewriting.sites import Unobserved
 from castwise.auditing.running import loading
 
 _HEADER = importlib.util.MAGIC_NUMBER + bytes(12)  # a .pyc that is not checked against its source
 
 
 def observe_main(directory: Path, asked_for: str | None) -> None:
-    """Sees to it that the script Python is about to run is observed: the one that was asked for,
+    """Makes sure that the script Python is about to run is observed: the one that was asked for,
     or one of the user's own."""
     given = sys.argv[0] if sys.argv else ""
     if os.path.dirname(given) == str(directory):
@@ -66,9 +66,9 @@ def _run_compiled(directory: Path, path: str) -> None:
 
 def _stand_in_for_the_script(compiled: Path) -> None:
     """Gives the process of a compiled script the script's name in all that the program can ask."""
-    beside = compiled.with_suffix(".bin")
-    path, argv, orig_argv, sites, unobserved = marshal.loads(beside.read_bytes())
-    beside.unlink()
+    details = compiled.with_suffix(".bin")
+    path, argv, orig_argv, sites, unobserved = marshal.loads(details.read_bytes())
+    details.unlink()
     loading.register(path, sites, unobserved)
     sys.argv[:], sys.orig_argv[:] = argv, orig_argv
 
@@ -85,7 +85,7 @@ def _stand_in_for_the_script(compiled: Path) -> None:
     setattr(builtins, BEGIN, begin)
 
 
-def make_way(names: Collection[str]) -> None:
+def forget_shadowed_modules(names: Collection[str]) -> None:
     """Forgets, of the standard library's modules castwise has imported, those that the program
     has its own of: they stand first on its path."""
     if sys.flags.isolated or getattr(sys.flags, "safe_path", False):

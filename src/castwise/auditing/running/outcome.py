@@ -9,26 +9,13 @@ import types
 from array import array
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from castwise.auditing.observing.arrays import ARRAYS, is_array_type
+from castwise.auditing.records.runs import Outcome, ValueChange
 
 _MOST_VALUES = 100_000  # of one array; a larger one is sampled evenly
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
-
-
-class Outcome(NamedTuple):
-    """The arrays a program leaves in its main module, by name, and the numbers it printed."""
-
-    arrays: dict[str, list[float]]
-    printed: list[float]
-
-
-class Change(NamedTuple):
-    """How far a value moved between two runs, relative to the largest beside it."""
-
-    size: float
-    where: str
 
 
 def save_arrays(main_module: types.ModuleType, directory: Path) -> None:
@@ -55,16 +42,16 @@ def load_outcome(directory: Path, printed: str) -> Outcome:
     return Outcome(arrays, [float(number) for number in _NUMBER.findall(printed)])
 
 
-def largest_change(before: Outcome, after: Outcome) -> Change | None:
+def largest_change(before: Outcome, after: Outcome) -> ValueChange | None:
     """The largest relative change of any array or printed number; None where nothing is left to
     compare."""
     changes = [
-        Change(_change(values, after.arrays[name]), name)
+        ValueChange(_change(values, after.arrays[name]), name)
         for name, values in before.arrays.items()
         if name in after.arrays and values
     ]
     if before.printed:
-        changes.append(Change(_change(before.printed, after.printed), "what it prints"))
+        changes.append(ValueChange(_change(before.printed, after.printed), "what it prints"))
     return max(changes, default=None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,9 +10,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from castwise.auditing.records.as_json import options_from_json, options_to_json
+from castwise.auditing.records.runs import Options
+
 DIRECTORY = "CASTWISE_AUDIT"  # the variable that says where the processes report
 _EMPTY = "CASTWISE_EMPTY_PATH"  # there where PYTHONPATH is, and empty: not the same as none
-_STARTUP = str(Path(__file__).with_name("startup"))
+_OPTIONS = "options"  # the file that says how they are audited
+_STARTUP = str(Path(__file__).parents[1] / "joining" / "startup")
+
+
+def write_options(options: Options, script: str, directory: Path) -> None:
+    """Tells the processes of a program how they are audited."""
+    text = json.dumps(options_to_json(options, script))
+    (directory / _OPTIONS).write_text(text, encoding="utf-8")
+
+
+def read_options(directory: Path) -> tuple[Options, str]:
+    """What write_options wrote: the options, and the script that is run."""
+    return options_from_json(json.loads((directory / _OPTIONS).read_text(encoding="utf-8")))
 
 
 def environment(directory: str, own_path: str | None) -> dict[str, str]:
@@ -21,16 +37,16 @@ def environment(directory: str, own_path: str | None) -> dict[str, str]:
     return {DIRECTORY: directory, "PYTHONPATH": paths, **empty}
 
 
-def hand_on(directory: str) -> None:
+def pass_audit_on(directory: str) -> None:
     """Brings in every process that is started from here on."""
     # Not by os.environ, which the program can see: processes get the environment of their parent.
     os.unsetenv(_EMPTY)
     for name, value in environment(directory, os.environ.get("PYTHONPATH")).items():
         os.putenv(name, value)
-    _hand_on_explicitly(directory)
+    _pass_audit_on_explicitly(directory)
 
 
-def _hand_on_explicitly(directory: str) -> None:
+def _pass_audit_on_explicitly(directory: str) -> None:
     """A process whose parent names its environment, as with `env=`, gets the variables too."""
     starter: Any = sys.modules.get("_posixsubprocess")
     if starter is None:

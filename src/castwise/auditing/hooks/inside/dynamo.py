@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any
 
 from castwise.auditing.observing.observe import OBSERVERS
-from castwise.auditing.rewriting.originals import original_code
+from castwise.auditing.observing.originals import original_code
 
 _COMPILER = "torch.compile"
 

@@ -6,7 +6,7 @@ import functools
 import sys
 from typing import Any
 
-from castwise.auditing.rewriting.originals import restore
+from castwise.auditing.observing.originals import restore
 
 _COMPILER = "numba"
 

@@ -12,8 +12,9 @@ from typing import Any
 
 from castwise.auditing.hooks.inside.dynamo import leave_to_python
 from castwise.auditing.observing.arrays import NUMBERS
+from castwise.auditing.observing.callees import InsideCallee
 from castwise.auditing.observing.frames import mark_of, spot_of, users_frame
-from castwise.auditing.observing.inside import PLAIN, Inside, log_inside
+from castwise.auditing.observing.inside import PLAIN, log_inside
 from castwise.auditing.observing.log import LOG
 
 _CAST = "_to_copy"
@@ -106,7 +107,7 @@ def _watcher_class() -> Any:
 
 
 class _DispatchLog:
-    """Counts the ops that casts can be in, each at a line of the user's."""
+    """Counts the ops that casts can be in, each at a line of the user's source."""
 
     def __init__(self, torch: Any) -> None:
         from torch.autograd.graph import _engine_run_backward
@@ -170,7 +171,7 @@ class _DispatchLog:
             return  # nothing of the user's is running
         if mark:
             log_inside(
-                mark, Inside(_module(func), name, of, autocast, spot), args, keywords, result
+                mark, InsideCallee(_module(func), name, of, autocast, spot), args, keywords, result
             )
 
 

@@ -19,10 +19,10 @@ def with_dtype(code: str, dtype: str) -> str | None:
     for keyword in call.keywords:
         if keyword.arg == "dtype":
             return _replaced(code, keyword.value, dtype)
-    written = code.rstrip()[:-1].rstrip()
-    comma = "" if written.endswith(("(", ",")) else ","
-    space = "" if written.endswith("(") else " "
-    return f"{written}{comma}{space}dtype={dtype})"
+    start = code.rstrip()[:-1].rstrip()
+    comma = "" if start.endswith(("(", ",")) else ","
+    space = "" if start.endswith("(") else " "
+    return f"{start}{comma}{space}dtype={dtype})"
 
 
 def with_first_argument(code: str, argument: str) -> str | None:

@@ -1,6 +1,6 @@
-"""Functions as they are written, for compilers that read a function's code and not its source.
+"""The user's own code of functions, for compilers that read a function's code and not its source.
 
-A compiler may meet any function of the program, by whatever way it was handed there: as an
+A compiler may meet any function of the program, by whatever way it got there: as an
 argument, as a method of a module, by a call in another function. It is given the code without
 observers, as it would find it in the program itself.
 """
@@ -15,8 +15,8 @@ from typing import Any
 
 from castwise.auditing.observing.callees import rewritten_files
 from castwise.auditing.observing.log import UNOBSERVED
-from castwise.auditing.rewriting.sites import Unobserved
-from castwise.auditing.running.loading import source_of
+from castwise.auditing.records.places import Unobserved
+from castwise.auditing.rewriting.trying import source_of
 
 
 def original_code(code: types.CodeType, compiler: str) -> types.CodeType:
@@ -48,7 +48,7 @@ def _list(code: types.CodeType, compiler: str) -> None:
 
 @functools.cache
 def _originals(path: str) -> dict[object, list[types.CodeType]]:
-    """All code of a file as it is written, by what tells it apart."""
+    """All code of a file without observers, by what tells it apart."""
     found: dict[object, list[types.CodeType]] = {}
     whole = compile(source_of(path), path, "exec", dont_inherit=True)
     for code in _with_nested(whole):

@@ -1,13 +1,12 @@
 """Makes this process part of an audit. Runs in the program's process, before the program does.
 
-`castwise audit` starts a process of its own, so that a crash, os._exit or Ctrl-C of the program
-loses nothing, and no thread or handler of castwise lives beside the program's own.
+`castwise audit` starts another process, so that a crash, os._exit or Ctrl-C of the program
+loses nothing, and no thread or handler of castwise lives next to the program's own.
 """
 
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import sys
 import time
@@ -15,13 +14,14 @@ from _thread import allocate_lock
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from castwise.auditing.observing import scopes
+from castwise.auditing.observing import switching
 from castwise.auditing.observing.log import LOG
+from castwise.auditing.records.runs import Options
+from castwise.auditing.rewriting.trying import try_edits
 from castwise.auditing.running import loading, main_script, saved
 from castwise.auditing.running.outcome import save_arrays
-from castwise.auditing.running.starting import hand_on
+from castwise.auditing.running.starting import pass_audit_on, read_options
 
 _LEAST_WAIT = 1.0  # seconds between two reports of a running process
 _SHARE = 0.02  # of the time may go into them
@@ -36,30 +36,28 @@ def join(place: str, loaded: Collection[str]) -> None:
     had before castwise came."""
     global _directory, _keeps_outcome
     _directory = Path(place)
-    options = json.loads((_directory / "options").read_text(encoding="utf-8"))
-    _keeps_outcome = options["keeps_outcome"] and _is_first()
-    hand_on(place)
-    loading.start(options["include"], is_deep=options["is_deep"], checks=options["checks"])
-    if options["checks"]:
+    options, script = read_options(_directory)
+    _keeps_outcome = options.keeps_outcome and _is_first()
+    pass_audit_on(place)
+    loading.start(options.include, is_deep=options.is_deep, checks=options.checks)
+    if options.checks:
         _begin_checks(options)
-    loading.EDITS.update(options["edits"] or {})
-    main_script.observe_main(_directory, options["script"])
-    main_script.make_way({name for name in sys.modules if name not in loaded})
+    try_edits(options.edits or {})
+    main_script.observe_main(_directory, script)
+    main_script.forget_shadowed_modules({name for name in sys.modules if name not in loaded})
     atexit.register(_end)
     os.register_at_fork(after_in_child=_forked)
     LOG.on_event = _report_sometimes
 
 
-def _begin_checks(options: dict[str, Any]) -> None:
-    from castwise.auditing.enforcing.enforce import (  # most programs need none
-        Attempts,
-        ProcessEnforcement,
-    )
+def _begin_checks(options: Options) -> None:
+    # Most programs need none.
+    from castwise.auditing.enforcing.enforce import Attempts, ProcessEnforcement
 
-    if options["notes_attempts"]:
-        scopes.enter_everywhere(Attempts())
-    if options["enforce"]:
-        scopes.enter_everywhere(ProcessEnforcement(**options["enforce"]))
+    if options.notes_attempts:
+        switching.enter_everywhere(Attempts())
+    if options.enforce:
+        switching.enter_everywhere(ProcessEnforcement.of(options.enforce))
 
 
 def _is_first() -> bool:
@@ -71,7 +69,7 @@ def _is_first() -> bool:
 
 
 def _end() -> None:
-    """The last that is done before Python takes the program's modules apart."""
+    """The last step before Python takes the program's modules apart."""
     if _keeps_outcome and _directory is not None:
         save_arrays(sys.modules["__main__"], _directory)
     _report()

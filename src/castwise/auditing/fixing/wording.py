@@ -6,15 +6,15 @@ import ast
 import functools
 import linecache
 
-from castwise.auditing.hook import Hook
-from castwise.auditing.rewriting.compiled import imported_names
-from castwise.auditing.rewriting.edits import (
+from castwise.auditing.fixing.edits import (
     followed_by,
     operands_of,
     with_dtype,
     with_first_argument,
     with_operand,
 )
+from castwise.auditing.hook import Hook
+from castwise.auditing.rewriting.compiled import imported_names
 from castwise.vocab.dtypes import DType
 
 

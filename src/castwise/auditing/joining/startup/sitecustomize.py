@@ -18,7 +18,7 @@ _directory = os.environ.pop("CASTWISE_AUDIT", None)
 if _directory and os.path.isdir(_directory):
     _loaded = frozenset(sys.modules)
     try:
-        from castwise.auditing.running import child
+        from castwise.auditing.joining import child
     except Exception:  # another Python, without castwise: it runs as it would
         pass
     else:

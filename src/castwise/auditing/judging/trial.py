@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.judging.fixes import Fix
-from castwise.auditing.running.launch import Options, Run, run_audited
-from castwise.auditing.running.outcome import Change, largest_change
-from castwise.auditing.running.saved import Data
+from castwise.auditing.records.events import Seen
+from castwise.auditing.records.findings import Fix
+from castwise.auditing.records.places import SourceEdit
+from castwise.auditing.records.runs import Options, Run, ValueChange
+from castwise.auditing.running.launch import run_audited
+from castwise.auditing.running.outcome import largest_change
 
 
-class Trial(NamedTuple):
-    """A program with its fixes, beside the program as it is."""
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A program with its fixes, compared with the program as it is."""
 
     fixes: tuple[Fix, ...]
     status: int
     findings: tuple[int, int]  # before and after
     peak_memory: tuple[int, int]  # in bytes
-    change: Change | None
+    change: ValueChange | None
 
 
 def try_fixes(
@@ -27,37 +30,37 @@ def try_fixes(
     audit: Audit,
     first: Run,
     options: Options,
-    read: Callable[[Data], Audit] = audit_of,
+    read: Callable[[Seen], Audit] = audit_of,
 ) -> Trial:
     """The program run once more with every fix of its audit. `read` makes an audit of what is
     seen, as that audit was made."""
-    fixes = _apart([origin.fix for origin in audit.origins if origin.fix])
-    edits: dict[str, list[tuple[int, int, int, int, str]]] = {}
+    fixes = _without_overlaps([origin.fix for origin in audit.origins if origin.fix])
+    edits: dict[str, list[SourceEdit]] = {}
     for fix in fixes:
         place = fix.place
-        edit = (place.line, place.column, place.end_line, place.end_column, fix.text)
+        edit = SourceEdit(place.line, place.column, place.end_line, place.end_column, fix.text)
         edits.setdefault(place.file, []).append(edit)
-    second = run_audited(program, options._replace(edits=edits, is_shown=False))
+    second = run_audited(program, replace(options, edits=edits, is_shown=False))
     again = read(second.seen)
     return Trial(
         tuple(fixes),
         second.status,
         (len(audit.findings), len(again.findings)),
-        (first.seen["peak_memory"], second.seen["peak_memory"]),
+        (first.seen.facts.peak_memory, second.seen.facts.peak_memory),
         largest_change(first.outcome, second.outcome) if first.outcome and second.outcome else None,
     )
 
 
-def _apart(fixes: list[Fix]) -> list[Fix]:
+def _without_overlaps(fixes: list[Fix]) -> list[Fix]:
     """The fixes that do not change one piece of source twice, those of worse origins first."""
     chosen: list[Fix] = []
     for fix in fixes:
-        if not any(_meet(fix, other) for other in chosen):
+        if not any(_overlap(fix, other) for other in chosen):
             chosen.append(fix)
     return chosen
 
 
-def _meet(one: Fix, other: Fix) -> bool:
+def _overlap(one: Fix, other: Fix) -> bool:
     a, b = one.place, other.place
     if a.file != b.file:
         return False

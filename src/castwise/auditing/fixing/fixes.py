@@ -1,14 +1,12 @@
-"""What to write instead, at the line where a dtype was born; asked of resolve before it is said."""
+"""What to write instead, at the line where a dtype was made; resolve confirms each change first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
-from castwise.auditing.hook import Hook, find_hook
-from castwise.auditing.judging.findings import Finding, Place, bytes_of, place_of
-from castwise.auditing.judging.wording import (
+from castwise.auditing.fixing.wording import (
     call_for,
     cast_to,
     operator_in,
@@ -16,25 +14,17 @@ from castwise.auditing.judging.wording import (
     with_cast_operand,
     with_number,
 )
+from castwise.auditing.hook import Hook, find_hook
+from castwise.auditing.records.events import Seen, SeenArray, SeenCall
+from castwise.auditing.records.findings import Finding, Fix
+from castwise.auditing.records.places import LocatedSite, SourcePlace
 from castwise.auditing.rewriting.source import text_at
-from castwise.auditing.running.saved import Data
 from castwise.engine.ask import answer
 from castwise.errors import CastwiseError
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, Role, scalar_operand
 
 _FLOAT = dtype("float32").rank
-
-
-@dataclass(frozen=True)
-class Fix:
-    """New text for a piece of source, and what it does."""
-
-    place: Place
-    text: str
-    does: str
-    target: DType | None  # what is born there afterwards; None: a Python number
-    is_after: bool = False  # what happens there stays; its result is cast
 
 
 class Effect(NamedTuple):
@@ -48,7 +38,7 @@ _NONE = Effect(False, 0)
 _A_NUMBER = "a Python number takes the dtype it meets"
 
 
-def fix_for(findings: list[Finding], origin: int, seen: Data) -> Fix | None:
+def fix_for(findings: list[Finding], origin: int, seen: Seen) -> Fix | None:
     """The change that removes most of what an origin's findings cost; None where castwise knows
     none that helps."""
     best, most = None, (0, 0)
@@ -65,7 +55,9 @@ def effect_of(fix: Fix, finding: Finding) -> Effect:
     if fix.place == finding.place and fix.target is not None:
         if fix.is_after or fix.target.rank < finding.result.rank:
             return _NONE  # the same happens, or another computation
-        saved = bytes_of(finding.elements, finding.result) - bytes_of(finding.elements, fix.target)
+        saved = _bytes_of(finding.elements, finding.result) - _bytes_of(
+            finding.elements, fix.target
+        )
         return Effect(True, max(0, saved))
     if finding.culprit is None:
         return _NONE
@@ -76,7 +68,9 @@ def effect_of(fix: Fix, finding: Finding) -> Effect:
         decision = answer(replace(question, operands=tuple(operands)))
     except CastwiseError:
         return _NONE
-    saved = bytes_of(finding.elements, finding.result) - bytes_of(finding.elements, decision.result)
+    saved = _bytes_of(finding.elements, finding.result) - _bytes_of(
+        finding.elements, decision.result
+    )
     is_cast = any(
         cast and operand.dtype and operand.role is not Role.NUMPY_SCALAR
         for cast, operand in zip(decision.casts, operands, strict=True)
@@ -90,31 +84,32 @@ def _changed(operand: Operand, fix: Fix) -> Operand:
     return scalar_operand(1.5 if operand.value is None else operand.value)
 
 
-def _candidates(findings: list[Finding], origin: int, seen: Data) -> Iterator[Fix]:
+def _candidates(findings: list[Finding], origin: int, seen: Seen) -> Iterator[Fix]:
     """Fixes at the origin first, then where the worst finding is seen."""
-    site = seen["sites"][str(origin)]
-    birth = next((e for e in seen["events"] if e["mark"] == origin and e["result"]), None)
-    hook = find_hook(birth["result"]["framework"]) if birth else None
-    place = place_of(site)
+    located = seen.sites[origin]
+    made = next(((e, e.result) for e in seen.events if e.mark == origin and e.result), None)
+    hook = find_hook(made[1].framework) if made else None
+    place = located.place
     code = text_at(place)
-    if birth and hook and code:
-        if birth["result"]["scalar"]:
-            yield Fix(place, f"{_number_kind(birth)}({code})", _A_NUMBER, None)
+    if made and hook and code:
+        event, array = made
+        if array.is_scalar:
+            yield Fix(place, f"{_number_kind(array)}({code})", _A_NUMBER, None)
         if not _is_about_an_array(findings[0], place):
             for target in _targets(findings):
-                yield from _fixes_at(place, site, birth, code, target, hook)
+                yield from _fixes_at(located, event.call, code, target, hook)
     yield from _fixes_where_seen(findings[0], hook)
 
 
-def _is_about_an_array(finding: Finding, place: Place) -> bool:
+def _is_about_an_array(finding: Finding, place: SourcePlace) -> bool:
     """Whether an operation is its own origin since nobody saw where its widest array was made."""
     if finding.culprit is None or finding.place != place:
         return False
     return finding.operands[finding.culprit].role is not Role.SCALAR
 
 
-def _number_kind(birth: Data) -> str:
-    kind = dtype(birth["result"]["dtype"]).kind
+def _number_kind(scalar: SeenArray) -> str:
+    kind = dtype(scalar.dtype).kind if scalar.dtype else ""
     return kind if kind in ("int", "bool", "complex") else "float"
 
 
@@ -131,16 +126,17 @@ def _targets(findings: list[Finding]) -> list[DType]:
 
 
 def _fixes_at(
-    place: Place, site: Data, birth: Data, code: str, target: DType, hook: Hook
+    located: LocatedSite, call: SeenCall | None, code: str, target: DType, hook: Hook
 ) -> Iterator[Fix]:
     """Fixes of a call or an operator that makes an array, so that it makes another dtype."""
+    place, site = located.place, located.site
     name = spelled(target, hook, place.file)
-    if "callee" not in birth:
-        text = operator_in(code, site["name"], name, hook, place.file)
-        if text and site["kind"] == "operator":
+    if call is None:
+        text = operator_in(code, site.name, name, hook, place.file)
+        if text and site.kind == "operator":
             yield Fix(place, text, f"computes in {target}", target)
         return
-    text = call_for(code, birth["callee"]["name"], name, hook, birth["dtype_given"])
+    text = call_for(code, call.name, name, hook, call.gives_dtype)
     if text:
         yield Fix(place, text, f"makes it {target} from the start", target)
     else:
@@ -165,3 +161,8 @@ def _fixes_where_seen(finding: Finding, hook: Hook | None) -> Iterator[Fix]:
             text = with_cast_operand(code, place, name, hook)
             if text:
                 yield Fix(finding.place, text, "says so where it happens", cast.target)
+
+
+def _bytes_of(elements: int, dtype: DType) -> int:
+    """The memory some elements of a dtype take."""
+    return elements * dtype.itemsize

@@ -1,0 +1,1 @@
+"""What to write instead, in the user's own source."""

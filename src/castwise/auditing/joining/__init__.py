@@ -1,0 +1,1 @@
+"""How a process becomes part of an audit, before its program runs."""

@@ -1,0 +1,164 @@
+"""What a log holds as records, for those who judge it or write it down."""
+
+from __future__ import annotations
+
+import platform
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+from castwise import __version__
+from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Signature
+from castwise.auditing.observing.callees import AnyCallee, InsideCallee
+from castwise.auditing.observing.inside import PLAIN
+from castwise.auditing.observing.log import FILES, SITES, UNOBSERVED, EventKey, Log, Tally
+from castwise.auditing.records.events import (
+    Counts,
+    Event,
+    RunFacts,
+    Seen,
+    SeenArray,
+    SeenCall,
+    SeenInside,
+    SeenList,
+    SeenNumber,
+    SeenOperand,
+    arrays_in,
+)
+from castwise.auditing.records.places import LocatedSite, UnobservedFunction
+from castwise.auditing.rewriting.marks import SITES_PER_FILE
+from castwise.errors import UsageError
+from castwise.vocab.dtypes import CANONICAL
+from castwise.vocab.live import to_dtype
+
+
+def seen_in(log: Log) -> Seen:
+    """All that a log has seen."""
+    events = [event_of(key, tally) for key, tally in list(log.events.items())]
+    attempts = [event_of(key, tally) for key, tally in list(log.attempts.items())]
+    marks = {event.mark for event in (*events, *attempts)} | {*log.quieted, *log.late}
+    marks |= {a.origin for event in (*events, *attempts) for a in arrays_in(event.operands)}
+    return Seen(
+        events=tuple(event for event in events if event.inside is None),
+        inside=tuple(event for event in events if event.inside is not None),
+        attempts=tuple(attempts),
+        sites={mark: site_of(mark) for mark in sorted(marks - {0})},
+        files=tuple(sorted(FILES.values())),
+        unobserved=tuple(
+            UnobservedFunction(path, *function)
+            for path, functions in UNOBSERVED.items()
+            for function in functions
+        ),
+        counts=Counts(
+            sum(list(PLAIN.values())), len(log.quieted), sum(log.late.values()), dict(log.failures)
+        ),
+        facts=RunFacts(running_dialects(), _versions(), log.is_deep, peak_memory=_peak_memory()),
+    )
+
+
+def event_of(key: EventKey, tally: Tally) -> Event:
+    """An operation by the key it is counted under, and its count."""
+    mark, callee, operands, flags, result = key
+    return Event(
+        mark,
+        tuple(
+            _operand(operand, shape, tally.extremes.get(place))
+            for place, (operand, shape) in enumerate(zip(operands, tally.shapes, strict=True))
+        ),
+        tally.count,
+        tally.elements,
+        None if result is None else _array(Signature(*result), tally.result, None),
+        None if callee is None else _call(callee, *flags),
+        _inside(callee) if isinstance(callee, InsideCallee) else None,
+    )
+
+
+def _call(
+    callee: AnyCallee, given: Any, is_complete: bool, positional: int, *keywords: str
+) -> SeenCall:
+    return SeenCall(
+        callee.module,
+        callee.name,
+        callee.is_method,
+        given is not None,
+        _given_name(given),
+        is_complete,
+        positional,
+        keywords,
+    )
+
+
+def _inside(callee: InsideCallee) -> SeenInside:
+    return SeenInside(callee.backward_of, callee.autocast, callee.spot)
+
+
+def _operand(key: Any, shape: Any, extremes: Any) -> SeenOperand | None:
+    """An array, a Python number, a list of them, or None."""
+    if isinstance(key, type):
+        return SeenNumber(key.__name__, *(extremes or (None, None))) if key in NUMBERS else None
+    if isinstance(key, Signature):
+        return _array(key, shape, extremes)
+    return SeenList(tuple(_operand(k, s, None) for k, s in zip(key, shape, strict=True)))
+
+
+def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
+    kind, dtype, is_zero_d, is_weak, origin = signature
+    found = ARRAYS[kind]
+    return SeenArray(
+        found.hook.framework,
+        _dtype_name(dtype),
+        is_zero_d,
+        found.is_scalar,
+        found.is_traced,
+        bool(is_weak),
+        origin,
+        None if shape is None else tuple([int(size) for size in shape]),
+        *(extremes or (None, None)),
+    )
+
+
+def _dtype_name(dtype: Any) -> str | None:
+    """castwise's name of a live dtype; None for one it does not know, such as text."""
+    try:
+        return to_dtype(dtype).name
+    except UsageError:
+        return None
+
+
+def _given_name(given: Any) -> str | None:
+    """castwise's name of what was given as a dtype; None where nothing was, or where it is for the
+    framework to say what it means, as `"i8"` or `float`."""
+    if isinstance(given, str):
+        return given if given in CANONICAL else None
+    return None if given is None else _dtype_name(given)
+
+
+def site_of(mark: int) -> LocatedSite:
+    """Where an operation stands."""
+    return LocatedSite(FILES[mark // SITES_PER_FILE * SITES_PER_FILE], SITES[mark])
+
+
+def running_dialects() -> dict[str, str]:
+    """The dialect of each framework whose arrays have been met."""
+    hooks = {found.hook for found in ARRAYS.values()}
+    return {hook.framework: hook.dialect() for hook in hooks if hook.dialect}
+
+
+def _versions() -> dict[str, str]:
+    found = {"castwise": __version__, "python": platform.python_version()}
+    for hook in {kind.hook for kind in ARRAYS.values()}:
+        module = sys.modules.get(hook.framework)
+        found[hook.framework] = str(getattr(module, "__version__", "unknown"))
+    return found
+
+
+def _peak_memory() -> int:
+    """The most memory this process has held, in bytes."""
+    try:  # where the kernel tells it of this program alone: ru_maxrss begins with the parent's
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+        (line,) = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+        return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return held if sys.platform == "darwin" else held * 1024

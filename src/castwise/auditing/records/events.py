@@ -1,0 +1,140 @@
+"""What was seen of a program: its operations on arrays, each distinct one once, with a count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from castwise.auditing.records.places import CodeSpot, LocatedSite, UnobservedFunction
+
+Number: TypeAlias = "bool | int | float"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenNumber:
+    """A Python number as an operand."""
+
+    kind: str  # "bool", "int", "float" or "complex"
+    low: Number | None  # the lowest value of all runs, None where there is no order
+    high: Number | None
+
+
+@dataclass(frozen=True, slots=True)
+class SeenArray:
+    """An array as an operand or a result."""
+
+    framework: str
+    dtype: str | None  # castwise's name of it; None: one that castwise does not know
+    is_zero_d: bool
+    is_scalar: bool  # a scalar object of the framework, such as a NumPy scalar
+    is_traced: bool  # it stands for an array while a function is traced
+    is_weak: bool
+    origin: int  # the mark of the site where it was made, 0 where that was not seen
+    shape: tuple[int, ...] | None  # in the first run
+    low: Number | None = None  # of a 0-d array, where reading its value costs nothing
+    high: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeenList:
+    """A list or tuple of arrays as one argument."""
+
+    elements: tuple[SeenOperand | None, ...]
+
+
+# None stands for an operand that is neither an array nor a number.
+SeenOperand: TypeAlias = "SeenArray | SeenNumber | SeenList"
+Operands: TypeAlias = "tuple[SeenOperand | None, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCall:
+    """What was called, and how its arguments were given."""
+
+    module: str  # the top-level module of the callee
+    name: str
+    is_method: bool
+    gives_dtype: bool  # dtype= was given
+    dtype: str | None  # castwise's name of it; None too where only the framework can tell
+    is_complete: bool  # False: some arguments could not be seen
+    positional: int  # how many of the operands are positional arguments
+    keywords: tuple[str, ...]  # the names of the other operands
+
+
+@dataclass(frozen=True, slots=True)
+class SeenInside:
+    """How the program came to an operation that the user's source does not name."""
+
+    backward_of: str  # the operation whose gradient it computes, "" in forward
+    autocast: str  # the dtype automatic casts were on for, "" where they were off or do not matter
+    spot: CodeSpot | None  # the innermost Python expression; None in backward
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An operation at a site with one signature, over all its runs."""
+
+    mark: int  # of its site
+    operands: Operands
+    count: int
+    elements: int  # of all results together
+    result: SeenArray | None = None
+    call: SeenCall | None = None  # None: an operator
+    inside: SeenInside | None = None  # None: it stands in the user's source
+    allowed: tuple[str, ...] = ()  # hazards that do not count there, by a test's marker
+
+    @property
+    def arrays(self) -> list[SeenArray]:
+        """The arrays that go in and come out."""
+        return arrays_in((*self.operands, self.result))
+
+
+def arrays_in(operands: Iterable[SeenOperand | None]) -> list[SeenArray]:
+    """The arrays among operands, those in lists included."""
+    found: list[SeenArray] = []
+    for operand in operands:
+        if isinstance(operand, SeenList):
+            found += arrays_in(operand.elements)
+        elif isinstance(operand, SeenArray):
+            found.append(operand)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What is only counted."""
+
+    plain: int = 0  # operations inside libraries whose arrays were all of one dtype
+    quiet: int = 0  # sites no longer observed, since they proved to be about plain numbers
+    late: int = 0  # results missed at such sites
+    failures: dict[str, int] = field(default_factory=dict)  # the auditor's own errors, by text
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What ran: the frameworks, and the processes."""
+
+    dialects: dict[str, str] = field(default_factory=dict)  # framework -> the dialect it speaks
+    versions: dict[str, str] = field(default_factory=dict)
+    is_deep: bool = False  # whether what runs inside libraries was watched
+    processes: int = 1
+    peak_memory: int = 0  # bytes, of the process that held most
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """All that was seen of a program."""
+
+    events: tuple[Event, ...] = ()
+    inside: tuple[Event, ...] = ()  # those inside libraries and in backward
+    attempts: tuple[Event, ...] = ()  # operations that were refused before they ran
+    sites: dict[int, LocatedSite] = field(default_factory=dict)  # by mark
+    files: tuple[str, ...] = ()  # whose source was observed
+    unobserved: tuple[UnobservedFunction, ...] = ()
+    counts: Counts = field(default_factory=Counts)
+    facts: RunFacts = field(default_factory=RunFacts)
+
+    def site(self, event: Event) -> LocatedSite:
+        """Where an event happened."""
+        return self.sites[event.mark]

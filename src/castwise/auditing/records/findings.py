@@ -1,0 +1,145 @@
+"""What an audit says: operations that cast without being asked, and what to write instead."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from castwise.auditing.records.events import Event, SeenArray, SeenNumber
+from castwise.auditing.records.places import SourcePlace, UnobservedFunction
+from castwise.engine.decision import Cast, Decision, Question
+from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import Operand, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation that was seen, with the decision its dialect takes on it."""
+
+    event: Event
+    operands: tuple[SeenArray | SeenNumber, ...]  # as they were seen, those that take part
+    question: Question
+    decision: Decision | None  # None: the dialect refuses what the framework did
+    result: DType | None  # as it was seen
+
+    @property
+    def casts(self) -> tuple[Cast, ...]:
+        """The casts of arrays, and of a result into the array it is written to. A weak array adapts
+        to what it meets, as a Python number does."""
+        if self.decision is None:
+            return ()
+        of_arrays = [
+            cast
+            for cast, operand in zip(self.decision.casts, self.question.operands, strict=True)
+            if cast and operand.dtype and _has_chosen_dtype(operand)
+        ]
+        result_cast = self.decision.result_cast
+        return (*of_arrays, result_cast) if result_cast else tuple(of_arrays)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the call names the dtype: its casts are asked for."""
+        return self.question.named.dtype is not None
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether the framework answered as its dialect does."""
+        return self.decision is not None and self.result in (None, self.decision.result)
+
+
+def _has_chosen_dtype(operand: Operand) -> bool:
+    """Whether an operand is an array of a dtype somebody chose."""
+    return operand.role is not Role.NUMPY_SCALAR and not operand.is_weak
+
+
+@dataclass(frozen=True, repr=False, slots=True)
+class Finding:
+    """An operation at a place that casts an array without being asked."""
+
+    place: SourcePlace
+    op: str
+    operation: Operation  # an example of it
+    culprit: int | None  # the operand whose dtype made it so; None: the op itself
+    origin: int  # the mark of the site where that dtype was made
+    hazards: tuple[str, ...]
+    count: int
+    elements: int
+    temporaries: int = 0  # bytes of operands cast into arrays of their own
+    inside: str = ""  # where it ran, if not in the user's own source
+
+    def __str__(self) -> str:
+        return f"{self.operation.question} -> {self.result}"
+
+    def __repr__(self) -> str:
+        return f"<Finding {self.place}: {self}>"
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """The operands as castwise sees them."""
+        return self.operation.question.operands
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether it was seen while a function was traced: it then happens in every run of it."""
+        return any(isinstance(o, SeenArray) and o.is_traced for o in self.operation.operands)
+
+    @property
+    def result(self) -> DType:
+        """The dtype that came of it."""
+        decision = self.operation.decision
+        assert decision is not None  # a finding is made of one
+        return self.operation.result or decision.result
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of the program the findings are about."""
+
+    seen: int = 0  # operations on arrays that castwise knows
+    not_understood: Counter[str] = field(default_factory=Counter)
+    not_observed: tuple[UnobservedFunction, ...] = ()
+    unexpected: Counter[str] = field(default_factory=Counter)  # answered as no dialect expects
+    quiet: int = 0  # sites no longer observed, since they proved to be about plain numbers
+    late: int = 0  # results missed at such sites
+    failures: Counter[str] = field(default_factory=Counter)  # the auditor's own
+    processes: int = 1
+    files: int = 0  # whose source was observed
+    asked: Counter[str] = field(default_factory=Counter)  # cast as the call's dtype= says
+
+
+@dataclass(frozen=True, slots=True)
+class InsideCast:
+    """A cast that no source asks for by name, at the user's line that led to it."""
+
+    place: SourcePlace
+    source: DType
+    target: DType
+    why: str
+    count: int
+    elements: int
+
+    @property
+    def bytes(self) -> int:
+        """The memory of the copies it made."""
+        return self.elements * self.target.itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class InsideCoverage:
+    """How much of what ran inside libraries and in backward is understood."""
+
+    seen: int = 0
+    not_understood: Counter[str] = field(default_factory=Counter)
+    casts: tuple[InsideCast, ...] = ()
+    cannot_show: tuple[str, ...] = ()  # frameworks that let nobody look inside
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """New text for a piece of source, and what it does."""
+
+    place: SourcePlace
+    text: str
+    does: str
+    target: DType | None  # the dtype that is made there afterwards; None: a Python number
+    is_after: bool = False  # what happens there stays; its result is cast

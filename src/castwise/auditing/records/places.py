@@ -1,0 +1,97 @@
+"""Places in the user's source, and the operations that stand there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+Literal: TypeAlias = "bool | int | float | complex | None"
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class SourcePlace:
+    """A piece of source. Lines count from 1, columns too."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int = field(compare=False)
+    end_column: int = field(compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class CodeSpot(NamedTuple):
+    """The same with columns that count from 0, as Python counts them in code objects."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    @property
+    def place(self) -> SourcePlace:
+        """The piece of source it is."""
+        return SourcePlace(
+            self.file, self.line, self.column + 1, self.end_line, self.end_column + 1
+        )
+
+
+class Site(NamedTuple):
+    """One operation in a source file. A tuple of plain values, since caches keep it as one."""
+
+    line: int
+    column: int  # from 0, in characters of UTF-8, as the syntax tree counts
+    end_line: int
+    end_column: int
+    kind: str  # "operator", "augmented", "call", or "line" where only the line is known
+    name: str  # the operator's symbol, or the callee as it is written
+    literals: tuple[Literal, ...]  # the Python number written as an operand, None elsewhere
+    arguments: int = 0  # how many arguments of a call are observed
+
+
+class Unobserved(NamedTuple):
+    """A function that is left as it is, since another compiler reads it."""
+
+    line: int
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedSite:
+    """A site and the file it stands in."""
+
+    file: str
+    site: Site
+
+    @property
+    def line(self) -> int:
+        """The line it begins on."""
+        return self.site.line
+
+    @property
+    def place(self) -> SourcePlace:
+        """The piece of source it is."""
+        return CodeSpot(self.file, *self.site[:4]).place
+
+
+class UnobservedFunction(NamedTuple):
+    """A function that is not observed, and the file it stands in."""
+
+    file: str
+    line: int
+    name: str
+    why: str
+
+
+class SourceEdit(NamedTuple):
+    """New text for a piece of a source file. Lines and columns count from 1."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str

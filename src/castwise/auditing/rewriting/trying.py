@@ -1,0 +1,33 @@
+"""Changes to the user's source that are tried in memory alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from castwise.auditing.records.places import SourceEdit
+
+_edits: dict[str, Sequence[SourceEdit]] = {}  # by full path
+
+
+def try_edits(edits: Mapping[str, Sequence[SourceEdit]]) -> None:
+    """Makes changes to files, by their full paths, part of their source from here on."""
+    _edits.update(edits)
+
+
+def source_of(path: str) -> bytes:
+    """The source of a file, with the changes that are tried."""
+    return edited(Path(path).read_bytes(), os.path.abspath(path))
+
+
+def edited(source: bytes, path: str) -> bytes:
+    """A source with the changes to its file, the last first so that places stay true."""
+    edits = _edits.get(path)
+    if not edits:
+        return source
+    lines = source.splitlines(keepends=True)
+    for line, column, end_line, end_column, text in sorted(edits, reverse=True):
+        tail = lines[end_line - 1][end_column - 1 :]
+        lines[line - 1 : end_line] = [lines[line - 1][: column - 1] + text.encode() + tail]
+    return b"".join(lines)
