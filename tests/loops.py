@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+Test = Callable[..., None]
 
-def each(
-    names: str | tuple[str, ...], cases: Iterable[Any]
-) -> Callable[[Callable[..., None]], Any]:
+
+def each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
     """Runs a test for every case, to the end, and tells the cases that failed with their errors.
 
     The fixtures of the test are the same in all cases, and none of them may skip.
@@ -37,7 +37,7 @@ def each(
                 try:
                     test(*arguments, **fixtures, **given)
                 except (Exception, pytest.fail.Exception) as error:
-                    failures.append(_told(given, error))
+                    failures.append(_told(given, error, test.__code__.co_filename))
             if failures:
                 pytest.fail("\n".join([f"{len(failures)} of {len(kept)} cases", *failures]), False)
 
@@ -47,7 +47,7 @@ def each(
     return looped
 
 
-def _told(given: dict[str, Any], error: BaseException) -> str:
-    last = traceback.extract_tb(error.__traceback__)[-1]
+def _told(given: dict[str, Any], error: BaseException, file: str) -> str:
+    here = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == file]
     case = ", ".join(f"{name}={value!s}" for name, value in given.items())
-    return f"{case}\n  {last.filename}:{last.lineno}: {type(error).__name__}: {error}"
+    return f"{case}\n  line {here[-1]}: {type(error).__name__}: {error}"
