@@ -1,4 +1,5 @@
-"""Hypothesis profiles: random locally, the same examples every time in CI; a limit of time."""
+"""Hypothesis profiles: random locally, the same examples every time in CI; a limit of time; and
+the recorded cells."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from collections.abc import Generator, Iterator
 import pytest
 from hypothesis import settings
 
+import cells
 from castwise.auditing.running import launch
 from processes import limited
 
@@ -19,6 +21,29 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 # Many times what the longest test takes: what hangs all the same ends its process, and is told.
 LIMIT = 1800
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all-cells", action="store_true", help="ask about every recorded cell, not a share"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    cells.takes_all = config.getoption("--all-cells")
+
+
+@pytest.fixture(params=cells.FILES, ids=lambda path: path.name[:-7], scope="session")
+def cell_file(request: pytest.FixtureRequest) -> cells.Recorded:
+    """Each cell file. pytest runs the tests of one after each other, and so it is read once."""
+    return cells.recorded(request.param)
+
+
+@pytest.fixture
+def all_cells() -> None:
+    """What a test needs that counts cells, or looks for one that may stand anywhere."""
+    if not cells.takes_all:
+        pytest.skip("asks about all cells: pytest --all-cells")
 
 
 @pytest.fixture(autouse=True, scope="session")

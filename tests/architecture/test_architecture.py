@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from loops import each
 from processes import finished
 
 ROOT = Path(__file__).parents[2]
@@ -84,7 +85,7 @@ def test_no_module_loads_a_framework_when_it_is_imported() -> None:
     assert run(code) == "[]"
 
 
-@pytest.mark.parametrize("file", FILES, ids=place)
+@each("file", FILES)
 def test_no_file_is_over_400_lines(file: Path) -> None:
     assert len(file.read_text(encoding="utf-8").splitlines()) <= 400
 
@@ -95,7 +96,7 @@ def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]
             yield node
 
 
-@pytest.mark.parametrize("file", FILES, ids=place)
+@each("file", FILES)
 def test_no_function_is_over_60_lines(file: Path) -> None:
     long = {
         f.name: size
@@ -168,7 +169,7 @@ def is_allowed(file: Path, text: str, is_string: bool) -> bool:
 NAMED = re.compile("|".join(FRAMEWORKS), re.IGNORECASE)
 
 
-@pytest.mark.parametrize("file", [f for f in FILES if not may_name_frameworks(f)], ids=place)
+@each("file", [f for f in FILES if not may_name_frameworks(f)])
 def test_frameworks_are_named_only_where_they_may_be(file: Path) -> None:
     found = [
         (line, text)
@@ -203,7 +204,7 @@ STARTS = re.compile(
 )
 
 
-@pytest.mark.parametrize("file", TESTS, ids=lambda file: file.stem)
+@each("file", TESTS)
 def test_what_a_test_starts_has_a_time_limit(file: Path) -> None:
     """tests/processes.py gives it one; what stands in a string is run by it."""
     calls = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from castwise.auditing.judging.audited import Audit, audit_of
+from castwise.auditing.judging.audited import Origin, audit_of
 from castwise.auditing.running.launch import run_audited
 
 
@@ -278,43 +279,56 @@ TORCH_PLANTED = [
 ]
 
 
-def audited(program: str, directory: Path, head: str = HEAD) -> tuple[Audit, int]:
-    """The audit of a program, and the line its origin is planted at."""
-    source = head + textwrap.dedent(program)
-    script = directory / "planted.py"
-    script.write_text(source)
+class Found(NamedTuple):
+    """What an audit found in a program."""
+
+    origins: list[Origin]  # worst first
+    line: int  # that of the planted origin
+
+
+def audited(programs: Sequence[str], directory: Path, head: str) -> list[Found]:
+    """The audits of programs, which are the modules of one that imports them all."""
+    directory.mkdir()
+    names = [f"planted_{number}" for number in range(len(programs))]
+    sources = [head + textwrap.dedent(program) for program in programs]
+    for name, source in zip(names, sources, strict=True):
+        (directory / f"{name}.py").write_text(source)
+    script = directory / "all_of_them.py"
+    script.write_text("".join(f"import {name}\n" for name in names))
     run = run_audited([str(script)])
     assert run.status == 0
+    origins = audit_of(run.seen).origins
+    own = [[o for o in origins if Path(o.place.file).stem == name] for name in names]
+    assert sum(map(len, own)) == len(origins)
+    return [Found(found, planted_at(source)) for found, source in zip(own, sources, strict=True)]
+
+
+def planted_at(source: str) -> int:
     lines = source.splitlines()
     (line,) = [n for n, text in enumerate(lines, 1) if text.endswith("# here")]
-    return audit_of(run.seen), line
+    return line
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=lambda p: p.name)
-def test_the_origin_is_found_first_with_its_fix(planted: Planted, tmp_path: Path) -> None:
-    audit, line = audited(planted.program, tmp_path)
-    first = audit.origins[0]
-    assert first.place.line == line
-    assert first.fix is not None
-    assert first.fix.text == planted.fix
+def check(planted: Sequence[Planted], directory: Path, head: str) -> None:
+    """That each origin is found first, with its fix, and that nothing is found after the fix."""
+    before = audited([p.program for p in planted], directory / "before", head)
+    firsts = [(found.line, found.origins[0]) for found in before]
+    places = {p.name: first.place.line for p, (_, first) in zip(planted, firsts, strict=True)}
+    assert places == {p.name: line for p, (line, _) in zip(planted, firsts, strict=True)}
+    fixes = {p.name: first.fix for p, (_, first) in zip(planted, firsts, strict=True)}
+    assert {name: fix and fix.text for name, fix in fixes.items()} == {
+        p.name: p.fix for p in planted
+    }
+    fixed = [p.program.replace(o.code, p.fix) for p, (_, o) in zip(planted, firsts, strict=True)]
+    after = audited(fixed, directory / "after", head)
+    left = {p.name: found.origins for p, found in zip(planted, after, strict=True)}
+    assert {name: origins for name, origins in left.items() if origins} == {}
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=lambda p: p.name)
-def test_after_the_fix_there_are_no_findings(planted: Planted, tmp_path: Path) -> None:
-    audit, _ = audited(planted.program, tmp_path)
-    fix = audit.origins[0].fix
-    assert fix is not None
-    again, _ = audited(planted.program.replace(audit.origins[0].code, fix.text), tmp_path)
-    assert again.origins == ()
+def test_each_origin_is_found_first_and_nothing_after_its_fix(tmp_path: Path) -> None:
+    check(PLANTED, tmp_path, HEAD)
 
 
-@pytest.mark.parametrize("planted", TORCH_PLANTED, ids=lambda p: p.name)
-def test_tensors_have_origins_too(planted: Planted, tmp_path: Path) -> None:
+def test_tensors_have_origins_too(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    audit, line = audited(planted.program, tmp_path, TORCH_HEAD)
-    first = audit.origins[0]
-    assert first.place.line == line
-    assert first.fix is not None
-    assert first.fix.text == planted.fix
-    fixed = planted.program.replace(first.code, first.fix.text)
-    assert audited(fixed, tmp_path, TORCH_HEAD)[0].origins == ()
+    check(TORCH_PLANTED, tmp_path, TORCH_HEAD)

@@ -1,47 +1,40 @@
-"""The engine agrees with every recorded cell, but for the listed differences."""
+"""The engine agrees with the recorded cells, but for the listed differences."""
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 import pytest
 
+import cells
 from castwise.conformance.differences import Difference, difference_at, differences
 from castwise.conformance.index import index_of
-from castwise.conformance.recorder import Cell, read_cells
+from castwise.conformance.operand import Spec, read_operand
+from castwise.conformance.recorder import Cell
 from castwise.report.verify import agrees
 from castwise.rules.catalog import dialect_named
 from castwise.rules.recorded import RECORDED_OPS
 
-CELLS = sorted((Path(__file__).parents[2] / "conformance" / "cells").glob("*.tsv.gz"))
-
-
-@functools.cache
-def disagreements(path: Path) -> tuple[str, list[Cell]]:
-    header, cells = read_cells(path)
-    dialect = dialect_named(header["dialect"])
-    return header["dialect"], [cell for cell in cells if not agrees(cell, dialect)]
-
-
-def difference_of(dialect: str, cell: Cell) -> Difference | None:
-    return difference_at(dialect, cell.op, cell.form, cell.operands)
-
 
 def test_there_are_recorded_cells() -> None:
-    assert len(CELLS) >= 7
+    assert len(cells.FILES) >= 7
 
 
-@pytest.mark.parametrize("path", CELLS, ids=lambda path: path.name)
-def test_every_recorded_cell_agrees_or_is_a_listed_difference(path: Path) -> None:
-    dialect, found = disagreements(path)
-    unlisted = [cell for cell in found if difference_of(dialect, cell) is None]
+def test_each_recorded_cell_agrees_or_is_a_listed_difference(cell_file: cells.Recorded) -> None:
+    dialect = dialect_named(cell_file.dialect)
+    unlisted = [
+        cell
+        for cell in cell_file.asked()
+        if not agrees(cell, dialect)
+        and difference_at(cell_file.dialect, cell.op, cell.form, cell.operands) is None
+    ]
     assert unlisted[:10] == []
 
 
 def test_the_list_of_recorded_ops_is_that_of_the_cells() -> None:
-    assert index_of(CELLS) == RECORDED_OPS.read_text(encoding="utf-8")
+    files = [(file.dialect, file.ops()) for file in map(cells.recorded, cells.FILES)]
+    assert index_of(files) == RECORDED_OPS.read_text(encoding="utf-8")
 
 
 def test_every_op_is_recorded_of_some_framework() -> None:
@@ -55,15 +48,39 @@ def test_a_dialect_knows_which_ops_are_not_recorded_of_its_framework() -> None:
     assert dialect_named("numpy").vary(framework="mine").unrecorded == ()
 
 
+@pytest.mark.usefixtures("all_cells")
 def test_each_listed_difference_has_its_recorded_cells_and_no_more() -> None:
     counted: Counter[str] = Counter()
-    for path in CELLS:
-        dialect, found = disagreements(path)
+    for file in map(cells.recorded, cells.FILES):
+        dialect = dialect_named(file.dialect)
         counted.update(
-            difference.reason
-            for cell in found
-            if (difference := difference_of(dialect, cell)) is not None
+            difference.reason for cell, difference in listed(file) if not agrees(cell, dialect)
         )
     assert {d.reason: counted[d.reason] for d in differences()} == {
         d.reason: d.recorded for d in differences()
     }
+
+
+@pytest.mark.usefixtures("all_cells")
+def test_each_kind_of_operand_is_in_the_share(cell_file: cells.Recorded) -> None:
+    share = {k for group in cell_file.groups for k in kinds(group.cells(group.step))}
+    assert {k for group in cell_file.groups for k in kinds(group.cells())} == share
+
+
+def kinds(some: Iterable[Cell]) -> set[Spec]:
+    """The operands, whatever they hold and however long they are."""
+    return {
+        spec._replace(value=type(spec.value), shape=spec.shape[:1])
+        for spec in map(read_operand, {text for cell in some for text in cell.operands})
+    }
+
+
+def listed(file: cells.Recorded) -> Iterator[tuple[Cell, Difference]]:
+    """The cells of a file that a listed difference names, whether they differ or not."""
+    for group in file.groups:
+        named = [d for d in differences() if d.op.fullmatch(group.op)]
+        if any(d.form.fullmatch(group.form) and d.dialect.fullmatch(file.dialect) for d in named):
+            for cell in group.cells():
+                found = difference_at(file.dialect, cell.op, cell.form, cell.operands)
+                if found is not None:
+                    yield cell, found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -26,8 +25,7 @@ from castwise.conformance.recorder import (
     write_cells,
 )
 from castwise.conformance.values import chosen_operands
-
-RECORDED = Path(__file__).parents[2] / "conformance" / "cells"
+from cells import FILES, Recorded, recorded
 
 
 def installed(framework: str, mode: str = "") -> Recorder:
@@ -42,18 +40,14 @@ def recorder(request: pytest.FixtureRequest) -> Recorder:
     return installed(request.param)
 
 
-@pytest.mark.parametrize("path", sorted(RECORDED.glob("*.gz")), ids=lambda p: p.name[:-7])
-def test_every_form_that_is_asked_about_is_recorded(path: Path) -> None:
-    first, recorded = read_cells(path)
-    name, _, mode = first["dialect"].partition(":")
+def test_every_form_that_is_asked_about_is_recorded(cell_file: Recorded) -> None:
+    name, _, mode = cell_file.dialect.partition(":")
     recorder = installed(name.partition("@")[0], mode)
-    if recorder.dialect != first["dialect"]:
+    if recorder.dialect != cell_file.dialect:
         pytest.skip(f"{recorder.dialect} is installed")
-
-    def kinds(asked: Iterable[Question | Cell]) -> set[tuple[str, str]]:
-        return {(each.op, each.form.partition("=")[0]) for each in asked}
-
-    assert kinds(questions(recorder.scope)) - kinds(recorded) == set()
+    asked = {(each.op, each.form.partition("=")[0]) for each in questions(recorder.scope)}
+    recorded = {(group.op, group.form.partition("=")[0]) for group in cell_file.groups}
+    assert asked - recorded == set()
 
 
 def answer(recorder: Recorder, op: str, form: str, *operands: str) -> str | None:
@@ -96,8 +90,9 @@ def test_no_question_is_asked_twice(recorder: Recorder) -> None:
 
 
 def test_torch_is_asked_every_op_it_was_recorded_with() -> None:
-    _, recorded = read_cells(RECORDED / "torch.tsv.gz")
-    assert {cell.op for cell in recorded} == set(installed("torch").scope.forms)
+    torch = installed("torch")
+    (file,) = [path for path in FILES if path.name == "torch.tsv.gz"]
+    assert recorded(file).ops() == set(torch.scope.forms)
 
 
 @pytest.mark.parametrize(
@@ -265,17 +260,15 @@ def test_unknown_names_are_refused() -> None:
         find_recorder("torch", "default_float=int8")
 
 
-@pytest.mark.parametrize("path", sorted(RECORDED.glob("*.tsv.gz")), ids=lambda path: path.name)
-def test_recorded_cells_are_what_is_answered_here(path: Path) -> None:
-    first, recorded = read_cells(path)
-    framework, _, mode = first["dialect"].partition(":")
+def test_recorded_cells_are_what_is_answered_here(cell_file: Recorded) -> None:
+    framework, _, mode = cell_file.dialect.partition(":")
     recorder = installed(framework.partition("@")[0], mode)
-    if header(recorder) != first:
+    if header(recorder) != cell_file.header:
         pytest.skip("recorded with other versions than are installed")
     with recorder.session():
-        for cell in random.Random(0).sample(recorded, 300):
+        for cell in random.Random(0).sample([*cell_file.asked()], 300):
             # C++ leaves an order to the compiler, and so a listed difference to the processor.
-            is_listed = difference_at(first["dialect"], cell.op, cell.form, cell.operands)
+            is_listed = difference_at(cell_file.dialect, cell.op, cell.form, cell.operands)
             assert is_listed or ask(recorder, Question(*cell[:3])) == cell.answer, cell
 
 

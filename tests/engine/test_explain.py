@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 import castwise as cw
+import cells
 from castwise.engine.ask import question_of
 from castwise.engine.explain import steps_of
 from castwise.vocab.ops import OPS
@@ -19,6 +19,9 @@ SAMPLE: list[Any] = [
     "bool[3]", "int8[3]", "int64[]", "uint16[3]", "float16[3]", "float64[]", "bfloat16[3]",
     "complex64[3]", True, 5, 300, 1.5, 2j, "np.float32(1.5)", "np.int64[3]", "int64=300[]",
 ]  # fmt: skip
+
+
+SHARE = 7  # one question in so many is asked, without --all-cells
 
 
 def questions() -> Iterator[tuple[Any, ...]]:
@@ -32,28 +35,31 @@ def questions() -> Iterator[tuple[Any, ...]]:
         yield from ((op, *operands) for operands in asked)
 
 
-@functools.cache
-def told(dialect: str) -> list[tuple[tuple[Any, ...], cw.Decision | None, list[str]]]:
-    """The questions, their decisions (None for a refusal) and how they are explained.
+Told = list[tuple[tuple[Any, ...], cw.Decision | None, list[str]]]
+
+
+# With a module's scope pytest runs the tests of one dialect together.
+@pytest.fixture(scope="module", params=DIALECTS)
+def told(request: pytest.FixtureRequest) -> Told:
+    """The questions, their decisions (None for a refusal) and how a dialect explains them.
 
     Questions on which the engine itself fails are left out: test_resolve.py has them.
     """
     found = []
-    for asked in questions():
+    for asked in itertools.islice(questions(), 0, None, 1 if cells.takes_all else SHARE):
         try:
-            decision = cw.resolve(*asked, dialect=dialect)
+            decision = cw.resolve(*asked, dialect=request.param)
         except cw.PromotionError:
             decision = None
         except Exception:
             continue
-        found.append((asked, decision, steps_of(question_of(*asked, dialect=dialect))))
+        found.append((asked, decision, steps_of(question_of(*asked, dialect=request.param))))
     return found
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_last_step_names_the_decided_dtype_for_every_op(dialect: str) -> None:
+def test_the_last_step_names_the_decided_dtype_for_every_op(told: Told) -> None:
     wrong = []
-    for asked, decision, steps in told(dialect):
+    for asked, decision, steps in told:
         if decision is None:
             is_told = any(step.startswith("Refused: ") for step in steps[-2:])
         else:
@@ -64,24 +70,21 @@ def test_the_last_step_names_the_decided_dtype_for_every_op(dialect: str) -> Non
     assert wrong == []
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_notes_are_told_before_the_result(dialect: str) -> None:
-    for _, decision, steps in told(dialect):
+def test_the_notes_are_told_before_the_result(told: Told) -> None:
+    for _, decision, steps in told:
         if decision:
             assert set(decision.notes) <= set(steps[:-1])
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_op_is_explained_for_some_operands(dialect: str) -> None:
-    assert {asked[0] for asked, _, _ in told(dialect)} == set(OPS)
-    assert any(decision for _, decision, _ in told(dialect))
+def test_every_op_is_explained_for_some_operands(told: Told) -> None:
+    assert {asked[0] for asked, _, _ in told} == set(OPS)
+    assert any(decision for _, decision, _ in told)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_step_tells_where_the_compute_dtype_comes_from(dialect: str) -> None:
+def test_a_step_tells_where_the_compute_dtype_comes_from(told: Told) -> None:
     """Where it is none of the operands', something other than the casts and the result names it."""
     silent = {}
-    for asked, decision, steps in told(dialect):
+    for asked, decision, steps in told:
         if decision is None:
             continue
         own = {operand.dtype for operand in decision.question.operands}

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import castwise as cw
+import cells
 from castwise.engine import ask
 from castwise.engine.ask import find_op, question_of
 from castwise.engine.decide import decide
@@ -484,8 +485,9 @@ SAMPLE: list[Any] = [
 ]  # fmt: skip
 
 
-def questions() -> list[tuple[Any, ...]]:
-    """Every op with a sample of operands it can be asked with."""
+def questions(step: int, share: int) -> list[tuple[Any, ...]]:
+    """Every op with a sample of operands it can be asked with: of these one in so many, with
+    --all-cells and without it."""
     asked: list[tuple[Any, ...]] = []
     for row in OPS.values():
         low, high = row.arity
@@ -496,7 +498,7 @@ def questions() -> list[tuple[Any, ...]]:
                 asked += [(row.name, a, b) for a in SAMPLE[::2] for b in SAMPLE]
             else:
                 asked += [(row.name, "bool[3]", a, b) for a in SAMPLE[1::3] for b in SAMPLE[::2]]
-    return asked
+    return asked[:: step if cells.takes_all else share]
 
 
 Answer = tuple[tuple[Any, ...], Decision | Exception]
@@ -508,7 +510,7 @@ PARTS: list[dict[str, Any]] = [{}, {"form": "function"}, {"inplace": True}, {"ou
 @pytest.fixture(scope="module", params=DIALECTS)
 def all_answers(request: pytest.FixtureRequest) -> tuple[str, Answers]:
     """A dialect, and every question with its answer there."""
-    return request.param, [(asked, answered(asked, request.param)) for asked in questions()]
+    return request.param, [(asked, answered(asked, request.param)) for asked in questions(1, 5)]
 
 
 def crashes_in(found: Iterable[Answer]) -> dict[Any, Any]:
@@ -531,7 +533,7 @@ def test_every_question_gets_a_decision_or_an_error_of_castwise(
 def test_so_it_does_in_every_form_and_when_written_somewhere(
     dialect: str, parts: dict[str, Any]
 ) -> None:
-    asked = questions()[::4]
+    asked = questions(4, 19)
     assert crashes_in((q, answered(q, dialect, **parts)) for q in asked) == {}
 
 
@@ -577,7 +579,7 @@ def decided(asked: tuple[Any, ...], dialect: str) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_repeated_question_gets_the_same_answer(dialect: str) -> None:
-    for asked in questions()[::7]:
+    for asked in questions(7, 37):
         assert told(asked, dialect) == told(asked, dialect) == decided(asked, dialect)
 
 
@@ -593,6 +595,7 @@ scalars = st.one_of(near_limits, st.integers(), floats, st.complex_numbers(), st
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=200 if cells.takes_all else 50)
 @given(
     op=st.sampled_from(["add", "pow", "maximum", "clamp", "eq", "logical_and", "result_type"]),
     name=st.sampled_from(["bool[3]", "int8[3]", "uint8[]", "int64[3]", "float16[3]", "float32[]"]),
@@ -683,7 +686,7 @@ def in_eight_threads(work: Callable[[int], None]) -> None:
 
 
 def test_eight_threads_get_the_answers_one_gets() -> None:
-    asked = questions()[::37]
+    asked = questions(37, 211)
     alone = {dialect: [decided(q, dialect) for q in asked] for dialect in DIALECTS}
     ask._answers.clear()
     wrong: list[Any] = []

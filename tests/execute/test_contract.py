@@ -14,6 +14,7 @@ import castwise as cw
 from castwise.execute.backend import Backend, backend_named, backend_names, backend_of
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.ops import OPS, Op
+from loops import each
 
 REFERENCE = "numpy"
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
@@ -119,7 +120,7 @@ def test_integers_out_of_range_wrap(backend: Backend) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("row", COMPUTING, ids=lambda row: row.name)
+@each("row", COMPUTING)
 def test_every_op_computes_what_was_decided(backend: Backend, row: Op, dialect: str) -> None:
     """The result has the decided dtype and, but for rounding, the reference's values."""
     tried = 0

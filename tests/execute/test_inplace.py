@@ -1,10 +1,9 @@
-"""In place: every recorded cell, executed; and who sees what was written."""
+"""In place: each recorded cell, executed; and who sees what was written."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,13 @@ from recorded_operands import NUMPY, live_operand
 import castwise as cw
 from castwise.conformance.calls import AUGMENTED_OPERATORS
 from castwise.conformance.differences import difference_at
-from castwise.conformance.recorder import NO_KERNEL, REFUSED, Cell, read_cells
+from castwise.conformance.recorder import NO_KERNEL, REFUSED, Cell
 from castwise.engine.forms import rebinds
 from castwise.execute.inplace import METHODS, update
 from castwise.report.verify import question_for
 from castwise.rules.catalog import dialect_named
+from cells import Recorded
 
-CELLS = sorted((Path(__file__).parents[2] / "conformance" / "cells").glob("*.tsv.gz"))
 # Cells that a framework answers and NumPy, on which they are executed here, cannot compute: ops of
 # complex numbers, bits of floats, quotients that stay integers.
 NOT_COMPUTED = {
@@ -77,12 +76,10 @@ def is_of_tensor(cell: Cell) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("path", CELLS, ids=lambda path: path.name.removesuffix(".tsv.gz"))
-def test_every_recorded_cell_is_carried_out(path: Path) -> None:
-    header, cells = read_cells(path)
-    dialect = dialect_named(header["dialect"])
+def test_each_recorded_cell_is_carried_out(cell_file: Recorded) -> None:
+    dialect = dialect_named(cell_file.dialect)
     wrong = []
-    for number, cell in enumerate(cells):
+    for number, cell in enumerate(cell_file.asked()):
         is_asked = cell.form == "inplace" or (cell.form == "augmented" and is_of_tensor(cell))
         # Where the name is bound anew it is the operator that runs, which others test.
         if not is_asked or (number % 20 and rebinds(question_for(cell, dialect))):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
+import cells
 from castwise.graph.onnx.support import count_of_operands
 from castwise.vocab.ops import OPS
 
@@ -67,8 +68,9 @@ def check(x: Any, y: Any) -> None:
         assert bits(tensor) == bits(expected), (name, pair)
 
 
-@pytest.mark.parametrize("dialect", cw.dialects())
-def test_a_graph_gives_what_eager_gives(dialect: str) -> None:
+@pytest.mark.parametrize(("number", "dialect"), [*enumerate(cw.dialects())])
+def test_a_graph_gives_what_eager_gives(number: int, dialect: str) -> None:
+    """Without --all-cells for a third of the pairs, in each dialect another."""
     with cw.use(dialect):
-        for pair in PAIRS:
+        for pair in PAIRS if cells.takes_all else PAIRS[number % 3 :: 3]:
             check(*pair)

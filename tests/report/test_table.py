@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+import cells
 from castwise.engine.ask import resolve
 from castwise.engine.decision import Decision
 from castwise.errors import PromotionError, UsageError
@@ -130,9 +131,10 @@ def test_cells_are_what_resolve_answers(op: str, dialect: str) -> None:
             assert str(cell) == answer(op, *condition, left, *right, dialect=dialect)
 
 
-@pytest.mark.parametrize("dialect", dialects())
-def test_every_table_fits_eighty_columns(dialect: str) -> None:
-    for op in ops():
+@pytest.mark.parametrize(("number", "dialect"), [*enumerate(dialects())])
+def test_each_table_fits_eighty_columns(number: int, dialect: str) -> None:
+    """Without --all-cells those of one op in ten, in each dialect others."""
+    for op in ops() if cells.takes_all else ops()[number % 10 :: 10]:
         assert all(len(line) <= 80 for line in str(table(op, dialect)).splitlines())
 
 

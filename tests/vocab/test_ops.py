@@ -19,6 +19,7 @@ from castwise.vocab.ops import (
     op_of_symbol,
     ops,
 )
+from loops import each
 
 REQUIRED = """
     add sub mul div floor_divide remainder fmod pow float_power
@@ -83,10 +84,10 @@ def having(*dtypes: str) -> list[str]:
     return [d for d in DIALECTS if set(dtypes) <= {own.name for own in castwise.dialect(d).dtypes}]
 
 
-def asked(*cases: tuple[Any, ...]) -> list[Any]:
+def asked(*cases: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     """Each case, whose second part are its operands, in every dialect that has their dtypes."""
     return [
-        pytest.param(dialect, *case, id=f"{dialect}-{case[0]}-{case[1]}")
+        (dialect, *case)
         for case in cases
         for dialect in having(*[o.partition("[")[0] for o in case[1] if isinstance(o, str)])
     ]
@@ -110,7 +111,7 @@ def _forget_declared_ops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("castwise.vocab.ops._declared", {})
 
 
-@pytest.mark.parametrize("name", REQUIRED.split())
+@each("name", REQUIRED.split())
 def test_every_op_of_the_list_has_a_row(name: str) -> None:
     assert op(name).name == name
     assert known_op(name)
@@ -121,7 +122,7 @@ def test_every_row_stands_in_a_family() -> None:
     assert [row.name for row in OPS.values() if not row.family] == []
 
 
-@pytest.mark.parametrize("row", OPS.values(), ids=lambda row: row.name)
+@each("row", OPS.values())
 def test_a_wrong_number_of_operands_is_a_usage_error(row: Op) -> None:
     low, high = row.arity
     assert 1 <= low <= high <= ARBITRARY
@@ -235,7 +236,7 @@ def test_a_declared_op_is_listed_last_and_can_be_declared_anew() -> None:
     assert castwise.resolve("mine", "int8[3]", "int8[3]", dialect="torch").result.name == "bool"
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 def test_a_declared_op_promotes_as_the_dialect_does(dialect: str) -> None:
     declare_op("mine")
     is_refused = dialect in {**NO_INT_MIXES, **NO_SIGN_MIXES}
@@ -244,7 +245,7 @@ def test_a_declared_op_promotes_as_the_dialect_does(dialect: str) -> None:
     assert result_of("float32[3]", 1, dialect=dialect) == "float32"
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_operands_counts_the_operands(dialect: str, count: int) -> None:
     declare_op("mine", operands=count)
@@ -255,7 +256,7 @@ def test_operands_counts_the_operands(dialect: str, count: int) -> None:
         castwise.resolve("mine", *["int32[3]"] * (count + 1), dialect=dialect)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 def test_operands_may_be_a_range(dialect: str) -> None:
     declare_op("mine", operands=(1, 3))
     for count in (1, 2, 3):
@@ -264,7 +265,7 @@ def test_operands_may_be_a_range(dialect: str) -> None:
         castwise.resolve("mine", *["int32[3]"] * 4, dialect=dialect)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 def test_computes_keeps_other_kinds_out(dialect: str) -> None:
     """An int operand ends in a float, in a refusal, or in a note that no kernel takes it."""
     declare_op("mine", computes="float")
@@ -275,7 +276,7 @@ def test_computes_keeps_other_kinds_out(dialect: str) -> None:
     assert bool(is_out) == (dialect not in NO_CHECK_OF_DTYPES)
 
 
-@pytest.mark.parametrize("dialect", having("float32", "float64"))
+@each("dialect", having("float32", "float64"))
 def test_computes_takes_a_mix_of_its_kinds(dialect: str) -> None:
     declare_op("mine", computes="float")
     found = answered("float32[3]", "float64[3]", dialect=dialect)
@@ -286,7 +287,7 @@ def test_computes_takes_a_mix_of_its_kinds(dialect: str) -> None:
         assert (found.result.name, found.notes) == (held(dialect, "float64"), ())
 
 
-@pytest.mark.parametrize(
+@each(
     ("dialect", "kind", "operands", "refused_in"),
     asked(
         ("float", ("int32[3]", "int32[3]"), NO_LIFTING),
@@ -304,7 +305,7 @@ def test_integers_become_float(
     assert isinstance(found, PromotionError) or found.result.kind == kind
 
 
-@pytest.mark.parametrize(
+@each(
     ("dialect", "result", "operands", "name", "refused_in"),
     asked(
         ("same", ("int32[3]", "int64[3]"), "int64", NO_INT_MIXES),
@@ -324,14 +325,14 @@ def test_result(
     assert result_of(*operands, dialect=dialect) == wanted
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 def test_result_index_is_the_dialects_own(dialect: str) -> None:
     declare_op("mine", result="index")
     found = result_of("float32[3]", "float32[3]", dialect=dialect)
     assert found == INDEX.get(dialect, "int64")
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 def test_result_first_takes_the_first_operands_dtype_where_the_dialect_writes_there(
     dialect: str,
 ) -> None:
@@ -340,7 +341,7 @@ def test_result_first_takes_the_first_operands_dtype_where_the_dialect_writes_th
     assert isinstance(found, PromotionError) or found.result.name == "float32"
 
 
-@pytest.mark.parametrize(
+@each(
     ("dialect", "lowest", "operands", "name", "refused_in"),
     asked(
         ("int32", ("int8[3]", "int8[3]"), "int32", {}),
@@ -356,7 +357,7 @@ def test_lowest_lifts_every_operand(
     assert result_of(*operands, dialect=dialect) == wanted
 
 
-@pytest.mark.parametrize(
+@each(
     ("dialect", "lowest", "operands", "name", "refused_in"),
     asked(
         (("int32", None), ("int8[3]", "int8[3]"), "int32", NO_RAISED_MIXES),
@@ -380,7 +381,7 @@ def test_lowest_per_input(
     assert result_of(*operands, dialect=dialect) == wanted
 
 
-@pytest.mark.parametrize("dialect", having("int64"))
+@each("dialect", having("int64"))
 def test_a_lowest_dtype_is_truncated_as_arrays_are(dialect: str) -> None:
     declare_op("mine", lowest_per_input=("int32", "int64"))
     is_mixed = held(dialect, "int64") != "int32"
@@ -390,7 +391,7 @@ def test_a_lowest_dtype_is_truncated_as_arrays_are(dialect: str) -> None:
     assert result_of(*operands, dialect=dialect) == wanted
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 def test_a_lowest_dtype_lifts_one_operand_and_where_nothing_is_promoted(dialect: str) -> None:
     declare_op("mine", operands=1, lowest="int32")
     assert result_of("int8[3]", dialect=dialect) == "int32"
@@ -398,7 +399,7 @@ def test_a_lowest_dtype_lifts_one_operand_and_where_nothing_is_promoted(dialect:
     assert result_of("int8[3]", "int8[3]", dialect=dialect) == "int32"
 
 
-@pytest.mark.parametrize("dialect", NO_LOWEST)
+@each("dialect", NO_LOWEST)
 def test_where_an_op_promotes_that_lowest_dtypes_do_not_count_is_told(dialect: str) -> None:
     declare_op("mine", lowest="int32")
     told = castwise.explain("mine", "int8[3]", "int16[3]", dialect=dialect)
@@ -406,7 +407,7 @@ def test_where_an_op_promotes_that_lowest_dtypes_do_not_count_is_told(dialect: s
     assert told.endswith("The result is int16.")
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 def test_same_dtype_refuses_mixed_arrays(dialect: str) -> None:
     declare_op("mine", same_dtype=True)
     assert result_of("int8[3]", "int8[3]", dialect=dialect) == "int8"
@@ -414,7 +415,7 @@ def test_same_dtype_refuses_mixed_arrays(dialect: str) -> None:
         castwise.resolve("mine", "int8[3]", "int16[3]", dialect=dialect)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 def test_same_dtype_counts_what_is_written_into(dialect: str) -> None:
     declare_op("mine", same_dtype=True)
     assert result_of("int8[3]", "int8[3]", dialect=dialect, out="int8") == "int8"
@@ -425,7 +426,7 @@ def test_same_dtype_counts_what_is_written_into(dialect: str) -> None:
     assert result_of("int8[3]", "int8[3]", dialect=dialect, out="bool") == "refused"
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 @pytest.mark.parametrize("number", [True, 1, 1.5])
 def test_same_dtype_counts_python_numbers(dialect: str, number: float) -> None:
     """As what the dialect makes of them alone, or wraps them in."""
@@ -464,7 +465,7 @@ def test_same_dtype_is_torchs_check_all_same_dtype(operands: tuple[Any, ...], na
     assert result_of(*operands, dialect="torch:default_float=float64") == name
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 def test_promotes_false_casts_no_operand(dialect: str) -> None:
     declare_op("mine", promotes=False)
     found = answered("int8[3]", "int16[3]", dialect=dialect)
@@ -477,7 +478,7 @@ def test_promotes_false_casts_no_operand(dialect: str) -> None:
     assert isinstance(found, PromotionError) or found.casts[0] is not None
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 @pytest.mark.parametrize(
     ("second", "parts"), [("int16[3]", {"out": "int32"}), ("int32[3]", {"inplace": True})]
 )
@@ -492,7 +493,7 @@ def test_casts_to_output_false_demands_the_results_dtype(
     assert result_of("int16[3]", "int16[3]", dialect=dialect, **fitting) == "int16"
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 @pytest.mark.parametrize("is_safe", [True, False])
 def test_casts_to_output_false_holds_whatever_safe_output_says(dialect: str, is_safe: bool) -> None:
     declare_op("mine", casts_to_output=False, safe_output=is_safe)
@@ -503,7 +504,7 @@ def test_casts_to_output_false_holds_whatever_safe_output_says(dialect: str, is_
 MIX = ("int8[3]", "int16[3]")  # which the op promotes nothing of
 
 
-@pytest.mark.parametrize("dialect", [d for d in DIALECTS if d not in ONE_DTYPE])
+@each("dialect", [d for d in DIALECTS if d not in ONE_DTYPE])
 @pytest.mark.parametrize(
     "switches", [{}, {"casts_to_output": False}, {"safe_output": False}], ids=str
 )
@@ -523,7 +524,7 @@ def test_a_mix_that_nothing_promotes_is_cast_to_no_output(
     assert result_of("int8[3]", "int8[3]", dialect=dialect, out="int8") == "int8"
 
 
-@pytest.mark.parametrize("dialect", [d for d in DIALECTS if d not in ONE_DTYPE])
+@each("dialect", [d for d in DIALECTS if d not in ONE_DTYPE])
 @pytest.mark.parametrize("same_device", [True, False])
 def test_a_mix_that_nothing_promotes_or_casts_is_as_the_output_says(
     dialect: str, same_device: bool
@@ -539,7 +540,7 @@ def test_a_mix_that_nothing_promotes_or_casts_is_as_the_output_says(
     assert result_of(*MIX, dialect=dialect, inplace=True) == "int8"
 
 
-@pytest.mark.parametrize(
+@each(
     ("dialect", "name", "operands"),
     asked(("int8", ("float32[3]", "float32[3]")), ("bool", ("complex64[3]", "complex64[3]"))),
 )
@@ -553,7 +554,7 @@ def test_safe_output_false_writes_anywhere(
     assert result_of(*operands, dialect=dialect, out=name) == name
 
 
-@pytest.mark.parametrize("dialect", having("float32", "float64"))
+@each("dialect", having("float32", "float64"))
 def test_safe_output_false_writes_anything_in_place(dialect: str) -> None:
     declare_op("mine", safe_output=False)
     found = result_of("float32[3]", "float64[3]", dialect=dialect, inplace=True)
@@ -562,7 +563,7 @@ def test_safe_output_false_writes_anything_in_place(dialect: str) -> None:
     )
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 def test_accumulates_sums_small_integers_as_the_dialect_does(dialect: str) -> None:
     declare_op("mine", operands=1, accumulates=True)
     assert result_of("int8[3]", dialect=dialect) == SUM_OF_INT8.get(dialect, "int64")
@@ -586,7 +587,7 @@ SWITCHES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 @pytest.mark.parametrize("switches", SWITCHES, ids=str)
 def test_a_declared_op_is_explained_down_to_its_result(
     dialect: str, switches: dict[str, Any]
@@ -602,7 +603,7 @@ def test_a_declared_op_is_explained_down_to_its_result(
             assert told.endswith(f"The result is {found.result}.")
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@each("dialect", DIALECTS)
 @pytest.mark.parametrize(
     ("switches", "operands", "word"),
     [

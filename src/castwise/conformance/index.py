@@ -21,17 +21,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("cells", type=Path, help="the folder of the cell files")
     parser.add_argument("-o", "--output", type=Path, required=True)
     chosen = parser.parse_args(arguments)
-    chosen.output.write_text(index_of(sorted(chosen.cells.glob("*.tsv.gz"))), encoding="utf-8")
+    files = map(read_cells, sorted(chosen.cells.glob("*.tsv.gz")))
+    recorded = ((first["dialect"], {cell.op for cell in cells}) for first, cells in files)
+    chosen.output.write_text(index_of(recorded), encoding="utf-8")
 
 
-def index_of(paths: Iterable[Path]) -> str:
-    """A line for each op, in the order of the vocabulary: its name and the frameworks."""
+def index_of(recorded: Iterable[tuple[str, set[str]]]) -> str:
+    """A line for each op, in the order of the vocabulary: its name and the frameworks.
+
+    >>> index_of([("numpy@1", {"add"}), ("torch", {"add", "sub"})]).splitlines()[:2]
+    ['add\\tnumpy torch', 'sub\\ttorch']
+    """
     frameworks: dict[str, set[str]] = {op: set() for op in OPS}
-    for path in paths:
-        first, cells = read_cells(path)
-        framework = first["dialect"].partition(":")[0].partition("@")[0]
-        for op in {cell.op for cell in cells} & frameworks.keys():
-            frameworks[op].add(framework)
+    for dialect, ops in recorded:
+        for op in ops & frameworks.keys():
+            frameworks[op].add(dialect.partition(":")[0].partition("@")[0])
     return "".join(f"{op}\t{' '.join(sorted(found))}\n" for op, found in frameworks.items())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import castwise as cw
 import castwise.array_api as xp
+import cells
 from castwise.execute.backend import backend_named
 from castwise.graph.passes import simplify
 from castwise.vocab.dtypes import DTYPES, DType
@@ -57,15 +59,18 @@ def assert_same_bits(got: Any, expected: Any) -> None:
         )
 
 
+# The dtypes a chain goes through and ends in; without --all-cells one pair in five.
+CHAINS = [*itertools.product(HELD, HELD)][:: 1 if cells.takes_all else 5]
+
+
 def shortened(source: DType) -> list[tuple[cw.Graph, cw.Graph]]:
-    """The graphs of all chains source -> a -> b that a rule shortens, before and after."""
+    """The graphs of the chains source -> a -> b that a rule shortens, before and after."""
     found = []
-    for middle in HELD:
-        for target in HELD:
-            graph = cw.trace(lambda x, a=middle, b=target: x.astype(a).astype(b), f"{source}[n]")
-            simplified = graph.simplify()
-            if simplified.casts_saved:
-                found.append((graph, simplified.graph))
+    for middle, target in CHAINS:
+        graph = cw.trace(lambda x, a=middle, b=target: x.astype(a).astype(b), f"{source}[n]")
+        simplified = graph.simplify()
+        if simplified.casts_saved:
+            found.append((graph, simplified.graph))
     return found
 
 
@@ -73,7 +78,7 @@ def shortened(source: DType) -> list[tuple[cw.Graph, cw.Graph]]:
 def test_a_shortened_chain_gives_the_same_values(source: DType) -> None:
     x = every_value(source)
     chains = shortened(source)
-    assert len(chains) >= len(HELD)  # a cast to the dtype itself, at least
+    assert len(chains) >= len(CHAINS) / len(HELD)  # a cast to the dtype itself, at least
     for graph, shorter in chains:
         assert_same_bits(shorter(x).numpy(), graph(x).numpy())
 
