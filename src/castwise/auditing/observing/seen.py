@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 import resource
 import sys
@@ -118,6 +119,7 @@ def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
     )
 
 
+@functools.lru_cache(maxsize=256, typed=True)
 def _dtype_name(dtype: Any) -> str | None:
     """castwise's name of a live dtype; None for one it does not know, such as text."""
     try:
