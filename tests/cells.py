@@ -67,8 +67,16 @@ class Recorded(NamedTuple):
 
     def asked(self) -> Iterator[Cell]:
         """The cells that are asked about in this run."""
+        if not takes_all:
+            yield from self.share()
+            return
         for group in self.groups:
-            yield from group.cells(1 if takes_all else group.step)
+            yield from group.cells()
+
+    def share(self) -> Iterator[Cell]:
+        """The cells that are asked about by default; each op's from another place on."""
+        for number, group in enumerate(self.groups):
+            yield from group.cells(group.step, number % group.step)
 
 
 @functools.lru_cache(maxsize=2)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from castwise.auditing.judging.audited import Origin, audit_of
+from castwise.auditing.judging.audited import DtypeOrigin, audit_of
 from castwise.auditing.running.launch import run_audited
 
 
@@ -282,7 +282,7 @@ TORCH_PLANTED = [
 class Found(NamedTuple):
     """What an audit found in a program."""
 
-    origins: list[Origin]  # worst first
+    origins: list[DtypeOrigin]  # worst first
     line: int  # that of the planted origin
 
 

@@ -72,7 +72,8 @@ def answered(cell: Cell, dialect: Dialect) -> object:
         return "!", refusal.by_value
     has_notes, is_new = bool(decision.notes), rebinds(question)
     steps = steps_that_show(question)
-    return decision.result, decision.compute, decision.is_weak, has_notes, is_new, steps
+    told = (decision.is_weak, decision.hazards, has_notes, is_new, steps)
+    return decision.result, decision.compute, *told
 
 
 def steps_that_show(question: Question) -> str:

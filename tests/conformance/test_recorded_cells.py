@@ -10,7 +10,7 @@ import pytest
 import cells
 from castwise.conformance.differences import Difference, difference_at, differences
 from castwise.conformance.index import index_of
-from castwise.conformance.operand import Spec, read_operand
+from castwise.conformance.operand import read_operand
 from castwise.conformance.recorder import Cell
 from castwise.report.verify import agrees
 from castwise.rules.catalog import dialect_named
@@ -62,17 +62,15 @@ def test_each_listed_difference_has_its_recorded_cells_and_no_more() -> None:
 
 
 @pytest.mark.usefixtures("all_cells")
-def test_each_kind_of_operand_is_in_the_share(cell_file: cells.Recorded) -> None:
-    share = {k for group in cell_file.groups for k in kinds(group.cells(group.step))}
-    assert {k for group in cell_file.groups for k in kinds(group.cells())} == share
+def test_each_dtype_and_each_role_is_in_the_share(cell_file: cells.Recorded) -> None:
+    assert kinds(cell_file.asked()) == kinds(cell_file.share())
 
 
-def kinds(some: Iterable[Cell]) -> set[Spec]:
-    """The operands, whatever they hold and however long they are."""
-    return {
-        spec._replace(value=type(spec.value), shape=spec.shape[:1])
-        for spec in map(read_operand, {text for cell in some for text in cell.operands})
-    }
+def kinds(some: Iterable[Cell]) -> set[object]:
+    """The dtypes of the operands, and their roles, whatever they hold."""
+    specs = [read_operand(text) for text in {text for cell in some for text in cell.operands}]
+    roles = {(bool(s.shape), s.is_numpy, s.is_scalar, s.is_weak, type(s.value)) for s in specs}
+    return {spec.dtype for spec in specs} | roles
 
 
 def listed(file: cells.Recorded) -> Iterator[tuple[Cell, Difference]]:

@@ -164,7 +164,7 @@ def test_a_dtype_with_itself_is_itself(dialect: str, op: str, count: int) -> Non
     refused = OWN_FUNCTION_REFUSES.get((dialect, op), "").split()
     shapes = ((3,), (), None) if op == "result_type" else (None,)
     for row, shape in itertools.product(spoken.dtypes, shapes):
-        is_whole = shape is None and plan_in(dialect, op).keeps_dtypes
+        is_whole = shape is None and plan_in(dialect, op).arrays.keeps_dtypes
         own = row if is_whole else truncated(spoken, row)
         own = None if row.name in refused else own
         assert decided(dialect, op, *[array_operand(row, shape)] * count) is own
@@ -239,7 +239,7 @@ def is_reached(dialect: str, op: str, form: str, dtypes: list[DType]) -> bool:
     arrays = [truncated(cw.dialect(dialect), d) for d in dtypes]
     result = decided(dialect, op, *[array_operand(d, (3,)) for d in arrays], form=form)
     plan = plan_in(dialect, op)
-    if result is None or frozenset(arrays) in plan.meets:
+    if result is None or frozenset(arrays) in plan.arrays.meets:
         return True
     joins = [result, *[joined for joined, made in plan.converts.items() if made is result]]
     return any(all(plan.reach.reaches(d, joined) for d in arrays) for joined in joins)
@@ -287,7 +287,7 @@ def test_the_join_of_two_dtypes_is_the_first_both_reach(dialect: str) -> None:
     reach = plan.reach
     for a, b in itertools.product(spoken.dtypes, repeat=2):
         joined = promoted(spoken, array_of(a), array_of(b))
-        if joined and frozenset((a, b)) not in plan.meets:  # the exceptions to the edges
+        if joined and frozenset((a, b)) not in plan.arrays.meets:  # the exceptions to the edges
             ends = truncated(spoken, a), truncated(spoken, b)
             first = next(n for n in spoken.nodes if all(reach.reaches(end, n) for end in ends))
             assert joined.dtype is stored(spoken, first)
@@ -334,7 +334,7 @@ def test_a_cast_goes_from_the_operands_dtype_to_the_compute_dtype(
         decision = cw.resolve(op, *operands, dialect=dialect)
     except cw.PromotionError:
         return
-    if not plan_in(dialect, op).promotes:
+    if not plan_in(dialect, op).arrays.promotes:
         assert not any(cast and cast.source for cast in decision.casts)
         return
     for operand, cast in zip(operands, decision.casts, strict=True):

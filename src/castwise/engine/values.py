@@ -16,7 +16,7 @@ _DEFAULT_INT = ("default int", "dtype or default int")
 # Where an int passes one of these, the compute dtype may still not hold it: then it wraps.
 _LET_IN = ("int64", "64 bits", "array dtype", *_DEFAULT_INT)
 # The rules under which a number is never made a float before it is looked at.
-_NEVER_MADE_FLOAT = (("dtype", "wraps"), ("magnitude", "raises"), ("none", "compares"))
+_NEVER_MADE_FLOAT = (("magnitude", "raises"), ("none", "compares"))
 _INT64 = dtype("int64")
 
 
@@ -58,7 +58,7 @@ def _check_power(plan: Plan, operands: tuple[Operand, ...]) -> None:
 
 def check_fit(plan: Plan, operands: tuple[Operand, ...], common: DType) -> None:
     """Raises Refusal where scalars must fit into the operands' common dtype and one does not."""
-    if plan.range.limit != "common dtype":
+    if plan.range.limit != "common dtype" or plan.range.beyond == "wraps":
         return
     for operand in operands:
         if operand.is_scalar and is_beyond(operand.value, common):
@@ -110,6 +110,8 @@ def _is_out(
     limit, beyond = plan.range.limit, plan.range.beyond
     if limit == "common dtype":  # looked at before, see check_fit
         return False
+    if beyond == "wraps" and limit not in ("64 bits", "none"):
+        return False
     if limit in _DEFAULT_INT:
         return type(scalar.value) is int and _is_beyond_default_int(plan, scalar, operands, compute)
     if _is_beyond_floats(scalar.value, compute):
@@ -132,7 +134,7 @@ def _is_beyond_dtype(
     """Whether a Python int is refused because the compute dtype does not hold it."""
     if plan.range.beyond == "raises if no value is left":
         return compute.kind == "int" and _is_empty_bound(scalar, question.operands, compute)
-    if plan.range.beyond == "wraps" or not is_out_of_range(scalar, compute):
+    if not is_out_of_range(scalar, compute):
         return False
     if plan.range.beyond == "compares":  # a bool array has no exact comparison with an int
         return all(o.is_scalar or o.kind == "bool" for o in operands)

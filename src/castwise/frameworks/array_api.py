@@ -20,7 +20,7 @@ _OPS = {
     "*": Rule(
         scalars="within kind",
         writes=Writes(into="same dtype"),
-        range=Range(limit="dtype", beyond="raises"),
+        range=Range(beyond="raises"),
         numpy=NumPyOperands(
             scalars="float64 -> float; complex128 -> complex",  # subclasses of Python's own
         ),

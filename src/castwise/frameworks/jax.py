@@ -52,14 +52,12 @@ _OPS = {
     # In place is x.at[...].add(y), which keeps the dtype of x; division is made of it.
     # x.at[...].add(y), which makes an array of y first.
     "*/inplace": Rule(
-        range=Range(limit="dtype or default int", beyond="raises"),
+        range=Range(limit="dtype or default int"),
         numbers=Numbers(lists="as arrays"),
     ),
     "add/inplace mul/inplace": Rule(accepts=Accepts(refuses_compute="bool")),
     "div/inplace": Rule(composes=(Composed("div(x, mul_(x, y))"),), writes=Writes(into="rebinds")),
-    "result_type": Rule(
-        range=Range(limit="dtype", beyond="wraps"), weakness=Weakness(makes_strong=True)
-    ),
+    "result_type": Rule(range=Range(beyond="wraps"), weakness=Weakness(makes_strong=True)),
     "sub": Rule(accepts=Accepts(refuses_compute="bool")),
     "sign round": Rule(computes="int float complex"),
     "positive": Rule(computes="bool int float complex"),
@@ -70,7 +68,6 @@ _OPS = {
     ),
     "pow": Rule(
         joins="integer power",
-        range=Range(limit="default int", beyond="raises"),
         exponent=Exponent(is_free=True, negative="raises"),
         accepts=Accepts(refuses_compute=_NARROW),
     ),

@@ -157,13 +157,13 @@ _OPS = {
         numbers=Numbers(places="last"),
         accepts=Accepts(refuses="complex", refuses_compute="bool"),
         converts="int bfloat16 -> float32",
-        range=Range(limit="64 bits", beyond="raises"),
+        range=Range(limit="64 bits"),
     ),
     "xlogy": Rule(
         computes="float complex",
         scalars="as arrays",
         numbers=Numbers(dtypes={"bool": "float32", "int": "float32"}),
-        range=Range(limit="dtype", beyond="wraps"),
+        range=Range(beyond="wraps"),
     ),
     "heaviside": Rule(
         accepts=Accepts(refuses="bool bfloat16 complex"), numbers=Numbers(refused_beside=_ANY)
@@ -172,7 +172,7 @@ _OPS = {
         accepts=Accepts(refuses_arrays="bool"),
         otherwise="refused",
         numbers=Numbers(beside={}),
-        range=Range(limit="64 bits", beyond="raises"),
+        range=Range(limit="64 bits"),
         numpy=NumPyOperands(scalars=""),
     ),
     "bitwise_and bitwise_or bitwise_xor": Rule(
@@ -181,7 +181,7 @@ _OPS = {
     "float_power": Rule(
         joins="highest kind",
         numbers=Numbers(dtypes={"complex": "complex128"}),
-        range=Range(limit="dtype", beyond="wraps"),
+        range=Range(beyond="wraps"),
         numpy=NumPyOperands(scalars="int -> int; float complex64 -> float; complex128 -> complex"),
     ),
     "matmul dot inner stack allclose isclose nextafter heaviside bitwise_left_shift"

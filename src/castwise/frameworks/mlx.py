@@ -78,7 +78,7 @@ MLX = Dialect(
             computes="bool int float complex"
         ),
         "bitwise_left_shift bitwise_right_shift": Rule(converts="bool -> uint8"),
-        "logical_and logical_or logical_xor": Rule(range=Range(limit="int64", beyond="raises")),
+        "logical_and logical_or logical_xor": Rule(range=Range(limit="int64")),
         "matmul dot inner": Rule(computes="float complex"),
         "vecdot": Rule(accumulates=True),
         "dot inner": Rule(

@@ -153,7 +153,7 @@ NUMPY = Dialect(
             numbers=Numbers(lists="as arrays", beside=_IN_UFUNCS),
             scalars="weak",
             joins="first loop",
-            range=Range(limit="dtype", beyond="raises"),
+            range=Range(beyond="raises"),
             writes=Writes(
                 into="same kind", also="complex -> bfloat16", never="bfloat16 -> float16"
             ),
@@ -165,16 +165,14 @@ NUMPY = Dialect(
             joins="common dtype", numbers=Numbers(beside=_ELSEWHERE)
         ),
         "result_type": Rule(
-            range=Range(limit="dtype", beyond="wraps"), numbers=Numbers(lists="refused")
+            range=Range(beyond="wraps"), numbers=Numbers(lists="refused")
         ),  # a list would be a dtype
         "where": Rule(range=Range(limit="64 bits", beyond="wraps")),
-        "eq ne lt le gt ge": Rule(range=Range(limit="dtype", beyond="compares")),
-        "logical_and logical_or logical_xor": Rule(
-            scalars="as arrays", range=Range(limit="int64", beyond="raises")
-        ),
+        "eq ne lt le gt ge": Rule(range=Range(beyond="compares")),
+        "logical_and logical_or logical_xor": Rule(scalars="as arrays", range=Range(limit="int64")),
         "clamp": Rule(
             computes="bool int float16 float32 float64 complex",
-            range=Range(limit="dtype", beyond="raises if no value is left"),
+            range=Range(beyond="raises if no value is left"),
             numbers=Numbers(beside=_IN_CLIP),
         ),
         "float_power": Rule(numbers=Numbers(beside=_ELSEWHERE)),
