@@ -21,6 +21,7 @@ UNCOMPUTED = {
     ("mindspore", "floor_divide"): "of complex numbers",
     ("mlx", "floor_divide"): "of complex numbers",
     ("mindspore", "remainder"): "of complex numbers",
+    ("mindspore", "max"): "of complex numbers",
     ("paddle", "remainder"): "of complex numbers",
     ("paddle", "div"): "in bool",
     ("mindspore", "bitwise_not"): "of floats",

@@ -190,7 +190,7 @@ def rebinds(dialect: str) -> bool:
     """Whether the dialect writes nothing, in one form at least."""
     ops = castwise.dialect(dialect).ops
     return any(
-        ops[key].output in ("rebinds", "becomes")
+        ops[key].writes.into in ("rebinds", "becomes")
         for key in ("*", "*/inplace", "*/out")
         if key in ops
     )
@@ -433,7 +433,7 @@ def test_same_dtype_counts_python_numbers(dialect: str, number: float) -> None:
     declare_op("mine", same_dtype=True)
     kind = type(number).__name__
     spoken = castwise.dialect(dialect)
-    python = {**spoken.python, **(spoken.ops["*"].python or {})}
+    python = {**spoken.python, **(spoken.ops["*"].numbers.dtypes or {})}
     own = python.get(f"wrapped {kind}", python[kind])
     for name in ("bool", "int8", "int32", "int64", "float16", "float32", "float64"):
         if name in having_dtypes(dialect):
