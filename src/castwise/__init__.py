@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from castwise.rules.default import use as use
     from castwise.rules.dialect import Dialect as Dialect
     from castwise.rules.rule import Rule as Rule
+    from castwise.vocab.describing import describe as describe
     from castwise.vocab.dtypes import DType as DType
-    from castwise.vocab.live import describe as describe
     from castwise.vocab.live import to_dtype as dtype  # noqa: F401
     from castwise.vocab.operands import Operand as Operand
     from castwise.vocab.ops import declare_op as declare_op
@@ -66,7 +66,7 @@ _NAMES = {
     "UsageError": "errors.UsageError",
     "DType": "vocab.dtypes.DType",
     "Operand": "vocab.operands.Operand",
-    "describe": "vocab.live.describe",
+    "describe": "vocab.describing.describe",
     "dtype": "vocab.live.to_dtype",
     "declare_op": "vocab.ops.declare_op",
     "ops": "vocab.ops.ops",

@@ -11,7 +11,7 @@ import pytest
 import castwise as cw
 import cells
 from castwise.engine.ask import question_of
-from castwise.engine.explain import steps_of
+from castwise.engine.decide import steps_of
 from castwise.vocab.ops import OPS
 
 DIALECTS = cw.dialects()

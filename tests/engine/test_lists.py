@@ -9,7 +9,7 @@ import pytest
 import castwise as cw
 from castwise.engine.ask import resolve
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
-from castwise.vocab.live import describe
+from castwise.vocab.describing import describe
 from castwise.vocab.notation import parse_expression, parse_operand
 from castwise.vocab.operands import Role
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from expecting import expect
 
-from castwise.vocab.live import describe
+from castwise.vocab.describing import describe
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

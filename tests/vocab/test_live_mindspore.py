@@ -6,8 +6,9 @@ import pytest
 from expecting import expect
 
 from castwise.rules.catalog import dialect_named
+from castwise.vocab.describing import describe
 from castwise.vocab.dtypes import dtype
-from castwise.vocab.live import describe, is_plain_array, to_dtype
+from castwise.vocab.live import is_plain_array, to_dtype
 
 mindspore = pytest.importorskip("mindspore")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from expecting import expect
 
-from castwise.vocab.live import describe, to_dtype
+from castwise.vocab.describing import describe
+from castwise.vocab.live import to_dtype
 
 mx = pytest.importorskip("mlx.core")
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from castwise.vocab.describing import describe
 from castwise.vocab.dtypes import dtype
-from castwise.vocab.live import describe, to_dtype
+from castwise.vocab.live import to_dtype
 
 oneflow: Any = pytest.importorskip("oneflow")
 

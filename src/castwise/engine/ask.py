@@ -12,8 +12,9 @@ from castwise.errors import UsageError, did_you_mean
 from castwise.rules.catalog import dialect_named, dialects
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
+from castwise.vocab.describing import describe, describe_or_dtype
 from castwise.vocab.dtypes import DType
-from castwise.vocab.live import describe, describe_or_dtype, is_prefix, to_dtype
+from castwise.vocab.live import is_prefix, to_dtype
 from castwise.vocab.notation import parse_expression
 from castwise.vocab.operands import UNDEFINED, Operand, Scalar
 from castwise.vocab.ops import Op, known_op, op, op_of_symbol
@@ -216,7 +217,7 @@ def answer(question: Question) -> Decision:
     elif isinstance(found, Decision):
         # The key forgets what no rule looks at, such as a shape or a digit; words do not.
         return found.about(question)
-    else:
+    elif found.question.operands != question.operands:  # its words speak of the operands
         found = _decide(question)
     if isinstance(found, Refused):
         raise found.refusal.as_error(question)

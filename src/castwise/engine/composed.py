@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 from castwise.engine.conversion import own_array
 from castwise.engine.decision import Decision, Question, step_text
 from castwise.engine.plan import Plan
-from castwise.engine.scalars import Say
+from castwise.engine.saying import Say
 from castwise.rules.dialect import Dialect
 from castwise.rules.parts import Composed
 from castwise.vocab.dtypes import DType, dtype

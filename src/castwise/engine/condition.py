@@ -5,7 +5,7 @@ from __future__ import annotations
 from castwise.engine.accepts import check_known
 from castwise.engine.decision import Refusal
 from castwise.engine.plan import Plan
-from castwise.engine.scalars import Say
+from castwise.engine.saying import Say
 from castwise.vocab.operands import Operand
 
 

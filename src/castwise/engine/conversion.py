@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import cmath
-from collections.abc import Callable
 from dataclasses import replace
 
 from castwise.engine.compiled import Conversion
 from castwise.engine.decision import Refusal
 from castwise.engine.joining import join, own_dtype
 from castwise.engine.plan import Plan
-from castwise.engine.weak import as_nodes
+from castwise.engine.policies.weak import as_nodes
+from castwise.engine.saying import Say
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, array_operand
 
-Say = Callable[[str], None] | None
 _INT64, _FLOAT64 = dtype("int64"), dtype("float64")
 
 

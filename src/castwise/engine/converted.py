@@ -6,7 +6,7 @@ from castwise.engine.assigning import refusal_of
 from castwise.engine.casts import cast_to
 from castwise.engine.decision import Decision, Question
 from castwise.engine.plan import plan_of
-from castwise.engine.scalars import Say
+from castwise.engine.saying import Say
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, Role

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.engine.plan import Plan
-from castwise.engine.scalars import Say
+from castwise.engine.saying import Say
 from castwise.vocab.operands import Operand
 
 

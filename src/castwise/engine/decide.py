@@ -31,10 +31,10 @@ from castwise.engine.lists import has_lists, of_lists
 from castwise.engine.named import cast_first, check_named, computed_in, loop_giving, plan_for
 from castwise.engine.output import written_dtype
 from castwise.engine.plan import Plan, plan_of
-from castwise.engine.scalars import Say
+from castwise.engine.policies.weak import is_weakly_typed
+from castwise.engine.saying import Say
 from castwise.engine.switches import check_same_dtype, is_unpromoted_mix
 from castwise.engine.values import check_fit, check_values
-from castwise.engine.weak import is_weakly_typed
 from castwise.errors import UsageError
 from castwise.rules.catalog import dialect_named
 from castwise.vocab.dtypes import DType, dtype, strong_twin, weak_nodes_of
@@ -57,7 +57,7 @@ def decide(question: Question, say: Say = None) -> Decision:
         return of_lists(plan, question, decide, say)
     given = question.operands[1:] if row.is_condition_first else question.operands
     if row.family == "conversion":
-        return converted(question, say)
+        return replace(converted(question, say), tell=steps_of)
     of_condition = (
         check_condition(plan, question.operands[0], say) if row.is_condition_first else None
     )
@@ -78,7 +78,9 @@ def decide(question: Question, say: Say = None) -> Decision:
     casts = _casts(plan, given, targets)
     result_cast = None if result is computed else cast_between(computed, result)
     notes = _notes(plan, question, found, of_condition)
-    decision = Decision(question, result, compute, casts, result_cast, is_weak, notes)
+    decision = Decision(
+        question, result, compute, casts, result_cast, is_weak, notes, not notes, steps_of
+    )
     if say:
         for cast in filter(None, (*casts, result_cast)):
             say(f"Cast: {cast_text(cast)}.")
@@ -87,6 +89,17 @@ def decide(question: Question, say: Say = None) -> Decision:
     if say:
         _say_result(decision, say)
     return decision
+
+
+def steps_of(question: Question) -> list[str]:
+    """How a decision comes about, one sentence per step; the last one says the result, or why
+    there is none."""
+    steps: list[str] = []
+    try:
+        decision = decide(question, steps.append)
+    except Refusal as refusal:
+        return [*steps, f"Refused: {refusal.why}.", *filter(None, [refusal.fix])]
+    return [*steps[:-1], *decision.notes, steps[-1]]
 
 
 def _notes(

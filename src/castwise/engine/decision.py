@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from castwise.errors import PromotionError, ScalarRangeError
@@ -131,12 +132,15 @@ class Decision:
     result_cast: Cast | None = None  # what is written in place or into out= is cast to its dtype
     is_weak: bool = False
     notes: tuple[str, ...] = ()
+    has_kernel: bool = True  # False: the framework promotes, then cannot run it; a note says so
+    # How the decision came about, told by what decided; a saved one has forgotten it.
+    tell: Callable[[Question], list[str]] | None = field(default=None, compare=False, repr=False)
 
     def about(self, question: Question) -> Decision:
         """The same answer to another question with the same key."""
         # By hand, for dataclasses.replace takes twice as long.
         return Decision(question, self.result, self.compute, self.casts, self.result_cast,
-                        self.is_weak, self.notes)  # fmt: skip
+                        self.is_weak, self.notes, self.has_kernel, self.tell)  # fmt: skip
 
     @property
     def hazards(self) -> tuple[str, ...]:
@@ -145,16 +149,9 @@ class Decision:
         return tuple(hazard for hazard in HAZARDS if hazard in found)
 
     @property
-    def has_kernel(self) -> bool:
-        """Whether the framework runs what it decided; where it does not, a note says so."""
-        return not any("kernel" in note for note in self.notes)
-
-    @property
     def steps(self) -> tuple[str, ...]:
-        """The way to the result, one sentence a step."""
-        from castwise.engine.explain import steps_of  # it decides again, and that needs Decision
-
-        return tuple(steps_of(self.question))
+        """The way to the result, one sentence per step."""
+        return tuple(self.tell(self.question)) if self.tell else ()
 
     def cast_inputs(self, *operands: Any) -> tuple[Any, ...]:
         """The operands cast as decided, for a kernel of your own; `result` is its output's dtype.

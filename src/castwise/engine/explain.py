@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from castwise.engine.ask import question_in, question_of
-from castwise.engine.decide import decide
-from castwise.engine.decision import Question, Refusal
+from castwise.engine.decide import steps_of
 
 
 def explain(name: str, *operands: Any, **parts: Any) -> str:
@@ -25,13 +24,3 @@ def explain(name: str, *operands: Any, **parts: Any) -> str:
     """
     question = question_of(name, *operands, **parts) if operands else question_in(name, **parts)
     return "\n  ".join([f"{question} in {question.dialect.name}", *steps_of(question)])
-
-
-def steps_of(question: Question) -> list[str]:
-    """One sentence a step; the last one says the result, or why there is none."""
-    steps: list[str] = []
-    try:
-        decision = decide(question, steps.append)
-    except Refusal as refusal:
-        return [*steps, f"Refused: {refusal.why}.", *filter(None, [refusal.fix])]
-    return [*steps[:-1], *decision.notes, steps[-1]]

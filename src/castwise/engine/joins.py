@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from castwise.engine.by_category import category_dtype
 from castwise.engine.decision import Refusal
 from castwise.engine.joining import (
     check_mix,
@@ -16,7 +15,10 @@ from castwise.engine.joining import (
     own_dtype,
 )
 from castwise.engine.plan import Plan
-from castwise.engine.scalars import Say, reached
+from castwise.engine.policies.by_category import category_dtype
+from castwise.engine.policies.weak import fits_kind, is_weakly_typed
+from castwise.engine.saying import Say
+from castwise.engine.scalars import reached
 from castwise.engine.unequal_joins import (
     first_array,
     float_for_integers,
@@ -25,7 +27,6 @@ from castwise.engine.unequal_joins import (
     one_dtype,
 )
 from castwise.engine.values import check_exponent
-from castwise.engine.weak import fits_kind, is_weakly_typed
 from castwise.rules.policies import JOINS
 from castwise.vocab.dtypes import DType, weak_node
 from castwise.vocab.operands import Operand, Role

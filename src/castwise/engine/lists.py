@@ -12,7 +12,7 @@ from castwise.engine.decision import HAZARDS, Cast, Decision, Question, Refusal
 from castwise.engine.forms import form_of
 from castwise.engine.joining import join, own_dtype
 from castwise.engine.plan import Plan, plan_of
-from castwise.engine.scalars import Say
+from castwise.engine.saying import Say
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand, value_class

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from castwise.engine.by_value import smallest_dtype
 from castwise.engine.decision import Named, Question, Refusal
 from castwise.engine.joining import own_dtype
 from castwise.engine.joins import joined
 from castwise.engine.output import can_write
 from castwise.engine.plan import Plan, plan_of
-from castwise.engine.scalars import Say, reached
+from castwise.engine.policies.by_value import smallest_dtype
+from castwise.engine.saying import Say
+from castwise.engine.scalars import reached
 from castwise.engine.values import is_beyond, is_unconvertible, out_of_range
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.policies import CASTINGS, DTYPE_ARGUMENTS, OUTPUTS

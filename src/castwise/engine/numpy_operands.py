@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from castwise.engine.decision import Refusal
 from castwise.engine.plan import Plan
-from castwise.engine.scalars import Say
+from castwise.engine.saying import Say
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, Role, scalar_operand
 

@@ -8,24 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from castwise.engine.arrays_alone import arrays_alone
-from castwise.engine.by_category import by_category
-from castwise.engine.by_room import by_room
-from castwise.engine.by_value import by_value
 from castwise.engine.conversion import converted
 from castwise.engine.joining import own_dtype
 from castwise.engine.plan import Plan
-from castwise.engine.tiers import kinds_first, last_adapts, tiers
-from castwise.engine.weak import as_arrays, as_nodes, fits_arrays, weak, within_kind
-from castwise.engine.zero_d import (
+from castwise.engine.policies.arrays_alone import arrays_alone
+from castwise.engine.policies.by_category import by_category
+from castwise.engine.policies.by_room import by_room
+from castwise.engine.policies.by_value import by_value
+from castwise.engine.policies.tiers import kinds_first, last_adapts, tiers
+from castwise.engine.policies.weak import as_arrays, as_nodes, fits_arrays, weak, within_kind
+from castwise.engine.policies.zero_d import (
     singles_mix,
     zero_d_adapts,
     zero_d_adapts_to_complex,
     zero_d_mixes,
 )
+from castwise.engine.saying import Say
 from castwise.vocab.operands import Operand, Role, array_operand
-
-Say = Callable[[str], None] | None
 
 POLICIES: dict[str, Callable[[Plan, tuple[Operand, ...], Say], list[int]]] = {
     "tiers": tiers,

@@ -20,8 +20,9 @@ from castwise.execute.tensor import Tensor, made_constant
 from castwise.rules.catalog import dialect_named
 from castwise.rules.default import DEFAULT, chosen_here
 from castwise.rules.dialect import Dialect
+from castwise.vocab.describing import describe
 from castwise.vocab.dtypes import DType
-from castwise.vocab.live import check_dense, describe
+from castwise.vocab.live import check_dense
 from castwise.vocab.operands import UNDEFINED, Operand, array_operand
 
 _NUMBERS = (bool, int, float, complex)

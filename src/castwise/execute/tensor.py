@@ -27,9 +27,10 @@ from castwise.execute.picked import picked
 from castwise.execute.python_data import beyond, default_dtype, shown, unreadable
 from castwise.rules.default import DEFAULT, to_dialect
 from castwise.rules.dialect import Dialect
+from castwise.vocab.describing import describe
 from castwise.vocab.dtypes import DType
 from castwise.vocab.dtypes import dtype as dtype_named
-from castwise.vocab.live import check_dense, describe, to_dtype
+from castwise.vocab.live import check_dense, to_dtype
 from castwise.vocab.operands import Operand
 
 _BOOL, _FLOAT32, _FLOAT64 = map(dtype_named, ("bool", "float32", "float64"))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from castwise.engine.ask import find_op
-from castwise.report.difference import PairDifference, Reason, reason_of, situation_of
+from castwise.report.difference import PairDifference, Reason, mix_of, reason_of
 from castwise.report.pairs import Answers, Pair, pairs_of, weak_dtypes
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
@@ -133,37 +133,40 @@ class _Teller:
 
     def __init__(self, first: Dialect, second: Dialect) -> None:
         self._names = (first.name, second.name)
-        self._answered: set[tuple[str, Op, str]] = set()  # dialect, op, situation
+        self._answered: set[tuple[str, Op, str]] = set()  # dialect, op, mix
 
     def note(self, asked: PairDifference) -> None:
         """Takes notice of a question, answered alike or not."""
         if asked.pair.left.dtype is asked.pair.right.dtype:
             return  # no mix
-        situation = situation_of(asked.pair)
+        mix = mix_of(asked.pair)
         for name, answer in zip(self._names, (asked.first, asked.second), strict=True):
             if answer.result:
-                self._answered.add((name, asked.pair.op, situation))
+                self._answered.add((name, asked.pair.op, mix))
 
     def words(self, reason: Reason, found: list[PairDifference]) -> str:
         """A reason as a sentence about both dialects."""
         if reason.refused_by:
             ops = {d.pair.op for d in found}
-            keys = {(reason.refused_by, op, reason.situation) for op in ops}
-            mixes = "" if " with " in reason.situation else "mixes of "
+            keys = {(reason.refused_by, op, reason.mix) for op in ops}
+            mixes = "" if " with " in reason.mix else "mixes of "
             some = "some mixes of " if keys & self._answered else mixes
-            return f"{reason.refused_by} refuses {some}{reason.situation}"
+            return f"{reason.refused_by} refuses {some}{reason.mix}"
         if not reason.first:
-            return reason.situation
+            return reason.mix
         results = {d.first.told for d in found}, {d.second.told for d in found}
-        deeds = [f"{self._names[0]} {reason.first}", f"{self._names[1]} {reason.second}"]
-        told = [_deed_text(deed, made) for deed, made in zip(deeds, results, strict=True)]
-        return f"{reason.situation}: {', '.join(told)}"
+        treatments = [f"{self._names[0]} {reason.first}", f"{self._names[1]} {reason.second}"]
+        told = [
+            _treatment_text(treatment, made)
+            for treatment, made in zip(treatments, results, strict=True)
+        ]
+        return f"{reason.mix}: {', '.join(told)}"
 
 
-def _deed_text(deed: str, results: set[str]) -> str:
-    if not deed.endswith((" to", " makes")):
-        return deed
+def _treatment_text(treatment: str, results: set[str]) -> str:
+    if not treatment.endswith((" to", " makes")):
+        return treatment
     *names, last = sorted(results)
     if len(names) >= 3:
-        return f"{deed} several dtypes"
-    return f"{deed} {', '.join(names)}{' or ' if names else ''}{last}"
+        return f"{treatment} several dtypes"
+    return f"{treatment} {', '.join(names)}{' or ' if names else ''}{last}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from castwise.engine.mixes import deed, situation
 from castwise.report.pairs import Answers, Pair, PairAnswer
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.mix_words import mix_text, treatment
 from castwise.vocab.operands import Operand, Role, array_operand
 
 _NO_KERNEL = "promotes and then has no kernel"
@@ -26,7 +26,7 @@ class Reason(NamedTuple):
     """What many differences have in common. Verbs that end in "to" or "makes" want a dtype."""
 
     section: str  # what it is about, in few words
-    situation: str
+    mix: str
     first: str = ""  # what the first dialect does then
     second: str = ""
     refused_by: str = ""  # the dialect that refuses such mixes, some of them or all
@@ -51,8 +51,10 @@ def reason_of(difference: PairDifference, first: Answers, second: Answers) -> Re
         weak, other = (first, second) if a.is_weak else (second, first)
         who = f"{weak.dialect.name} makes the result weak"
         return Reason("Weak results", f"{who}, {other.dialect.name} does not")
-    deeds = [deed(pair.operands, made, _written_into(pair)) for made in (a.result, b.result)]
-    return Reason(_section(pair), situation_of(pair), *deeds)
+    treatments = [
+        treatment(pair.operands, made, _written_into(pair)) for made in (a.result, b.result)
+    ]
+    return Reason(_section(pair), mix_of(pair), *treatments)
 
 
 def _refusal(
@@ -66,7 +68,7 @@ def _refusal(
     if refusal.is_by_value:
         return Reason(section, f"{who} refuses the value of a scalar")
     if pair.is_augmented and refusing[pair._replace(is_augmented=False)].result:
-        return Reason(section, f"{who} does not write the result into x, {situation_of(pair)}")
+        return Reason(section, f"{who} does not write the result into x, {mix_of(pair)}")
     for operand in pair.operands:
         if operand.is_scalar and operand.kind not in refusing.dialect.python:
             return Reason(section, f"{who} has no {operand.kind} numbers")
@@ -75,7 +77,7 @@ def _refusal(
             return Reason(section, f"{who} takes no Python {operand.kind}")
         if refusing[Pair(pair.op, alone, alone)].result is None:
             return Reason(section, f"{who} has no such op for {operand.kind}")
-    return Reason(section, situation_of(pair), refused_by=who)
+    return Reason(section, mix_of(pair), refused_by=who)
 
 
 def _array_like(operand: Operand, dialect: Dialect) -> Operand | None:
@@ -142,10 +144,10 @@ def _section(pair: Pair) -> str:
     return "0-d arrays" if Role.ZERO_D in roles else "Arrays"
 
 
-def situation_of(pair: Pair) -> str:
+def mix_of(pair: Pair) -> str:
     """The kinds and roles of a pair, such as "int with float arrays"."""
     # The first of an assignment is the one assigned to.
-    return situation([pair.left, pair.right] if pair.is_augmented else pair.operands)
+    return mix_text([pair.left, pair.right] if pair.is_augmented else pair.operands)
 
 
 def _written_into(pair: Pair) -> DType | None:

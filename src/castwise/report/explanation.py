@@ -6,8 +6,8 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
+from castwise.engine.decide import steps_of
 from castwise.engine.decision import HAZARDS, Decision, Question
-from castwise.engine.explain import steps_of
 from castwise.errors import PromotionError
 from castwise.report.as_json import decision_json, error_json
 from castwise.report.colour import Paint, plain

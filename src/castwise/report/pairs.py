@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from castwise.engine.decide import decide
 from castwise.engine.decision import Question, Refusal
-from castwise.engine.mixes import in_told_order
 from castwise.report.outcome import CONDITION, arranged, default_form
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtypes_of, weak_nodes_of
+from castwise.vocab.mix_words import in_told_order
 from castwise.vocab.notation import parse_operand
 from castwise.vocab.operands import Operand, Role, array_operand
 from castwise.vocab.ops import Op

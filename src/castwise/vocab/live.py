@@ -14,9 +14,7 @@ from castwise.vocab.dtypes import CANONICAL, DType, dtype, find_dtype
 from castwise.vocab.operands import (
     Operand,
     array_operand,
-    list_operand,
     numpy_scalar_operand,
-    scalar_operand,
 )
 from castwise.vocab.out_of_scope import out_of_scope
 
@@ -148,39 +146,14 @@ def _live_names(thing: object) -> list[str]:
     return [spelled.get(word, _OWN_NUMPY.get(word, word)) for word in words]
 
 
-def describe(thing: Any) -> Operand:
-    """The operand a live object is: an array of any framework, a scalar, a list of numbers,
-    notation or an Operand.
+def read_live(thing: Any) -> Operand | None:
+    """The operand an array or a NumPy scalar is, of any framework; None where it is neither.
 
-    >>> describe(5.5).role.value
-    'Python scalar'
-
-    Raises UsageError for anything else, a ragged list or a set included.
+    Raises UsageError for an array whose elements are not all there as numbers.
     """
-    if isinstance(thing, Operand):
-        return thing
-    if isinstance(thing, str):
-        from castwise.vocab.notation import parse_operand  # notation reads spellings from here
-
-        return parse_operand(thing)
-    if isinstance(thing, DType):
-        return array_operand(thing)
-    kind = type(thing)
-    if kind in (bool, int, float, complex):
-        return scalar_operand(thing)
-    if kind in (list, tuple):
-        return list_operand(thing)
-    reader = _reader(kind)
+    reader = _reader(type(thing))
     check_dense(thing)
-    if reader is not None:
-        return reader(thing)
-    if isinstance(thing, (bool, int, float, complex)):
-        return scalar_operand(thing)
-    article = "an" if kind.__name__[0] in "aeiouAEIOU" else "a"
-    raise UsageError(
-        f"cannot describe {article} {kind.__name__}. Pass an array, a Python or NumPy scalar, "
-        "a list of numbers, or notation such as 'int32[3]'."
-    )
+    return None if reader is None else reader(thing)
 
 
 def check_dense(thing: Any) -> None:
@@ -210,17 +183,6 @@ def _of_layout(tensor: Any, layout: str) -> tuple[str, str] | None:
     if layout.startswith("torch.") and layout != "torch.strided":
         return layout.removeprefix("torch."), "convert it, x.to_dense()"
     return _QUANTISED if getattr(tensor, "is_quantized", False) else None
-
-
-def describe_or_dtype(thing: Any) -> Operand:
-    """As describe, but a live dtype or a type of NumPy scalars counts as an array of its dtype, as
-    it does in NumPy's result_type(np.int8, 200).
-
-    Raises UsageError for anything else.
-    """
-    name = type(thing).__name__.lower()
-    is_dtype = isinstance(thing, type) or name.endswith(("dtype", "datatype"))
-    return array_operand(to_dtype(thing)) if is_dtype else describe(thing)
 
 
 def is_plain_array(thing: Any) -> bool:

@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Generic
 
+from castwise.engine.decide import steps_of
 from castwise.engine.decision import Decision, Question
 from castwise.errors import UsageError, did_you_mean
 from castwise.execute.backend import backend_named
@@ -112,6 +113,7 @@ class _TableReader(Generic[P]):
             said.dtype_or_none("out"),
             said.value("alpha"),
         )
+        notes = tuple([parts.text(note) for note in said.get("notes", list)])
         return Decision(
             question,
             said.dtype("result"),
@@ -119,7 +121,9 @@ class _TableReader(Generic[P]):
             tuple([parts.cast(cast) for cast in said.get("casts", list)]),
             parts.cast(said.get("result_cast", list, None)),
             said.get("weak", bool),
-            tuple([parts.text(note) for note in said.get("notes", list)]),
+            notes,
+            not notes,
+            steps_of,
         )
 
     def _tensor(self, entry: Any) -> Tensor:

@@ -23,7 +23,7 @@ from castwise.graph.tracing.names import Names
 from castwise.graph.tracing.state import States
 from castwise.rules.default import to_dialect, use
 from castwise.rules.dialect import Dialect
-from castwise.vocab.live import describe
+from castwise.vocab.describing import describe
 
 
 def trace(

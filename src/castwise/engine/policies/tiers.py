@@ -7,10 +7,10 @@ from collections.abc import Callable
 from castwise.engine.decision import Refusal
 from castwise.engine.joining import complex_of, join, own_dtype
 from castwise.engine.plan import Plan
+from castwise.engine.saying import Say
 from castwise.vocab.dtypes import KINDS, DType
 from castwise.vocab.operands import Operand
 
-Say = Callable[[str], None] | None
 _NAMES = ("arrays", "0-d arrays", "Python scalars")
 
 

@@ -5,16 +5,13 @@ Only the numbers are looked at: arrays and 0-d arrays come together as the diale
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from castwise.engine.decision import Refusal
 from castwise.engine.joining import join
 from castwise.engine.plan import Plan
+from castwise.engine.saying import Say
 from castwise.engine.values import is_beyond
 from castwise.vocab.dtypes import KINDS, DType, dtypes_of, strong_twin
 from castwise.vocab.operands import Operand, scalar_text
-
-Say = Callable[[str], None] | None
 
 # What a number may count as; of one width the unsigned first.
 _CANDIDATES = dtypes_of(

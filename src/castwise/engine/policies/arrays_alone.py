@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from castwise.engine.decision import Refusal
 from castwise.engine.joining import join, own_dtype
 from castwise.engine.plan import Plan
+from castwise.engine.saying import Say
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand
-
-Say = Callable[[str], None] | None
 
 
 def arrays_alone(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
 from castwise.engine.decision import Refusal
 from castwise.engine.joining import check_mix, complex_of, join, own_dtype
 from castwise.engine.plan import Plan
+from castwise.engine.saying import Say
 from castwise.engine.values import is_beyond
 from castwise.engine.way_out import way_out
 from castwise.vocab.dtypes import KINDS, DType, weak_nodes_of
 from castwise.vocab.operands import Operand
-
-Say = Callable[[str], None] | None
 
 
 def weak(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:

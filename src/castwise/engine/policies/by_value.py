@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from castwise.engine.joining import is_allowed, own_dtype
 from castwise.engine.plan import Plan
+from castwise.engine.saying import Say
 from castwise.engine.values import is_beyond
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, Role, Scalar
-
-Say = Callable[[str], None] | None
 
 _UNSIGNED = [(dtype(f"uint{bits}"), dtype(f"int{bits}")) for bits in (8, 16, 32, 64)]
 # NumPy 1's own constants, tighter than the formats' limits of 65504 and 3.4028e38.

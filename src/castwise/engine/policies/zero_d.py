@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from castwise.engine.joining import own_dtype
 from castwise.engine.plan import Plan
-from castwise.engine.weak import as_arrays, weak
+from castwise.engine.policies.weak import as_arrays, weak
+from castwise.engine.saying import Say
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, Role
-
-Say = Callable[[str], None] | None
 
 
 def zero_d_adapts(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:

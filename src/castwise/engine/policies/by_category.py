@@ -7,16 +7,14 @@ then do the framework's own dtypes meet (MegEngine's py_apply, then its dtype_pr
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from castwise.engine.decision import Refusal
 from castwise.engine.joining import join
 from castwise.engine.plan import Plan, reach_of
+from castwise.engine.saying import Say
 from castwise.rules.catalog import dialect_named
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, Scalar, scalar_text
 
-Say = Callable[[str], None] | None
 _CATEGORIES = {"bool": 1, "int": 2, "float": 3}
 
 

@@ -22,11 +22,11 @@ def in_told_order(operands: Iterable[Operand]) -> list[Operand]:
     return sorted(operands, key=lambda o: (_ROLES.index(o.role), KINDS.index(o.kind)))
 
 
-def situation(operands: Sequence[Operand]) -> str:
+def mix_text(operands: Sequence[Operand]) -> str:
     """The kinds and roles of operands.
 
     >>> from castwise.vocab.notation import parse_operand
-    >>> situation([parse_operand("int32[3]"), parse_operand("1.5")])
+    >>> mix_text([parse_operand("int32[3]"), parse_operand("1.5")])
     'int array with Python float'
     """
     kinds = [f"{'weak ' if o.is_weak else ''}{o.kind}" for o in operands]
@@ -40,14 +40,14 @@ def _told(role: Role, kind: str) -> str:
     return words if role in _NATIVE else f"{role.value.partition(' ')[0]} {words}"
 
 
-def deed(operands: Sequence[Operand], result: DType, written: DType | None = None) -> str:
+def treatment(operands: Sequence[Operand], result: DType, written: DType | None = None) -> str:
     """What a dialect does with operands, in the order they are told, to get to its result;
     `written` is the dtype of what is written in place. A verb that ends in "to" or is "makes"
     wants a dtype.
 
     >>> from castwise.vocab.dtypes import dtype
     >>> from castwise.vocab.notation import parse_operand
-    >>> deed([parse_operand("int32[3]"), parse_operand("float16[3]")], dtype("float16"))
+    >>> treatment([parse_operand("int32[3]"), parse_operand("float16[3]")], dtype("float16"))
     'keeps the float'
     """
     if written is not None:
