@@ -16,7 +16,7 @@ from castwise.report.rules_text import general_rules, op_rules, phrases
 from castwise.report.table_text import markdown_row
 from castwise.rules.catalog import dialect_named, dialects
 from castwise.rules.dialect import Dialect
-from castwise.rules.parts import Accepts, Composed, Numbers
+from castwise.rules.parts import Accepts, Composed, Numbers, Range
 from castwise.rules.policies import SCALARS
 from castwise.rules.rule import Rule
 
@@ -112,6 +112,16 @@ def test_rules_in_words() -> None:
     counts = {"int": "int64", "float": "float32"}
     assert phrases(Rule(numbers=Numbers(beside={"uint16": counts, "uint32": counts}))) == [
         "beside uint16 and uint32 a Python int counts as int64 and a Python float counts as float32"
+    ]
+    assert phrases(Rule(range=Range(limit="int64"))) == [
+        "a Python number is out of range beyond int64, whatever the dtype"
+    ]
+    assert phrases(Rule(range=Range(limit="none"))) == ["any number is taken"]
+    assert phrases(Rule(range=Range(beyond="raises"))) == [
+        "a Python number out of range: it is refused"
+    ]
+    assert phrases(Rule(range=Range("int64", "raises"))) == [
+        "a Python number out of range: beyond int64, whatever the dtype, it is refused"
     ]
     assert phrases(Rule(joins="by category"))[0].startswith("joins by category: ")
     assert phrases(Rule(numbers=Numbers(adapts=""))) == ["every Python number is taken"]

@@ -118,7 +118,7 @@ def phrases(rule: Rule) -> list[str]:
     why = given.pop("because", None)
     limit, beyond = given.pop("range.limit", None), given.pop("range.beyond", None)
     if limit or beyond:
-        given = {"range": range_text(limit, beyond), **given}
+        given = {"range": (limit, beyond), **given}
     told = [_PHRASES.get(name, _by_name(name))(value) for name, value in given.items()]
     return [*told[:-1], f"{told[-1]} ({why})"] if why and told else told
 
@@ -133,6 +133,16 @@ def range_text(limit: str | None, beyond: str | None) -> str:
     if limit == "none":
         return f"{happens}, however large it is"
     return f"beyond {LIMITS[limit or 'dtype']} {happens}"
+
+
+def _range_phrase(given: tuple[str | None, str | None]) -> str:
+    """What a rule changes of the range: its limit, what happens beyond it, or both."""
+    limit, beyond = given
+    if beyond is None:
+        told = LIMITS[limit or "dtype"].removesuffix(",")
+        return f"a Python number is out of range beyond {told}" if told else "any number is taken"
+    told = range_text(limit, beyond) if limit else BEYOND[beyond]
+    return f"a Python number out of range: {told}"
 
 
 def _by_name(field: str) -> Callable[[Any], str]:
@@ -345,7 +355,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = {
     "weakness.converted_is_strong": _yes_no(
         "what is converted is not weak", "what is converted may be weak"
     ),
-    "range": lambda value: f"a Python number out of range: {value}",
+    "range": _range_phrase,
     "range.looks_at": lambda value: f"values are looked at for {_names(value)} alone",
     "exponent.fits": lambda value: f"of values the exponent's alone, which must fit {value} too",
     "exponent.negative": lambda value: (
