@@ -21,7 +21,7 @@ _DEFAULTS = {"real floating": "float", "complex floating": "complex", "integral"
 
 
 class Info:
-    """What the default backend has, under the dialect in force here and now."""
+    """What the default backend has, under the current dialect."""
 
     def capabilities(self) -> dict[str, Any]:
         """What the backend can do with shapes."""

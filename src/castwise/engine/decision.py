@@ -128,7 +128,7 @@ class Decision:
     question: Question
     result: DType
     compute: DType
-    casts: tuple[Cast | None, ...]  # one an operand, None where it is not cast
+    casts: tuple[Cast | None, ...]  # one per operand, None where it is not cast
     result_cast: Cast | None = None  # what is written in place or into out= is cast to its dtype
     is_weak: bool = False
     notes: tuple[str, ...] = ()
@@ -154,7 +154,7 @@ class Decision:
         return tuple(self.tell(self.question)) if self.tell else ()
 
     def cast_inputs(self, *operands: Any) -> tuple[Any, ...]:
-        """The operands cast as decided, for a kernel of your own; `result` is its output's dtype.
+        """The operands cast as decided, for a custom kernel; `result` is its output's dtype.
 
         Arrays come back as arrays of their library, tensors as tensors, a Python number as a 0-d
         one.

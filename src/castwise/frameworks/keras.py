@@ -1,4 +1,4 @@
-"""Keras on JAX: JAX's rules, but for the functions in which Keras promotes by itself first."""
+"""Keras on JAX: JAX's rules, except for the functions in which Keras promotes by itself first."""
 
 from __future__ import annotations
 

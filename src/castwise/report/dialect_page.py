@@ -83,7 +83,7 @@ def index_page(dialects: list[Dialect]) -> str:
         "![How far the dialects are apart](distances.svg)",
         "\n".join(map(markdown_row, [head, ["---"] * 4, *rows])),
         "[Choosing a mode](../choosing-a-mode.md) helps to decide which one to use. Every dialect"
-        " can be [varied](../variations.md), and one's own can stand in a file.",
+        " can be [varied](../variations.md), and a custom one can stand in a file.",
     ]
     return "\n\n".join(lines) + "\n"
 

@@ -59,7 +59,7 @@ _TITLES = {
 }
 
 
-_OWN = "dialects of one's own that ask for it"
+_OWN = "custom dialects that ask for it"
 
 
 def value_tables(dialects: Iterable[Dialect]) -> str:

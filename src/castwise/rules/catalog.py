@@ -43,7 +43,7 @@ def dialect_named(name: str) -> Dialect:
 
 
 def load_dialect(path: str | Path) -> Dialect:
-    """A dialect of one's own, from a TOML file; see docs/variations.md.
+    """A custom dialect, from a TOML file; see docs/variations.md.
 
     >>> load_dialect("examples/careful.toml").name
     'careful:cap_float=32:safe=True'
@@ -56,7 +56,7 @@ def load_dialect(path: str | Path) -> Dialect:
 
 
 def definition(dialect: Dialect) -> str | dict[str, Any]:
-    """What a dialect is found by later: its name, or for one's own all that it says."""
+    """What a dialect is found by later: its name, or for a custom one all that it says."""
     from castwise.rules import custom
 
     said = custom.definition_of(dialect)

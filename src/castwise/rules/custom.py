@@ -1,4 +1,4 @@
-"""A dialect of one's own, from a TOML file or what such a file says."""
+"""A custom dialect, from a TOML file or what such a file says."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ SINGLE_POWERS = {
     "square root": "0.5 is the square root, of -inf NaN; of float16 by the operator alone",
     "square root by operator": "`** 0.5` is the square root",
     "short cuts": "a number 0.5, -0.5, -1, 2, 3 or -2 is a square root, a product or the inverse of"
-    " one, but for float16",
+    " one, except for float16",
 }
 # How the square root of float32 and float64 is rounded.
 SQUARE_ROOT = {
@@ -239,7 +239,7 @@ NEW_AXES = {
 # x[...] = value of a 0-d array.
 ASSIGNED_0D = {
     "written": "it is written",
-    "refused": "it is refused, but for a Python number that is assigned to float32",
+    "refused": "it is refused, except for a Python number that is assigned to float32",
 }
 
 

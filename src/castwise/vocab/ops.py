@@ -290,7 +290,7 @@ def _check(row: Op) -> None:
     if not isinstance(row.computes, str) or not dtypes_of(row.computes):
         raise UsageError(f"computes names kinds or dtypes, 'int float', not {row.computes!r}.")
     if not isinstance(row.lowest_per_input, tuple) or len(row.lowest_per_input) > row.arity[1]:
-        raise UsageError(f"lowest_per_input names at most {row.arity[1]} dtypes, one an operand.")
+        raise UsageError(f"lowest_per_input names at most {row.arity[1]} dtypes, one per operand.")
     for low in (row.lowest, *row.lowest_per_input):
         if low is not None and (not isinstance(low, str) or find_dtype(low) is None):
             raise UsageError(f"unknown lowest dtype {low!r}.")
