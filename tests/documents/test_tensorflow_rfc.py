@@ -737,7 +737,6 @@ def test_the_stages() -> None:
     """ "1. Default behaviors stay unchanged", with flags; "2. Default behaviors switched to one of
     the modes above, while the old behaviors can be re-enabled via a flag"; "adding a flag that
     sticks to the existing dtype promotion behaviors" """
-    before = cw.current().name
     question = ("add", "int8[3]", "int16[3]")
     with cw.use(TODAY):
         with pytest.raises(cw.PromotionError):
@@ -750,7 +749,7 @@ def test_the_stages() -> None:
         with cw.use(TODAY), pytest.raises(cw.PromotionError):
             cw.resolve(*question)
     finally:
-        cw.set_default(before)
+        cw.set_default(None)
 
 
 # "Are there changes expected in tf.Variable?"
