@@ -182,3 +182,11 @@ def test_a_graph_takes_a_list_as_a_constant() -> None:
 
 def test_a_cast_takes_a_list_as_asarray_does() -> None:
     assert cw.apply("cast", [1, 2], "int8").dtype.name == "int8"
+
+
+@pytest.mark.parametrize("name", ["add", "pow"])
+def test_jax_makes_an_array_of_a_list_before_it_writes(name: str) -> None:
+    """`x.at[...].power([2**40])` raises OverflowError, whatever one exponent alone may be."""
+    with pytest.raises(cw.ScalarRangeError, match="out of range for the conversion to int32"):
+        cw.resolve(name, "int32[2]", [2**40, 2], dialect="jax", inplace=True)
+    assert cw.resolve(name, "int32[2]", [2, 2], dialect="jax", inplace=True).result.name == "int32"

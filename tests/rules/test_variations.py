@@ -255,6 +255,7 @@ def test_a_mistake_in_a_file_is_told(written: Any, before: str, after: str, reas
         ("[vary]\ncap_float = 0x" + "f" * 5000, "a number in it has more than 64 bits"),
         ('[ops."*"]\nscalars = 5', r"ops\.'\*'\.scalars is 5: write text in quotes"),
         ("[ops.add]\naccepts.needs_rank = true", r"needs_rank is true: write a whole number"),
+        ("[ops.add]\nrefuses = 'bool'", "no field 'refuses'. Did you mean 'accepts.refuses' or"),
         ("[ops.add]\ncomposes = [{}]", "has no program, which it needs"),
         ("[ops.add]\nborrows = 'nmpy'", "borrows: unknown dialect 'nmpy'. Did you mean 'numpy'"),
         ("ops = 1", "ops is 1: write a table"),

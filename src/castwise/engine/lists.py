@@ -130,11 +130,7 @@ def listed_dtype(plan: Plan, operand: Operand) -> DType:
         _check_numbers(plan, operand)
     else:  # made before the op sees it: what that reads a number as is no matter
         plan = replace(plan, python={k: dtype(name) for k, name in plan.dialect.python.items()})
-        if (
-            operand.kind == "int"
-            and plan.range.limit.endswith("default int")
-            and not plan.exponent.is_free
-        ):
+        if operand.kind == "int" and plan.range.limit.endswith("default int"):
             _check_ints(plan, operand)
     items = [item for item in _of_each_class(operand) if item.kind == operand.kind]
     found = list(dict.fromkeys([own_dtype(plan, item) for item in items]))

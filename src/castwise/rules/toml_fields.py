@@ -29,7 +29,9 @@ def record_fields(record: type, given: Any, where: str) -> dict[str, Any]:
     hints = _hints(record)
     for key in given:
         if key not in hints:
-            raise UsageError(f"{where} has no field {key[:40]!r}.{did_you_mean(key, hints)}")
+            inner = _in_parts(hints, key)
+            hint = f" Did you mean {inner}?" if inner else did_you_mean(key, hints)
+            raise UsageError(f"{where} has no field {key[:40]!r}.{hint}")
     return {key: _typed(hints[key], value, _within(where, key)) for key, value in given.items()}
 
 
@@ -48,6 +50,13 @@ def _record(record: Any, given: Any, where: str) -> Any:
         if f.name not in found and f.default is MISSING and f.default_factory is MISSING:
             raise UsageError(f"{where} has no {f.name}, which it needs.")
     return record(**found)
+
+
+def _in_parts(hints: dict[str, Any], key: str) -> str:
+    """The fields of that name in a record's parts, such as 'accepts.refuses', in words."""
+    parts = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    owners = [name for name, part in parts.items() if key in [f.name for f in fields(part)]]
+    return " or ".join([repr(f"{name}.{key}") for name in owners])
 
 
 @functools.cache
