@@ -224,6 +224,31 @@ def test_python_files_of_the_engine_import_the_standard_library_and_castwise_alo
     assert foreign - sys.stdlib_module_names - {"castwise"} - reader == set()
 
 
+# The files of engine/ that read a part of a plan: those of its name, and what they say in words.
+READERS = {
+    "accepts": "refusals steps/accepts steps/condition",
+    "numbers": "joins scalars steps/cast_lists steps/conversion steps/lists steps/numbers",
+    "arrays": "scalars steps/arrays steps/composed steps/lists",
+    "numpy": "steps/numpy_operands",
+    "range": "steps/numbers steps/ranges",
+    "exponent": "steps/exponents",
+    "weakness": "steps/weakness",
+    "writes": "steps/forms steps/writes",
+    "arguments": "steps/arguments",
+}
+
+
+def test_the_parts_of_a_plan_are_read_by_the_files_of_their_names() -> None:
+    reading: dict[str, set[str]] = {part: set() for part in READERS}
+    for file in (SOURCE / "engine").rglob("*.py"):
+        name = file.relative_to(SOURCE / "engine").with_suffix("").as_posix()
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            is_part = isinstance(node, ast.Attribute) and node.attr in READERS
+            if is_part and isinstance(node.value, ast.Name) and node.value.id == "plan":
+                reading[node.attr].add(name)
+    assert reading == {part: set(files.split()) for part, files in READERS.items()}
+
+
 STARTS = re.compile(
     r"subprocess\.(run|call|check_call|check_output|Popen)\(|os\.(system|spawn\w+|popen)\("
 )

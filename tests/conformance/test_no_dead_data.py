@@ -9,22 +9,24 @@ import pytest
 
 import cells
 from castwise.conformance.recorder import Cell
-from castwise.engine.composed import composition
 from castwise.engine.decide import decide
 from castwise.engine.decision import Question, Refusal
-from castwise.engine.forms import rebinds
 from castwise.engine.plan import plan_of
+from castwise.engine.steps.composed import composition
+from castwise.engine.steps.forms import rebinds
 from castwise.report.verify import question_for
 from castwise.rules.catalog import dialect_named
 from castwise.rules.dialect import Dialect
 from castwise.rules.dialect_data import parse_edges
-from castwise.rules.parts import Arrays
+from castwise.rules.parts import Joins
 from castwise.rules.rule import Rule, combined, given_fields, without
 from cells import Group, Recorded
 
 WORDS = ("because",)  # told to a person, decides nothing
 # Fields of a framework's dialects of which no cell speaks, and what does.
-_NOT_EQUAL = "x == [1, 2] is False, which is no dtype to record; tests/engine/test_lists.py says it"
+_NOT_EQUAL = (
+    "x == [1, 2] is False, which is no dtype to record; tests/engine/steps/test_lists.py says it"
+)
 UNRECORDED = {
     "torch": {"numbers.lists": _NOT_EQUAL},
     "mlx": {"numbers.lists": _NOT_EQUAL},
@@ -110,8 +112,8 @@ def without_each_edge(dialect: Dialect) -> Iterator[tuple[str, Dialect, list[str
     for edge, rest in without_one_edge(dialect.reaches, dialect):
         yield edge, dialect.vary(reaches=rest), ["result_type", "add", "atan2", "where", "matmul"]
     for names, rule in dialect.ops.items():
-        for edge, rest in without_one_edge(rule.arrays.reaches or "", dialect):
-            less = {**dialect.ops, names: combined(rule, Rule(arrays=Arrays(reaches=rest)))}
+        for edge, rest in without_one_edge(rule.joins.reaches or "", dialect):
+            less = {**dialect.ops, names: combined(rule, Rule(joins=Joins(reaches=rest)))}
             ops = [word.partition("/")[0] for word in names.split()]
             yield f"{names}: {edge}", dialect.vary(ops=less), ops
 

@@ -7,7 +7,8 @@ import pytest
 import castwise as cw
 from castwise.engine.ask import answer, question_in
 from castwise.rules.dialect import Dialect
-from castwise.rules.parts import Accepts, Arrays, Composed, Numbers
+from castwise.rules.dialect_parts import Becomes, Joining
+from castwise.rules.parts import Accepts, Arrays, Composed, Joins, Numbers
 from castwise.rules.rule import Rule
 
 MIXED = Dialect(
@@ -17,16 +18,16 @@ MIXED = Dialect(
     order="bool int8 int32 float16 float32 float64 complex64",
     reaches="bool -> int8; int8 -> int32; int32 -> float16; float16 -> float32;"
     "float32 -> float64 complex64",
-    folds=True,
+    joining=Joining(folds=True),
     python={"bool": "bool", "int": "int32", "float": "float32"},
-    lifts="bool int -> default_float",
+    becomes=Becomes(lifts="bool int -> default_float"),
     casts="any",
     ops={
         "*": Rule(scalars="weak"),
         "mul div": Rule(scalars="kinds first"),
         "div/function": Rule(numbers=Numbers(count_as="0-d arrays")),
-        "maximum": Rule(arrays=Arrays(reaches="int8 -> int32", floats_lift=True)),
-        "result_type": Rule(arrays=Arrays(meets="int8 + float16 -> float64")),
+        "maximum": Rule(joins=Joins(reaches="int8 -> int32"), arrays=Arrays(floats_lift=True)),
+        "result_type": Rule(joins=Joins(pairs="int8 + float16 -> float64")),
         "lt": Rule(arrays=Arrays(promotes=False)),
         "copysign": Rule(
             arrays=Arrays(promotes=False),
@@ -76,7 +77,7 @@ def test_an_op_may_have_edges_of_its_own() -> None:
 
 
 def test_edges_of_an_op_are_checked() -> None:
-    backwards = MIXED.vary(ops={"add": Rule(arrays=Arrays(reaches="int32 -> int8"))})
+    backwards = MIXED.vary(ops={"add": Rule(joins=Joins(reaches="int32 -> int8"))})
     with pytest.raises(cw.UsageError, match="int32 reaches int8, which stands before it"):
         cw.resolve("add", "int8[3]", "int8[3]", dialect=backwards)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import castwise as cw
 from castwise.engine.ask import answer, question_in
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_parts import Becomes
 from castwise.rules.parts import Arrays, NumPyOperands, Weakness, Writes
 from castwise.rules.rule import Rule
 
@@ -17,9 +20,9 @@ LATTICE = Dialect(
     order="bool int* int8 int32 int64 float* float16 float32 float64",
     reaches="bool -> int*; int* -> int8; int8 -> int32; int32 -> int64; int64 -> float*;"
     "float* -> float16; float16 -> float32; float32 -> float64",
-    has_weak_arrays=True,
+    weak_arrays="keep their width",
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "float64"},
-    lifts="int -> default_float",
+    becomes=Becomes(lifts="int -> default_float"),
     casts="any",
     ops={
         "*": Rule(scalars="as nodes", writes=Writes(into="any")),
@@ -34,7 +37,7 @@ BY_WIDTH = LATTICE.vary(
     python={"bool": "bool", "int": "int32", "float": "float32", "complex": "float32"},
 )
 NARROW = LATTICE.vary(
-    truncates="int64 -> int32; float64 -> float32",
+    becomes=replace(LATTICE.becomes, truncates="int64 -> int32; float64 -> float32"),
     python={"bool": "bool", "int": "int32", "float": "float32", "complex": "float32"},
 )
 
@@ -105,7 +108,7 @@ def test_what_is_converted_may_be_strong() -> None:
 
 
 def test_without_weak_arrays_no_result_is_weak() -> None:
-    strong = LATTICE.vary(has_weak_arrays=False)
+    strong = LATTICE.vary(weak_arrays="none")
     decision = cw.resolve("add", "int8[3]", 1.5, dialect=strong)
     assert (decision.result.name, decision.is_weak) == ("float64", False)
     assert decision.steps[-1] == "The result is float64."
@@ -119,12 +122,15 @@ def test_pair_by_pair_a_weak_node_is_left_for_its_dtype() -> None:
         python={"bool": "bool", "int": "int8", "float": "float32"},
     )
     operands = ("uint64[3]", "int8[3]", "float16[3]")
-    strong = fork.vary(folds=True, has_weak_arrays=False)
+    strong = fork.vary(joining=replace(fork.joining, folds=True), weak_arrays="none")
     assert cw.result_type(*operands, dialect=fork).name == "float16"
     assert cw.result_type(*operands, dialect=strong).name == "float32"
     assert cw.result_type(1, 1.5, "float16[3]", dialect=strong).name == "float16"
     # Where there are weak arrays, what stands on a weak node stays weak for the next pair.
-    assert cw.result_type(*operands, dialect=fork.vary(folds=True)).name == "float16"
+    assert (
+        cw.result_type(*operands, dialect=fork.vary(joining=replace(fork.joining, folds=True))).name
+        == "float16"
+    )
 
 
 def test_numpy_arrays_may_adapt() -> None:

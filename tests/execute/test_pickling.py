@@ -18,7 +18,7 @@ about = "Three dtypes for a small device."
 order = "bool int8 int16 float16"
 reaches = "bool -> int8; int8 -> int16; int16 -> float16"
 casts = "safe"
-lifts = "int -> float16"
+becomes.lifts = "int -> float16"
 
 [python]
 bool = "bool"

@@ -16,7 +16,7 @@ DIALECTS = (
     "array-api", "megengine", "mindspore", "tinygrad", "tensorflow:all",
 )  # fmt: skip
 # Those that cut no dtype: what a program asked for is else not to be seen in its graph.
-UNCUT = tuple(name for name in DIALECTS if not cw.dialect(name).truncates)
+UNCUT = tuple(name for name in DIALECTS if not cw.dialect(name).becomes.truncates)
 BINARY = (
     "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "maximum", "minimum", "fmax",
     "eq", "lt", "ge", "logical_and", "logical_or", "bitwise_and", "bitwise_xor", "atan2", "hypot",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -117,14 +118,14 @@ OPERATORS_OF_CASTS = {
     ("tensorflow:np-safe", "mul"): "as in tensorflow",
 }
 
-COMMUTATIVE = [d for d in DIALECTS if cw.dialect(d).is_commutative]
+COMMUTATIVE = [d for d in DIALECTS if cw.dialect(d).laws.is_commutative]
 
 
 @pytest.mark.parametrize("dialect", COMMUTATIVE)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_the_order_of_two_operands_does_not_matter(dialect: str, data: st.DataObject) -> None:
-    one_sided = cw.dialect(dialect).one_sided.split()
+    one_sided = cw.dialect(dialect).laws.one_sided.split()
     op = data.draw(st.sampled_from([op for op in COMMUTATIVE_OPS if op not in one_sided]))
     a, b = data.draw(operands_of(dialect)), data.draw(operands_of(dialect))
     form = data.draw(st.sampled_from(["function", "operator"]))
@@ -132,7 +133,7 @@ def test_the_order_of_two_operands_does_not_matter(dialect: str, data: st.DataOb
     assert there is back
 
 
-@pytest.mark.parametrize("dialect", [d for d in DIALECTS if not cw.dialect(d).is_commutative])
+@pytest.mark.parametrize("dialect", [d for d in DIALECTS if not cw.dialect(d).laws.is_commutative])
 def test_a_dialect_that_is_not_commutative_shows_where(dialect: str) -> None:
     operands = (*cw.dialect(dialect).dtypes, True, 1, 1.5)
     assert any(
@@ -144,7 +145,7 @@ def test_a_dialect_that_is_not_commutative_shows_where(dialect: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dialect", "op"), [(d, op) for d in DIALECTS for op in cw.dialect(d).one_sided.split()]
+    ("dialect", "op"), [(d, op) for d in DIALECTS for op in cw.dialect(d).laws.one_sided.split()]
 )
 def test_a_one_sided_op_shows_where(dialect: str, op: str) -> None:
     assert op in COMMUTATIVE_OPS
@@ -172,7 +173,7 @@ def test_a_dtype_with_itself_is_itself(dialect: str, op: str, count: int) -> Non
 
 def truncated(dialect: Dialect, row: DType) -> DType:
     """What arrays of a dtype really are."""
-    return dialect.mapping(dialect.truncates).get(row, row)
+    return dialect.truncations.get(row, row)
 
 
 @pytest.mark.parametrize("dialect", COMMUTATIVE)
@@ -182,7 +183,7 @@ def test_the_order_of_many_operands_does_not_matter(dialect: str, data: st.DataO
     """Where a dialect joins pair by pair and its pairs are not associative, any order of three may
     answer otherwise, as its witness shows."""
     spoken = cw.dialect(dialect)
-    at_most = 2 if spoken.folds and spoken.associativity_witness else 5
+    at_most = 2 if spoken.joining.folds and spoken.laws.associativity_witness else 5
     operands = data.draw(st.lists(operands_of(dialect), min_size=2, max_size=at_most))
     shuffled = data.draw(st.permutations(operands))
     results = {decided(dialect, "result_type", *order) for order in (operands, shuffled)}
@@ -223,10 +224,10 @@ def test_promotion_is_associative_or_the_witness_shows_that_it_is_not(dialect: s
         for a, b, c in itertools.product(map(array_of, spoken.dtypes), repeat=3)
     ]
     differing = [three for three, (left, right) in bracketed if left and right and left != right]
-    if spoken.associativity_witness is None:
+    if spoken.laws.associativity_witness is None:
         assert differing == []
     else:
-        assert spoken.associativity_witness in differing
+        assert spoken.laws.associativity_witness in differing
     is_refused_on_one_side = any(
         (left is None) != (right is None) for _, (left, right) in bracketed
     )
@@ -239,9 +240,9 @@ def is_reached(dialect: str, op: str, form: str, dtypes: list[DType]) -> bool:
     arrays = [truncated(cw.dialect(dialect), d) for d in dtypes]
     result = decided(dialect, op, *[array_operand(d, (3,)) for d in arrays], form=form)
     plan = plan_in(dialect, op)
-    if result is None or frozenset(arrays) in plan.arrays.meets:
+    if result is None or frozenset(arrays) in plan.joins.pairs:
         return True
-    joins = [result, *[joined for joined, made in plan.converts.items() if made is result]]
+    joins = [result, *[joined for joined, made in plan.loops.converts.items() if made is result]]
     return any(all(plan.reach.reaches(d, joined) for d in arrays) for joined in joins)
 
 
@@ -287,7 +288,7 @@ def test_the_join_of_two_dtypes_is_the_first_both_reach(dialect: str) -> None:
     reach = plan.reach
     for a, b in itertools.product(spoken.dtypes, repeat=2):
         joined = promoted(spoken, array_of(a), array_of(b))
-        if joined and frozenset((a, b)) not in plan.arrays.meets:  # the exceptions to the edges
+        if joined and frozenset((a, b)) not in plan.joins.pairs:  # the exceptions to the edges
             ends = truncated(spoken, a), truncated(spoken, b)
             first = next(n for n in spoken.nodes if all(reach.reaches(end, n) for end in ends))
             assert joined.dtype is stored(spoken, first)
@@ -369,7 +370,10 @@ def test_no_edge_is_dead(dialect: str) -> None:
     whole = functools.cache(functools.partial(answered, spoken))
     dead = []
     for edge in edges:
-        varied = spoken.vary(reaches="\n".join(e for e in edges if e != edge), alone=spoken.order)
+        varied = spoken.vary(
+            reaches="\n".join(e for e in edges if e != edge),
+            joining=replace(spoken.joining, alone=spoken.order),
+        )
         source = edge.split()[0]  # with which a change is met early
         nearest = sorted(questions, key=lambda q: q[1].dtype.name != source)
         if all(answered(varied, *question) == whole(*question) for question in nearest):

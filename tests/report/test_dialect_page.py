@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
@@ -16,7 +16,7 @@ from castwise.report.rules_text import general_rules, op_rules, phrases
 from castwise.report.table_text import markdown_row
 from castwise.rules.catalog import dialect_named, dialects
 from castwise.rules.dialect import Dialect
-from castwise.rules.parts import Accepts, Composed, Numbers, Range
+from castwise.rules.parts import Accepts, Composed, Joins, Numbers, Range
 from castwise.rules.policies import SCALARS
 from castwise.rules.rule import Rule
 
@@ -80,9 +80,8 @@ def test_the_laws_are_worked_out() -> None:
 def test_a_dialect_that_is_not_commutative_shows_where() -> None:
     left = dialect_named("numpy").vary(
         mode="left",
-        is_commutative=False,
-        associativity_witness=None,
-        ops={"*": Rule(joins="first operand")},
+        laws=replace(dialect_named("numpy").laws, is_commutative=False, associativity_witness=None),
+        ops={"*": Rule(joins=Joins("first operand", others="same kind"))},
     )
     assert (
         "- Not commutative: `int8[3] + uint8[3]` is int8, but `uint8[3] + int8[3]` is uint8.\n"
@@ -123,7 +122,7 @@ def test_rules_in_words() -> None:
     assert phrases(Rule(range=Range("int64", "raises"))) == [
         "a Python number out of range: beyond int64, whatever the dtype, it is refused"
     ]
-    assert phrases(Rule(joins="by category"))[0].startswith("joins by category: ")
+    assert phrases(Rule(joins=Joins("by category")))[0].startswith("joins by category: ")
     assert phrases(Rule(numbers=Numbers(adapts=""))) == ["every Python number is taken"]
     assert phrases(Rule(accepts=Accepts(refuses=""))) == ["refuses nothing"]
 

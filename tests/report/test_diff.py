@@ -14,23 +14,31 @@ from castwise.report.diff_formats import DIFF_FORMATS, diff_csv, diff_json, diff
 from castwise.report.diff_text import diff_text, question_text
 from castwise.report.pairs import weak_dtypes
 from castwise.rules.catalog import dialect_named
-from castwise.rules.parts import Weakness, Writes
+from castwise.rules.parts import Joins, Weakness, Writes
 from castwise.rules.rule import Rule
 
 # A dialect whose 64-bit arrays are 32 bits wide, and one with weak arrays.
 NARROW = dialect_named("numpy").vary(
-    mode="narrow", truncates="int64 -> int32; float64 -> float32; complex128 -> complex64"
+    mode="narrow",
+    becomes=replace(
+        dialect_named("numpy").becomes,
+        truncates="int64 -> int32; float64 -> float32; complex128 -> complex64",
+    ),
 )
 WEAK = dialect_named("numpy").vary(
     mode="weak",
     order="bool int* int8 int32 float* float16 float32 complex* complex64",
     reaches="bool -> int*; int* -> int8; int8 -> int32; int32 -> float*; float* -> float16"
     " complex*; float16 -> float32; float32 complex* -> complex64",
-    only_absorbed="",
-    has_weak_arrays=True,
+    joining=replace(dialect_named("numpy").joining, only_absorbed=""),
+    weak_arrays="keep their width",
     python={"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64"},
-    accumulates="",
-    ops={"*": replace(dialect_named("numpy").ops["*"], scalars="as nodes", joins="common dtype")},
+    becomes=replace(dialect_named("numpy").becomes, accumulates=""),
+    ops={
+        "*": replace(
+            dialect_named("numpy").ops["*"], scalars="as nodes", joins=Joins("common dtype")
+        )
+    },
 )
 
 
@@ -163,7 +171,7 @@ def test_weak_arrays_are_asked_where_both_have_them() -> None:
 
 
 def test_a_weak_result_is_no_difference_where_one_has_no_weak_arrays() -> None:
-    blind = WEAK.vary(mode="blind", has_weak_arrays=False)
+    blind = WEAK.vary(mode="blind", weak_arrays="none")
     assert diff(WEAK, blind, op="add").count == 0
 
 
@@ -236,7 +244,11 @@ def test_every_format_ends_without_a_newline(add: Diff) -> None:
 
 def test_a_dialect_that_refuses_nearly_all_can_be_compared() -> None:
     strict = dialect_named("numpy").vary(
-        mode="strict", reaches="", only_absorbed="", alone="bool int float complex"
+        mode="strict",
+        reaches="",
+        joining=replace(
+            dialect_named("numpy").joining, only_absorbed="", alone="bool int float complex"
+        ),
     )
     found = diff(strict, "numpy", op="add")
     assert "numpy:strict refuses int with float arrays" in [group.reason for group in found.groups]

@@ -6,6 +6,7 @@ import importlib
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, pairwise
 from xml.etree import ElementTree
 
@@ -23,7 +24,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 # Weak nodes of kinds and of one dtype, dtypes that lead nowhere, one that joins nothing.
 WEAK = dialect_named("numpy").vary(
     mode="weak",
-    alone="float8_e4m3fn",
+    joining=replace(dialect_named("numpy").joining, alone="float8_e4m3fn", only_absorbed=""),
     python={},
     order="bool int* int4 uint4 int8 uint8 int16 float* float32* float8_e5m2 bfloat16 float16"
     " float32 complex* complex64 float8_e4m3fn",
@@ -37,10 +38,14 @@ WEAK = dialect_named("numpy").vary(
         bfloat16 float16 -> float32
         float32 complex* -> complex64
     """,
-    only_absorbed="",
 )
 NOTHING = dialect_named("numpy").vary(
-    mode="none", reaches="", only_absorbed="", alone="bool int float complex", python={}
+    mode="none",
+    reaches="",
+    joining=replace(
+        dialect_named("numpy").joining, only_absorbed="", alone="bool int float complex"
+    ),
+    python={},
 )
 ALL = [*dialects(), WEAK, NOTHING]
 
@@ -144,7 +149,13 @@ def test_the_text_fits(dialect: str | Dialect, width: int) -> None:
         ("numpy", "bfloat16 joins only with what it reaches or what reaches it."),
         (WEAK, "A star marks where weakly typed operands stand, Python numbers among them."),
         (NOTHING, "No dtype becomes another here: only operands of one dtype meet."),
-        (NOTHING.vary(truncates="int64 -> int32", reaches="int8 -> int16"), "int64 is int32."),
+        (
+            NOTHING.vary(
+                becomes=replace(NOTHING.becomes, truncates="int64 -> int32"),
+                reaches="int8 -> int16",
+            ),
+            "int64 is int32.",
+        ),
     ],
     ids=str,
 )
@@ -273,7 +284,7 @@ def test_an_arrow_is_drawn_where_only_one_that_ends_leads_there_otherwise() -> N
     dialect = NOTHING.vary(
         order="int8 int16 float32 float64",
         reaches="int8 -> int16 float32; int16 => float32; float32 -> float64",
-        alone="",
+        joining=replace(NOTHING.joining, alone=""),
     )
     arrows = [(e.source.name, e.target.name, e.goes_on) for e in lattice(dialect).edges]
     assert arrows == [
@@ -297,5 +308,7 @@ def test_an_arrow_is_drawn_where_only_one_that_ends_leads_there_otherwise() -> N
     ],
 )
 def test_the_legend_tells_what_is_only_absorbed(only_absorbed: str, told: str) -> None:
-    varied = dialect_named("numpy").vary(mode="varied", only_absorbed=only_absorbed)
+    varied = dialect_named("numpy").vary(
+        mode="varied", joining=replace(dialect_named("numpy").joining, only_absorbed=only_absorbed)
+    )
     assert told in " ".join(lattice_text(lattice(varied)).split())

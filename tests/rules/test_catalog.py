@@ -13,7 +13,7 @@ from castwise.rules.checks import check
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect, rule_for
 from castwise.rules.dialect_data import parse_edges
-from castwise.rules.parts import Accepts, NumPyOperands, Range, Writes
+from castwise.rules.parts import Accepts, Joins, NumPyOperands, Range, Writes
 from castwise.rules.rule import Rule
 from castwise.vocab.dtypes import dtype, dtypes_of
 from castwise.vocab.ops import op
@@ -279,7 +279,7 @@ def test_rules_are_laid_over_one_another_from_general_to_particular() -> None:
         ({"ops": {"ad": Rule()}}, "'ad' is not an op.*Did you mean"),
         ({"ops": {"add/x": Rule()}}, "'x' is not a form of add"),
         ({"ops": {"add": Rule(scalars="none")}}, "'none' is not a choice for add"),
-        ({"ops": {"add": Rule(joins="none")}}, "'none' is not a choice for add"),
+        ({"ops": {"add": Rule(joins=Joins("none"))}}, "'none' is not a choice for add"),
         ({"ops": {"add": Rule(writes=Writes("none"))}}, "'none' is not a choice for add"),
         ({"ops": {"add": Rule(range=Range(beyond="none"))}}, "'none' is not a choice for add"),
         ({"ops": {"add": Rule(numpy=NumPyOperands("none"))}}, "'none' is not a choice for add"),

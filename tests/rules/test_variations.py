@@ -154,7 +154,7 @@ about = "Three dtypes for a small device."
 order = "bool int8 int16 float16"
 reaches = "bool -> int8; int8 -> int16; int16 -> float16"
 casts = "safe"
-lifts = "int -> float16"
+becomes.lifts = "int -> float16"
 
 [python]
 bool = "bool"
@@ -251,7 +251,7 @@ def test_a_mistake_in_a_file_is_told(written: Any, before: str, after: str, reas
         ("x = " + "{a = " * 3000 + "1" + "}" * 3000, "nested too deeply"),
         ("[" + ".".join("a" * 5000) + "]", "nested too deeply"),
         ("surprises = [[[]]]", "an entry of surprises is a list: write text in quotes"),
-        ("folds = " + "9" * 5000, "a number in it has more than 64 bits"),
+        ("joining.folds = " + "9" * 5000, "a number in it has more than 64 bits"),
         ("[vary]\ncap_float = 0x" + "f" * 5000, "a number in it has more than 64 bits"),
         ('[ops."*"]\nscalars = 5', r"ops\.'\*'\.scalars is 5: write text in quotes"),
         ("[ops.add]\naccepts.needs_rank = true", r"needs_rank is true: write a whole number"),
@@ -261,11 +261,11 @@ def test_a_mistake_in_a_file_is_told(written: Any, before: str, after: str, reas
         ("ops = 1", "ops is 1: write a table"),
         ("vary = ['safe']", r"vary is a table of variations: write \[vary\]"),
         ("[vary]\nscalars = ['weak']", "scalars is 'by value'.* not "),
-        ("associativity_witness = ['int8']", "is a list of 3, not of 1"),
+        ("laws.associativity_witness = ['int8']", "is a list of 3, not of 1"),
         ("assigns.values = 'always'", "'always' is not a rule of assignment"),
         ("mode = 1", "mode is 1: write text in quotes"),
         ('version = "1\\n2"', r"version is '1\\n2': write it on one line"),
-        ('refusal = "\\u001b[2J"', r"refusal has the control character '\\x1b'"),
+        ('joining.refusal = "\\u001b[2J"', r"refusal has the control character '\\x1b'"),
         ("[values]\ncorrection = 1.0", r"\[values\]\.correction is 1\.0: write a whole number"),
         ("x\0 = 1", "is not TOML"),
     ],

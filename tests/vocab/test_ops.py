@@ -96,7 +96,7 @@ def asked(*cases: tuple[Any, ...]) -> list[tuple[Any, ...]]:
 def held(dialect: str, name: str) -> str:
     """The dtype that arrays of a dtype really have."""
     spoken = castwise.dialect(dialect)
-    return spoken.mapping(spoken.truncates).get(dtype(name), dtype(name)).name
+    return spoken.truncations.get(dtype(name), dtype(name)).name
 
 
 def is_refused(dialect: str, refused_in: dict[str, str], *dtypes: str) -> bool:

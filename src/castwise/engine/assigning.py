@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from castwise.engine.decision import Refusal, cast_between, cast_text
-from castwise.engine.guards import HARMLESS
-from castwise.engine.output import can_become
 from castwise.engine.plan import reach_of
-from castwise.engine.values import is_unconvertible
+from castwise.engine.steps.beyond import is_unconvertible
+from castwise.engine.steps.guards import HARMLESS
+from castwise.engine.steps.writes import can_become
 from castwise.errors import PromotionError, ScalarRangeError
 from castwise.rules.dialect import Dialect
 from castwise.rules.policies import OUTPUTS

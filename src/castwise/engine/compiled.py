@@ -15,6 +15,18 @@ Pairs = frozenset[tuple[DType, DType]]
 
 
 @dataclass(frozen=True, slots=True)
+class Loops:
+    """The dtypes an op computes in, and what the join becomes before it does."""
+
+    computes: frozenset[DType]
+    mask: int  # of the dtypes it has a loop for
+    is_refusing: bool  # a compute dtype outside `computes` is refused
+    no_kernel: frozenset[DType]
+    converts: dict[DType, DType]
+    caps: dict[DType, DType]
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """What an op chooses by."""
 
@@ -122,10 +134,8 @@ def _conversion(rule: parts.Conversion) -> Conversion:
 
 @dataclass(frozen=True, slots=True)
 class Arrays:
-    """How arrays count, and what brings their dtypes together."""
+    """What arrays count as before they are joined."""
 
-    meets: dict[frozenset[DType], DType]
-    mixes: Pairs | None  # None: unequal arrays mix as they reach
     promotes: bool
     lowest: tuple[DType | None, ...]
     zero_d_as_arrays: bool
@@ -138,15 +148,13 @@ class Arrays:
 
 def arrays_of(rule: parts.Arrays, row: Op, dialect: Dialect) -> Arrays:
     """How arrays count for an op."""
-    truncates = {} if rule.is_truncated is False else dialect.mapping(dialect.truncates)
+    truncates = {} if rule.is_truncated is False else dialect.truncations
     return Arrays(
-        meets=_meets(rule.meets or ""),
-        mixes=None if rule.mixes is None else pairs(rule.mixes, dialect),
         promotes=row.promotes if rule.promotes is None else rule.promotes,
         lowest=_lowest(row, truncates) if _has_lowest(row, rule) else (),
         zero_d_as_arrays=bool(rule.zero_d_as_arrays),
         makes_arrays=rule.makes_arrays or "",
-        floats_lift=dialect.mapping(dialect.lifts) if rule.floats_lift else {},
+        floats_lift=dialect.mapping(dialect.becomes.lifts) if rule.floats_lift else {},
         keeps_width=_dtypes(rule.keeps_width),
         truncates=truncates,
         keeps_dtypes=bool(rule.keeps_dtypes),
@@ -169,15 +177,50 @@ def _lowest(row: Op, truncates: dict[DType, DType]) -> tuple[DType | None, ...]:
     return (*held, *[None] * (count - len(held)))
 
 
-def _meets(text: str) -> dict[frozenset[DType], DType]:
+@dataclass(frozen=True, slots=True)
+class Joins:
+    """How the operands' dtypes become one: the rule's own words, and those of its dialect."""
+
+    by: str
+    others: str
+    unless: str
+    typed_by: str
+    pairs: dict[frozenset[DType], DType]
+    mixes: Pairs | None  # None: unequal arrays mix as they reach
+    folds: bool
+    keeps_kind: bool
+    apart: tuple[frozenset[DType], ...]
+    only_absorbed: frozenset[DType]
+    refusal: str
+
+
+def joins_of(rule: parts.Joins, dialect: Dialect) -> Joins:
+    """How the operands' dtypes become one."""
+    joining = dialect.joining
+    return Joins(
+        by=rule.by or "common dtype",
+        others=rule.others or "",
+        unless=rule.unless or "",
+        typed_by=rule.typed_by or "",
+        pairs=_joined_pairs(rule.pairs or ""),
+        mixes=None if rule.mixes is None else pairs(rule.mixes, dialect),
+        folds=joining.folds,
+        keeps_kind=joining.keeps_kind,
+        apart=tuple([_dtypes(side) for side in joining.apart.split("/")]),
+        only_absorbed=_dtypes(joining.only_absorbed),
+        refusal=joining.refusal,
+    )
+
+
+def _joined_pairs(text: str) -> dict[frozenset[DType], DType]:
     """The text "uint64 + int8 int16 -> float64" as a mapping of pairs."""
-    meets: dict[frozenset[DType], DType] = {}
+    joined: dict[frozenset[DType], DType] = {}
     for entry in filter(None, text.split(";")):
         pair, _, target = entry.partition("->")
         first, second = (dtypes_of(words) for words in pair.split("+"))
         both = [frozenset((a, b)) for a in first for b in second]
-        meets.update(dict.fromkeys(both, dtype(target.strip())))
-    return meets
+        joined.update(dict.fromkeys(both, dtype(target.strip())))
+    return joined
 
 
 @dataclass(frozen=True, slots=True)

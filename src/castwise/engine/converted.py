@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from castwise.engine.assigning import refusal_of
-from castwise.engine.casts import cast_to
 from castwise.engine.decision import Decision, Question
 from castwise.engine.plan import plan_of
 from castwise.engine.saying import Say
+from castwise.engine.steps.arrays import held_dtype
+from castwise.engine.steps.casts import cast_to
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, Role
@@ -22,7 +23,7 @@ def converted(question: Question, say: Say) -> Decision:
     if other.dtype is None or other.shape is not None:
         raise UsageError(f"cast takes a dtype, such as 'float32', not {other}.")
     plan = plan_of(question.op, question.dialect, question.form)
-    target = plan.arrays.truncates.get(other.dtype, other.dtype)
+    target = held_dtype(plan, other.dtype)
     if target not in plan.reach.bits:
         raise UsageError(f"{question.dialect.name} has no dtype {target}.")
     if say:

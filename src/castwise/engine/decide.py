@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from castwise.engine import numpy_operands
-from castwise.engine.accepts import check_accepted, check_count, check_known, check_operands
-from castwise.engine.casts import cast_to, check_width, targets_of, unpromoted
-from castwise.engine.composed import Computed, composed_dtypes, composition
-from castwise.engine.condition import check_condition
-from castwise.engine.conversion import check_conversion, check_joins, own_arrays
 from castwise.engine.converted import converted
-from castwise.engine.counted import counted, truncated
 from castwise.engine.decision import (
     NOTHING,
     Cast,
@@ -23,22 +16,55 @@ from castwise.engine.decision import (
     cast_text,
     step_text,
 )
-from castwise.engine.forms import TAKE_RESULT, form_of, is_numpy_writing, is_written, rebinds
-from castwise.engine.guards import check_guards
-from castwise.engine.joining import is_integer_power, not_computed
 from castwise.engine.joins import is_strong_power, joined
-from castwise.engine.lists import has_lists, of_lists
-from castwise.engine.named import cast_first, check_named, computed_in, loop_giving, plan_for
-from castwise.engine.output import written_dtype
 from castwise.engine.plan import Plan, plan_of
-from castwise.engine.policies.weak import is_weakly_typed
 from castwise.engine.saying import Say
-from castwise.engine.switches import check_same_dtype, is_unpromoted_mix
-from castwise.engine.values import check_fit, check_values
+from castwise.engine.steps import numpy_operands
+from castwise.engine.steps.accepts import (
+    check_accepted,
+    check_compute,
+    check_count,
+    check_known,
+    check_operands,
+)
+from castwise.engine.steps.arguments import (
+    cast_first,
+    check_named,
+    computed_in,
+    is_compute_asked,
+    is_loop_asked,
+    loop_giving,
+    plan_for,
+)
+from castwise.engine.steps.arrays import (
+    all_held,
+    check_width,
+    counted,
+    held_dtype,
+    own_arrays,
+    promotes,
+    unpromoted,
+)
+from castwise.engine.steps.casts import cast_to, targets_of
+from castwise.engine.steps.composed import Computed, composed_dtypes, composition
+from castwise.engine.steps.condition import check_condition
+from castwise.engine.steps.conversion import check_conversion, check_joins
+from castwise.engine.steps.forms import form_of, is_numpy_writing, is_written, rebinds
+from castwise.engine.steps.guards import check_guards
+from castwise.engine.steps.lists import has_lists, of_lists
+from castwise.engine.steps.ranges import check_fit, check_values
+from castwise.engine.steps.switches import check_same_dtype, is_unpromoted_mix
+from castwise.engine.steps.weakness import (
+    is_converted_strong,
+    is_weakly_typed,
+    makes_strong,
+    stays_weak,
+)
+from castwise.engine.steps.writes import becomes_result, takes_any, written_dtype
 from castwise.errors import UsageError
 from castwise.rules.catalog import dialect_named
 from castwise.vocab.dtypes import DType, dtype, strong_twin, weak_nodes_of
-from castwise.vocab.operands import UNDEFINED, Operand, Role
+from castwise.vocab.operands import UNDEFINED, Operand
 
 
 def decide(question: Question, say: Say = None) -> Decision:
@@ -66,14 +92,14 @@ def decide(question: Question, say: Say = None) -> Decision:
             say(f"{operand} is {_role_text(operand)}.")
     written = tuple([o for o in given if o is not UNDEFINED])
     is_in_place = is_written(question)
-    stays_weak = is_in_place and _stays_weak(plan, written[0])
-    entered = (replace(written[0], is_weak=False), *written[1:]) if stays_weak else written
+    is_kept_weak = is_in_place and _stays_weak(plan, written[0])
+    entered = (replace(written[0], is_weak=False), *written[1:]) if is_kept_weak else written
     found = _dtypes(plan, question, entered, say)
     compute, computed, is_weak, is_own, _ = found
     result = computed
     if is_in_place or question.out:
         computed, result = _written(plan, question, written, computed, say)
-        is_weak = is_weak if plan.writes.into in TAKE_RESULT else stays_weak
+        is_weak = is_weak if takes_any(plan) else is_kept_weak
     targets = targets_of(plan, written, compute, is_own)
     casts = _casts(plan, given, targets)
     result_cast = None if result is computed else cast_between(computed, result)
@@ -110,8 +136,10 @@ def _notes(
     if found.lacking is not None:
         return (*found.lacking, *filter(None, (of_condition,)))
     own_compute = found.compute if found.is_own else None
-    is_asked = own_compute is question.named.dtype and plan.arguments.dtype == "computes"
-    is_lacking = own_compute in plan.no_kernel or not (is_asked or own_compute in plan.computes)
+    is_asked = own_compute is question.named.dtype and is_compute_asked(plan, question.named)
+    is_lacking = own_compute in plan.loops.no_kernel or not (
+        is_asked or own_compute in plan.loops.computes
+    )
     of_compute = _no_kernel_note(plan, own_compute) if own_compute and is_lacking else None
     return tuple(filter(None, (of_compute, of_condition)))
 
@@ -139,7 +167,7 @@ def _written(
         if say:
             say(f"Nothing is cast: what is written into says that it is {destination}.")
         return destination, destination
-    if say and plan.writes.into == "becomes":
+    if say and becomes_result(plan):
         say(f"The array itself becomes the {computed} result.")
     elif say and not rebinds(question):
         say(f"The {computed} result is to be written into {destination}.")
@@ -153,12 +181,12 @@ def _destination(plan: Plan, question: Question, first: Operand) -> DType:
     destination = question.out or first.dtype
     if destination is None:
         raise UsageError("a Python scalar cannot be changed in place.")
-    return plan.arrays.truncates.get(destination, destination)
+    return held_dtype(plan, destination)
 
 
 def _stays_weak(plan: Plan, destination: Operand) -> bool:
     """Whether what is written into counts as strong meanwhile, and stays as weak as it was."""
-    if not destination.is_weak or plan.writes.into in TAKE_RESULT or plan.weakness.makes_strong:
+    if takes_any(plan) or not stays_weak(plan, destination):
         return False
     check_known(plan, destination)
     return True
@@ -167,11 +195,10 @@ def _stays_weak(plan: Plan, destination: Operand) -> bool:
 def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: Say) -> Computed:
     """The compute and the result dtype, before anything is written anywhere."""
     is_mixed = any([o.is_numpy for o in written])
-    if is_mixed and plan.numpy.arrays == "native":
+    if is_mixed and numpy_operands.is_native(plan):
         written = numpy_operands.all_taken(plan, written, say)
         is_mixed = False
-    if plan.arrays.makes_arrays:
-        written = own_arrays(plan, written, say)
+    written = own_arrays(plan, written, say)
     written = cast_first(plan, written, question.named, say)
     composed = composition(plan, written) if plan.composes else None
     if composed:
@@ -181,13 +208,11 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
         return composed_dtypes(plan, composed, written, decide, say)
     check_joins(plan, written)
     if is_mixed:
-        if plan.numpy.decider and written[-1].role.native is not written[-1].role:
-            return _decided_elsewhere(plan.numpy.decider, plan, question, written, say)
-        if plan.numpy.left_decider and written[0].is_numpy:
-            return _decided_elsewhere(plan.numpy.left_decider, plan, question, written, say)
+        decider = numpy_operands.decider_of(plan, written)
+        if decider:
+            return _decided_elsewhere(decider, plan, question, written, say)
         written = numpy_operands.all_taken(plan, written, say)
-    if plan.arrays.truncates:
-        written = tuple([truncated(plan, o, say) for o in written])
+    written = all_held(plan, written, say)
     check_operands(plan, written)
     check_same_dtype(plan, written, question.out)
     if plan.borrows:
@@ -198,39 +223,26 @@ def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: S
 def _own_dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: Say) -> Computed:
     """The dtypes that the dialect's own rules for an op decide on."""
     named = question.named
-    if named.dtype and plan.arguments.dtype == "result":
+    if named.dtype and is_loop_asked(plan, named):
         compute, is_weak = loop_giving(plan, written, named.dtype, say), False
     else:
         compute, is_weak = _compute_dtype(plan, written, say)
-    if named.dtype and plan.arguments.dtype == "computes":
+    if named.dtype and is_compute_asked(plan, named):
         compute, is_weak = computed_in(named.dtype, say), False
     check_values(plan, written, compute, question)
     if named is not NOTHING:
         check_named(plan, written, named, compute)
-    is_result = named.dtype is compute and plan.arguments.dtype == "computes"
+    is_result = named.dtype is compute and is_compute_asked(plan, named)
     result = compute if is_result else _result_dtype(plan, written, compute, say)
     return Computed(
-        compute, result, is_weak and result.kind != "bool" and not _makes_strong(plan, written)
+        compute, result, is_weak and result.kind != "bool" and not makes_strong(plan, written)
     )
-
-
-def _makes_strong(plan: Plan, operands: tuple[Operand, ...]) -> bool:
-    """Whether the result is strong, weak as its operands may be."""
-    looked_at = operands[:1] if plan.weakness.arrays_make_strong == "first" else operands
-    has_array = any([o.role.native is Role.ARRAY for o in looked_at])
-    return plan.weakness.makes_strong or (plan.weakness.arrays_make_strong != "" and has_array)
 
 
 def _decided_elsewhere(
     name: str, plan: Plan, question: Question, written: tuple[Operand, ...], say: Say
 ) -> Computed:
     """The dtypes another dialect decides on, given back in this one."""
-    for operand in written:
-        if operand.dtype in plan.numpy.refuses:
-            raise Refusal(
-                f"an array of {operand.dtype} does not meet NumPy arrays",
-                "Make the NumPy array an array of this framework first.",
-            )
     other = dialect_named(name)
     written = numpy_operands.as_seen(plan, written)
     is_operator = question.form == "augmented" and not is_numpy_writing(question)
@@ -238,14 +250,14 @@ def _decided_elsewhere(
     decision = decide(replace(question, dialect=other, form=form, inplace=False, operands=written))
     if say:
         say(f"Here {other.name} decides: {step_text(decision)}.")
-    result = plan.numpy.result.get(decision.result, decision.result)
+    result = numpy_operands.given_back(plan, decision.result)
     return Computed(decision.compute, result, decision.is_weak, is_own=False)
 
 
 def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[DType, bool]:
     """The dtype the op computes in: the join, what the op makes of it, and whether it takes it;
     and whether all that came together there is weak."""
-    if plan.arrays.promotes:
+    if promotes(plan):
         node = joined(plan, counted(plan, operands, say), say)
     else:
         node = unpromoted(plan, operands)[0]
@@ -255,27 +267,24 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     if say and node.is_weak:
         say(f"What stands at {node} is stored as {common}.")
     check_fit(plan, operands, common)
-    if plan.numbers.conversion:
-        check_conversion(plan.numbers.conversion, operands, common)
+    check_conversion(plan, operands, common)
     compute = _converted(plan, common, is_weak)
-    compute = plan.caps.get(compute, compute)
+    compute = plan.loops.caps.get(compute, compute)
     if say and compute is not common:
         say(f"{plan.op.name} does not compute in {common}, which becomes {compute}.")
-    # A base that decides alone was not joined with anything.
-    is_refused = compute in plan.accepts.refuses_compute and not is_integer_power(plan, operands)
-    if is_refused or (plan.is_refusing and compute not in plan.computes):
-        raise not_computed(plan, compute)
-    if compute is not common and plan.weakness.converted_is_strong:
+    check_compute(plan, operands, compute)
+    if compute is not common and is_converted_strong(plan):
         is_weak = False
-    if plan.arrays.keeps_width:
-        check_width(plan, operands, compute)
+    check_width(plan, operands, compute)
     return compute, is_weak and plan.scalars == "as nodes" and plan.dialect.has_weak_arrays
 
 
 def _converted(plan: Plan, common: DType, is_weak: bool) -> DType:
     """What the join becomes before the op computes; for weak ones there may be a word apart."""
     names = (*weak_nodes_of(common), common) if is_weak else (common,)
-    return next((plan.converts[name] for name in names if name in plan.converts), common)
+    return next(
+        (plan.loops.converts[name] for name in names if name in plan.loops.converts), common
+    )
 
 
 def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say: Say) -> DType:
@@ -287,12 +296,11 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say
         result = compute.part
     elif plan.result == "first":
         first = operands[0].dtype or compute
-        is_free = plan.writes.into in TAKE_RESULT
-        result = first if is_free else written_dtype(plan, compute, first)
+        result = first if takes_any(plan) else written_dtype(plan, compute, first)
     else:
         named = dtype(plan.dialect.index if plan.result == "index" else plan.result)
-        result = plan.arrays.truncates.get(named, named)
-    if say and not plan.arrays.promotes:
+        result = held_dtype(plan, named)
+    if say and not promotes(plan):
         say(f"{plan.op.name} casts nothing: it takes {compute} first and returns {result}.")
     elif say and result is not compute:
         say(f"{plan.op.name} computes in {compute} and returns {result}.")

@@ -5,31 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from castwise.engine.decision import Refusal
-from castwise.engine.joining import (
-    check_mix,
-    is_allowed,
-    is_integer_power,
-    join,
-    no_common_dtype,
-    not_computed,
-    own_dtype,
-)
+from castwise.engine.join import check_mix, is_allowed, join
 from castwise.engine.plan import Plan
 from castwise.engine.policies.by_category import category_dtype
-from castwise.engine.policies.weak import fits_kind, is_weakly_typed
+from castwise.engine.policies.within_kind import fits_kind
+from castwise.engine.refusals import no_common_dtype, not_computed
 from castwise.engine.saying import Say
 from castwise.engine.scalars import reached
-from castwise.engine.unequal_joins import (
-    first_array,
-    float_for_integers,
-    integers_take_any,
-    keeps_first,
-    one_dtype,
-)
-from castwise.engine.values import check_exponent
-from castwise.rules.policies import JOINS
-from castwise.vocab.dtypes import DType, weak_node
+from castwise.engine.steps.exponents import check_exponent, is_integer_power
+from castwise.engine.steps.numbers import own_dtype
+from castwise.engine.steps.weakness import is_weakly_typed
+from castwise.rules.policies import join_text
+from castwise.vocab.dtypes import DType, dtype, weak_node
 from castwise.vocab.operands import Operand, Role
+
+# What C++ holds a number in that it does not yet know the use of.
+_WIDEST = {"bool": dtype("bool"), "int": dtype("int64"), "float": dtype("float64")}
 
 
 def joined(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType:
@@ -37,13 +28,15 @@ def joined(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType:
 
     Raises Refusal where they have none.
     """
-    if plan.joins in _OF_OPERANDS:
-        chosen = _OF_OPERANDS[plan.joins](plan, operands)
+    joins = plan.joins
+    if joins.by in _OF_OPERANDS:
+        chosen = _OF_OPERANDS[joins.by](plan, operands)
         if say and chosen:
-            say(f"{plan.op.name} computes in {chosen}: {JOINS[plan.joins]}.")
+            told = join_text(joins.by, joins.others, joins.unless)
+            say(f"{plan.op.name} computes in {chosen}: {told}.")
         if chosen:
             return chosen
-    common = _JOINS[plan.joins](plan, reached(plan, operands, say))
+    common = _OF_MASKS[joins.by](plan, reached(plan, operands, say))
     if common is None:
         raise _no_join(plan, operands)
     if say:
@@ -56,7 +49,7 @@ def _common_dtype(plan: Plan, masks: list[int]) -> DType | None:
     # The order is topological, so the lowest bit of a mask is the dtype the operand entered as.
     entered = [plan.reach.lowest(mask) for mask in masks]
     given = set(entered)
-    if plan.dialect.folds and len(given) > 1:
+    if plan.joins.folds and len(given) > 1:
         return join(plan, entered)
     common = plan.reach.common(masks)
     return common if common and is_allowed(plan, common, given) else None
@@ -64,20 +57,83 @@ def _common_dtype(plan: Plan, masks: list[int]) -> DType | None:
 
 def _first_loop(plan: Plan, masks: list[int]) -> DType | None:
     """The first of the op's own dtypes that every operand reaches."""
-    return plan.reach.common(masks, plan.loops)
+    return plan.reach.common(masks, plan.loops.mask)
 
 
 def _common_dtype_or_first_loop(plan: Plan, masks: list[int]) -> DType | None:
     common = _common_dtype(plan, masks)
-    return common if common in plan.computes else _first_loop(plan, masks)
+    return common if common in plan.loops.computes else _first_loop(plan, masks)
 
 
-_JOINS: dict[str, Callable[[Plan, list[int]], DType | None]] = {
+_OF_MASKS: dict[str, Callable[[Plan, list[int]], DType | None]] = {
     "common dtype": _common_dtype,
     "integer power": _common_dtype,
     "first loop": _first_loop,
     "common dtype or first loop": _common_dtype_or_first_loop,
 }
+
+
+def _first_operand(plan: Plan, operands: tuple[Operand, ...]) -> DType:
+    """The first operand's dtype, where the others are what they may be."""
+    dtypes = [own_dtype(plan, o) for o in operands]
+    if plan.joins.unless and _UNLESS[plan.joins.unless](operands):
+        if plan.joins.unless == "floats beside an integer":
+            return plan.python["float"]
+        if plan.joins.others == "mixing":
+            check_mix(plan, dtypes)
+            return join(plan, dtypes)
+        return _by_policy(plan, operands)
+    for operand, other in zip(operands[1:], dtypes[1:], strict=True):
+        _OTHERS[plan.joins.others](plan, dtypes[0], operand, other)
+    return dtypes[0]
+
+
+_UNLESS: dict[str, Callable[[tuple[Operand, ...]], bool]] = {
+    "complex": lambda operands: any(o.kind == "complex" for o in operands),
+    "a number": lambda operands: any(o.is_scalar for o in operands),
+    "floats beside an integer": lambda operands: (
+        operands[0].kind == "int" and any(o.kind == "float" for o in operands[1:])
+    ),
+}
+
+
+def _check_any(plan: Plan, first: DType, operand: Operand, other: DType) -> None:
+    """Any operand is taken."""
+
+
+def _check_same_kind(plan: Plan, first: DType, operand: Operand, other: DType) -> None:
+    """Raises Refusal for an operand that is not of the first one's kind."""
+    is_fit = fits_kind(operand.kind, first.kind) if operand.is_scalar else other.kind == first.kind
+    if not is_fit or (operand.kind == "complex" and first.kind != "complex"):
+        raise Refusal(f"{operand} does not go with {first}", f"Cast it to {first}.")
+
+
+def _check_mixing(plan: Plan, first: DType, operand: Operand, other: DType) -> None:
+    """Raises Refusal for an operand that the dialect does not cast to the first one's dtype."""
+    mixes = plan.joins.mixes
+    if other is not first and (mixes is None or (other, first) not in mixes):
+        raise Refusal(f"{other} is not cast to {first}", f"Cast it: x.astype('{first}').")
+
+
+def _check_beside_integer(plan: Plan, first: DType, operand: Operand, other: DType) -> None:
+    """Raises Refusal for an operand of another dtype, except beside an integer."""
+    if first.kind != "int" and other is not first:
+        raise Refusal(f"{first} goes with {first} alone", "Cast one to the other.")
+
+
+_OTHERS: dict[str, Callable[[Plan, DType, Operand, DType], None]] = {
+    "any": _check_any,
+    "same kind": _check_same_kind,
+    "mixing": _check_mixing,
+    "any beside an integer": _check_beside_integer,
+}
+
+
+def _by_policy(plan: Plan, operands: tuple[Operand, ...]) -> DType:
+    """The common dtype by the dialect's policy for scalars and 0-d arrays."""
+    common = plan.reach.common(reached(plan, operands, None))
+    assert common is not None
+    return common
 
 
 def _exponent_apart(plan: Plan, operands: tuple[Operand, ...]) -> DType:
@@ -97,45 +153,32 @@ def _exponent_apart(plan: Plan, operands: tuple[Operand, ...]) -> DType:
 def _highest_kind(plan: Plan, operands: tuple[Operand, ...]) -> DType:
     """The first of the op's own dtypes whose kind is as high as the operands' highest."""
     rank = max(own_dtype(plan, o).rank for o in operands)
-    return next(d for d in plan.reach.order if d in plan.computes and d.rank >= rank)
+    return next(d for d in plan.reach.order if d in plan.loops.computes and d.rank >= rank)
 
 
-def _first_operand(plan: Plan, operands: tuple[Operand, ...]) -> DType:
-    """The first operand's dtype, where the others are of its kind."""
-    own = own_dtype(plan, operands[0])
-    for other in operands[1:]:
-        is_fit = fits_kind(other.kind, own.kind) if other.is_scalar else other.kind == own.kind
-        if not is_fit or (other.kind == "complex" and own.kind != "complex"):
-            raise Refusal(f"{other} does not go with {own}", f"Cast it to {own}.")
-    return own
+def _float_for_integers(plan: Plan, operands: tuple[Operand, ...]) -> DType:
+    """The default float where arrays meet in an integer, 0-d ones counted or not; else the common
+    dtype."""
+    common = _by_policy(plan, operands)
+    if any(o.is_scalar for o in operands):
+        return common
+    met = join(plan, [own_dtype(plan, o) for o in operands])
+    return plan.python["float"] if "int" in (met.kind, common.kind) else common
 
 
-def _onto_first(plan: Plan, operands: tuple[Operand, ...]) -> DType:
-    """The first operand's dtype, where the dialect casts the others to it."""
-    first, *others = [own_dtype(plan, o) for o in operands]
-    for other in others:
-        if other is not first and (
-            plan.arrays.mixes is None or (other, first) not in plan.arrays.mixes
-        ):
-            raise Refusal(f"{other} is not cast to {first}", f"Cast it: x.astype('{first}').")
-    return first
-
-
-def _onto_real_first(plan: Plan, operands: tuple[Operand, ...]) -> DType:
-    """The first operand's dtype, where the dialect casts the others to it; among complex ones, the
-    common dtype."""
-    dtypes = [own_dtype(plan, o) for o in operands]
-    if all(d.kind != "complex" for d in dtypes):
-        return _onto_first(plan, operands)
-    check_mix(plan, dtypes)
-    return join(plan, dtypes)
-
-
-def _first_or_default_float(plan: Plan, operands: tuple[Operand, ...]) -> DType:
-    """The first operand's dtype, which an integer leaves beside floats."""
-    first = own_dtype(plan, operands[0])
-    has_float = any(o.kind == "float" for o in operands[1:])
-    return plan.python["float"] if first.kind == "int" and has_float else first
+def _one_dtype(plan: Plan, operands: tuple[Operand, ...]) -> DType:
+    """The dtype all operands have, a Python number the widest of its kind; beside a Python float
+    any array takes float64."""
+    if all(o.is_scalar for o in operands):
+        given = {plan.python[o.kind] for o in operands}
+    else:
+        given = {o.dtype or _WIDEST[o.kind] for o in operands}
+        if any(o.is_scalar and o.kind == "float" for o in operands):
+            return _WIDEST["float"]
+    if len(given) > 1:
+        listed = " and ".join(sorted(d.name for d in given))
+        raise Refusal(f"{listed} are not one dtype", "Cast one to the other.")
+    return given.pop()
 
 
 def _integer_power(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:
@@ -152,7 +195,7 @@ def _integer_power(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:
 def is_strong_power(plan: Plan, operands: tuple[Operand, ...], common: DType) -> bool:
     """Whether a power is strong, weak as its operands may be: one of integers, or one of floats
     with an array of integers as its exponent."""
-    if plan.joins != "integer power" or is_integer_power(plan, operands):
+    if plan.joins.by != "integer power" or is_integer_power(plan, operands):
         return False
     base, exponent = operands[0], operands[-1]
     is_of_floats = _is_float_to_int(base, exponent)
@@ -164,18 +207,12 @@ def _is_float_to_int(base: Operand, exponent: Operand) -> bool:
 
 
 _OF_OPERANDS: dict[str, Callable[[Plan, tuple[Operand, ...]], DType | None]] = {
+    "first operand": _first_operand,
     "exponent apart": _exponent_apart,
     "highest kind": _highest_kind,
-    "first operand": _first_operand,
-    "onto first": _onto_first,
-    "onto real first": _onto_real_first,
-    "first or default float": _first_or_default_float,
     "integer power": _integer_power,
-    "keeps first": keeps_first,
-    "first array": first_array,
-    "integers take any": integers_take_any,
-    "float for integers": float_for_integers,
-    "one dtype": one_dtype,
+    "float for integers": _float_for_integers,
+    "one dtype": _one_dtype,
     "by category": category_dtype,
 }
 
@@ -195,7 +232,8 @@ def _tell(
     is_told = plan.scalars in ("tiers", "kinds first") and plan.numbers.count_as != "values"
     if is_told or given == [common.name]:
         return
-    is_choosy = plan.joins == "first loop" and len(plan.computes) < len(plan.reach.order)
+    computes = plan.loops.computes
+    is_choosy = plan.joins.by == "first loop" and len(computes) < len(plan.reach.order)
     among = f"Of the dtypes {plan.op.name} computes in, " if is_choosy else ""
     if any(o.role is not Role.ARRAY for o in operands):
         say(f"{among or 'Together '}they first meet in {common}.")

@@ -23,25 +23,17 @@ class Plan:
     dialect: Dialect
     reach: Reach
     python: dict[str, DType]
-    complex_mask: int
-    apart: tuple[frozenset[DType], ...]
-    only_absorbed: frozenset[DType]
-    computes: frozenset[DType]
-    loops: int  # the mask of the dtypes the op has a loop for
-    is_refusing: bool  # a compute dtype outside `computes` is refused
-    no_kernel: frozenset[DType]
     scalars: str
-    joins: str
-    converts: dict[DType, DType]
-    caps: dict[DType, DType]
     result: str
     result_of: dict[DType, DType]
     composes: tuple[Composed, ...]
     borrows: str
     because: str
+    loops: compiled.Loops
     accepts: compiled.Accepts
     numbers: compiled.Numbers
     arrays: compiled.Arrays
+    joins: compiled.Joins
     numpy: compiled.NumPyOperands
     range: compiled.Range
     exponent: compiled.Exponent
@@ -60,40 +52,25 @@ def reach_of(dialect: Dialect) -> Reach:
 def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
     """The plan of an op in a dialect; the same object for the same question."""
     rule = rule_for(dialect, row, form)
-    own, edges = dialect.dtypes, rule.arrays.reaches
+    edges = rule.joins.reaches
     reach = reach_of(dialect if edges is None else replace(dialect, reaches=edges))
-
-    def chosen(name: str) -> Any:
-        value = getattr(rule, name)
-        return getattr(row, name) if value is None else value
-
-    converts = _converts(dialect, rule, chosen("integers_become_float"), chosen("accumulates"))
-    computes = frozenset(dtypes_of(chosen("computes"))) & frozenset(own)
     numbers = {**dialect.python, **(rule.numbers.dtypes or {})}
     return Plan(
         op=row,
         dialect=dialect,
         reach=reach,
         python={kind: dtype(name) for kind, name in numbers.items()},
-        complex_mask=reach.mask(d for d in own if d.kind == "complex"),
-        apart=tuple(frozenset(dtypes_of(side)) for side in dialect.apart.split("/")),
-        only_absorbed=frozenset(dtypes_of(dialect.only_absorbed)),
-        computes=computes,
-        loops=reach.mask(computes | frozenset(converts)),
-        is_refusing=rule.otherwise != "no kernel",
-        no_kernel=_no_kernel(dialect, row, form),
         scalars=rule.scalars or "as arrays",
-        joins=rule.joins or "common dtype",
-        converts=converts,
-        caps=dialect.mapping(dialect.caps),
-        result=chosen("result"),
+        result=_chosen(rule, row, "result"),
         result_of=dialect.mapping(rule.result_of or ""),
         composes=rule.composes or (),
         borrows=rule.borrows or "",
         because=rule.because or "",
+        loops=_loops(rule, row, dialect, reach, form),
         accepts=compiled.accepts_of(rule.accepts, row),
         numbers=compiled.numbers_of(rule.numbers),
         arrays=compiled.arrays_of(rule.arrays, row, dialect),
+        joins=compiled.joins_of(rule.joins, dialect),
         numpy=compiled.numpy_of(rule.numpy, dialect),
         range=compiled.range_of(rule.range, dialect),
         exponent=compiled.exponent_of(rule.exponent),
@@ -103,11 +80,32 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
     )
 
 
+def _chosen(rule: Rule, row: Op, name: str) -> Any:
+    """What a rule says of a field that the op's row has too, or else the row."""
+    value = getattr(rule, name)
+    return getattr(row, name) if value is None else value
+
+
+def _loops(rule: Rule, row: Op, dialect: Dialect, reach: Reach, form: str) -> compiled.Loops:
+    becomes_float = _chosen(rule, row, "integers_become_float")
+    converts = _converts(dialect, rule, becomes_float, _chosen(rule, row, "accumulates"))
+    computes = frozenset(dtypes_of(_chosen(rule, row, "computes"))) & frozenset(dialect.dtypes)
+    return compiled.Loops(
+        computes=computes,
+        mask=reach.mask(computes | frozenset(converts)),
+        is_refusing=rule.otherwise != "no kernel",
+        no_kernel=_no_kernel(dialect, row, form),
+        converts=converts,
+        caps=dialect.mapping(dialect.becomes.caps),
+    )
+
+
 def _converts(
     dialect: Dialect, rule: Rule, becomes_float: bool, accumulates: bool
 ) -> dict[DType, DType]:
     """What the join becomes before the op computes: lifted, widened to sum, or as the rule says."""
-    texts = [dialect.lifts * becomes_float, dialect.accumulates * accumulates, rule.converts or ""]
+    becomes = dialect.becomes
+    texts = [becomes.lifts * becomes_float, becomes.accumulates * accumulates, rule.converts or ""]
     return {s: t for text in texts for s, t in dialect.mapping(text).items()}
 
 
@@ -124,7 +122,7 @@ def _no_kernel(dialect: Dialect, row: Op, form: str) -> frozenset[DType]:
 @functools.lru_cache(maxsize=4096)
 def keeps_exponent(dialect: Dialect, row: Op, form: str) -> bool:
     """Whether the last operand of an op is an integer that stays one."""
-    return rule_for(dialect, row, form).joins == "exponent apart"
+    return rule_for(dialect, row, form).joins.by == "exponent apart"
 
 
 @functools.lru_cache(maxsize=4096)
@@ -134,5 +132,5 @@ def looks_at_values(dialect: Dialect, row: Op, form: str) -> bool:
         return True
     rule = rule_for(dialect, row, form)
     by_exponent = any(composed.exponents for composed in rule.composes or ())
-    by_value = rule.scalars == "by value" or rule.joins == "integer power"
+    by_value = rule.scalars == "by value" or rule.joins.by == "integer power"
     return bool(by_value or by_exponent or rule.exponent.negative)

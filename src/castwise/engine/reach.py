@@ -15,7 +15,7 @@ class Reach:
     A mask makes the join one AND an operand; the lowest bit left is the first reachable dtype.
     """
 
-    __slots__ = ("bits", "masks", "order")
+    __slots__ = ("bits", "complex_mask", "masks", "order")
 
     def __init__(self, dialect: Dialect) -> None:
         self.order = dialect.nodes
@@ -26,6 +26,7 @@ class Reach:
         for source, target, goes_on in edges:
             if not goes_on:
                 self.masks[source] |= self.bits[target]
+        self.complex_mask = self.mask([d for d in dialect.dtypes if d.kind == "complex"])
 
     def mask(self, dtypes: Iterable[DType]) -> int:
         """The places of some dtypes; those the dialect lacks have none."""

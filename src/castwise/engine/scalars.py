@@ -8,15 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from castwise.engine.conversion import converted
-from castwise.engine.joining import own_dtype
 from castwise.engine.plan import Plan
 from castwise.engine.policies.arrays_alone import arrays_alone
+from castwise.engine.policies.as_arrays import as_arrays
+from castwise.engine.policies.as_nodes import as_nodes
 from castwise.engine.policies.by_category import by_category
 from castwise.engine.policies.by_room import by_room
 from castwise.engine.policies.by_value import by_value
-from castwise.engine.policies.tiers import kinds_first, last_adapts, tiers
-from castwise.engine.policies.weak import as_arrays, as_nodes, fits_arrays, weak, within_kind
+from castwise.engine.policies.converted import converted
+from castwise.engine.policies.fits_arrays import fits_arrays
+from castwise.engine.policies.kinds_first import kinds_first
+from castwise.engine.policies.tiers import last_adapts, tiers
+from castwise.engine.policies.weak import weak
+from castwise.engine.policies.within_kind import within_kind
 from castwise.engine.policies.zero_d import (
     singles_mix,
     zero_d_adapts,
@@ -24,6 +28,7 @@ from castwise.engine.policies.zero_d import (
     zero_d_mixes,
 )
 from castwise.engine.saying import Say
+from castwise.engine.steps.numbers import own_dtype
 from castwise.vocab.operands import Operand, Role, array_operand
 
 POLICIES: dict[str, Callable[[Plan, tuple[Operand, ...], Say], list[int]]] = {

@@ -7,8 +7,8 @@ from typing import Any
 
 from castwise.engine.ask import CACHE_SIZE, answer, operand_of
 from castwise.engine.decision import Question
-from castwise.engine.output import can_become
 from castwise.engine.plan import plan_of, reach_of
+from castwise.engine.steps.writes import can_become
 from castwise.errors import PromotionError, UsageError
 from castwise.rules.default import chosen_dialect, to_dialect, when_default_changes
 from castwise.rules.dialect import Dialect
@@ -109,8 +109,8 @@ def can_cast(source: object, target: object, *, dialect: str | Dialect | None = 
     (False, True)
     """
     spoken = to_dialect(dialect)
-    if spoken.casts_by:
-        spoken = to_dialect(spoken.casts_by)
+    if spoken.casts_as:
+        spoken = to_dialect(spoken.casts_as)
     ends = (to_dtype(source), to_dtype(target))
     for end in ends:
         if end not in reach_of(spoken).bits:

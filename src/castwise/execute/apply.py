@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 from castwise.engine.ask import answer, factor_of, find_op, named_of
 from castwise.engine.decision import NOTHING, Decision, Named, Question
-from castwise.engine.lists import is_left_to_python
 from castwise.engine.plan import looks_at_values
+from castwise.engine.steps.lists import is_left_to_python
 from castwise.errors import PromotionError, UsageError
 from castwise.execute.alike import LIKE
 from castwise.execute.devices import check_devices

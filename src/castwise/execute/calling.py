@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 from castwise.engine.ask import check_augmented, find_op
-from castwise.engine.forms import rebinds
+from castwise.engine.steps.forms import rebinds
 from castwise.errors import UsageError
 from castwise.execute import tracing
 from castwise.execute.apply import Arguments, apply_op, arranged, asked, planned, run

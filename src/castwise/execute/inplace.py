@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from castwise.engine.decision import Question
-from castwise.engine.forms import rebinds, takes_result
+from castwise.engine.steps.forms import rebinds, takes_result
 from castwise.errors import PromotionError, UsageError
 from castwise.execute import tracing
 from castwise.execute.apply import apply_op, arranged, asked, planned, run, without_lists

@@ -61,4 +61,4 @@ def interned(kind: Kind) -> Kind:
 
 def held_dtype(dtype: DType, dialect: Dialect) -> DType:
     """What an array of a dtype really is in a dialect, which may cut it to fewer bits."""
-    return dialect.mapping(dialect.truncates).get(dtype, dtype)
+    return dialect.truncations.get(dtype, dtype)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from castwise.engine.decision import Question
-from castwise.engine.lists import as_arrays
+from castwise.engine.steps.lists import as_arrays
 from castwise.execute.backend import TakesConstants
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.operands import common_backend, common_home

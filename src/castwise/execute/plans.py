@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from castwise.engine.decision import Decision
-from castwise.engine.forms import as_computed
+from castwise.engine.steps.forms import as_computed
 from castwise.errors import PromotionError
 from castwise.execute.backend import Backend, TracesAlone
 from castwise.execute.kinds import Kind

@@ -223,9 +223,9 @@ def _number_dtype(decision: Decision, place: int) -> DType:
 def _truncated(decision: Decision, held: DType | None) -> DType | None:
     """The dtype that the dialect takes arrays of a dtype for, where that is another."""
     dialect = decision.question.dialect
-    if held is None or not dialect.truncates:
+    if held is None or not dialect.becomes.truncates:
         return None
-    return dialect.mapping(dialect.truncates).get(held)
+    return dialect.truncations.get(held)
 
 
 def _take(entry: Entry, backend: Backend, values: Values | None) -> Take:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from castwise.engine.ask import answer
-from castwise.engine.composed import Term, composition, parse_program, step_question
 from castwise.engine.decision import Decision, Question
 from castwise.engine.plan import plan_of
+from castwise.engine.steps.composed import Term, composition, parse_program, step_question
 from castwise.execute.steps import Converted, Entry, Number, Program, Step, Steps, steps_of
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.notation import parse_scalar

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.engine.ask import answer
-from castwise.engine.composed import composition
 from castwise.engine.decision import NOTHING, Decision
 from castwise.engine.plan import plan_of
+from castwise.engine.steps.composed import composition
 from castwise.execute.steps import Entry, Steps
 from castwise.execute.stepwise import stepwise
 from castwise.vocab.dtypes import KINDS, DType, dtype
@@ -101,7 +101,8 @@ def _reciprocal(steps: Steps, decision: Decision) -> Steps | None:
     is_wide = is_number and values.wide_scalars
     wide = _WIDE.get(steps.compute.name, steps.compute) if is_wide else steps.compute
     # The reciprocal of floats has their own dtype, that of integers the one they are lifted to.
-    lifted = decision.question.dialect.mapping(decision.question.dialect.lifts).get(array.dtype)
+    dialect = decision.question.dialect
+    lifted = dialect.mapping(dialect.becomes.lifts).get(array.dtype)
     keeps = array.dtype.kind in ("float", "complex")
     second = None if keeps else Entry(lifted or steps.compute, array.dtype)
     return replace(steps, op="reciprocal_times", entries=(_entry(wide, number), second))
@@ -123,7 +124,7 @@ def _divided_in_place(steps: Steps, decision: Decision) -> Steps | None:
         return None
     first, second = question.operands
     assert first.dtype is not None  # nothing is written into a number
-    held = question.dialect.mapping(question.dialect.truncates).get(first.dtype, first.dtype)
+    held = question.dialect.truncations.get(first.dtype, first.dtype)
     product = answer(replace(question, op=op("mul")))
     entries = (
         None if first.dtype is decision.result else Entry(decision.result, first.dtype),
@@ -138,7 +139,7 @@ def _lifted(steps: Steps, decision: Decision) -> Steps | None:
     question = decision.question
     plan = plan_of(question.op, question.dialect, question.form)
     held = next((o.dtype for o in question.operands if o.dtype and o.dtype.kind == "int"), None)
-    is_read = plan.scalars == "converted" and held in plan.converts
+    is_read = plan.scalars == "converted" and held in plan.loops.converts
     if plan.range.limit == "array dtype" and _are_integers(question.operands):
         held, is_read = held or dtype(question.dialect.python["int"]), True
     if held is None or not is_read or steps.compute.kind != "float":

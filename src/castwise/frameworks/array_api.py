@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_parts import Assigns, Becomes, Joining
 from castwise.rules.parts import (
     Accepts,
     Arguments,
-    Assigns,
     Condition,
     Exponent,
+    Joins,
     NumPyOperands,
     Range,
     Writes,
@@ -31,7 +32,9 @@ _OPS = {
         exponent=Exponent(negative="raises")
     ),
     "clamp": Rule(
-        computes="int float", joins="first operand", range=Range(limit="64 bits", beyond="compares")
+        computes="int float",
+        joins=Joins("first operand", others="same kind"),
+        range=Range(limit="64 bits", beyond="compares"),
     ),
     "add sub mul pow matmul abs square conj real sum prod cumsum cumprod": Rule(
         computes="int float complex"
@@ -67,7 +70,10 @@ ARRAY_API = Dialect(
     evidence="recorded from array-api-strict 2.6, standard 2025.12",
     order="bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64"
     " complex64 complex128",
-    alone="bool",
+    joining=Joining(
+        alone="bool",
+        refusal="the standard joins integers up to int64, and floats with complex, nothing else",
+    ),
     reaches="""
         int8 uint8 -> int16
         uint8 -> uint16
@@ -80,9 +86,10 @@ ARRAY_API = Dialect(
     """,
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
     reads_ints="uint64 float64",
-    lifts="int -> default_float",
-    accumulates="int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
-    refusal="the standard joins integers up to int64, and floats with complex, nothing else",
+    becomes=Becomes(
+        lifts="int -> default_float",
+        accumulates="int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
+    ),
     casts="safe",
     assigns=Assigns(values="safe", limit="dtype"),
     values=Values(shares_memory="real imag", divmod="refused", needs_vectors="outer"),

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from castwise.frameworks.numpy import ALIASES
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_parts import Assigns, Becomes, Joining, Laws
 from castwise.rules.parts import (
     Accepts,
     Arguments,
     Arrays,
-    Assigns,
     Composed,
     Exponent,
+    Joins,
     Numbers,
     NumPyOperands,
     Range,
@@ -67,14 +68,14 @@ _OPS = {
         converts="bool -> int32"
     ),
     "pow": Rule(
-        joins="integer power",
+        joins=Joins("integer power"),
         exponent=Exponent(is_free=True, negative="raises"),
         accepts=Accepts(refuses_compute=_NARROW),
     ),
     "float_power": Rule(computes="float complex", integers_become_float=True),
     "atan2 logaddexp logaddexp2 xlogy degrees": Rule(computes="float complex"),
     "radians": Rule(computes="uint2 int2 uint1 float complex"),
-    "ldexp": Rule(computes="float", joins="exponent apart"),
+    "ldexp": Rule(computes="float", joins=Joins("exponent apart")),
     "signbit": Rule(accepts=Accepts(refuses=_NARROW_FLOATS)),
     "logaddexp2 degrees radians": Rule(weakness=Weakness(arrays_make_strong="any")),
     "heaviside": Rule(integers_become_float=True, weakness=Weakness(arrays_make_strong="first")),
@@ -160,13 +161,17 @@ JAX_X64 = Dialect(
     order=f"bool int* {_NARROW} uint8 int8 uint16 int16 uint32 int32 uint64 int64 float*"
     f" {_NARROW_FLOATS} float16 bfloat16 float32 float64 complex* complex64 complex128",
     reaches=LATTICE + _WIDE + f"{_ALL_NARROW}; uint16 -> int32; uint32 -> int64",
-    has_weak_arrays=True,
+    weak_arrays="keep their width",
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
-    lifts=f"bool uint4 int4 {_INTS} -> float32; int64 uint64 -> float64",
-    accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
-    refusal="integers below 8 bits and floats of up to 8 join nothing but what lies below them",
+    becomes=Becomes(
+        lifts=f"bool uint4 int4 {_INTS} -> float32; int64 uint64 -> float64",
+        accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
+    ),
+    joining=Joining(
+        refusal="integers below 8 bits and floats of up to 8 join nothing but what lies below them"
+    ),
     no_kernel={"*": _NOT_HELD},
-    casts="safe",
+    casts="as numpy",  # jnp.can_cast is np.can_cast
     assigns=Assigns(limit="default int"),
     values=Values(
         quotient_by_zero="minus one or two",
@@ -186,11 +191,10 @@ JAX_X64 = Dialect(
         round="integers",
         needs_dimension="softmax log_softmax",
     ),
-    casts_by="numpy",  # jnp.can_cast is np.can_cast
     ops=_WIDE_OPS,
     prefixes="jnp jax.numpy jax.nn jax.lax jax.scipy.special jnp.linalg jax.numpy.linalg",
     aliases=ALIASES,
-    associativity_witness=("uint64", "int8", "float16"),
+    laws=Laws(associativity_witness=("uint64", "int8", "float16")),
     surprises=(
         "uint64[3] + int8[3]",
         "int64[3] + float16[3]",
@@ -216,7 +220,9 @@ JAX_EXPLICIT_X64 = JAX_X64.vary(
     about="JAX with jax_explicit_x64_dtypes=allow: 64-bit dtypes where they are asked for.",
     reaches=_EXPLICIT,
     python={"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64"},
-    accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32",
+    becomes=replace(
+        JAX_X64.becomes, accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32"
+    ),
     index="int32",
     surprises=(
         "uint64[3] + int8[3]",
@@ -239,18 +245,24 @@ JAX_EXPLICIT_X64 = JAX_X64.vary(
 JAX = JAX_EXPLICIT_X64.vary(
     mode="",
     about="JAX: a lattice with weak types; 64-bit dtypes are truncated to 32 bits.",
-    truncates=_TRUNCATES,
+    becomes=replace(JAX_EXPLICIT_X64.becomes, truncates=_TRUNCATES),
     reaches=LATTICE + f"{_ALL_NARROW}; uint32 -> int32; int32 -> float*",
-    alone="uint64 int64 float64 complex128",  # no array has them
+    joining=replace(
+        JAX_EXPLICIT_X64.joining,
+        alone="uint64 int64 float64 complex128",  # no array has them
+    ),
     ops={
         **_OPS,
         # Dtypes meet at float*, but none stands at complex*.
         "promote_types": combined(
             _OF_DTYPES,
-            Rule(arrays=Arrays(reaches=_EXPLICIT.replace("complex*", ""), keeps_dtypes=True)),
+            Rule(
+                joins=Joins(reaches=_EXPLICIT.replace("complex*", "")),
+                arrays=Arrays(keeps_dtypes=True),
+            ),
         ),
     },
-    associativity_witness=None,
+    laws=replace(JAX_EXPLICIT_X64.laws, associativity_witness=None),
     surprises=(
         "int64[3] + 1.5",
         "uint32[3] + int32[3]",
@@ -271,10 +283,11 @@ JAX_STRICT = JAX_X64.vary(
     mode="strict",
     about="JAX with numpy_dtype_promotion='strict' and x64: only weak types promote.",
     reaches="int* -> int float*; float* -> float complex*; complex* -> complex",
-    alone="bool",
-    keeps_weak_width=False,
-    refusal="under strict promotion only weak types promote",
-    associativity_witness=None,
+    joining=replace(
+        JAX_X64.joining, alone="bool", refusal="under strict promotion only weak types promote"
+    ),
+    weak_arrays="by kind",
+    laws=replace(JAX_X64.laws, associativity_witness=None),
     surprises=(
         "int8[3] + True",
         "int32[3] + 1.5",
@@ -315,15 +328,14 @@ JAX_STRICT_X32 = JAX_STRICT.vary(
     mode="strict-x32",
     about="JAX with numpy_dtype_promotion='strict': only weak types promote; 64-bit dtypes are"
     " truncated to 32 bits.",
-    truncates=_TRUNCATES,
+    becomes=replace(JAX_STRICT.becomes, truncates=_TRUNCATES, accumulates=JAX.becomes.accumulates),
     reaches=f"""
         int* -> {_NARROW} uint8 int8 uint16 int16 uint32 int32 float*
         float* -> {_NARROW_FLOATS} float16 bfloat16 float32 complex*
         complex* -> complex64
     """,
-    alone=f"bool {JAX.alone}",
+    joining=replace(JAX_STRICT.joining, alone=f"bool {JAX.joining.alone}"),
     python=JAX.python,
-    accumulates=JAX.accumulates,
     index="int32",
     ops={
         **_OPS,

@@ -11,6 +11,7 @@ from castwise.rules.parts import (
     Arrays,
     Composed,
     Exponent,
+    Joins,
     Numbers,
     NumPyOperands,
     Range,
@@ -33,7 +34,7 @@ KERAS = JAX.vary(
     reaches=LATTICE + f"float* -> {_FLOAT8}; uint32 -> int32; int32 -> float*",
     values=replace(JAX.values, divisor_in_place="common"),  # nothing is computed in place
     no_kernel={},
-    refusal="8-bit floats join nothing but what lies below them",
+    joining=replace(JAX.joining, refusal="8-bit floats join nothing but what lies below them"),
     ops={
         "*": Rule(
             scalars="as nodes",
@@ -62,7 +63,7 @@ KERAS = JAX.vary(
         "floor_divide remainder fmod square bitwise_left_shift bitwise_right_shift pow": Rule(
             converts="bool -> int32"
         ),
-        "pow": Rule(joins="integer power", exponent=Exponent(negative="raises")),
+        "pow": Rule(joins=Joins("integer power"), exponent=Exponent(negative="raises")),
         # Keras's own lattice: Python numbers are as strong as arrays in it, 8-bit floats refused.
         "atan2 logaddexp logaddexp2": Rule(computes="float complex", scalars="as arrays"),
         "floor ceil": Rule(integers_become_float=True),
@@ -76,7 +77,7 @@ KERAS = JAX.vary(
             computes="float complex", weakness=Weakness(arrays_make_strong="any")
         ),
         "ldexp": Rule(
-            computes="float", joins="exponent apart", accepts=Accepts(refuses_last="bool")
+            computes="float", joins=Joins("exponent apart"), accepts=Accepts(refuses_last="bool")
         ),
         "argmax argmin": Rule(
             accepts=Accepts(refuses=_FLOAT8),

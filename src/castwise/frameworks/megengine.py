@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.parts import Accepts, Composed, Condition, Numbers, NumPyOperands, Writes
+from castwise.rules.dialect_parts import Becomes, Joining
+from castwise.rules.parts import Accepts, Composed, Condition, Joins, Numbers, NumPyOperands, Writes
 from castwise.rules.rule import Rule
 from castwise.rules.values import Values
 
@@ -19,6 +20,7 @@ CONDITION = Condition(arrays="bool", numbers="", numpy="")
 _OPS = {
     "*": Rule(
         scalars="by category",
+        joins=Joins(typed_by="numpy"),
         numbers=Numbers(lists="cast"),
         numpy=NumPyOperands(arrays="as scalars"),
     ),
@@ -27,9 +29,11 @@ _OPS = {
         numbers=Numbers(lists="refused")
     ),
     # Its own function tells what a number or a NumPy array beside the operands would be typed as.
-    "result_type": Rule(joins="by category", accepts=Accepts(refuses_compute="bfloat16 complex64")),
+    "result_type": Rule(
+        joins=Joins("by category"), accepts=Accepts(refuses_compute="bfloat16 complex64")
+    ),
     "where": Rule(
-        joins="by category",
+        joins=Joins("by category"),
         computes="int float",
         accepts=Accepts(refuses="complex", refuses_compute="bfloat16", condition=CONDITION),
     ),
@@ -112,15 +116,15 @@ MEGENGINE = Dialect(
         int32 -> float32
         float16 bfloat16 -> float32
     """,
-    folds=True,
-    typed_by="numpy",
-    apart="uint8 uint16 / int8 int16 int32",
-    alone="complex64",
+    joining=Joining(
+        folds=True,
+        apart="uint8 uint16 / int8 int16 int32",
+        alone="complex64",
+        refusal="signed and unsigned integers do not join",
+    ),
     python={"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64"},
-    lifts="int -> default_float",
-    accumulates="bool -> int32",
+    becomes=Becomes(lifts="int -> default_float", accumulates="bool -> int32"),
     index="int32",
-    refusal="signed and unsigned integers do not join",
     no_kernel=_NO_KERNEL,
     casts="any",
     # Asked of 1.13 on the CPU, where an integer division by zero ends the process.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from castwise.frameworks.megengine import ALIASES, CONDITION, PREFIXES, VALUES
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_parts import Becomes, Joining
 from castwise.rules.parts import Accepts, NumPyOperands, Range, Writes
 from castwise.rules.rule import Rule
 
@@ -24,11 +25,13 @@ MEP3 = Dialect(
         float16 bfloat16 -> float32
         float32 -> float64
     """,
-    folds=True,
+    joining=Joining(folds=True),
     python={"bool": "bool", "int": "int32", "float": "float32"},
-    lifts="bool int -> default_float",
-    # What the draft does not speak of is as MegEngine has it: sums, indices, `+=`, conditions.
-    accumulates="bool -> default_int",
+    becomes=Becomes(
+        lifts="bool int -> default_float",
+        # What the draft does not speak of is as MegEngine has it: sums, indices, `+=`, conditions.
+        accumulates="bool -> default_int",
+    ),
     index="int32",
     casts="category",
     values=VALUES,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_parts import Becomes, Joining, Laws
 from castwise.rules.parts import (
     Accepts,
     Arguments,
     Arrays,
     Composed,
     Condition,
+    Joins,
     Numbers,
     NumPyOperands,
     Range,
@@ -100,7 +102,7 @@ _OPS = {
     "pow/operator": Rule(numbers=Numbers(list_places="first")),
     # The primitives that promote by rank, as torch does: 0-d tensors and numbers give way.
     "mul div concat kron": Rule(
-        scalars="kinds first", numbers=Numbers(count_as="0-d arrays"), arrays=Arrays(reaches=_EDGES)
+        scalars="kinds first", numbers=Numbers(count_as="0-d arrays"), joins=Joins(reaches=_EDGES)
     ),
     "outer": Rule(composes=(Composed("mul(array(x), y)"),)),  # it makes a column of the first
     "mul/operator div/operator": Rule(numbers=Numbers(count_as="numbers")),
@@ -150,7 +152,7 @@ _OPS = {
         )
     ),
     "vecdot": Rule(composes=(Composed("sum(*(x, y))"),)),
-    "cross": Rule(joins="keeps first"),
+    "cross": Rule(joins=Joins("first operand", others="any")),
     "hypot": Rule(numpy=NumPyOperands(scalars=_OLD_NUMPY_SCALARS)),
     "logaddexp logaddexp2": Rule(accepts=Accepts(refuses="bool int complex")),
     "copysign": Rule(
@@ -179,7 +181,7 @@ _OPS = {
         otherwise="refused", numpy=NumPyOperands(scalars=_OLD_NUMPY_SCALARS)
     ),
     "float_power": Rule(
-        joins="highest kind",
+        joins=Joins("highest kind"),
         numbers=Numbers(dtypes={"complex": "complex128"}),
         range=Range(beyond="wraps"),
         numpy=NumPyOperands(scalars="int -> int; float complex64 -> float; complex128 -> complex"),
@@ -238,7 +240,7 @@ _OPS = {
     ),
     "result_type promote_types": Rule(
         scalars="as arrays",
-        arrays=Arrays(reaches=_NUMPY_EDGES, meets=_NUMPY_PAIRS),
+        joins=Joins(reaches=_NUMPY_EDGES, pairs=_NUMPY_PAIRS),
         numbers=Numbers(dtypes={"int": "int32"}),
         range=Range(limit="none", beyond="wraps"),
         numpy=NumPyOperands(scalars="float64 -> float"),
@@ -254,13 +256,13 @@ MINDSPORE = Dialect(
     order="bool uint8 int8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64"
     " complex64 complex128",
     reaches=_EDGES + f"bool -> {_WIDE_UNSIGNED}",
-    folds=True,
+    joining=Joining(folds=True, refusal="uint16, uint32 and uint64 mix with booleans alone"),
     python={"bool": "bool", "int": "int64", "float": "float32"},
     reads_ints="uint64 float32",
-    lifts="bool int -> default_float",
-    accumulates="bool uint8 int8 int16 int32 -> int64",
+    becomes=Becomes(
+        lifts="bool int -> default_float", accumulates="bool uint8 int8 int16 int32 -> int64"
+    ),
     no_kernel=_NO_KERNEL,
-    refusal="uint16, uint32 and uint64 mix with booleans alone",
     casts="safe",
     # Asked on the CPU; it keeps a scalar wide in its functions, and rounds it in operators.
     values=Values(
@@ -316,5 +318,5 @@ MINDSPORE = Dialect(
         "mean(int8[3])",
         "~int8[3]",
     ),
-    associativity_witness=("int8", "uint16", "float64"),
+    laws=Laws(associativity_witness=("int8", "uint16", "float64")),
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.parts import Arguments, Assigns, Composed, Numbers, NumPyOperands, Range, Writes
+from castwise.rules.dialect_parts import Assigns, Becomes, Joining, Laws
+from castwise.rules.parts import Arguments, Composed, Numbers, NumPyOperands, Range, Writes
 from castwise.rules.rule import Rule
 from castwise.rules.values import Values
 
@@ -33,11 +34,13 @@ MLX = Dialect(
         float32 -> float64
         float64 complex* -> complex64
     """,
-    folds=True,
+    joining=Joining(folds=True),
     python={"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64"},
     reads_ints="int64",
-    lifts="bool int -> default_float",
-    accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32",
+    becomes=Becomes(
+        lifts="bool int -> default_float",
+        accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32",
+    ),
     index="uint32",
     casts="safe",
     assigns=Assigns(limit="array dtype", whole="takes the value's dtype"),
@@ -136,7 +139,7 @@ MLX = Dialect(
         "cumsum": "cumulative_sum",
         "cumprod": "cumulative_prod",
     },
-    associativity_witness=("uint64", "int8", "float16"),
+    laws=Laws(associativity_witness=("uint64", "int8", "float16")),
     surprises=(
         "uint64[3] + int8[3]",
         "float64[3] + complex64[3]",

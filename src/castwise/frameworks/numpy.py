@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_parts import Assigns, Becomes, Joining, Laws
 from castwise.rules.parts import (
     Accepts,
     Arguments,
-    Assigns,
     Composed,
     Exponent,
+    Joins,
     Numbers,
     NumPyOperands,
     Range,
@@ -72,7 +73,7 @@ _OPS = {
     "median": Rule(computes="float complex", converts="bool int -> float64"),
     "max min argmax argmin": Rule(computes="bool int float complex"),
     "dot outer inner kron": Rule(scalars="as arrays"),
-    "cross": Rule(joins="common dtype", accepts=Accepts(refuses_compute="bool")),
+    "cross": Rule(joins=Joins("common dtype"), accepts=Accepts(refuses_compute="bool")),
     "matmul vecdot": Rule(converts="bfloat16 -> float32"),
     **_NAMED,
     # These compute in the dtype of out=.
@@ -140,10 +141,12 @@ NUMPY = Dialect(
         float32 -> float64 complex64
         float64 complex64 -> complex128
     """,
-    only_absorbed="bfloat16",
+    joining=Joining(
+        only_absorbed="bfloat16", refusal="only what is safely cast to a dtype joins in it"
+    ),
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
     reads_ints="uint64 float64",
-    accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
+    becomes=Becomes(accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64"),
     values=Values(
         single_powers="square root", shares_memory="real imag", cumulated_axis="flattened"
     ),
@@ -152,7 +155,7 @@ NUMPY = Dialect(
             numpy=NumPyOperands(arrays="native"),
             numbers=Numbers(lists="as arrays", beside=_IN_UFUNCS),
             scalars="weak",
-            joins="first loop",
+            joins=Joins("first loop"),
             range=Range(beyond="raises"),
             writes=Writes(
                 into="same kind", also="complex -> bfloat16", never="bfloat16 -> float16"
@@ -162,7 +165,7 @@ NUMPY = Dialect(
         **_OPS,
         "sum prod max min": Rule(arguments=Arguments(initial="must fit")),
         "result_type promote_types where concat stack": Rule(
-            joins="common dtype", numbers=Numbers(beside=_ELSEWHERE)
+            joins=Joins("common dtype"), numbers=Numbers(beside=_ELSEWHERE)
         ),
         "result_type": Rule(
             range=Range(beyond="wraps"), numbers=Numbers(lists="refused")
@@ -179,7 +182,7 @@ NUMPY = Dialect(
         # Its loops take integers of 32 or 64 bits beside floats; bfloat16 of 32 bits alone.
         "ldexp": Rule(
             computes="float",
-            joins="exponent apart",
+            joins=Joins("exponent apart"),
             accepts=Accepts(refuses_last="uint64"),
             exponent=Exponent(fits="int32"),
             numbers=Numbers(dtypes={"int": "int8"}),
@@ -196,12 +199,11 @@ NUMPY = Dialect(
             composes=(Composed("square(x)", "bool", _ARRAYS, (2,), "int", "SCALAR"),)
         ),
     },
-    refusal="only what is safely cast to a dtype joins in it",
     casts="safe",
     assigns=Assigns(limit="dtype"),
     prefixes="np numpy np.linalg numpy.linalg",
     aliases=ALIASES,
-    associativity_witness=("int8", "uint8", "float16"),
+    laws=Laws(associativity_witness=("int8", "uint8", "float16")),
     surprises=(
         "int8[3] + uint64[3]",
         "int32[3] + float32[3]",
@@ -230,7 +232,7 @@ NUMPY_1 = NUMPY.vary(
             numpy=NumPyOperands(arrays="native"),
             numbers=Numbers(lists="as arrays", beside=_AS_THEY_ARE),
             scalars="by value",
-            joins="first loop",
+            joins=Joins("first loop"),
             writes=Writes(
                 into="same kind", also="complex -> bfloat16", never="bfloat16 -> float16"
             ),
@@ -240,7 +242,9 @@ NUMPY_1 = NUMPY.vary(
         "sum prod max min": Rule(arguments=Arguments(initial="wraps")),
         # The uniform ufuncs promote as result_type does; the others look for their first loop with
         # the scalar's value: uint8 + 300 is uint16 and uint8 // 300 is int16.
-        "add sub mul maximum minimum fmax fmin clamp": Rule(joins="common dtype or first loop"),
+        "add sub mul maximum minimum fmax fmin clamp": Rule(
+            joins=Joins("common dtype or first loop")
+        ),
         # It gives the first operand the dimensions of the second, not the other way round.
         "kron": Rule(
             composes=(
@@ -248,11 +252,11 @@ NUMPY_1 = NUMPY.vary(
             )
         ),
         "clamp": Rule(computes="bool int float16 float32 float64 complex"),
-        "result_type promote_types where concat stack": Rule(joins="common dtype"),
+        "result_type promote_types where concat stack": Rule(joins=Joins("common dtype")),
         "result_type": Rule(numbers=Numbers(beside={"bfloat16": {"int": "int8"}}, lists="refused")),
         "ldexp": Rule(
             computes="float",
-            joins="exponent apart",
+            joins=Joins("exponent apart"),
             accepts=Accepts(refuses_last="uint64"),
             exponent=Exponent(fits="int64"),
             composes=(

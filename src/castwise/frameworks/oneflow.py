@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_parts import Becomes, Laws
 from castwise.rules.parts import (
     Accepts,
     Arguments,
     Arrays,
     Composed,
     Condition,
+    Joins,
     Numbers,
     NumPyOperands,
     Range,
@@ -56,7 +58,7 @@ _OPS = {
         ),
     ),
     "*/operator": Rule(numpy=NumPyOperands(left_decider="numpy@1", sees="bfloat16 -> float32")),
-    "div pow atan2": Rule(joins="float for integers", integers_become_float=False),
+    "div pow atan2": Rule(joins=Joins("float for integers"), integers_become_float=False),
     "div": Rule(
         computes="bool int float",
         composes=(
@@ -70,7 +72,7 @@ _OPS = {
     "floor_divide remainder fmod clamp_min clamp_max": Rule(numbers=Numbers(places="last")),
     "maximum minimum atan2 logaddexp dot addcmul addcdiv": Rule(numbers=Numbers(places="none")),
     # `a += array` casts the array to a's dtype, where the others look at the common dtype.
-    "add/inplace": Rule(joins="first array"),
+    "add/inplace": Rule(joins=Joins("first operand", others="any", unless="a number")),
     "floor_divide/inplace remainder/inplace pow/inplace bitwise_and/inplace bitwise_or/inplace"
     " bitwise_xor/inplace": Rule(writes=Writes(into="rebinds")),
     "matmul/augmented": Rule(writes=Writes(rebinds="always")),  # there is no such method
@@ -78,12 +80,12 @@ _OPS = {
     "bitwise_and bitwise_or bitwise_xor": Rule(computes="bool int float", result="bool"),
     "bitwise_not": Rule(computes="bool", otherwise="refused", because="~ is for booleans"),
     "where": Rule(
-        joins="one dtype",
+        joins=Joins("one dtype"),
         accepts=Accepts(condition=Condition(arrays="bool int", numbers="", numpy="")),
     ),
     "stack dot allclose isclose": Rule(accepts=Accepts(same_dtype=True)),
     "matmul": Rule(
-        joins="integers take any",
+        joins=Joins("first operand", others="any beside an integer"),
         converts="int -> float32",
         result="first",
         writes=Writes(into="any"),
@@ -91,12 +93,12 @@ _OPS = {
     ),
     "argmax argmin var concat dot": Rule(accepts=Accepts(refuses_zero_d=True)),
     "clamp clamp_min clamp_max": Rule(
-        joins="keeps first", accepts=Accepts(refuses_compute="bool bfloat16")
+        joins=Joins("first operand", others="any"), accepts=Accepts(refuses_compute="bool bfloat16")
     ),
     "addcmul": Rule(composes=(Composed("add(x, mul(mul(y, z), 1))"),)),
     "addcdiv": Rule(composes=(Composed("add(x, mul(div(y, z), 1))"),)),
     "addcmul/inplace addcdiv/inplace": Rule(writes=Writes(into="any")),
-    "cross": Rule(joins="keeps first", accepts=Accepts(needs_rank=1)),
+    "cross": Rule(joins=Joins("first operand", others="any"), accepts=Accepts(needs_rank=1)),
     "l1_loss": Rule(computes="bool float", otherwise="refused"),
     "mse_loss": Rule(
         composes=(
@@ -142,9 +144,11 @@ ONEFLOW = Dialect(
         float64 -> bfloat16
     """,
     python={"bool": "bool", "int": "int64", "float": "float32"},
-    lifts="bool int -> default_float",
-    # By the priorities of 0.9, which rank int16 above int64.
-    accumulates="bool uint8 int8 uint16 uint32 int32 -> int64",
+    becomes=Becomes(
+        lifts="bool int -> default_float",
+        # By the priorities of 0.9, which rank int16 above int64.
+        accumulates="bool uint8 int8 uint16 uint32 int32 -> int64",
+    ),
     no_kernel=_NO_KERNEL,
     casts="any",
     # Asked of 0.9 on the CPU, where an integer division by zero ends the process.
@@ -174,7 +178,7 @@ ONEFLOW = Dialect(
         "min": "amin",
         "norm": "vector_norm",
     },
-    one_sided="matmul",
+    laws=Laws(one_sided="matmul"),
     surprises=(
         "int8[3] * float64[]",
         "float64[3] + bfloat16[3]",

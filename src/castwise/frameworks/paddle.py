@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_parts import Becomes, Joining, Laws
 from castwise.rules.parts import (
     Accepts,
     Arguments,
     Arrays,
     Composed,
     Condition,
+    Joins,
     Numbers,
     NumPyOperands,
     Range,
@@ -113,17 +115,15 @@ _EXP_OF_COMPLEX128 = (
 _OPS = {
     "*": Rule(
         scalars="0-d adapts",
-        arrays=Arrays(mixes=MIXES),
+        joins=Joins(mixes=MIXES),
         otherwise="no kernel",
-        writes=Writes(
-            into="rebinds",
-            # These are no integers to it, so that a Python float leaves them as they are.
-        ),
+        writes=Writes(into="rebinds"),
+        # These are no integers to it, so that a Python float leaves them as they are.
         numbers=Numbers(
             beside={dtype: {"float": dtype} for dtype in ("uint16", "uint32", "uint64")}
         ),
     ),
-    "promote_types": Rule(arrays=Arrays(mixes=ANY_MIXES)),
+    "promote_types": Rule(joins=Joins(mixes=ANY_MIXES)),
     "*/operator": Rule(
         numpy=NumPyOperands(arrays="as arrays", reads="uint16 -> bfloat16", scalars=_NUMPY_SCALARS)
     ),
@@ -222,21 +222,29 @@ _OPS = {
     "lerp/function": Rule(numbers=Numbers(adapts="float")),
     "lerp/inplace": Rule(numbers=Numbers(refused_beside=_FLOAT8)),
     "dot stack isclose": Rule(
-        joins="onto first", arrays=Arrays(mixes=f"uint8 int16 {_HALVES} float32 float64 -> complex")
+        joins=Joins(
+            "first operand",
+            others="mixing",
+            mixes=f"uint8 int16 {_HALVES} float32 float64 -> complex",
+        )
     ),
     "matmul": Rule(
-        joins="onto real first",
-        arrays=Arrays(
+        joins=Joins(
+            "first operand",
+            others="mixing",
+            unless="complex",
             mixes=f"int32 int64 -> float32; float64 -> complex128;"
-            f" uint8 int16 {_HALVES} float32 -> complex"
-        ),
+            f" uint8 int16 {_HALVES} float32 -> complex",
+        )
     ),
     # Of an array without dimensions it is the product.
     "inner": Rule(
-        joins="onto real first",
-        arrays=Arrays(
+        joins=Joins(
+            "first operand",
+            others="mixing",
+            unless="complex",
             mixes=f"int32 int64 -> float32; float64 -> complex128;"
-            f" uint8 int16 {_HALVES} float32 -> complex"
+            f" uint8 int16 {_HALVES} float32 -> complex",
         ),
         composes=(
             Composed("mul(x, y)", roles="ZERO_D"),
@@ -244,19 +252,22 @@ _OPS = {
         ),
     ),
     "kron": Rule(
-        joins="onto real first",
-        arrays=Arrays(mixes=f"float64 -> complex128; uint8 int16 {_HALVES} float32 -> complex"),
+        joins=Joins(
+            "first operand",
+            others="mixing",
+            unless="complex",
+            mixes=f"float64 -> complex128; uint8 int16 {_HALVES} float32 -> complex",
+        )
     ),
     "outer": Rule(arrays=Arrays(zero_d_as_arrays=True)),  # it gives both two dimensions
     "vecdot": Rule(composes=(Composed("sum(*(conj(x), y))"),)),
     # Here the right operand is first made like the left.
     "matmul/operator": Rule(
-        arrays=Arrays(mixes="bool int float -> bool int float; float32 float64 complex -> complex")
+        joins=Joins(mixes="bool int float -> bool int float; float32 float64 complex -> complex")
     ),
-    "clamp": Rule(joins="first or default float"),
+    "clamp": Rule(joins=Joins("first operand", others="any", unless="floats beside an integer")),
     "clamp/inplace": Rule(
-        joins="onto first",
-        arrays=Arrays(mixes=ANY_MIXES),
+        joins=Joins("first operand", others="mixing", unless="", mixes=ANY_MIXES),
         numbers=Numbers(adapts="bool int float complex"),
     ),
     "positive": Rule(accepts=Accepts(refuses="bool"), because="+ is not for booleans"),
@@ -292,12 +303,12 @@ PADDLE = Dialect(
     order="bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 float16"
     " bfloat16 float32 float64 complex64 complex128",
     reaches=EDGES,
-    alone=_NEW,
+    joining=Joining(alone=_NEW, refusal="tensors promote only among floats and with complex"),
     python={"bool": "bool", "int": "int64", "float": "float32", "complex": "complex64"},
-    lifts=f"{_SMALL_INTEGERS} int32 int64 -> default_float",
-    accumulates="bool int32 -> int64",
+    becomes=Becomes(
+        lifts=f"{_SMALL_INTEGERS} int32 int64 -> default_float", accumulates="bool int32 -> int64"
+    ),
     no_kernel=_NO_KERNEL,
-    refusal="tensors promote only among floats and with complex",
     casts="any",
     # Asked of 3.3 on the CPU. An array to the power of a negative Python int does not end there.
     values=Values(
@@ -326,7 +337,7 @@ PADDLE = Dialect(
     prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",
     aliases=ALIASES,
     # paddle.equal(x, 1) is answered, paddle.equal(1, x) is not; of `&` it is the other way round.
-    one_sided="matmul eq bitwise_and bitwise_or bitwise_xor",
+    laws=Laws(one_sided="matmul eq bitwise_and bitwise_or bitwise_xor"),
     surprises=(
         "int32[3] + int64[3]",
         "int32[3] + 1.5",

@@ -6,8 +6,10 @@ promotion, promotion is commutative, and a Python float is float32.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from castwise.frameworks.paddle import CONDITION, MIXES, PADDLE
-from castwise.rules.parts import Accepts, Arrays, Numbers, NumPyOperands, Writes
+from castwise.rules.parts import Accepts, Joins, Numbers, NumPyOperands, Writes
 from castwise.rules.rule import Rule
 
 _ANY = "bool int float complex"
@@ -29,7 +31,7 @@ _OPS = {
     "add sub mul div floor_divide pow remainder where fmax fmin logaddexp maximum minimum"
     " huber_loss nextafter atan2 poisson_nll_loss l1_loss mse_loss result_type": Rule(
         accepts=Accepts(same_dtype=False),
-        arrays=Arrays(mixes=MIXES),
+        joins=Joins(mixes=MIXES),
         integers_become_float=False,
         result="same",
         because="",
@@ -49,7 +51,7 @@ _OPS = {
     # The Logic Rule.
     "eq ne lt le gt ge logical_and logical_or logical_xor": Rule(
         accepts=Accepts(same_dtype=False, refuses="complex"),
-        arrays=Arrays(mixes=MIXES),
+        joins=Joins(mixes=MIXES),
         because="complex numbers are not for logic",
     ),
     "bitwise_and bitwise_or bitwise_xor": Rule(
@@ -67,10 +69,10 @@ PADDLE_DOCUMENTED = PADDLE.vary(
     about="PaddlePaddle's guide to type promotion: its tables, its 32 APIs and their rules.",
     evidence='the guide "Introduction to Data Type Promotion", which speaks of Paddle 2.6',
     order="bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128",
-    alone="",
-    lifts="bool int -> default_float",
+    joining=replace(PADDLE.joining, alone=""),
+    becomes=replace(PADDLE.becomes, lifts="bool int -> default_float"),
     no_kernel={},
-    one_sided="",
+    laws=replace(PADDLE.laws, one_sided=""),
     ops=_OPS,
     surprises=(
         "int64[3] + float32[3]",

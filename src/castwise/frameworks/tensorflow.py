@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_parts import Joining, Laws
 from castwise.rules.parts import (
     Accepts,
     Arrays,
@@ -99,7 +100,10 @@ TENSORFLOW = Dialect(
     order="bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 float16 float32 float64"
     " complex64 complex128",
     reaches="bfloat16 -> float32",
-    alone="bool int float16 float64 complex",
+    joining=Joining(
+        alone="bool int float16 float64 complex",
+        refusal="tensors of two dtypes are never promoted; use tf.cast",
+    ),
     python={
         "bool": "bool",
         "int": "int32",
@@ -132,7 +136,6 @@ TENSORFLOW = Dialect(
         ),
         "positive": Rule(accepts=Accepts(refuses=_ANY), because="tensors have no unary +"),
     },
-    refusal="tensors of two dtypes are never promoted; use tf.cast",
     casts="same dtype",
     # Asked of 2.21 on the CPU; tf.bitwise.left_shift documents its shifts as undefined.
     values=Values(
@@ -192,7 +195,7 @@ TENSORFLOW = Dialect(
         "var": "reduce_variance",
         "logsumexp": "reduce_logsumexp",
     },
-    is_commutative=False,
+    laws=Laws(is_commutative=False),
     surprises=(
         "int8[3] + int16[3]",
         "int8[3] + 300",
@@ -240,9 +243,8 @@ TENSORFLOW_NP_ALL = TENSORFLOW.vary(
         float32 -> float64
         float64 complex64 -> complex128
     """,
-    alone="",
-    refusal="",
-    has_weak_arrays=True,
+    joining=replace(TENSORFLOW.joining, alone="", refusal=""),
+    weak_arrays="keep their width",
     ops={
         "*": Rule(
             scalars="as nodes",
@@ -316,10 +318,13 @@ TENSORFLOW_NP_SAFE = TENSORFLOW_NP_ALL.vary(
         float32 -> float64
         float64 complex64 -> complex128
     """,
-    folds=True,
-    only_absorbed="bool int32* int64* uint8 uint16 int8 uint32 int16 int32 uint64 int64 float32*"
-    " float64* float16 bfloat16 float32 complex64 complex128",
-    refusal="mode SAFE takes the dtype of one operand, where it holds the other exactly",
+    joining=replace(
+        TENSORFLOW_NP_ALL.joining,
+        folds=True,
+        only_absorbed="bool int32* int64* uint8 uint16 int8 uint32 int16 int32 uint64 int64 "
+        "float32* float64* float16 bfloat16 float32 complex64 complex128",
+        refusal="mode SAFE takes the dtype of one operand, where it holds the other exactly",
+    ),
     surprises=(
         "uint8[3] + int8[3]",
         "int32[3] + float32[3]",

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from castwise.frameworks.tensorflow import CONDITION, TENSORFLOW
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_parts import Becomes, Laws
 from castwise.rules.parts import Accepts, Numbers, NumPyOperands, Range, Writes
 from castwise.rules.rule import Rule
 
@@ -55,13 +56,15 @@ ALL = Dialect(
     reaches=_EDGES + "int64 uint64 -> float64",  # the cap: nothing wider is there to hold them
     python={kind: TENSORFLOW.python[kind] for kind in ("bool", "int", "float", "complex")},
     reads_ints=TENSORFLOW.reads_ints,
-    lifts="int8 uint8 int16 uint16 -> float32; int32 uint32 int64 uint64 -> float64",
+    becomes=Becomes(
+        lifts="int8 uint8 int16 uint16 -> float32; int32 uint32 int64 uint64 -> float64"
+    ),
     casts="safe",
     values=TENSORFLOW.values,
     ops=_OPS,
     prefixes=TENSORFLOW.prefixes,
     aliases=TENSORFLOW.aliases,
-    associativity_witness=("uint8", "int8", "float16"),
+    laws=Laws(associativity_witness=("uint8", "int8", "float16")),
     surprises=(
         "uint8[3] + int8[3]",
         "uint8[3] + bfloat16[3]",
@@ -79,10 +82,13 @@ SAFE = ALL.vary(
     about="RFC 431, mode SAFE: as ALL, where the result is one operand's dtype and holds the other"
     " exactly; a scalar must fit into the tensor's dtype.",
     reaches=_EDGES + "int32 uint32 -> float64",
-    only_absorbed="bool int float complex",
+    joining=replace(
+        ALL.joining,
+        only_absorbed="bool int float complex",
+        refusal="promotion is unsafe where the result is wider than both or loses precision",
+    ),
     ops={**_OPS, "*": replace(_OPS["*"], scalars="fits arrays")},
-    refusal="promotion is unsafe where the result is wider than both or loses precision",
-    associativity_witness=None,
+    laws=replace(ALL.laws, associativity_witness=None),
     surprises=(
         "int8[3] + int16[3]",
         "uint8[3] + int8[3]",
@@ -98,8 +104,9 @@ NONE = SAFE.vary(
     mode="none",
     about="RFC 431, mode NONE: tensors of unequal dtypes are refused; scalars as in SAFE.",
     reaches="",
-    alone="bool int float complex",
-    refusal="tensors are not promoted",
+    joining=replace(
+        SAFE.joining, alone="bool int float complex", refusal="tensors are not promoted"
+    ),
     surprises=(
         "int8[3] + int16[3]",
         "float32[3] + 1",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_parts import Assigns, Becomes, Laws
 from castwise.rules.parts import (
     Accepts,
     Arguments,
-    Assigns,
     Composed,
     Condition,
     Exponent,
@@ -42,10 +42,12 @@ TINYGRAD = Dialect(
         float16 bfloat16 -> float32
         float32 -> float64
     """,
-    has_weak_arrays=True,
+    weak_arrays="keep their width",
     python={"bool": "bool", "int": "int32", "float": "float32"},
-    lifts="bool int -> default_float",
-    accumulates="bool int* int8 int16 -> int32; uint8 uint16 -> uint32",
+    becomes=Becomes(
+        lifts="bool int -> default_float",
+        accumulates="bool int* int8 int16 -> int32; uint8 uint16 -> uint32",
+    ),
     index="int32",
     casts="safe",
     assigns=Assigns(by_places="always same dtype"),
@@ -141,7 +143,7 @@ TINYGRAD = Dialect(
         "clamp": "clip",
         "concat": "cat",
     },
-    associativity_witness=("float8_e4m3fn", "float8_e5m2", "bfloat16"),
+    laws=Laws(associativity_witness=("float8_e4m3fn", "float8_e5m2", "bfloat16")),
     surprises=(
         "int32[3] + 1.5",
         "uint64[3] + int8[3]",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_parts import Assigns, Becomes, Joining
 from castwise.rules.parts import (
     Accepts,
     Arguments,
     Arrays,
-    Assigns,
     Composed,
     Condition,
     Exponent,
+    Joins,
     Numbers,
     NumPyOperands,
     Range,
@@ -119,7 +122,7 @@ _OPS = {
         accepts=Accepts(refuses="bool"), because="torch refuses it on booleans; use ~"
     ),
     "relu": Rule(accepts=Accepts(refuses="bool complex"), because="relu is for real numbers"),
-    "float_power": Rule(joins="highest kind", writes=Writes(into="same dtype")),
+    "float_power": Rule(joins=Joins("highest kind"), writes=Writes(into="same dtype")),
     "heaviside matmul dot inner vecdot cross lerp allclose isclose": Rule(
         accepts=Accepts(same_dtype=True)
     ),
@@ -175,7 +178,7 @@ _OPS = {
     "mse_loss l1_loss huber_loss": Rule(arrays=Arrays(zero_d_as_arrays=True)),
     "l1_loss": Rule(composes=(Composed("mean(abs(sub(x, y)))"),)),
     "poisson_nll_loss": Rule(composes=(Composed("sub(exp(x), mul(y, x))"),)),
-    "ldexp": Rule(joins="exponent apart", composes=_LDEXP),
+    "ldexp": Rule(joins=Joins("exponent apart"), composes=_LDEXP),
     "mean norm": Rule(accepts=Accepts(refuses="bool int")),
     "median": Rule(computes="int float"),
     "var std": Rule(accepts=Accepts(refuses=f"bool int {FLOAT8}")),
@@ -221,9 +224,12 @@ TORCH = Dialect(
     order=f"bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 {FLOAT8} float16"
     " bfloat16 float32 float64 complex32 complex64 complex128",
     reaches=_EDGES + "uint16 uint32 uint64 => float16 bfloat16 float32 float64",
-    folds=True,
-    keeps_kind=True,
-    alone=FLOAT8,
+    joining=Joining(
+        folds=True,
+        keeps_kind=True,
+        alone=FLOAT8,
+        refusal="uint16, uint32 and uint64 mix with floats alone, float8 with nothing",
+    ),
     python={
         "bool": "bool",
         "int": "int64",
@@ -232,10 +238,8 @@ TORCH = Dialect(
         "wrapped float": "float64",
         "wrapped complex": "complex128",
     },
-    lifts="bool int -> default_float",
-    accumulates="bool int -> int64",
+    becomes=Becomes(lifts="bool int -> default_float", accumulates="bool int -> int64"),
     no_kernel=_NO_KERNEL,
-    refusal="uint16, uint32 and uint64 mix with floats alone, float8 with nothing",
     casts="category",
     assigns=Assigns(limit="magnitude", by_places="same dtype"),
     # Recorded, as are NumPy's and JAX's, in conformance/values.
@@ -319,7 +323,7 @@ TORCH_2_1 = TORCH.vary(
     order="bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64"
     " complex128",
     reaches=_EDGES,
-    refusal="",
+    joining=replace(TORCH.joining, refusal=""),
     surprises=(
         "int64[3] + float16[3]",
         "float16[3] + bfloat16[3]",

@@ -117,17 +117,17 @@ def _table(left: str, right: str, rows: Iterable[tuple[str, str]]) -> str:
 
 def _laws(dialect: Dialect) -> Iterator[str]:
     """Whether it is commutative and associative, with the counterexample worked out."""
-    if dialect.is_commutative:
+    if dialect.laws.is_commutative:
         yield "Commutative: `a + b` is what `b + a` is."
     else:
         yield f"Not commutative: {next(_one_sided(dialect), 'the order of operands matters')}."
-    if dialect.one_sided:
-        named = ", ".join(f"`{name}`" for name in dialect.one_sided.split())
+    if dialect.laws.one_sided:
+        named = ", ".join(f"`{name}`" for name in dialect.laws.one_sided.split())
         yield f"But the order of the operands matters in {named}."
-    if dialect.associativity_witness is None:
+    if dialect.laws.associativity_witness is None:
         yield "Associative: wherever both are answered, `(a + b) + c` is what `a + (b + c)` is."
         return
-    a, b, c = map(dtype, dialect.associativity_witness)
+    a, b, c = map(dtype, dialect.laws.associativity_witness)
     left, right = promote_types(a, b, dialect=dialect), promote_types(b, c, dialect=dialect)
     steps = [_meeting(dialect, *pair) for pair in ((a, b), (left, c), (b, c), (a, right))]
     yield "Not associative: {}, and {}; but {}, and {}.".format(*steps)

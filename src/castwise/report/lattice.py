@@ -75,7 +75,7 @@ def lattice(dialect: str | Dialect | None = None) -> Lattice:
     reach = reach_of(spoken)
     edges = tuple(edge for source in reach.order for edge in _edges(reach, source))
     joined = {end for edge in edges for end in (edge.source, edge.target)}
-    truncated = spoken.mapping(spoken.truncates)
+    truncated = spoken.truncations
     nodes = tuple(node for node in reach.order if node in joined)
     apart = tuple(n for n in reach.order if n not in joined and n not in truncated)
     return Lattice(spoken, nodes, edges, apart, truncated)
@@ -113,10 +113,10 @@ def legend(lattice: Lattice, broken: str = "A broken arrow") -> list[str]:
     foreign = only_absorbed_text(dialect)
     if foreign:
         lines.append(f"{foreign.replace('two dtypes', 'Two dtypes', 1)}.")
-    mixes = dialect.ops.get("*", Rule()).arrays.mixes
+    mixes = dialect.ops.get("*", Rule()).joins.mixes
     if mixes:
         lines.append(f"Unequal dtypes meet only where such casts bring them together: {mixes}.")
-    if dialect.keeps_kind:
+    if dialect.joining.keeps_kind:
         lines.append("The result is never of a higher kind than all operands.")
     if lattice.truncated:
         pairs = [f"{asked} is {held}" for asked, held in lattice.truncated.items()]
@@ -126,7 +126,7 @@ def legend(lattice: Lattice, broken: str = "A broken arrow") -> list[str]:
 
 def only_absorbed_text(dialect: Dialect) -> str:
     """Which dtypes join only where one operand reaches the other, in words; "" where none."""
-    foreign = set(dtypes_of(dialect.only_absorbed))
+    foreign = set(dtypes_of(dialect.joining.only_absorbed))
     inside = [d.name for d in dialect.dtypes if d in foreign]
     outside = [d.name for d in dialect.dtypes if d not in foreign]
     if not inside:

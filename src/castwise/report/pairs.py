@@ -90,7 +90,7 @@ class Answers:
 
     def __init__(self, dialect: Dialect, tells_weak: bool) -> None:
         self.dialect = dialect
-        self.truncates = dialect.mapping(dialect.truncates)
+        self.truncates = dialect.truncations
         self._tells_weak = tells_weak
         self._known: dict[object, PairAnswer] = {}
 

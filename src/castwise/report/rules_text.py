@@ -18,12 +18,15 @@ from castwise.rules.policies import (
     MASKS,
     NUMBERS,
     NUMPY_ARRAYS,
+    OTHERS,
     OUTPUTS,
     PLACES,
     REBINDS,
     SCALARS,
     STARTS,
     STRONG,
+    UNLESS,
+    join_text,
 )
 from castwise.rules.rule import Rule, given_fields, without
 from castwise.vocab.dtypes import KINDS
@@ -33,6 +36,8 @@ from castwise.vocab.ops import RESULTS
 _FORMS = {"function": "as a function", "operator": "as an operator", "inplace": "in place",
           "augmented": "as `x += y`", "out": "with `out=`", "dtype": "with `dtype=`"}  # fmt: skip
 _EVERY_OP = "*"
+_BECOMES = {"truncates": "Narrower arrays, asked for and held", "lifts": "Where an op needs floats",
+            "accumulates": "Sums and products", "caps": "Caps on what is computed in"}  # fmt: skip
 _TOLD_IN_GENERAL = (f"{_EVERY_OP}/inplace", f"{_EVERY_OP}/augmented", f"{_EVERY_OP}/out")
 
 
@@ -42,14 +47,9 @@ def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
     yield "Join", _join(dialect, rule)
     yield "Python scalars", f"{SCALARS[rule.scalars or 'as arrays']}. {_numbers(dialect)}"
     yield "A Python number out of range", range_text(rule.range.limit, rule.range.beyond)
-    if dialect.truncates:
-        yield "Narrower arrays", f"asked for and held: {_code(dialect.truncates)}"
-    if dialect.lifts:
-        yield "Where an op needs floats", _code(_spelled(dialect, dialect.lifts))
-    if dialect.accumulates:
-        yield "Sums and products", _code(_spelled(dialect, dialect.accumulates))
-    if dialect.caps:
-        yield "Caps", f"nothing is computed in a wider dtype: {_code(dialect.caps)}"
+    for subject, text in _BECOMES.items():
+        if getattr(dialect.becomes, subject):
+            yield text, _code(_spelled(dialect, getattr(dialect.becomes, subject)))
     outputs = {form: _output(dialect, form) for form in ("inplace", "out")}
     if outputs["inplace"] == outputs["out"]:
         yield "In place and `out=`", OUTPUTS[outputs["out"]]
@@ -59,12 +59,15 @@ def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
     assigned = dialect.ops.get(f"{_EVERY_OP}/augmented", Rule()).writes.rebinds
     yield "`x += y`", REBINDS[assigned] if assigned else "as in place"
     yield "A NumPy array as an operand", NUMPY_ARRAYS[rule.numpy.arrays or "refused"]
-    yield "`can_cast`", OUTPUTS[dialect.casts]
+    yield (
+        "`can_cast`",
+        f"that of {dialect.casts_as}" if dialect.casts_as else OUTPUTS[dialect.casts],
+    )
     for guard in dialect.guards:
         yield "Guard", GUARDS[guard]
-    if dialect.refusal:
-        yield "Refusals", dialect.refusal
-    told = ("joins", "scalars", "range.limit", "range.beyond", "writes.into", "numpy.arrays")
+    if dialect.joining.refusal:
+        yield "Refusals", dialect.joining.refusal
+    told = ("joins.by", "scalars", "range.limit", "range.beyond", "writes.into", "numpy.arrays")
     rest = phrases(without(rule, *told))
     if rest:
         yield "Besides", "; ".join(rest)
@@ -87,10 +90,11 @@ def missing_kernels(dialect: Dialect) -> Iterator[tuple[str, str]]:
 
 
 def _join(dialect: Dialect, rule: Rule) -> str:
-    parts = [JOINS[rule.joins or "common dtype"]]
-    if dialect.folds:
+    by, others, unless = rule.joins.by, rule.joins.others, rule.joins.unless
+    parts = [join_text(by or "common dtype", others or "", unless or "")]
+    if dialect.joining.folds:
         parts.append("several operands are joined pair by pair, from the left")
-    if dialect.keeps_kind:
+    if dialect.joining.keeps_kind:
         parts.append("the result is never of a higher kind than all operands")
     parts += filter(None, [only_absorbed_text(dialect)])
     return "; ".join(parts)
@@ -236,9 +240,8 @@ def _condition(value: Condition) -> str:
     if value.otherwise == "no kernel":
         told.append("has no kernel for others")
     told.append(f"by a Python {_or(value.numbers)}" if value.numbers else "by no Python number")
-    kinds = f"{_names(value.numpy)} NumPy arrays"
-    told.append(f"by {kinds}" if value.numpy else "by no NumPy array")
-    return ", ".join(told)
+    numpy = f"{_names(value.numpy)} NumPy arrays" if value.numpy else "no NumPy array"
+    return ", ".join([*told, f"by {numpy}"])
 
 
 def _pairs(value: Mapping[str, str]) -> str:
@@ -257,7 +260,7 @@ def _named_number(words: str) -> str:
     """The kinds a number given by name may be, and what else is asked of it."""
     kinds = [word for word in words.split() if word in KINDS]
     told = f"a Python {_or(' '.join(kinds))}"
-    told += ", above 0" if "positive" in words else ""
+    told += ", above 0" * ("positive" in words)
     return told + (", which the compute dtype must hold" if "fits" in words else "")
 
 
@@ -288,7 +291,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = {
         if value
         else "every Python number is taken"
     ),
-    "arrays.mixes": lambda value: f"unequal arrays meet by these casts alone: {_code(value)}",
+    "joins.mixes": lambda value: f"unequal arrays meet by these casts alone: {_code(value)}",
     "numbers.beside": _beside,
     "numbers.conversion": _conversion,
     "accepts.condition": _condition,
@@ -299,8 +302,8 @@ _PHRASES: dict[str, Callable[[Any], str]] = {
     "arrays.zero_d_as_arrays": _yes_no("0-d arrays count as arrays", "0-d arrays count for less"),
     "numbers.count_as": lambda value: NUMBERS[value],
     "accepts.refuses_zero_d": _yes_no("refuses 0-d arrays", "takes 0-d arrays"),
-    "arrays.reaches": lambda value: f"has edges of its own: {_code(value)}",
-    "arrays.meets": lambda value: f"pairs that meet elsewhere: {_code(value)}",
+    "joins.reaches": lambda value: f"has edges of its own: {_code(value)}",
+    "joins.pairs": lambda value: f"pairs that join elsewhere: {_code(value)}",
     "arrays.promotes": _yes_no(
         "operands are cast to one dtype", "no operand is cast to another's dtype"
     ),
@@ -308,7 +311,10 @@ _PHRASES: dict[str, Callable[[Any], str]] = {
         "lowest dtypes count where operands are promoted, too",
         "lowest dtypes count only for ops that promote nothing",
     ),
-    "joins": lambda value: f"joins by {value.removeprefix('by ')}: {JOINS[value]}",
+    "joins.by": lambda value: f"joins by {value.removeprefix('by ')}: {JOINS[value]}",
+    "joins.others": lambda value: f"the first operand decides {OTHERS[value]}",
+    "joins.unless": lambda value: UNLESS.get(value, "the first operand always decides"),
+    "joins.typed_by": lambda value: f"what is no array is typed by {value}",
     "composes": _composed,
     "borrows": lambda value: f"{value} decides",
     "writes.rebinds": lambda value: REBINDS[value],

@@ -21,12 +21,15 @@ from castwise.rules.policies import (
     MISSING,
     NUMBERS,
     NUMPY_ARRAYS,
+    OTHERS,
     OUTPUTS,
     PLACES,
     REBINDS,
     SCALARS,
     STARTS,
     STRONG,
+    UNLESS,
+    WEAK_ARRAYS,
 )
 from castwise.rules.rule import FORMS, Rule
 from castwise.rules.values import CHOICES, Values
@@ -50,14 +53,17 @@ def check(dialect: DialectData) -> None:
 
 def _check_dtypes(dialect: DialectData) -> None:
     _check_edges(dialect)
-    for text in (dialect.lifts, dialect.accumulates, dialect.truncates, dialect.caps):
+    becomes = dialect.becomes
+    for text in (becomes.lifts, becomes.accumulates, becomes.truncates, becomes.caps):
         dialect.mapping(text)
     for kind, name in dialect.python.items():
         _check_name(kind, _NUMBERS, "a kind of Python number")
         if dtype(name) not in dialect.dtypes:
             raise UsageError(f"a Python {kind} is {name}, which is not in order.")
-    dtypes_of(dialect.apart.replace("/", " "))
-    _check_name(dialect.casts, OUTPUTS, "a rule of can_cast")
+    dtypes_of(dialect.joining.apart.replace("/", " "))
+    if not dialect.casts_as:
+        _check_name(dialect.casts, OUTPUTS, "a rule of can_cast")
+    _check_name(dialect.weak_arrays, WEAK_ARRAYS, "a choice for weak_arrays")
     _check_name(dialect.assigns.values, OUTPUTS, "a rule of assignment")
     _check_name(dialect.assigns.limit, LIMITS, "a limit of assigned numbers")
     _check_name(dialect.assigns.by_places, ASSIGNS_BY_PLACES, "a choice for assigns.by_places")
@@ -86,7 +92,7 @@ def _check_edges(dialect: DialectData) -> None:
             raise UsageError(f"{source} reaches {target}, which stands before it in order.")
     joined = {end for edge in edges for end in edge[:2]}
     for node in place:
-        if node not in joined and node not in dtypes_of(dialect.alone):
+        if node not in joined and node not in dtypes_of(dialect.joining.alone):
             raise UsageError(
                 f"{node} is unreachable: it has no edge to or from another dtype. Give it one in"
                 " reaches, or list it in alone."
@@ -125,8 +131,9 @@ def _check_rule(dialect: DialectData, names: str, rule: Rule) -> None:
     is_counting = (rule.accepts.needs_rank or 0) > 1 or any(c.rank for c in rule.composes or ())
     if is_counting and not _counts_dimensions(names):
         raise UsageError(f"vectors are not told from matrices in {names}.")
-    if rule.arrays.reaches is not None:
-        _check_edges(replace(dialect, reaches=rule.arrays.reaches, alone=dialect.order))
+    if rule.joins.reaches is not None:
+        free = replace(dialect.joining, alone=dialect.order)
+        _check_edges(replace(dialect, reaches=rule.joins.reaches, joining=free))
     if rule.result and rule.result not in RESULTS:
         dtype(rule.result)
     for chosen, allowed in _choices(rule):
@@ -147,7 +154,7 @@ def _of_dtypes(rule: Rule) -> Iterator[str | None]:
 
 def _mappings(rule: Rule) -> Iterator[str | None]:
     """The fields of a rule that map dtypes to dtypes."""
-    yield from (rule.converts, rule.result_of, rule.arrays.mixes)
+    yield from (rule.converts, rule.result_of, rule.joins.mixes)
     yield from (rule.writes.also, rule.writes.never)
     yield from (rule.numpy.result, rule.numpy.reads, rule.numpy.sees)
 
@@ -156,7 +163,9 @@ def _choices(rule: Rule) -> Iterator[tuple[str | None, Iterable[str]]]:
     """The fields of a rule that choose a word, and the words there are."""
     yield rule.otherwise, MISSING
     yield rule.scalars, SCALARS
-    yield rule.joins, JOINS
+    yield rule.joins.by, JOINS
+    yield rule.joins.others, OTHERS
+    yield rule.joins.unless, (*UNLESS, "")
     yield rule.numbers.count_as, NUMBERS
     yield rule.numbers.places, PLACES
     yield rule.numbers.lists, LISTS

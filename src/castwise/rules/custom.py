@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.checks import check
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_data import PARTS
 from castwise.rules.rule import given_fields
 from castwise.rules.sharing import shared
-from castwise.rules.toml_fields import record_fields, text_of
-from castwise.rules.values import Values
+from castwise.rules.toml_fields import laid_over, record_fields, text_of
 from castwise.rules.variations import VARIATIONS
 
 if sys.version_info >= (3, 11):
@@ -26,7 +26,7 @@ else:
 BaseNamed = Callable[[str], Dialect]
 _loading: ContextVar[tuple[Path, ...]] = ContextVar("castwise files under way", default=())
 # The fields of records that name a dialect.
-_REFERENCES = ("borrows", "numpy.decider", "numpy.left_decider")
+_REFERENCES = ("borrows", "joins.typed_by", "numpy.decider", "numpy.left_decider")
 
 
 def load_dialect(path: str | Path, base_named: BaseNamed) -> Dialect:
@@ -114,17 +114,17 @@ def _dialect(data: dict[str, Any], base_named: BaseNamed) -> Dialect:
     _check_name(given)
     base, variations = given.pop("base", None), given.pop("vary", {})
     _check_variations(variations)
-    values = record_fields(Values, given.pop("values", {}), "[values]")
+    tables = {name: given.pop(name) for name in PARTS if name in given}
     given = record_fields(Dialect, given, "a dialect")
     given.setdefault("evidence", "declared by its user")
     given.setdefault("ops", {})
     if base is None:
-        given["values"] = replace(Values(), **values)
+        given |= {name: laid_over(PARTS[name](), tables[name], f"[{name}]") for name in tables}
         return Dialect(**_complete(given)).vary(**variations)
     if not isinstance(base, str):
         raise UsageError("base names a dialect: write base = 'numpy', or the path of a TOML file.")
     parent = base_named(base)
-    given["values"] = replace(parent.values, **values)
+    given |= {name: laid_over(getattr(parent, name), tables[name], f"[{name}]") for name in tables}
     given["ops"] = {**parent.ops, **given["ops"]}
     return parent.vary(**{"mode": "", "is_newest": True, **given}).vary(**variations)
 
@@ -165,7 +165,7 @@ def _check_variations(given: Any) -> None:
 
 def _check_references(dialect: Dialect, base_named: BaseNamed) -> None:
     """Raises UsageError where another dialect is named that there is not."""
-    named = {"typed_by": dialect.typed_by, "casts_by": dialect.casts_by}
+    named = {"casts": dialect.casts_as}
     for names, rule in dialect.ops.items():
         given = given_fields(rule)
         named.update({f"ops.{names!r}.{field}": given.get(field, "") for field in _REFERENCES})

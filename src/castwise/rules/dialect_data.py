@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from castwise.errors import UsageError
-from castwise.rules.parts import Assigns
+from castwise.rules.dialect_parts import Assigns, Becomes, Joining, Laws
 from castwise.rules.rule import Rule
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import DType, dtypes_of
@@ -29,46 +29,30 @@ class DialectData(_Referable):
     mode: str = ""
     about: str
     evidence: str
+    surprises: tuple[str, ...] = ()
     # The join takes the first of these that every operand reaches. `int*` is where weakly typed
     # integers stand, `int32*` where the weak int32 alone does.
     order: str
     reaches: str  # "a b -> c d": edges, closed over; "a => b": a reaches b and nothing beyond it
-    folds: bool = False  # the join goes pair by pair, from the left, not all at once
-    keeps_kind: bool = False  # the join stays within the highest kind among the operands
-    alone: str = ""  # dtypes that join with no other, on purpose
-    typed_by: str = ""  # "by category": the dialect whose join gives what is no array its dtype
-    apart: str = ""  # "uint8 / int8": dtypes of the two sides do not join
-    only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
-    has_weak_arrays: bool = False
-    keeps_weak_width: bool = True  # False: weak arrays that meet are of their kind's own dtype
+    joining: Joining = field(default_factory=Joining)
+    weak_arrays: str = "none"  # one of WEAK_ARRAYS
     # The dtype of a Python bool, int, float, complex on its own; a kind it leaves out is refused.
     # That of a "wide int", one beyond the dtype of an int, is uint64 after int64 if not said; that
     # of a "wrapped float" or "wrapped complex" is what one is held in before anything promotes.
     python: Mapping[str, str]
     reads_ints: str = ""  # what Python ints that an int has no room for are made, the first to hold
-    truncates: str = ""  # "int64 -> int32": what arrays of a dtype really are
-    # In these and in a rule's `converts`, default_int, default_float and default_complex stand for
-    # the dtypes of Python's numbers.
-    lifts: str = ""  # "int -> default_float": what integers become where an op needs a float
-    accumulates: str = ""  # "int8 -> int64": what small integers are summed in; "int*": weak ones
-    caps: str = ""  # "float64 -> float32": what a compute dtype is cut to
-    guards: tuple[str, ...] = ()  # of GUARDS
+    becomes: Becomes = field(default_factory=Becomes)
     index: str = "int64"
+    guards: tuple[str, ...] = ()  # of GUARDS
+    ops: Mapping[str, Rule]  # "*" or "name name/form": Rule(...)
     # "*" or "name name/form" -> dtypes the CPU lacks
     no_kernel: Mapping[str, str] = field(default_factory=dict)
-    ops: Mapping[str, Rule]  # "*" or "name name/form": Rule(...)
+    casts: str  # its can_cast: one of OUTPUTS, or that of another: "as numpy"
+    assigns: Assigns = field(default_factory=Assigns)
+    values: Values = field(default_factory=Values)
+    laws: Laws = field(default_factory=Laws)
     prefixes: str = ""  # what the framework's names are written with: "np numpy"
     aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
-    casts: str  # its can_cast: one of OUTPUTS
-    # What it computes where arithmetic leaves a choice.
-    values: Values = field(default_factory=Values)
-    assigns: Assigns = field(default_factory=Assigns)
-    casts_by: str = ""  # the dialect whose can_cast it has, where that is not its own
-    refusal: str = ""  # why dtypes without a common one are refused, in words
-    is_commutative: bool = True
-    one_sided: str = ""  # symmetric ops that treat their operands differently all the same
-    associativity_witness: tuple[str, str, str] | None = None  # None: associative
-    surprises: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -85,11 +69,35 @@ class DialectData(_Referable):
         """The dtypes it has, in its own order."""
         return tuple([node for node in self.nodes if not node.is_weak])
 
+    @property
+    def casts_as(self) -> str:
+        """The name of the dialect whose can_cast it has, "" where it has its own."""
+        return self.casts.removeprefix("as ") if self.casts.startswith("as ") else ""
+
+    @property
+    def has_weak_arrays(self) -> bool:
+        return self.weak_arrays != "none"
+
+    @property
+    def truncations(self) -> dict[DType, DType]:
+        """What arrays of a dtype really are, where that is another."""
+        return self.mapping(self.becomes.truncates)
+
     def mapping(self, text: str) -> dict[DType, DType]:
         """A mapping text such as "bool int8 -> default_int; uint8 -> uint64"."""
         for kind in ("int", "float", "complex"):
             text = text.replace(f"default_{kind}", self.python.get(kind, ""))
         return {source: target for source, target, _ in parse_edges(text, self.dtypes)}
+
+
+# The parts of a dialect, by the names of their fields.
+PARTS: dict[str, type] = {
+    "joining": Joining,
+    "becomes": Becomes,
+    "assigns": Assigns,
+    "values": Values,
+    "laws": Laws,
+}
 
 
 @functools.lru_cache(maxsize=4096)

@@ -80,12 +80,22 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrays:
-    """How arrays count, and what brings their dtypes together."""
+class Joins:
+    """How the operands' dtypes become the one that the op computes in."""
 
+    by: str | None = None  # one of JOINS
+    others: str | None = None  # by the first operand: what the others may be, one of OTHERS
+    unless: str | None = None  # by the first operand: where it does not decide, one of UNLESS
+    typed_by: str | None = None  # by category: the dialect whose join types what is no array
     reaches: str | None = None  # edges of its own, instead of the dialect's
-    meets: str | None = None  # "uint64 + int8 -> float64": pairs that meet elsewhere than by edges
+    pairs: str | None = None  # "uint64 + int8 -> float64": pairs that join elsewhere than by edges
     mixes: str | None = None  # "float -> float": the casts that bring unequal arrays together
+
+
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """What arrays count as before they are joined."""
+
     promotes: bool | None = None  # False: each operand keeps its dtype
     lowest_promoted: bool | None = None  # False: an op that promotes lets its lowest dtypes be
     zero_d_as_arrays: bool | None = None
@@ -171,13 +181,3 @@ class Arguments:
     # they must be that.
     value: str | None = None
     delta: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Assigns:
-    """What `x[i] = value` takes, in every op of a dialect."""
-
-    values: str = "any"  # which dtypes: one of OUTPUTS
-    limit: str = "none"  # one of LIMITS: a Python number beyond it is refused
-    by_places: str = "cast"  # x[array] = array: one of ASSIGNS_BY_PLACES
-    whole: str = "cast"  # x[...] = value: one of ASSIGNS_WHOLE

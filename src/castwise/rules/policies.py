@@ -71,20 +71,33 @@ JOINS = {
     "common dtype": "the first dtype all operands reach, then what the op makes of it",
     "first loop": "the first of the op's own dtypes that all operands reach",
     "common dtype or first loop": "the common dtype, or the first loop where there is none",
-    "first operand": "the first operand's dtype; the others need only be of its kind",
+    "first operand": "the first operand's dtype",
     "integer power": "the base's dtype where the exponent is one integer, else the common dtype",
     "exponent apart": "the first of the op's own dtypes that the first operand reaches; the last is"
     " an integer, which the join does not see",
     "highest kind": "the first of the op's own dtypes of the operands' highest kind",
-    "onto first": "the first operand's dtype, where the others may be cast to it",
-    "onto real first": "the first operand's dtype, but the common dtype where one is complex",
-    "first or default float": "the first operand's dtype; floats make integers the default float",
-    "keeps first": "the first operand's dtype, whatever is beside it",
-    "first array": "the first operand's dtype, beside a Python number the common one",
-    "integers take any": "the first operand's dtype; an integer takes any other beside it",
     "float for integers": "the common dtype; the default float where arrays meet in an integer",
     "by category": "the dtype of the highest category, which what is no array would be given",
     "one dtype": "one dtype for all, but any array becomes float64 beside a Python float",
+}
+# What the others may be where the first operand decides.
+OTHERS = {
+    "any": "whatever the others are",
+    "same kind": "and the others are of its kind",
+    "mixing": "where the others may be cast to it",
+    "any beside an integer": "and the others have it too; an integer takes any others",
+}
+# Where the first operand does not decide.
+UNLESS = {
+    "complex": "where one is complex, the common dtype",
+    "a number": "beside a Python number, the common dtype",
+    "floats beside an integer": "where it is an integer beside floats, the default float",
+}
+# Whether arrays may be weakly typed, and what those are that meet.
+WEAK_ARRAYS = {
+    "none": "arrays are never weakly typed",
+    "keep their width": "arrays may be weakly typed, and keep their width among each other",
+    "by kind": "arrays may be weakly typed, and are of their kind's own dtype among each other",
 }
 # How Python scalars and 0-d arrays take part beside arrays.
 SCALARS = {
@@ -171,3 +184,13 @@ ASSIGNS_WHOLE = {
     "cast": "the value is cast to the array's dtype",
     "takes the value's dtype": "the array takes the value's dtype, a number as beside the array",
 }
+
+
+def join_text(by: str, others: str, unless: str) -> str:
+    """How a rule joins dtypes, in words.
+
+    >>> join_text("first operand", "any", "complex")
+    "the first operand's dtype, whatever the others are; where one is complex, the common dtype"
+    """
+    kept = f"{JOINS[by]}, {OTHERS[others]}" if others else JOINS[by]
+    return f"{kept}; {UNLESS[unless]}" if unless else kept

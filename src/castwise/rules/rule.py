@@ -11,6 +11,7 @@ from castwise.rules.parts import (
     Arrays,
     Composed,
     Exponent,
+    Joins,
     Numbers,
     NumPyOperands,
     Range,
@@ -34,7 +35,6 @@ class Rule:
     computes: str | None = None  # kinds or dtypes the op computes in
     otherwise: str | None = None  # a compute dtype outside those: "refused" or "no kernel"
     scalars: str | None = None  # one of SCALARS
-    joins: str | None = None  # one of JOINS
     converts: str | None = None  # "bool -> int64": after the join, before computing
     integers_become_float: bool | None = None
     accumulates: bool | None = None
@@ -46,6 +46,7 @@ class Rule:
     accepts: Accepts = field(default_factory=Accepts)
     numbers: Numbers = field(default_factory=Numbers)
     arrays: Arrays = field(default_factory=Arrays)
+    joins: Joins = field(default_factory=Joins)
     numpy: NumPyOperands = field(default_factory=NumPyOperands)
     range: Range = field(default_factory=Range)
     exponent: Exponent = field(default_factory=Exponent)
@@ -67,8 +68,8 @@ PARTS = tuple([f.name for f in fields(Rule) if is_dataclass(getattr(_EMPTY, f.na
 def combined(*rules: Rule) -> Rule:
     """Rules laid over one another: the last one that gives a field decides it.
 
-    >>> combined(Rule(scalars="weak"), Rule(scalars="tiers", joins="first loop"))
-    Rule(scalars='tiers', joins='first loop')
+    >>> combined(Rule(scalars="weak"), Rule(scalars="tiers", result="bool"))
+    Rule(scalars='tiers', result='bool')
     """
     merged: dict[str, Any] = {}
     for rule in rules:

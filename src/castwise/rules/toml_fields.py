@@ -6,7 +6,7 @@ import functools
 import types
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from castwise.errors import UsageError, did_you_mean
@@ -33,6 +33,23 @@ def record_fields(record: type, given: Any, where: str) -> dict[str, Any]:
             hint = f" Did you mean {inner}?" if inner else did_you_mean(key, hints)
             raise UsageError(f"{where} has no field {key[:40]!r}.{hint}")
     return {key: _typed(hints[key], value, _within(where, key)) for key, value in given.items()}
+
+
+def laid_over(record: Any, given: Any, where: str) -> Any:
+    """A record with those of its fields changed that a table gives, in its parts too.
+
+    Raises UsageError for an unknown field or a value of another type.
+    """
+    kind: type = type(record)
+    hints = _hints(kind)
+    if not isinstance(given, dict):
+        raise _wrong(where, "a table of its fields", given)
+    parts = [key for key in given if is_dataclass(hints.get(key))]
+    plain = {key: value for key, value in given.items() if key not in parts}
+    changed = record_fields(kind, plain, where)
+    for key in parts:
+        changed[key] = laid_over(getattr(record, key), given[key], f"{where}.{key}")
+    return replace(record, **changed)
 
 
 def text_of(value: Any, where: str) -> str:

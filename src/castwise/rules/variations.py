@@ -75,7 +75,7 @@ def _cap_float(dialect: DialectData, bits: Any) -> Changes:
         wide = [d for d in own if d.part.bits > bits]
         narrow = [d for d in own if d.part.bits == bits] or wide[:1]
         entries += [f"{d} -> {narrow[0]}" for d in wide if d is not narrow[0]]
-    return {"caps": "; ".join(entries)}
+    return {"becomes": replace(dialect.becomes, caps="; ".join(entries))}
 
 
 def _default_float(dialect: DialectData, name: Any) -> Changes:

@@ -161,7 +161,7 @@ class _Sorter:
         cast = cast_between(before, after)
         hook = find_hook(self.target.framework)
         spelled = f"{hook.alias}.{before}" if hook else before.name
-        is_had = before not in self.target.mapping(self.target.truncates)
+        is_had = before not in self.target.truncations
         self._put(
             (before,),
             PortChange(

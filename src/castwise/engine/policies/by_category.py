@@ -8,7 +8,7 @@ then do the framework's own dtypes meet (MegEngine's py_apply, then its dtype_pr
 from __future__ import annotations
 
 from castwise.engine.decision import Refusal
-from castwise.engine.joining import join
+from castwise.engine.join import join
 from castwise.engine.plan import Plan, reach_of
 from castwise.engine.saying import Say
 from castwise.rules.catalog import dialect_named
@@ -58,7 +58,7 @@ def _highest(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:
     numbers = [o.kind for o in operands if o.is_scalar and _CATEGORIES.get(o.kind, 0) > highest]
     if numbers:
         return plan.python[max(numbers, key=_CATEGORIES.__getitem__)]
-    reach = reach_of(dialect_named(plan.dialect.typed_by))
+    reach = reach_of(dialect_named(plan.joins.typed_by))
     deciding = [d for d in arrays if highest and _category(plan, d) == highest]
     return reach.common([reach.masks[d] for d in deciding]) if deciding else None
 
@@ -66,8 +66,8 @@ def _highest(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:
 def _category(plan: Plan, dtype: DType) -> int:
     """bool < integer < float; complex, and what the typing dialect lacks or only absorbs, have
     none."""
-    typing = dialect_named(plan.dialect.typed_by)
-    is_own = dtype in typing.dtypes and dtype.name not in typing.only_absorbed.split()
+    typing = dialect_named(plan.joins.typed_by)
+    is_own = dtype in typing.dtypes and dtype.name not in typing.joining.only_absorbed.split()
     return _CATEGORIES.get(dtype.kind, 0) if is_own else 0
 
 

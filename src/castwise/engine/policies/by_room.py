@@ -6,10 +6,11 @@ Only the numbers are looked at: arrays and 0-d arrays come together as the diale
 from __future__ import annotations
 
 from castwise.engine.decision import Refusal
-from castwise.engine.joining import join
+from castwise.engine.join import join
 from castwise.engine.plan import Plan
 from castwise.engine.saying import Say
-from castwise.engine.values import is_beyond
+from castwise.engine.steps.arrays import is_held
+from castwise.engine.steps.beyond import is_beyond
 from castwise.vocab.dtypes import KINDS, DType, dtypes_of, strong_twin
 from castwise.vocab.operands import Operand, scalar_text
 
@@ -53,7 +54,7 @@ def _smallest(plan: Plan, number: Operand, common: DType) -> DType:
         for d in _CANDIDATES
         if d.kind == number.kind
         and d in plan.reach.bits
-        and d not in plan.arrays.truncates
+        and is_held(plan, d)
         and (d.kind == "int" or d.bits <= own.bits)
         and not is_beyond(number.value, d)
     ]

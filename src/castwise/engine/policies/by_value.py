@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from castwise.engine.joining import is_allowed, own_dtype
+from collections.abc import Mapping
+
+from castwise.engine.join import is_allowed
 from castwise.engine.plan import Plan
 from castwise.engine.saying import Say
-from castwise.engine.values import is_beyond
+from castwise.engine.steps.beyond import is_beyond
+from castwise.engine.steps.numbers import counts_beside, own_dtype
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, Role, Scalar
 
@@ -17,9 +20,7 @@ _FLOAT16_LIMIT, _FLOAT32_LIMIT = 65000.0, 3.4e38
 def by_value(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     """What each operand reaches: a single one what its value needs, as long as the arrays are of
     no lower kind; else what its dtype does (NumPy before 2.0)."""
-    counts = next(
-        (plan.numbers.beside[o.dtype] for o in operands if o.dtype in plan.numbers.beside), None
-    )
+    counts = counts_beside(plan, [o.dtype for o in operands])
     dtypes = [_counted(plan, o, counts) for o in operands]
     if not _looks_at_values(operands, dtypes, say):
         return [plan.reach.masks[d] for d in dtypes]
@@ -29,7 +30,7 @@ def by_value(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     masks = []
     for operand, found in zip(operands, dtypes, strict=True):
         # Beside a foreign dtype, result_type and its like leave integers as they are.
-        is_left = counts is not None and plan.joins == "common dtype" and found.kind == "int"
+        is_left = counts is not None and plan.joins.by == "common dtype" and found.kind == "int"
         if operand.role is Role.ARRAY or is_left:
             masks.append(plan.reach.masks[found])
         else:
@@ -37,7 +38,7 @@ def by_value(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     return masks
 
 
-def _counted(plan: Plan, operand: Operand, counts: dict[str, DType] | None) -> DType:
+def _counted(plan: Plan, operand: Operand, counts: Mapping[str, DType] | None) -> DType:
     """The operand's dtype, or what a Python scalar counts as beside a foreign dtype."""
     counted = counts.get(operand.kind) if counts and operand.is_scalar else None
     return counted or own_dtype(plan, operand)
@@ -67,7 +68,7 @@ def _of_value(plan: Plan, operand: Operand, found: DType, beside_signed: bool, s
     if not _is_joinable(plan, smallest):
         smallest, signed = _next_wider(plan, found, value), None
     mask = plan.reach.masks[smallest]
-    if signed and plan.joins == "first loop":
+    if signed and plan.joins.by == "first loop":
         mask |= plan.reach.masks[signed]  # 127 is looked for among int8 and uint8 alike
     elif signed and beside_signed:
         smallest, mask = signed, plan.reach.masks[signed]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from castwise.engine.decision import Refusal
-from castwise.engine.joining import complex_of, join, own_dtype
+from castwise.engine.join import complex_of, join
 from castwise.engine.plan import Plan
 from castwise.engine.saying import Say
-from castwise.vocab.dtypes import KINDS, DType
+from castwise.engine.steps.numbers import own_dtype
+from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand
 
 _NAMES = ("arrays", "0-d arrays", "Python scalars")
@@ -19,48 +20,18 @@ def tiers(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     kind (torch's ResultTypeState)."""
     groups: tuple[list[DType], list[DType], list[DType]] = ([], [], [])
     for operand in operands:
-        groups[_tier(operand)].append(own_dtype(plan, operand))
-    arrays, zero_d, scalars = _joined(plan, groups)
+        groups[tier_of(operand)].append(own_dtype(plan, operand))
+    arrays, zero_d, scalars = joined_tiers(plan, groups)
     common = _outranks(plan, arrays, _outranks(plan, zero_d, scalars))
     assert common is not None
     if say:
-        _tell(groups, (arrays, zero_d, scalars), common, say)
+        tell_tiers(groups, (arrays, zero_d, scalars), common, say)
     return [plan.reach.masks[common]] * len(operands)
 
 
-def kinds_first(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
-    """What all operands reach together: the highest kind decides, and within it arrays come before
-    0-d arrays; these give their dtype as it is. A Python scalar adds nothing where its kind is no
-    higher; where it is, it counts as a 0-d array (MindSpore's implicit promotion of Mul)."""
-    groups: tuple[list[DType], list[DType], list[DType]] = ([], [], [])
-    scalars = []
-    for operand in operands:
-        if operand.is_scalar:
-            scalars.append(operand)
-        else:
-            groups[_tier(operand)].append(own_dtype(plan, operand))
-    common = _of_highest_kind(plan, groups)
-    for scalar in scalars:
-        if common is None or KINDS.index(scalar.kind) > common.rank:
-            groups[1].append(own_dtype(plan, scalar))
-        elif say:
-            say(f"{scalar} is weak: it takes the arrays' {common}.")
-    common = _of_highest_kind(plan, groups)
-    assert common is not None
-    if say:
-        _tell(groups, tuple(_joined(plan, groups)), common, say)
-    return [plan.reach.masks[common]] * len(operands)
-
-
-def _joined(plan: Plan, groups: tuple[list[DType], ...]) -> list[DType | None]:
+def joined_tiers(plan: Plan, groups: tuple[list[DType], ...]) -> list[DType | None]:
     """The common dtype of each tier."""
     return [join(plan, group) if group else None for group in groups]
-
-
-def _of_highest_kind(plan: Plan, groups: tuple[list[DType], ...]) -> DType | None:
-    """The dtype of the highest kind among the tiers', the highest tier's where several are."""
-    found = [dtype for dtype in _joined(plan, groups) if dtype]
-    return max(found, key=lambda d: d.rank) if found else None
 
 
 def last_adapts(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
@@ -76,7 +47,8 @@ def last_adapts(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
     return [plan.reach.masks[common]] * len(operands)
 
 
-def _tier(operand: Operand) -> int:
+def tier_of(operand: Operand) -> int:
+    """0 for an array, 1 for a 0-d one, 2 for a Python scalar."""
     return 2 if operand.is_scalar else int(operand.is_zero_d)
 
 
@@ -94,12 +66,13 @@ def _outranks(plan: Plan, higher: DType | None, lower: DType | None) -> DType | 
     return higher
 
 
-def _tell(
+def tell_tiers(
     groups: tuple[list[DType], ...],
     by_tier: tuple[DType | None, ...],
     common: DType,
     say: Callable[[str], None],
 ) -> None:
+    """Says what each tier gives, and which one decides."""
     is_told = False
     for name, group, joined in zip(_NAMES, groups, by_tier, strict=True):
         given = list(dict.fromkeys(d.name for d in group))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from castwise.engine.joining import own_dtype
 from castwise.engine.plan import Plan
-from castwise.engine.policies.weak import as_arrays, weak
+from castwise.engine.policies.as_arrays import as_arrays
+from castwise.engine.policies.weak import weak
 from castwise.engine.saying import Say
+from castwise.engine.steps.numbers import own_dtype
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, Role
 
@@ -66,6 +67,6 @@ def singles_mix(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
     """What each operand's own dtype reaches; any kinds mix with a 0-d array or a Python scalar."""
     if all(o.role is Role.ARRAY for o in operands):
         return as_arrays(plan, operands, say)
-    if say and plan.arrays.mixes is not None:
+    if say and plan.joins.mixes is not None:
         say("A 0-d array or a scalar is among them, so any kinds mix.")
     return [plan.reach.masks[own_dtype(plan, o)] for o in operands]

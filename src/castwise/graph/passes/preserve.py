@@ -45,7 +45,7 @@ def preserve(program: P, dialect: str | Dialect) -> P:
 
 def _check_held(node: Node, dialect: Dialect) -> None:
     """Raises PromotionError where a dialect truncates what a program is given, used or not."""
-    held = dialect.mapping(dialect.truncates).get(node.dtype, node.dtype)
+    held = dialect.truncations.get(node.dtype, node.dtype)
     if held is not node.dtype:
         raise PromotionError(
             f"{node.name} is of {node.dtype}, which becomes {held} in {dialect.name}: cast it."

@@ -13,11 +13,11 @@ from asking import result
 from castwise.conformance.calls import AUGMENTED_OPERATORS
 from castwise.conformance.recorder import read_cells
 from castwise.engine.ask import question_in
-from castwise.engine.forms import rebinds
+from castwise.engine.steps.forms import rebinds
 from castwise.report.verify import answer_for
 from castwise.vocab.ops import OPS
 
-CELLS = Path(__file__).parents[2] / "conformance" / "cells"
+CELLS = Path(__file__).parents[3] / "conformance" / "cells"
 # Where x += y is x = x + y for every op, and where there is no other way to write in place.
 REBINDING = ("jax", "jax:x64", "jax:strict", "keras", "tensorflow", "tensorflow:np-all",
              "tensorflow:all", "tensorflow:safe", "paddle", "paddle:documented")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Refusals that depend on a scalar's value: out of range, a negative power, alpha's kind."""
+"""Python numbers that are out of range: refused, wrapped or compared as they are."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import math
 import sys
 
 from castwise.engine.decision import Question, Refusal
-from castwise.engine.joining import is_integer_power
 from castwise.engine.plan import Plan
+from castwise.engine.refusals import named_out_of_range, scalar_out_of_range
+from castwise.engine.steps.beyond import is_beyond, is_unconvertible
+from castwise.engine.steps.exponents import also_fits, check_power, is_free_power, looks_at_last
+from castwise.engine.steps.numbers import counts_beside
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Scalar, scalar_text
 
@@ -24,36 +27,13 @@ def check_values(
     plan: Plan, operands: tuple[Operand, ...], compute: DType, question: Question
 ) -> None:
     """Raises Refusal where the dialect refuses the op for the value of a scalar."""
-    checked = operands[-1:] if plan.exponent.fits else operands
+    checked = operands[-1:] if looks_at_last(plan) else operands
     for operand in checked if compute in plan.range.looks_at else ():
         if operand.is_scalar and _is_out(plan, operand, operands, compute, question):
-            raise _out_of_range(operand, _holder(plan, operands, compute))
-    if plan.exponent.negative and compute.kind == "int":
-        _check_power(plan, operands)
+            raise scalar_out_of_range(operand, _holder(plan, operands, compute))
+    check_power(plan, operands, compute)
     if question.alpha is not None:
         _check_alpha(question.alpha, compute)
-
-
-def check_exponent(plan: Plan, exponent: Operand) -> None:
-    """Raises Refusal where a number does not fit what the dialect takes for an exponent."""
-    if plan.exponent.fits and exponent.is_scalar and is_beyond(exponent.value, plan.exponent.fits):
-        raise _out_of_range(exponent, plan.exponent.fits)
-
-
-def _check_power(plan: Plan, operands: tuple[Operand, ...]) -> None:
-    """Raises Refusal where an integer power has a negative exponent, or a base that counts so."""
-    base, exponent = operands
-    if plan.exponent.negative == "elements raise" and (base.is_empty or exponent.is_empty):
-        return
-    why = ""
-    looks = exponent.is_scalar or plan.exponent.negative != "number raises"
-    if looks and isinstance(exponent.value, int) and exponent.value < 0:
-        why = "an integer to a negative integer power is no integer"
-    elif plan.exponent.negative == "raises on either side" and base.is_scalar:
-        is_negative = isinstance(base.value, int) and base.value < 0
-        why = "a negative Python int has no integer powers" if is_negative else ""
-    if why:
-        raise Refusal(why, "Make the base a float.", by_value=True)
 
 
 def check_fit(plan: Plan, operands: tuple[Operand, ...], common: DType) -> None:
@@ -62,21 +42,17 @@ def check_fit(plan: Plan, operands: tuple[Operand, ...], common: DType) -> None:
         return
     for operand in operands:
         if operand.is_scalar and is_beyond(operand.value, common):
-            raise _out_of_range(operand, common)
+            raise scalar_out_of_range(operand, common)
 
 
-def _out_of_range(scalar: Operand, dtype: DType) -> Refusal:
-    return Refusal(
-        f"{scalar_text(scalar.value)} is out of range for {dtype}",
-        f"Use a value from {dtype.min} to {dtype.max}, or cast the array.",
-        by_value=True,
-    )
+def compares_exactly(plan: Plan) -> bool:
+    """Whether an int that the compute dtype does not hold is compared as it is."""
+    return (plan.range.limit, plan.range.beyond) == ("dtype", "compares")
 
 
-def out_of_range(number: str, dtype: DType) -> Refusal:
-    """The refusal of a number given by name, which a dtype does not hold."""
-    fix = f"Use a value from {dtype.min} to {dtype.max}."
-    return Refusal(f"{number} is out of range for {dtype}", fix, by_value=True)
+def must_fit_default_int(plan: Plan) -> bool:
+    """Whether an int is refused that the dtype of Python's ints does not hold."""
+    return plan.range.limit in _DEFAULT_INT
 
 
 def is_out_of_range(operand: Operand, compute: DType) -> bool:
@@ -119,9 +95,10 @@ def _is_out(
     if limit == "array dtype":
         return is_out_of_range(scalar, _holder(plan, operands, compute))
     if limit == "magnitude":
-        also = plan.exponent.fits if compute.kind == "int" else None
+        also = also_fits(plan, compute)
         return any(is_unconvertible(scalar.value, d) for d in (compute, also) if d)
-    is_looked_at = compute.kind == "int" or compute in plan.numbers.beside or beyond != "wraps"
+    is_counted = counts_beside(plan, [compute]) is not None
+    is_looked_at = compute.kind == "int" or is_counted or beyond != "wraps"
     if limit in _HIGHEST and is_looked_at:
         value = scalar.value
         return isinstance(value, int) and not -(2**63) <= value < _HIGHEST[limit]
@@ -147,7 +124,7 @@ def _is_beyond_default_int(
     """Whether a Python int is refused for the width that Python ints have of themselves."""
     value = scalar.value
     assert isinstance(value, int)
-    if plan.exponent.is_free and is_integer_power(plan, operands):
+    if is_free_power(plan, operands):
         return scalar is operands[0] and not -(2**63) <= value < 2**64
     is_held = plan.range.limit == "dtype or default int" and compute.kind == "int"
     own = plan.python["int"]
@@ -179,28 +156,6 @@ def _is_empty_bound(scalar: Operand, operands: tuple[Operand, ...], compute: DTy
     return is_too_high or (scalar in operands[2:] and scalar.value < compute.min)
 
 
-def is_unconvertible(value: Scalar | None, compute: DType) -> bool:
-    """torch's c10::overflows: an unsigned dtype takes negative integers, not floats, down to -max;
-    inf and NaN pass."""
-    if isinstance(value, complex):
-        return any(is_unconvertible(part, compute) for part in (value.real, value.imag))
-    assert value is not None
-    is_unsigned = compute.kind == "int" and not compute.is_signed
-    is_taken = is_unsigned and isinstance(value, int) and -compute.max <= value < 0
-    return not is_taken and is_beyond(value, compute)
-
-
-def is_beyond(value: Scalar | None, dtype: DType) -> bool:
-    """Whether a number lies outside the range of a dtype; inf and NaN are in that of any float."""
-    if isinstance(value, complex):
-        return any(is_beyond(part, dtype) for part in (value.real, value.imag))
-    if value is None or dtype.kind == "bool":
-        return False
-    if dtype.kind == "int":
-        return not dtype.min <= value <= dtype.max
-    return dtype.max < abs(value) < math.inf
-
-
 def _check_alpha(alpha: Scalar, compute: DType) -> None:
     """torch's alpha_check: no higher kind than the result, and no bool for a number."""
     kind = type(alpha).__name__
@@ -210,4 +165,4 @@ def _check_alpha(alpha: Scalar, compute: DType) -> None:
             f"alpha is a {kind} and the result is {compute}", "Give alpha the kind of the result."
         )
     if is_unconvertible(alpha, compute):
-        raise out_of_range(f"alpha {scalar_text(alpha)}", compute)
+        raise named_out_of_range(f"alpha {scalar_text(alpha)}", compute)

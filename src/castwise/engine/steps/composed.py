@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from castwise.engine.conversion import own_array
 from castwise.engine.decision import Decision, Question, step_text
 from castwise.engine.plan import Plan
 from castwise.engine.saying import Say
+from castwise.engine.steps.arrays import own_array
 from castwise.rules.dialect import Dialect
 from castwise.rules.parts import Composed
 from castwise.vocab.dtypes import DType, dtype
@@ -130,5 +130,5 @@ def _is_among(word: str, words: str) -> bool:
 
 
 def _is_of_kind(plan: Plan, operand: Operand, words: str) -> bool:
-    kind = "foreign" if operand.dtype in plan.only_absorbed else operand.kind
+    kind = "foreign" if operand.dtype in plan.joins.only_absorbed else operand.kind
     return _is_among(kind, words) or str(operand.dtype) in words.split()

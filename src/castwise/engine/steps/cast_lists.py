@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from castwise.engine.conversion import out_of_range
 from castwise.engine.decision import Refusal
 from castwise.engine.plan import Plan
+from castwise.engine.refusals import conversion_out_of_range
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, scalar_operand
 
@@ -28,7 +28,7 @@ def _check_real(operand: Operand, beside: DType) -> None:
         raise not_cast(operand, beside)
     for item in operand.items if beside.kind == "int" else ():
         if not _INT64.min <= item.real <= _INT64.max:
-            raise out_of_range(scalar_operand(item), beside)
+            raise conversion_out_of_range(scalar_operand(item), beside)
 
 
 def _is_one_array(operand: Operand) -> bool:
@@ -51,7 +51,7 @@ def _check_each(operand: Operand, beside: DType) -> None:
 def _check_ints(operand: Operand, beside: DType, lowest: float, highest: float) -> None:
     for item in operand.items:
         if type(item) is int and not lowest <= item <= highest:
-            raise out_of_range(scalar_operand(item), beside)
+            raise conversion_out_of_range(scalar_operand(item), beside)
 
 
 def not_cast(operand: Operand, beside: DType) -> Refusal:

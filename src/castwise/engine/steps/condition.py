@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from castwise.engine.accepts import check_known
 from castwise.engine.decision import Refusal
 from castwise.engine.plan import Plan
 from castwise.engine.saying import Say
+from castwise.engine.steps.accepts import check_known
+from castwise.engine.steps.numpy_operands import is_native
 from castwise.vocab.operands import Operand
 
 
@@ -15,7 +16,7 @@ def check_condition(plan: Plan, condition: Operand, say: Say) -> str | None:
     Raises Refusal for a condition that it does not take.
     """
     taken = plan.accepts.condition
-    is_foreign = condition.is_numpy and plan.numpy.arrays != "native"
+    is_foreign = condition.is_numpy and not is_native(plan)
     if not is_foreign:
         check_known(plan, condition)
     if condition.is_scalar:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from castwise.engine.composed import composition
-from castwise.engine.counted import raised
-from castwise.engine.decision import Cast, Refusal, cast_between
-from castwise.engine.joining import is_integer_power, own_dtype
+from castwise.engine.decision import Cast, cast_between
 from castwise.engine.plan import Plan
-from castwise.engine.values import scalar_hazard
+from castwise.engine.steps.arrays import promotes, unpromoted
+from castwise.engine.steps.composed import composition
+from castwise.engine.steps.exponents import is_integer_power
+from castwise.engine.steps.ranges import scalar_hazard
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, Scalar
 
@@ -18,18 +18,13 @@ def targets_of(
     plan: Plan, operands: tuple[Operand, ...], compute: DType, is_own: bool
 ) -> list[DType]:
     """The dtype each operand is cast to."""
-    if not plan.arrays.promotes and is_own:
-        return [plan.converts.get(own, own) for own in unpromoted(plan, operands)]
+    if not promotes(plan) and is_own:
+        return [plan.loops.converts.get(own, own) for own in unpromoted(plan, operands)]
     targets = [compute] * len(operands)
-    is_apart = plan.joins == "exponent apart" and composition(plan, operands) is None
+    is_apart = plan.joins.by == "exponent apart" and composition(plan, operands) is None
     if is_apart or is_integer_power(plan, operands):  # the exponent takes no part
         targets[-1] = operands[-1].dtype or compute
     return targets
-
-
-def unpromoted(plan: Plan, operands: tuple[Operand, ...]) -> list[DType]:
-    """The dtype each operand has where nothing is promoted."""
-    return [own_dtype(plan, o) for o in raised(plan, operands)]
 
 
 def cast_to(plan: Plan, written: Operand, target: DType) -> Cast | None:
@@ -46,11 +41,3 @@ def cast_to(plan: Plan, written: Operand, target: DType) -> Cast | None:
 def _is_within(target: DType, value: Scalar) -> bool:
     """Whether a value lies in the range of a dtype."""
     return all(target.min <= part <= target.max for part in (value.real, value.imag))
-
-
-def check_width(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> None:
-    """Raises Refusal where the widest operand of the highest kind would be narrowed."""
-    owns = [o.dtype or plan.python[o.kind] for o in operands]
-    widest = max(owns, key=lambda d: (d.rank, d.bits))
-    if widest in plan.arrays.keeps_width and widest.bits > compute.bits:
-        raise Refusal(f"{plan.op.name} does not narrow {widest} to {compute}", "Cast it yourself.")

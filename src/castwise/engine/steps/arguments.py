@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.engine.decision import Named, Question, Refusal
-from castwise.engine.joining import own_dtype
 from castwise.engine.joins import joined
-from castwise.engine.output import can_write
 from castwise.engine.plan import Plan, plan_of
 from castwise.engine.policies.by_value import smallest_dtype
+from castwise.engine.refusals import named_out_of_range
 from castwise.engine.saying import Say
 from castwise.engine.scalars import reached
-from castwise.engine.values import is_beyond, is_unconvertible, out_of_range
+from castwise.engine.steps.accepts import is_refused_compute
+from castwise.engine.steps.beyond import is_beyond, is_unconvertible
+from castwise.engine.steps.numbers import counts_beside, own_dtype
+from castwise.engine.steps.ranges import compares_exactly
+from castwise.engine.steps.writes import can_write
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.policies import CASTINGS, DTYPE_ARGUMENTS, OUTPUTS
 from castwise.vocab.dtypes import KINDS, DType, dtype
@@ -106,6 +109,16 @@ def cast_first(
     return tuple([array_operand(target, None if o.rank else ()) for o in operands])
 
 
+def is_loop_asked(plan: Plan, named: Named) -> bool:
+    """Whether dtype= asks for a loop that gives it."""
+    return named.dtype is not None and plan.arguments.dtype == "result"
+
+
+def is_compute_asked(plan: Plan, named: Named) -> bool:
+    """Whether dtype= says what the op computes in."""
+    return named.dtype is not None and plan.arguments.dtype == "computes"
+
+
 def computed_in(target: DType, say: Say) -> DType:
     """What the op computes in, where dtype= says so."""
     if say:
@@ -121,13 +134,15 @@ def loop_giving(plan: Plan, operands: tuple[Operand, ...], target: DType, say: S
     """
     loops = [d for d in _loops_for(plan, operands, target) if given_by(plan, d) is target]
     is_castable = plan.result == "same" or all(o.kind != "complex" for o in operands)
-    if plan.joins == "exponent apart":  # the first operand alone looks for a loop, and reaches it
+    if (
+        plan.joins.by == "exponent apart"
+    ):  # the first operand alone looks for a loop, and reaches it
         joined(plan, operands, None)
         operands, is_castable = operands[:1], False
     found = plan.reach.common(reached(plan, operands, None), plan.reach.mask(loops))
     if found is None and is_castable and target in loops and not _foreign(plan, operands, target):
         found = target
-    if found is None or found in plan.accepts.refuses_compute:
+    if found is None or is_refused_compute(plan, found):
         raise Refusal(
             f"{plan.op.name} has no loop that gives {target}",
             "Give another dtype=, or cast the result.",
@@ -140,18 +155,20 @@ def loop_giving(plan: Plan, operands: tuple[Operand, ...], target: DType, say: S
 def _loops_for(plan: Plan, operands: tuple[Operand, ...], target: DType) -> list[DType]:
     """The dtypes of the loops among which dtype= looks; those of a foreign dtype alone where an
     operand is of it and the result does not tell another."""
-    loops = [d for d in plan.reach.order if d in plan.computes and d not in plan.converts]
+    loops = [
+        d for d in plan.reach.order if d in plan.loops.computes and d not in plan.loops.converts
+    ]
     foreign = _foreign(plan, operands, target)
     if foreign and (target in foreign or plan.result not in ("same", "real")):
         return [d for d in loops if d in foreign]
-    is_found = foreign or plan.arguments.finds_foreign or target not in plan.only_absorbed
-    return loops if is_found else [d for d in loops if d not in plan.only_absorbed]
+    is_found = foreign or plan.arguments.finds_foreign or target not in plan.joins.only_absorbed
+    return loops if is_found else [d for d in loops if d not in plan.joins.only_absorbed]
 
 
 def _foreign(plan: Plan, operands: tuple[Operand, ...], target: DType) -> set[DType]:
     """The dtypes of foreign operands, if such loops may be meant."""
-    own = {o.dtype for o in operands if o.dtype in plan.only_absorbed and o.dtype}
-    is_meant = target in plan.only_absorbed or plan.result not in ("same", "real")
+    own = {o.dtype for o in operands if o.dtype in plan.joins.only_absorbed and o.dtype}
+    is_meant = target in plan.joins.only_absorbed or plan.result not in ("same", "real")
     return own if is_meant else set()
 
 
@@ -168,10 +185,11 @@ def check_casts(
     plan: Plan, operands: tuple[Operand, ...], compute: DType, casting: str | None = None
 ) -> None:
     """Raises Refusal where an operand may not be cast to what the op computes in."""
-    by_casting = replace(plan, writes=replace(plan.writes, into=plan.arguments.casting))
     for operand in operands:
         taken_for = _taken_for(plan, operand, compute, casting)
-        if not any(can_write(by_casting, own, compute) for own in taken_for if own):
+        if not any(
+            can_write(plan, own, compute, by=plan.arguments.casting) for own in taken_for if own
+        ):
             raise Refusal(
                 f"{operand} is not cast to {compute} ({OUTPUTS[plan.arguments.casting]})",
                 "Cast it yourself." + " Or give casting='unsafe'." * plan.arguments.takes_casting,
@@ -187,12 +205,12 @@ def _taken_for(
     if plan.scalars == "by value" and operand.role is not Role.ARRAY:
         return own, *smallest_dtype(own, 1 if operand.value is None else operand.value)
     are_integers = operand.kind == compute.kind == "int"
-    is_compared = are_integers and (plan.range.limit, plan.range.beyond) == ("dtype", "compares")
+    is_compared = are_integers and compares_exactly(plan)
     is_typed = casting in plan.arguments.typed_castings and not is_compared
     is_higher = KINDS.index(operand.kind) > compute.rank
     if operand.dtype or operand.kind == "bool" or is_typed or is_higher:
         return (own,)
-    counted = plan.numbers.beside.get(compute, {}).get(operand.kind)
+    counted = (counts_beside(plan, [compute]) or {}).get(operand.kind)
     return (compute if counted is None or plan.reach.reaches(counted, compute) else counted,)
 
 
@@ -205,11 +223,11 @@ def check_named(plan: Plan, operands: tuple[Operand, ...], named: Named, compute
         _check_initial(plan, named.initial, compute)
     value = named.value
     # Without a kernel nothing looks at it.
-    if value is None or "fits" not in plan.arguments.value or compute in plan.no_kernel:
+    if value is None or "fits" not in plan.arguments.value or compute in plan.loops.no_kernel:
         return
     is_dropped = isinstance(value, complex) and bool(value.imag) and compute.kind != "complex"
     if is_dropped or is_unconvertible(value, compute):
-        raise out_of_range(f"value={scalar_text(value)}", compute)
+        raise named_out_of_range(f"value={scalar_text(value)}", compute)
 
 
 def _check_number(taken: frozenset[str], name: str, number: Scalar) -> None:
@@ -226,7 +244,7 @@ def _check_initial(plan: Plan, initial: Operand, compute: DType) -> None:
     value = initial.value
     if plan.arguments.initial == "cast":
         if type(value) is int and initial.is_scalar and is_beyond(value, plan.python["int"]):
-            raise out_of_range(f"initial={value}", plan.python["int"])
+            raise named_out_of_range(f"initial={value}", plan.python["int"])
         return
     if compute.kind == "bool" or value is None:
         return
@@ -241,7 +259,7 @@ def _check_initial(plan: Plan, initial: Operand, compute: DType) -> None:
 
 def _holder(plan: Plan, compute: DType, *, is_negative: bool) -> DType:
     """The dtype whose range an integer that starts a reduction must fit."""
-    if compute in plan.only_absorbed:  # which reads integers as C does
+    if compute in plan.joins.only_absorbed:  # which reads integers as C does
         return _LONG
     if plan.arguments.initial == "must fit" or compute.kind != "int":
         return compute
@@ -255,4 +273,4 @@ def _check_integer(initial: Operand, holder: DType) -> None:
     assert isinstance(value, (int, float))
     is_finite = isinstance(value, int) or abs(value) < float("inf")
     if not is_finite or is_beyond(int(value), holder):
-        raise out_of_range(f"initial={initial}", holder)
+        raise named_out_of_range(f"initial={initial}", holder)

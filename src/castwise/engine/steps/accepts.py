@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from castwise.engine.decision import Question, Refusal
-from castwise.engine.joining import not_computed
 from castwise.engine.plan import Plan
+from castwise.engine.refusals import not_computed
+from castwise.engine.steps.exponents import is_integer_power
+from castwise.engine.steps.numbers import check_numbers
 from castwise.errors import UsageError
-from castwise.vocab.dtypes import weak_nodes_of
+from castwise.vocab.dtypes import DType, weak_nodes_of
 from castwise.vocab.operands import UNDEFINED, Operand, Role
 
 
@@ -69,52 +71,27 @@ def check_known(plan: Plan, operand: Operand) -> None:
 
 
 def check_accepted(plan: Plan, operands: tuple[Operand, ...]) -> None:
-    """Raises Refusal for Python scalars that the op does not take, or not there, or not beside
-    these arrays; and where no operand has as many dimensions as the op needs."""
-    for place, operand in enumerate(operands):
-        if operand.is_scalar:
-            is_there = is_place(plan.numbers.places, place, len(operands))
-            _check_scalar(plan, operand, is_there=is_there)
-            _check_company(plan, operand, operands)
-    if plan.numbers.last_is_number and not operands[-1].is_scalar:
-        raise Refusal(f"{operands[-1]} is no Python scalar", "Write a Python number.")
-    if plan.accepts.needs_rank and all(
-        operand.rank < plan.accepts.needs_rank for operand in operands
-    ):
+    """Raises Refusal for Python numbers that the op does not take, and where no operand has as
+    many dimensions as it needs."""
+    check_numbers(plan, operands)
+    needed = plan.accepts.needs_rank
+    if needed and all(operand.rank < needed for operand in operands):
         raise Refusal(
-            f"{plan.op.name} needs an array of {plan.accepts.needs_rank} dimensions",
-            "Give one more dimensions.",
+            f"{plan.op.name} needs an array of {needed} dimensions", "Give one more dimensions."
         )
 
 
-def is_place(word: str, place: int, count: int) -> bool:
-    """Whether one of PLACES speaks of a place among so many operands."""
-    return {"first": place == 0, "last": place == count - 1, "none": False}.get(word, True)
+def check_compute(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> None:
+    """Raises Refusal for a compute dtype that the op refuses, or does not compute in."""
+    # A base that decides alone was not joined with anything.
+    is_refused = is_refused_compute(plan, compute) and not is_integer_power(plan, operands)
+    if is_refused or (plan.loops.is_refusing and compute not in plan.loops.computes):
+        raise not_computed(plan, compute)
 
 
-def _check_scalar(plan: Plan, scalar: Operand, *, is_there: bool) -> None:
-    kind = scalar.kind
-    if kind not in plan.python:
-        raise Refusal(f"it takes no Python {kind}", "Make it an array, or another kind.")
-    if kind in plan.numbers.refuses or (plan.numbers.adapts and kind not in plan.numbers.adapts):
-        raise Refusal(
-            plan.because or f"{plan.op.name} takes no Python {kind}",
-            "Make it an array of the dtype you want.",
-        )
-    if not is_there:
-        there = "" if plan.numbers.places == "none" else " there"
-        raise Refusal(f"{plan.op.name} takes no Python scalar{there}", "Make it an array.")
-
-
-def _check_company(plan: Plan, scalar: Operand, operands: tuple[Operand, ...]) -> None:
-    """Raises Refusal where an operand is of a dtype beside which no scalar is taken."""
-    given = [o.dtype or plan.python.get(o.kind) for o in operands]
-    beside = next((d for d in given if d in plan.numbers.refused_beside), None)
-    if beside:
-        raise Refusal(
-            plan.because or f"{plan.op.name} takes no Python {scalar.kind} beside {beside}",
-            "Make it an array of the dtype you want.",
-        )
+def is_refused_compute(plan: Plan, compute: DType) -> bool:
+    """Whether the op refuses a dtype that its operands have reached."""
+    return compute in plan.accepts.refuses_compute
 
 
 def _compared(plan: Plan, operands: tuple[Operand, ...]) -> list[Operand]:

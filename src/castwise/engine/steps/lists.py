@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from castwise.engine.accepts import is_place
-from castwise.engine.cast_lists import check_cast, not_cast
-from castwise.engine.conversion import out_of_range, own_array
 from castwise.engine.decision import HAZARDS, Cast, Decision, Question, Refusal
-from castwise.engine.forms import form_of
-from castwise.engine.joining import join, own_dtype
+from castwise.engine.join import join
 from castwise.engine.plan import Plan, plan_of
+from castwise.engine.refusals import conversion_out_of_range
 from castwise.engine.saying import Say
+from castwise.engine.steps.arrays import own_array
+from castwise.engine.steps.cast_lists import check_cast, not_cast
+from castwise.engine.steps.forms import form_of
+from castwise.engine.steps.numbers import is_place, own_dtype
+from castwise.engine.steps.ranges import must_fit_default_int
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand, value_class
@@ -130,7 +132,7 @@ def listed_dtype(plan: Plan, operand: Operand) -> DType:
         _check_numbers(plan, operand)
     else:  # made before the op sees it: what that reads a number as is no matter
         plan = replace(plan, python={k: dtype(name) for k, name in plan.dialect.python.items()})
-        if operand.kind == "int" and plan.range.limit.endswith("default int"):
+        if operand.kind == "int" and must_fit_default_int(plan):
             _check_ints(plan, operand)
     items = [item for item in _of_each_class(operand) if item.kind == operand.kind]
     found = list(dict.fromkeys([own_dtype(plan, item) for item in items]))
@@ -157,7 +159,7 @@ def _check_ints(plan: Plan, operand: Operand) -> None:
     own = plan.python["int"]
     for item in _of_each_class(operand):
         if item.kind == "int" and not own.min <= (item.value or 0).real <= own.max:
-            raise out_of_range(item, own)
+            raise conversion_out_of_range(item, own)
 
 
 def _as_numbers(plan: Plan, question: Question, decide: Decide, say: Say) -> Decision:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from castwise.engine.decision import Question
 from castwise.engine.plan import plan_of
+from castwise.engine.steps.numpy_operands import is_native
+from castwise.engine.steps.writes import binds_anew, takes_any
 from castwise.vocab.operands import Role
-
-TAKE_RESULT = ("rebinds", "becomes")  # the outputs that take a result whatever their dtype was
 
 
 def form_of(question: Question) -> str:
@@ -26,7 +26,7 @@ def is_the_operator(question: Question) -> bool:
         return False
     first, second = question.operands
     plan = plan_of(question.op, question.dialect, "augmented")
-    is_own = first.dtype is not None and (plan.numpy.arrays == "native" or not first.is_numpy)
+    is_own = first.dtype is not None and (is_native(plan) or not first.is_numpy)
     if not is_own or first.role is Role.NUMPY_SCALAR:
         return True  # a number never changes, and about NumPy's arrays the operator's rules know
     if plan.writes.rebinds == "beside NumPy arrays":
@@ -40,7 +40,7 @@ def rebinds(question: Question) -> bool:
         return False
     if is_the_operator(question):
         return not is_numpy_writing(question)
-    return plan_of(question.op, question.dialect, "augmented").writes.into == "rebinds"
+    return binds_anew(plan_of(question.op, question.dialect, "augmented"))
 
 
 def is_numpy_writing(question: Question) -> bool:
@@ -59,7 +59,7 @@ def is_written(question: Question) -> bool:
 def takes_result(question: Question) -> bool:
     """Whether what is written into takes the result's dtype and shape, whatever it had."""
     plan = plan_of(question.op, question.dialect, form_of(question))
-    return plan.writes.into in TAKE_RESULT
+    return takes_any(plan)
 
 
 def as_computed(question: Question) -> Question:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import castwise as cw
 from castwise.engine.ask import answer, question_in
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_parts import Joining
 from castwise.rules.parts import Accepts, Arrays, Composed, Conversion, Numbers, NumPyOperands
 from castwise.rules.rule import Rule
 
@@ -17,7 +20,7 @@ STRICT = Dialect(
     evidence="made up",
     order="bool int8 int32 int64 uint64 float16 float32 complex64",
     reaches="",
-    alone="bool int float complex",
+    joining=Joining(alone="bool int float complex"),
     python={
         "bool": "bool",
         "int": "int32",
@@ -43,8 +46,8 @@ STRICT = Dialect(
 LATTICE = STRICT.vary(
     order="bool int32* int8 int32 float16* float16 float32",
     reaches="bool -> int32*; int32* -> int8; int8 -> int32; float16* -> float16;float16 -> float32",
-    alone="",
-    has_weak_arrays=True,
+    joining=replace(STRICT.joining, alone=""),
+    weak_arrays="keep their width",
     python={"bool": "bool", "int": "int32", "float": "float16"},
     ops={
         "*": Rule(

@@ -5,10 +5,11 @@ They are those of torch's TensorIterator, in every dialect.
 
 from __future__ import annotations
 
-from castwise.engine.casts import unpromoted
 from castwise.engine.decision import Refusal
-from castwise.engine.joining import own_dtype
 from castwise.engine.plan import Plan
+from castwise.engine.steps.arrays import held_dtype, unpromoted
+from castwise.engine.steps.numbers import own_dtype
+from castwise.engine.steps.writes import takes_any
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand
 
@@ -28,7 +29,7 @@ def check_same_dtype(plan: Plan, operands: tuple[Operand, ...], out: DType | Non
         if found is not wanted:
             fix = f"Make it an array of {wanted}."
             raise Refusal(f"{what}: {operand} counts as {found} beside {wanted}", fix)
-    if out and plan.arrays.truncates.get(out, out) is not wanted:
+    if out and held_dtype(plan, out) is not wanted:
         raise Refusal(f"{what}: out is {out} beside {wanted}", f"Give it an out= of {wanted}.")
 
 
@@ -46,7 +47,7 @@ def is_unpromoted_mix(plan: Plan, operands: tuple[Operand, ...]) -> bool:
     one dtype.
     """
     row = plan.op
-    if row.promotes or plan.writes.into in ("rebinds", "becomes"):
+    if row.promotes or takes_any(plan):
         return False
     dtypes = dict.fromkeys(unpromoted(plan, operands))
     if len(dtypes) == 1:

@@ -1,36 +1,24 @@
-"""Python numbers that are converted to the arrays' dtype, within the limits of the conversion."""
+"""The limits of a conversion of Python numbers to the arrays' dtype."""
 
 from __future__ import annotations
 
-import cmath
-from dataclasses import replace
-
 from castwise.engine.compiled import Conversion
 from castwise.engine.decision import Refusal
-from castwise.engine.joining import join, own_dtype
+from castwise.engine.join import join
 from castwise.engine.plan import Plan
-from castwise.engine.policies.weak import as_nodes
-from castwise.engine.saying import Say
+from castwise.engine.policies.as_nodes import as_nodes
+from castwise.engine.refusals import conversion_out_of_range
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, array_operand
 
 _INT64, _FLOAT64 = dtype("int64"), dtype("float64")
 
 
-def converted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
-    """What all operands reach together: the arrays decide, Python numbers are converted to their
-    dtype. Where there is no array, the first number decides (TensorFlow)."""
-    deciding = [o for o in operands if not o.is_scalar] or operands[:1]
-    common = join(plan, [own_dtype(plan, o) for o in deciding])
-    if say:
-        for operand in operands:
-            if operand.is_scalar:
-                say(f"{operand} is converted to {common}.")
-    return [plan.reach.masks[common]] * len(operands)
-
-
-def check_conversion(limits: Conversion, operands: tuple[Operand, ...], target: DType) -> None:
+def check_conversion(plan: Plan, operands: tuple[Operand, ...], target: DType) -> None:
     """Raises Refusal where a Python number does not become the dtype the operands meet in."""
+    limits = plan.numbers.conversion
+    if limits is None:
+        return
     for operand in operands:
         if not operand.is_scalar:
             continue
@@ -40,7 +28,7 @@ def check_conversion(limits: Conversion, operands: tuple[Operand, ...], target: 
                 f"a Python {operand.kind} is not converted to {target}", "Cast one of them."
             )
         if operand.kind == "int" and not _takes(limits, operand, target):
-            raise out_of_range(operand, target)
+            raise conversion_out_of_range(operand, target)
 
 
 def check_joins(plan: Plan, operands: tuple[Operand, ...]) -> None:
@@ -57,7 +45,7 @@ def check_joins(plan: Plan, operands: tuple[Operand, ...]) -> None:
         if is_typed or (is_beside_weak and (operand.is_scalar or operand.is_numpy)):
             own = plan.python["int"]
             if operand.is_scalar and operand.kind == "int" and not _holds(own, operand):
-                raise out_of_range(operand, own)
+                raise conversion_out_of_range(operand, own)
             masks = as_nodes(plan, (operand, targets[0]), None)
             join(plan, [plan.reach.lowest(mask) for mask in masks])
 
@@ -75,36 +63,3 @@ def _takes(limits: Conversion, scalar: Operand, target: DType) -> bool:
 def _holds(target: DType, scalar: Operand) -> bool:
     value = (scalar.value or 0).real
     return target.min <= value <= target.max
-
-
-def out_of_range(scalar: Operand, target: DType) -> Refusal:
-    """The refusal of a number that a dtype does not hold."""
-    return Refusal(
-        f"{scalar} is out of range for the conversion to {target}",
-        "Make it an array of a dtype that holds it.",
-        by_value=True,
-    )
-
-
-def own_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
-    """The operands, of which the dialect makes the first or all arrays by themselves."""
-    count = 1 if plan.arrays.makes_arrays == "first" else len(operands)
-    made = [own_array(plan, o, say) for o in operands[:count]]
-    return (*made, *operands[count:])
-
-
-def own_array(plan: Plan, operand: Operand, say: Say = None) -> Operand:
-    """The array an operand is by itself, never a weak one: a Python number or a NumPy operand is
-    of its own dtype.
-
-    Raises Refusal for a Python number its own dtype does not hold.
-    """
-    if not (operand.is_scalar or operand.is_numpy):
-        return replace(operand, is_weak=False) if operand.is_weak else operand
-    own = own_dtype(plan, operand)
-    is_finite = operand.value is not None and cmath.isfinite(operand.value)
-    if operand.is_scalar and is_finite and not _holds(own, operand):
-        raise out_of_range(operand, own)
-    if say:
-        say(f"{operand} is made an array of {own} by itself.")
-    return array_operand(own, () if operand.is_scalar else operand.shape)

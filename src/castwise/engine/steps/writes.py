@@ -11,6 +11,21 @@ from castwise.rules.policies import OUTPUTS
 from castwise.vocab.dtypes import DType
 
 
+def takes_any(plan: Plan) -> bool:
+    """Whether what is written into takes the result, whatever its dtype was."""
+    return plan.writes.into in ("rebinds", "becomes")
+
+
+def becomes_result(plan: Plan) -> bool:
+    """Whether the array itself becomes the result."""
+    return plan.writes.into == "becomes"
+
+
+def binds_anew(plan: Plan) -> bool:
+    """Whether nothing is written, and the name takes the result."""
+    return plan.writes.into == "rebinds"
+
+
 def written_dtype(plan: Plan, result: DType, destination: DType) -> DType:
     """The dtype the destination has afterwards.
 
@@ -21,17 +36,17 @@ def written_dtype(plan: Plan, result: DType, destination: DType) -> DType:
             f"the {result} result is not written into {destination} ({OUTPUTS[plan.writes.into]})",
             f"Cast the result yourself, or write it into {result}.",
         )
-    return result if plan.writes.into in ("rebinds", "becomes") else destination
+    return result if takes_any(plan) else destination
 
 
-def can_write(plan: Plan, result: DType, destination: DType) -> bool:
-    """Whether the dialect's output rule lets a result dtype into a destination dtype."""
+def can_write(plan: Plan, result: DType, destination: DType, by: str = "") -> bool:
+    """Whether an output rule, the dialect's own if none is named, lets a result dtype into a
+    destination dtype."""
     pair = (result, destination)
     if result is destination or pair in plan.writes.also:
         return True
-    return pair not in plan.writes.never and _RULES[plan.writes.into](
-        plan.reach, result, destination
-    )
+    rule = _RULES[by or plan.writes.into]
+    return pair not in plan.writes.never and rule(plan.reach, result, destination)
 
 
 def can_become(reach: Reach, rule: str, source: DType, target: DType) -> bool:

@@ -61,6 +61,33 @@ def _kind(plan: Plan, operand: Operand, is_left: bool) -> str | None:
 
 
 def as_seen(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
-    """The operands as NumPy sees them, where it takes an array of one dtype for another."""
+    """The operands as NumPy sees them, where it takes an array of one dtype for another.
+
+    Raises Refusal for an array of a dtype that does not stand beside NumPy's.
+    """
+    for operand in operands:
+        if operand.dtype in plan.numpy.refuses:
+            raise Refusal(
+                f"an array of {operand.dtype} does not meet NumPy arrays",
+                "Make the NumPy array an array of this framework first.",
+            )
     seen = plan.numpy.sees
     return tuple([replace(o, dtype=seen[o.dtype]) if o.dtype in seen else o for o in operands])
+
+
+def is_native(plan: Plan) -> bool:
+    """Whether NumPy's arrays are those of the framework itself."""
+    return plan.numpy.arrays == "native"
+
+
+def decider_of(plan: Plan, operands: tuple[Operand, ...]) -> str:
+    """The dialect that decides with a NumPy array on the right, or any NumPy operand on the left;
+    "" where this one does."""
+    if plan.numpy.decider and operands[-1].role.native is not operands[-1].role:
+        return plan.numpy.decider
+    return plan.numpy.left_decider if operands[0].is_numpy else ""
+
+
+def given_back(plan: Plan, result: DType) -> DType:
+    """The dtype that the framework makes of NumPy's result."""
+    return plan.numpy.result.get(result, result)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from castwise.engine.decision import Cast, Decision, Refusal, cast_text
-from castwise.engine.values import is_beyond
-from castwise.engine.way_out import way_out
+from castwise.engine.refusals import way_out
+from castwise.engine.steps.beyond import is_beyond
 
 # The hazards that cost memory or a device, and leave every value as it was.
 HARMLESS = frozenset({"widens", "not-on-device"})

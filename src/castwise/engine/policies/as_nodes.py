@@ -1,0 +1,52 @@
+"""The policy of weak nodes: weakly typed operands stand on nodes of their own in the order."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+from castwise.engine.join import join
+from castwise.engine.plan import Plan
+from castwise.engine.saying import Say
+from castwise.engine.steps.numbers import counts_beside, own_dtype
+from castwise.engine.steps.weakness import is_weakly_typed
+from castwise.vocab.dtypes import DType, weak_nodes_of
+from castwise.vocab.operands import Operand
+
+
+def as_nodes(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+    """What each operand's node reaches: weakly typed operands, Python numbers among them, stand on
+    nodes of their own (JAX's lattice)."""
+    counts = counts_beside(plan, [o.dtype for o in operands]) or {}
+    nodes = [_node(plan, o, counts) for o in operands]
+    # Where all are weak, the node of a whole kind would forget their widths.
+    keeps_width = plan.dialect.weak_arrays != "by kind" or len(nodes) == 1
+    if keeps_width and all(n.is_weak for n in nodes) and any(n.bits == 0 for n in nodes):
+        dtypes = [o.dtype or plan.python[o.kind] for o in operands]
+        nodes = dtypes if plan.reach.common(plan.reach.masks[d] for d in dtypes) else nodes
+    if say:
+        for operand, node in zip(operands, nodes, strict=True):
+            if node.is_weak:
+                say(f"{operand} is weak: it stands at {node}, below the {node.kind} dtypes.")
+    if plan.joins.folds and len(nodes) > 2:
+        nodes = [functools.reduce(lambda a, b: _met(plan, a, b), nodes)]
+    return [plan.reach.masks[node] for node in nodes]
+
+
+def _met(plan: Plan, a: DType, b: DType) -> DType:
+    """Where two nodes meet, as the array that comes of it stands there; of two weak ones, weak, as
+    any may be where there are weak arrays."""
+    node = join(plan, (a, b))
+    is_strong = not (a.is_weak and b.is_weak) and not plan.dialect.has_weak_arrays
+    return plan.python[node.kind] if is_strong and node.is_weak else node
+
+
+def _node(plan: Plan, operand: Operand, counts: Mapping[str, DType]) -> DType:
+    """The node an operand stands on: its own dtype, or the weak node of its dtype or kind; a Python
+    scalar that counts as some dtype beside the arrays stands there."""
+    if operand.is_scalar and operand.kind in counts:
+        return counts[operand.kind]
+    if not is_weakly_typed(operand):
+        return own_dtype(plan, operand)
+    nodes = weak_nodes_of(operand.dtype or plan.python[operand.kind])
+    return next(node for node in nodes if node in plan.reach.bits)

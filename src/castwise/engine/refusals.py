@@ -1,0 +1,109 @@
+"""Why an op is refused, and what to cast: to a dtype that loses nothing, if there is one.
+
+A hint names a dtype that holds every value of the operands, or says what is lost in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from castwise.engine.decision import Refusal, cast_between, cast_text
+from castwise.engine.plan import Plan
+from castwise.vocab.dtypes import KINDS, DType, strong_twin
+from castwise.vocab.operands import Operand, scalar_text
+
+
+def no_common_dtype(plan: Plan, dtypes: Iterable[DType]) -> Refusal:
+    """The refusal for dtypes that nothing holds together."""
+    given = sorted(set(dtypes), key=lambda d: (d.rank, d.bits, d.name))
+    listed = " and ".join([", ".join(d.name for d in given[:-1]), given[-1].name])
+    reason = plan.because or plan.joins.refusal
+    why = f"{listed} have no common dtype" + (f": {reason}" if reason else "")
+    return Refusal(why, _cast_to(plan, given))
+
+
+def _cast_to(plan: Plan, given: list[DType]) -> str:
+    """What to cast, of arrays and weakly typed operands; these are of any width."""
+    computed = [
+        d for d in plan.dialect.dtypes if d in plan.loops.computes and d not in plan.accepts.refuses
+    ]
+    arrays = [d for d in given if not d.is_weak]
+    rank = max([d.rank for d in given])
+    if all(d.rank < rank for d in computed):
+        return not_computed(plan, given[-1]).fix
+    return way_out(arrays or [_strong(plan, d) for d in given], computed, rank)
+
+
+def _strong(plan: Plan, node: DType) -> DType:
+    """The dtype a weak node stands for."""
+    return strong_twin(node) or plan.python[node.kind]
+
+
+def not_computed(plan: Plan, found: DType) -> Refusal:
+    """The refusal for a dtype the op does not compute in."""
+    taken = [
+        d for d in plan.reach.order if d in plan.loops.computes and d not in plan.accepts.refuses
+    ]
+    kinds = list(dict.fromkeys(d.kind for d in taken if d not in plan.accepts.refuses_compute))
+    listed = " or ".join([*filter(None, [", ".join(kinds[:-1])]), *kinds[-1:]]) or "no"
+    return Refusal(
+        plan.because or f"{plan.op.name} is not defined for {found}",
+        f"It takes {listed} dtypes: cast to one of them.",
+    )
+
+
+def way_out(given: Sequence[DType], known: Iterable[DType], rank: int = 0) -> str:
+    """What to do with arrays of some dtypes, so that they are of one.
+
+    `known` are the dtypes to choose from, `rank` is that of the lowest kind that will do.
+
+    >>> from castwise.vocab.dtypes import dtypes_of
+    >>> print(way_out(dtypes_of("int32 float32"), dtypes_of("float")))
+    Cast both: x.astype('float64').
+    """
+    highest = max([rank, *[d.rank for d in given]])
+    fitting = [d for d in known if d.rank >= highest] or list(given)
+    target = min(fitting, key=lambda d: _cost(d, given))
+    every = "both" if len(given) == 2 else "all"
+    kept = "one" if len(given) == 2 else "the others"
+    which = "the arrays" if len(given) == 1 else kept if target in given else every
+    advice = f"Cast {which}: x.astype('{target}')."
+    lossy = [cast_between(d, target) for d in given if not target.holds(d)]
+    if not lossy:
+        return advice
+    alone = f"No {KINDS[highest]} dtype here holds {given[0]}"
+    none = alone if len(given) == 1 else f"No dtype here holds {every}"
+    told = " and ".join(cast_text(cast) for cast in lossy if cast)
+    return f"{none}: {told}. {advice}"
+
+
+def _cost(target: DType, given: Sequence[DType]) -> tuple[int, ...]:
+    """What a cast to a dtype costs, the worst first: values, range, digits, then casts and bits."""
+    inexact = sum(not target.holds(d) for d in given)
+    beyond = sum(not target.keeps_range(d) for d in given)
+    digits = -target.mantissa_bits if inexact else 0
+    return bool(inexact), beyond, digits, inexact, target.rank, target not in given, target.bits
+
+
+def scalar_out_of_range(scalar: Operand, dtype: DType) -> Refusal:
+    """The refusal of a Python number that a dtype does not hold."""
+    return Refusal(
+        f"{scalar_text(scalar.value)} is out of range for {dtype}",
+        f"Use a value from {dtype.min} to {dtype.max}, or cast the array.",
+        by_value=True,
+    )
+
+
+def named_out_of_range(number: str, dtype: DType) -> Refusal:
+    """The refusal of a number given by name, which a dtype does not hold."""
+    fix = f"Use a value from {dtype.min} to {dtype.max}."
+    return Refusal(f"{number} is out of range for {dtype}", fix, by_value=True)
+
+
+def conversion_out_of_range(scalar: Operand, target: DType) -> Refusal:
+    """The refusal of a number that is converted to a dtype which does not hold it."""
+    return Refusal(
+        f"{scalar} is out of range for the conversion to {target}",
+        "Make it an array of a dtype that holds it.",
+        by_value=True,
+    )

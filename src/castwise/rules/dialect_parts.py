@@ -1,0 +1,50 @@
+"""The parts of a dialect: what holds for every op, by subject."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """Which dtypes come together in every op of a dialect."""
+
+    folds: bool = False  # the join goes pair by pair, from the left, not all at once
+    keeps_kind: bool = False  # the join stays within the highest kind among the operands
+    alone: str = ""  # dtypes that join with no other, on purpose
+    apart: str = ""  # "uint8 / int8": dtypes of the two sides do not join
+    only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
+    refusal: str = ""  # why dtypes without a common one are refused, in words
+
+
+@dataclass(frozen=True, slots=True)
+class Becomes:
+    """What dtypes become, whatever op they are in.
+
+    In these and in a rule's `converts`, default_int, default_float and default_complex stand for
+    the dtypes of Python's numbers.
+    """
+
+    truncates: str = ""  # "int64 -> int32": what arrays of a dtype really are
+    lifts: str = ""  # "int -> default_float": what integers become where an op needs a float
+    accumulates: str = ""  # "int8 -> int64": what small integers are summed in; "int*": weak ones
+    caps: str = ""  # "float64 -> float32": what a compute dtype is cut to
+
+
+@dataclass(frozen=True, slots=True)
+class Assigns:
+    """What `x[i] = value` takes, in every op of a dialect."""
+
+    values: str = "any"  # which dtypes: one of OUTPUTS
+    limit: str = "none"  # one of LIMITS: a Python number beyond it is refused
+    by_places: str = "cast"  # x[array] = array: one of ASSIGNS_BY_PLACES
+    whole: str = "cast"  # x[...] = value: one of ASSIGNS_WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class Laws:
+    """What holds of the join, as tests show it."""
+
+    is_commutative: bool = True
+    one_sided: str = ""  # symmetric ops that treat their operands differently all the same
+    associativity_witness: tuple[str, str, str] | None = None  # None: associative
