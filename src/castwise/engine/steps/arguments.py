@@ -15,7 +15,7 @@ from castwise.engine.steps.accepts import is_refused_compute
 from castwise.engine.steps.beyond import is_beyond, is_unconvertible
 from castwise.engine.steps.numbers import counts_beside, own_dtype
 from castwise.engine.steps.ranges import compares_exactly
-from castwise.engine.steps.writes import can_write
+from castwise.engine.steps.writes import can_write, writing_by
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.policies import CASTINGS, DTYPE_ARGUMENTS, OUTPUTS
 from castwise.vocab.dtypes import KINDS, DType, dtype
@@ -37,10 +37,7 @@ def plan_for(question: Question, form: str, say: Say) -> Plan:
         plan = _rounded(plan, named.rounding_mode, forms, say)
     if named.casting:
         rule = CASTINGS[named.casting]
-        # What is allowed or forbidden besides is so under the rule the op has of itself.
-        is_own = rule == plan.arguments.casting
-        writes = replace(plan.writes, into=rule)
-        writes = writes if is_own else replace(writes, also=_NONE, never=_NONE)
+        writes = writing_by(plan, rule, is_own=rule == plan.arguments.casting)
         plan = replace(plan, writes=writes, arguments=replace(plan.arguments, casting=rule))
     if named.where:
         _check_mask(plan, named.where)
@@ -50,9 +47,6 @@ def plan_for(question: Question, form: str, say: Say) -> Plan:
     if named.delta is not None and plan.arguments.delta:
         _check_number(plan.arguments.delta, "delta", named.delta)
     return plan
-
-
-_NONE: frozenset[tuple[DType, DType]] = frozenset()
 
 
 def _check_taken(plan: Plan, named: Named) -> None:

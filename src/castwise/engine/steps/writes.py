@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from castwise.engine.compiled import Writes
 from castwise.engine.decision import Refusal
 from castwise.engine.plan import Plan
 from castwise.engine.reach import Reach
@@ -37,6 +39,13 @@ def written_dtype(plan: Plan, result: DType, destination: DType) -> DType:
             f"Cast the result yourself, or write it into {result}.",
         )
     return result if takes_any(plan) else destination
+
+
+def writing_by(plan: Plan, rule: str, *, is_own: bool) -> Writes:
+    """What may be written where casting= names the rule. What is allowed or forbidden besides is
+    so under the op's own rule alone."""
+    writes = replace(plan.writes, into=rule)
+    return writes if is_own else replace(writes, also=frozenset(), never=frozenset())
 
 
 def can_write(plan: Plan, result: DType, destination: DType, by: str = "") -> bool:
