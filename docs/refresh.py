@@ -30,6 +30,7 @@ from castwise.report.lattice_svg import lattice_svg
 from castwise.report.onnx_page import installed_versions, onnx_page, versions_of
 from castwise.report.value_table import value_tables
 from castwise.rules.catalog import dialect_named, dialects
+from house_map import house_map
 
 ROOT = Path(__file__).resolve().parents[1]
 DIALECTS = ROOT / "docs" / "dialects"
@@ -41,6 +42,7 @@ PAGES = [
 ]
 CONSOLE = re.compile(r"```console\n(.*?)\n```", re.DOTALL)
 TABLES = re.compile("(<!-- value rules -->\n).*(<!-- end -->)", re.DOTALL)  # in docs/values.md
+MAP = re.compile("(<!-- map -->\n).*(<!-- end of map -->)", re.DOTALL)  # in docs/how-it-works.md
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)", re.MULTILINE)  # a backslash carries it on
 
 
@@ -49,6 +51,7 @@ def refreshed(text: str) -> str:
     names: dict[str, Any] = {"__name__": "__main__"}  # shared by a page's examples, as in pytest
     text = CONSOLE.sub(_console_block, text)
     text = TABLES.sub(lambda found: f"{found[1]}\n{_value_tables()}\n{found[2]}", text)
+    text = MAP.sub(lambda found: f"{found[1]}\n{house_map()}\n\n{found[2]}", text)
     parts = doctest.DocTestParser().parse(text)
     return "".join(p if isinstance(p, str) else _python_example(p, names) for p in parts)
 

@@ -224,6 +224,12 @@ def test_python_files_of_the_engine_import_the_standard_library_and_castwise_alo
     assert foreign - sys.stdlib_module_names - {"castwise"} - reader == set()
 
 
+def test_every_folder_tells_what_it_holds() -> None:
+    """The map in docs/how-it-works.md is made of these."""
+    inits = [file for file in FILES if file.name == "__init__.py"]
+    assert [f for f in inits if not ast.get_docstring(ast.parse(f.read_text("utf-8")))] == []
+
+
 # The files of engine/ that read a part of a plan: those of its name, and what they say in words.
 READERS = {
     "accepts": "refusals steps/accepts steps/condition",

@@ -1,0 +1,1 @@
+"""What happens: a question is asked, decided step by step, and answered with a Decision."""

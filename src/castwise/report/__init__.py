@@ -1,0 +1,1 @@
+"""How it looks: text, JSON, HTML and pictures of what was found."""

@@ -1,0 +1,1 @@
+"""What the auditor knows of each framework, as data."""

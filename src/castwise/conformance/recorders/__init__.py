@@ -1,0 +1,1 @@
+"""How each framework is asked, a file per framework."""

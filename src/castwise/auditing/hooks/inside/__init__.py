@@ -1,0 +1,1 @@
+"""Casts that a library makes inside its own calls, seen from within."""
