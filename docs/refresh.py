@@ -22,6 +22,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from house_map import house_map
+
 from castwise.report.dialect_page import dialect_page, index_page, page_name
 from castwise.report.distances import distances
 from castwise.report.distances_svg import distances_svg
@@ -30,7 +32,6 @@ from castwise.report.lattice_svg import lattice_svg
 from castwise.report.onnx_page import installed_versions, onnx_page, versions_of
 from castwise.report.value_table import value_tables
 from castwise.rules.catalog import dialect_named, dialects
-from house_map import house_map
 
 ROOT = Path(__file__).resolve().parents[1]
 DIALECTS = ROOT / "docs" / "dialects"
