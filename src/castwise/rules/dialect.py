@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,7 @@ class Dialect(DialectData):
         return unrecorded_ops(self.framework)
 
 
+@functools.lru_cache(maxsize=4096)
 def rule_for(dialect: Dialect, row: Op, form: str) -> Rule:
     """The rules that apply to an op in a form, or in several at once, laid over one another."""
     wanted = {"*", row.name}

@@ -43,16 +43,16 @@ class Rule:
     composes: tuple[Composed, ...] | None = None  # the first that fits
     borrows: str | None = None  # the dialect that decides instead
     because: str | None = None  # the reason a person is told
-    accepts: Accepts = field(default_factory=Accepts)
-    numbers: Numbers = field(default_factory=Numbers)
-    arrays: Arrays = field(default_factory=Arrays)
-    joins: Joins = field(default_factory=Joins)
-    numpy: NumPyOperands = field(default_factory=NumPyOperands)
-    range: Range = field(default_factory=Range)
-    exponent: Exponent = field(default_factory=Exponent)
-    weakness: Weakness = field(default_factory=Weakness)
-    writes: Writes = field(default_factory=Writes)
-    arguments: Arguments = field(default_factory=Arguments)
+    accepts: Accepts = field(default=Accepts())
+    numbers: Numbers = field(default=Numbers())
+    arrays: Arrays = field(default=Arrays())
+    joins: Joins = field(default=Joins())
+    numpy: NumPyOperands = field(default=NumPyOperands())
+    range: Range = field(default=Range())
+    exponent: Exponent = field(default=Exponent())
+    weakness: Weakness = field(default=Weakness())
+    writes: Writes = field(default=Writes())
+    arguments: Arguments = field(default=Arguments())
 
     def __repr__(self) -> str:
         given = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -71,10 +71,16 @@ def combined(*rules: Rule) -> Rule:
     >>> combined(Rule(scalars="weak"), Rule(scalars="tiers", result="bool"))
     Rule(scalars='tiers', result='bool')
     """
-    merged: dict[str, Any] = {}
-    for rule in rules:
-        merged.update(given_fields(rule))
-    return rule_of(merged)
+    return Rule(**{name: _last_given(name, [getattr(r, name) for r in rules]) for name in _NAMES})
+
+
+def _last_given(name: str, values: list[Any]) -> Any:
+    """What the last rule that gives a field says of it; parts are laid over each other."""
+    empty = getattr(_EMPTY, name)
+    given = [value for value in values if value is not empty]
+    if name not in PARTS or len(given) < 2:
+        return given[-1] if given else empty
+    return replace(given[0], **{k: v for part in given[1:] for k, v in _given(part).items()})
 
 
 def given_fields(rule: Rule) -> dict[str, Any]:
