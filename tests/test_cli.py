@@ -15,7 +15,7 @@ import pytest
 
 from castwise import __version__
 from castwise.cli import main
-from castwise.report.two_processes import MANY
+from castwise.report.answers.two_processes import MANY
 from castwise.rules.catalog import dialects
 from processes import started
 

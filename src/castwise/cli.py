@@ -14,8 +14,8 @@ from castwise.cli_audit import audit
 from castwise.cli_port import port
 from castwise.cli_programs import Programs, program_options, verify_programs
 from castwise.errors import CastwiseError, UsageError, did_you_mean
-from castwise.report.colour import paint_for_stdout
-from castwise.report.printing import deliver, echo_json, terminal_width
+from castwise.report.terminal.colour import paint_for_stdout
+from castwise.report.terminal.printing import deliver, echo_json, terminal_width
 
 # Reports are imported by the command that prints them, so that each starts fast.
 
@@ -116,7 +116,7 @@ def explain(dialect: str, expression: str, as_json: bool) -> int:
       castwise explain numpy "uint8[3] + 300"
     """
     from castwise.engine.ask import question_in
-    from castwise.report.explanation import explained, explanation_json, explanation_text
+    from castwise.report.answers.explanation import explained, explanation_json, explanation_text
 
     found = explained(question_in(expression, dialect))
     if as_json:
@@ -141,8 +141,8 @@ def resolve(dialect: str | None) -> int:
     Example:
       echo '{"op": "add", "args": ["int32[3]", 5.5]}' | castwise resolve --dialect torch
     """
-    from castwise.report.json_lines import answer_stream
-    from castwise.report.two_processes import TwoProcesses
+    from castwise.report.answers.json_lines import answer_stream
+    from castwise.report.answers.two_processes import TwoProcesses
     from castwise.rules.catalog import dialect_named
 
     if dialect is not None:
@@ -184,9 +184,9 @@ def table(
       castwise table torch --op div
       castwise table numpy --with 0-d --with scalars -o add.svg
     """
-    from castwise.report.table import table as make_table
-    from castwise.report.table_formats import FORMATS
-    from castwise.report.table_text import table_text
+    from castwise.report.table.formats import FORMATS
+    from castwise.report.table.table import table as make_table
+    from castwise.report.table.text import table_text
 
     made = make_table(op, dialect, form=form, columns=columns)
     deliver(made, FORMATS, format_, output, lambda paint: table_text(made, paint, terminal_width()))
@@ -205,8 +205,8 @@ def lattice(dialect: str, format_: str | None, output: Path | None) -> int:
       castwise lattice numpy
       castwise lattice torch -o torch.svg
     """
-    from castwise.report.lattice import lattice as make_lattice
-    from castwise.report.lattice_text import LATTICE_FORMATS, lattice_text
+    from castwise.report.lattice.lattice import lattice as make_lattice
+    from castwise.report.lattice.text import LATTICE_FORMATS, lattice_text
 
     made = make_lattice(dialect)
     width = min(terminal_width(), 100)
@@ -261,11 +261,11 @@ def diff(
 def _diff_two(
     first: str, second: str, op: str | None, cells: bool, format_: str | None, output: Path | None
 ) -> int:
-    from castwise.report.diff import count
-    from castwise.report.diff import diff as make_diff
-    from castwise.report.diff_formats import DIFF_FORMATS
-    from castwise.report.diff_text import diff_text
-    from castwise.report.progress import progress
+    from castwise.compare.diff import count
+    from castwise.report.diff.diff import diff as make_diff
+    from castwise.report.diff.formats import DIFF_FORMATS
+    from castwise.report.diff.text import diff_text
+    from castwise.report.terminal.progress import progress
     from castwise.rules.catalog import dialect_named
 
     if format_ and format_ not in DIFF_FORMATS:
@@ -285,9 +285,10 @@ def _diff_two(
 
 
 def _diff_all(format_: str | None, output: Path | None) -> int:
-    from castwise.report.distances import count, distances
-    from castwise.report.distances_text import DISTANCE_FORMATS, distances_text
-    from castwise.report.progress import progress
+    from castwise.compare.distances import count
+    from castwise.report.distances.distances import distances
+    from castwise.report.distances.text import DISTANCE_FORMATS, distances_text
+    from castwise.report.terminal.progress import progress
     from castwise.rules.catalog import dialects as all_dialects
 
     names = all_dialects()
@@ -344,11 +345,11 @@ def verify(dialect: str, ops: tuple[str, ...], programs: Programs | None, as_jso
         if ops:
             raise UsageError("--op limits the questions; programs mix all ops: leave it away.")
         return verify_programs(dialect, programs, as_json=as_json)
+    from castwise.compare.verify import recorder_for
+    from castwise.compare.verify import verify as make_verification
     from castwise.conformance.recorder import count
-    from castwise.report.progress import progress
-    from castwise.report.verify import recorder_for
-    from castwise.report.verify import verify as make_verification
-    from castwise.report.verify_text import verification_json, verification_text
+    from castwise.report.terminal.progress import progress
+    from castwise.report.verify.text import verification_json, verification_text
     from castwise.rules.catalog import dialect_named
 
     spoken = dialect_named(dialect)

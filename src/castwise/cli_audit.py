@@ -10,8 +10,8 @@ import click
 
 from castwise.cli_dialects import OtherDialects, other_dialects
 from castwise.cli_findings import Wanted, finding_options, judge_of
-from castwise.report.colour import paint_for
-from castwise.report.printing import terminal_width
+from castwise.report.terminal.colour import paint_for
+from castwise.report.terminal.printing import terminal_width
 
 if TYPE_CHECKING:
     from castwise.auditing.judging.audited import Audit
@@ -58,9 +58,9 @@ def audit(
     from castwise.auditing.records.runs import Options
     from castwise.auditing.running.launch import run_audited
     from castwise.auditing.running.saved import save_file
-    from castwise.report.audit_progress import progress_on_stderr
-    from castwise.report.audit_text import audit_text
-    from castwise.report.port_text import held_text
+    from castwise.report.audit.progress import progress_on_stderr
+    from castwise.report.audit.text import audit_text
+    from castwise.report.port.text import held_text
 
     command = ("-m", *program) if is_module else program
     judge = judge_of(wanted)
@@ -81,7 +81,7 @@ def audit(
         click.echo(f"\n{held_text(run.seen, held.dialect, paint_for(sys.stderr))}", err=True)
     if try_fixes:
         from castwise.auditing.judging.trial import try_fixes as run_again
-        from castwise.report.audit_trial import trial_text
+        from castwise.report.audit.trial import trial_text
 
         def read(seen: Seen) -> Audit:
             return judge.judge(audit_of(seen, with_accumulators=with_all))[1]

@@ -74,9 +74,9 @@ class Judge(NamedTuple):
     def write(self, whole: Audit, counted: Audit) -> None:
         """Writes the files that are asked for."""
         from castwise.auditing.judging.baseline import write_baseline
-        from castwise.report.audit_html import audit_html
-        from castwise.report.audit_json import audit_json
-        from castwise.report.audit_sarif import audit_sarif
+        from castwise.report.audit.html import audit_html
+        from castwise.report.audit.json import audit_json
+        from castwise.report.audit.sarif import audit_sarif
 
         wanted = self.wanted
         if wanted.json_file:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from castwise.report.colour import paint_for
+from castwise.report.terminal.colour import paint_for
 
 _FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 _SAVED = ".json"
@@ -47,8 +47,8 @@ def port(
     from castwise.auditing.records.runs import Options
     from castwise.auditing.running.launch import run_audited
     from castwise.auditing.running.saved import load_file
-    from castwise.report.port_json import port_json
-    from castwise.report.port_text import port_text
+    from castwise.report.port.json import port_json
+    from castwise.report.port.text import port_text
     from castwise.rules.catalog import dialect_named
 
     for name in filter(None, (source, target)):

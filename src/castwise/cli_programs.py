@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from castwise.errors import UsageError
-from castwise.report.colour import paint_for_stdout
-from castwise.report.printing import echo_json
+from castwise.report.terminal.colour import paint_for_stdout
+from castwise.report.terminal.printing import echo_json
 
 if TYPE_CHECKING:
-    from castwise.report.programs.checking import Budget
+    from castwise.compare.programs.checking import Budget
 
 _AMOUNT = re.compile(r"(\d+)(s|m)?")
 _SECONDS = {"s": 1, "m": 60}
@@ -58,9 +58,9 @@ def program_options(command: Callable[..., int]) -> Callable[..., int]:
 
 def verify_programs(dialect: str, programs: Programs, *, as_json: bool) -> int:
     """Runs the programs and prints what they found; the exit status of the command."""
-    from castwise.report.programs.checking import check_programs, speaker_for
-    from castwise.report.programs.text import checked_json, checked_text
-    from castwise.report.progress import progress_to
+    from castwise.compare.programs.checking import check_programs, speaker_for
+    from castwise.report.terminal.progress import progress_to
+    from castwise.report.verify.programs import checked_json, checked_text
     from castwise.rules.catalog import dialect_named
 
     budget = budget_of(programs.amount)
@@ -84,7 +84,7 @@ def budget_of(amount: str) -> Budget:
 
     Raises UsageError where it is neither.
     """
-    from castwise.report.programs.checking import Budget
+    from castwise.compare.programs.checking import Budget
 
     read = _AMOUNT.fullmatch(amount)
     if read is None or not int(read[1]):

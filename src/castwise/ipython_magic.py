@@ -14,9 +14,9 @@ from castwise.auditing.observing import switching
 from castwise.auditing.observing.callees import observed_file
 from castwise.auditing.rewriting.rewrite import rewrite_tree
 from castwise.auditing.running.loading import CHECKED, register_sites
-from castwise.report.audit_text import audit_text
-from castwise.report.colour import paint_for
-from castwise.report.printing import terminal_width
+from castwise.report.audit.text import audit_text
+from castwise.report.terminal.colour import paint_for
+from castwise.report.terminal.printing import terminal_width
 
 
 def load(shell: Any) -> None:

@@ -145,9 +145,9 @@ class _Session:
         if self._audit is None:
             return
         from castwise.auditing.judging.accepting import failing
-        from castwise.report.audit_text import audit_text
-        from castwise.report.colour import coloured, plain
-        from castwise.report.printing import terminal_width
+        from castwise.report.audit.text import audit_text
+        from castwise.report.terminal.colour import coloured, plain
+        from castwise.report.terminal.printing import terminal_width
 
         terminalreporter.section(f"implicit casts in {', '.join(self._packages)}")
         if not self._audit.coverage.files:

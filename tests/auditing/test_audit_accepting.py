@@ -17,7 +17,7 @@ from castwise.auditing.judging.accepting import (
 from castwise.auditing.judging.baseline import read_baseline, write_baseline
 from castwise.cli import main
 from castwise.errors import UsageError
-from castwise.report.audit_text import audit_text
+from castwise.report.audit.text import audit_text
 
 WIDE = """
 bias = np.zeros(100){origin}
