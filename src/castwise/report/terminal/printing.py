@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -18,6 +17,8 @@ T = TypeVar("T")
 
 
 def echo_json(value: Any) -> None:
+    import json  # which help and text need not wait for
+
     click.echo(json.dumps(value, indent=2 if sys.stdout.isatty() else None))
 
 

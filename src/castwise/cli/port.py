@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -43,6 +42,8 @@ def port(
       castwise port --from numpy@1 --to numpy@2 analysis.py
       castwise audit --save seen.json train.py; castwise port --to jax seen.json
     """
+    import json
+
     from castwise.auditing.porting.port import port_of
     from castwise.auditing.records.runs import Options
     from castwise.auditing.running.launch import run_audited

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from castwise import __version__
-from castwise.cli import main
+from castwise.cli.main import main
 from castwise.report.answers.two_processes import MANY
 from castwise.rules.catalog import dialects
 from processes import started
@@ -22,7 +22,7 @@ from processes import started
 COMMANDS = (
     "explain", "resolve", "table", "lattice", "diff", "dialects", "verify", "audit", "port",
 )  # fmt: skip
-CASTWISE = [sys.executable, "-c", "from castwise.cli import main; main()"]
+CASTWISE = [sys.executable, "-c", "from castwise.cli.main import main; main()"]
 QUESTION = b'{"dialect": "torch", "op": "add", "args": ["int32[3]", 5.5]}\n'
 
 

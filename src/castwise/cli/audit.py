@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from castwise.cli_dialects import OtherDialects, other_dialects
-from castwise.cli_findings import Wanted, finding_options, judge_of
+from castwise.cli.findings import Wanted, finding_options, judge_of
+from castwise.cli.other_dialects import OtherDialects, other_dialects
 from castwise.report.terminal.colour import paint_for
 from castwise.report.terminal.printing import terminal_width
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -73,6 +72,8 @@ class Judge(NamedTuple):
 
     def write(self, whole: Audit, counted: Audit) -> None:
         """Writes the files that are asked for."""
+        import json
+
         from castwise.auditing.judging.baseline import write_baseline
         from castwise.report.audit.html import audit_html
         from castwise.report.audit.json import audit_json
