@@ -117,7 +117,7 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(shell: Any) -> None:
     """What `%load_ext castwise` calls: it adds the magic %%audit."""
-    importlib.import_module("castwise.ipython_magic").load(shell)
+    importlib.import_module("castwise.plugins.ipython").load(shell)
 
 
 def __dir__() -> list[str]:

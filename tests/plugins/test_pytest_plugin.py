@@ -45,7 +45,7 @@ class Ran:
             "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(project)]),
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # castwise's may be installed too
         }
-        command = [sys.executable, "-m", "pytest", "-p", "castwise.pytest_plugin", *arguments]
+        command = [sys.executable, "-m", "pytest", "-p", "castwise.plugins.pytest", *arguments]
         done = finished(command, cwd=project, env=environment)
         self.status, self.out = done.returncode, done.stdout
         self.err = done.stderr
@@ -149,7 +149,7 @@ def test_a_run_that_does_not_ask_loads_nothing_of_it(project: Path) -> None:
         "import sys\n\n"
         "def test_nothing():\n"
         "    found = [m for m in sys.modules if m.startswith('castwise.')]\n"
-        "    assert found == ['castwise.pytest_plugin']\n"
+        "    assert found == ['castwise.plugins', 'castwise.plugins.pytest']\n"
         "    assert not {'numpy', 'torch', 'jax'} & set(sys.modules)\n"
     )
     ran = Ran(project)
@@ -159,4 +159,4 @@ def test_a_run_that_does_not_ask_loads_nothing_of_it(project: Path) -> None:
 
 def test_pytest_finds_it_by_its_entry_point() -> None:
     text = (ROOT / "pyproject.toml").read_text()
-    assert '[project.entry-points.pytest11]\ncastwise = "castwise.pytest_plugin"\n' in text
+    assert '[project.entry-points.pytest11]\ncastwise = "castwise.plugins.pytest"\n' in text
