@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from castwise.compare.programs.checking import Budget, check_programs, speaker_for
-from castwise.compare.programs.comparing import Finding, finding_of, run
+from castwise.compare.programs.comparing import ProgramDifference, difference_of, run
 from castwise.compare.programs.shrinking import shrunk
 from castwise.compare.programs.tensors import TensorSpeaker
 from castwise.conformance.programs.listed import FoundDifference, listed_at, listed_differences
@@ -36,11 +36,11 @@ class Wrong(NumpySpeaker):
         return self._np.asarray(result)
 
 
-def found_by(program: Program, speaker: NumpySpeaker | None = None) -> Finding | None:
+def found_by(program: Program, speaker: NumpySpeaker | None = None) -> ProgramDifference | None:
     framework = speaker or NumpySpeaker()
     castwise = TensorSpeaker("numpy", "numpy", framework)
     with framework.session():
-        return finding_of(program, framework, castwise)
+        return difference_of(program, framework, castwise)
 
 
 def int8(*values: int) -> Held:
@@ -51,7 +51,7 @@ A, B = made("a", int8(1, 2, 3)), made("b", int8(4, 5, 6))
 SUM = Step("c", "add", operands=("a", "b"), instead=int8(0, 0, 0))
 
 
-def test_what_agrees_is_no_finding() -> None:
+def test_what_agrees_is_no_difference() -> None:
     assert found_by((A, B, SUM)) is None
 
 
@@ -70,7 +70,7 @@ def test_both_go_on_from_the_frameworks_value() -> None:
         judged = list(
             run((A, B, SUM, again), framework, TensorSpeaker("numpy", "numpy", framework))
         )
-    assert [one.finding is not None for one in judged] == [False, False, True, False]
+    assert [one.difference is not None for one in judged] == [False, False, True, False]
 
 
 class Flushing(NumpySpeaker):
@@ -85,7 +85,7 @@ def test_both_go_on_from_what_the_framework_made() -> None:
     framework = Flushing()
     with framework.session():
         judged = list(run(steps, framework, TensorSpeaker("numpy", "numpy", framework)))
-    assert [one.finding is not None for one in judged] == [True, False]
+    assert [one.difference is not None for one in judged] == [True, False]
 
 
 def test_a_refusal_on_both_sides_agrees() -> None:
@@ -108,7 +108,7 @@ def test_two_names_of_one_array_agree() -> None:
     assert found_by((A, alias, write)) is None
 
 
-def test_a_finding_is_shrunk() -> None:
+def test_a_difference_is_shrunk() -> None:
     found = found_by((A, B, SUM), Wrong())
     assert found is not None
     small = shrunk(found, lambda program: found_by(program, Wrong()))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from castwise.compare.programs.comparing import ALIASING, Finding, finding_of, run
+from castwise.compare.programs.comparing import ALIASING, ProgramDifference, difference_of, run
 from castwise.compare.programs.shrinking import shrunk
 from castwise.compare.programs.tensors import TensorSpeaker
 from castwise.compare.verify import recorder_for
@@ -44,7 +44,7 @@ class Budget(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """What findings have in common."""
+    """What differences have in common."""
 
     backend: str
     op: str
@@ -54,7 +54,7 @@ class Cause(NamedTuple):
 
 @dataclass(slots=True)
 class Example:
-    """A finding as it can be pasted on both sides."""
+    """A difference as it can be pasted on both sides."""
 
     framework: str
     castwise: str
@@ -63,8 +63,8 @@ class Example:
 
 
 @dataclass(slots=True)
-class Group:
-    """The findings of one cause, with the smallest program that shows it."""
+class CauseGroup:
+    """The differences of one cause, with the smallest program that shows it."""
 
     cause: Cause
     count: int
@@ -84,18 +84,18 @@ class Checked:
     programs: int = 0
     steps: dict[str, int] = field(default_factory=dict)  # compared, by backend
     preludes: dict[str, str] = field(default_factory=dict)
-    groups: dict[tuple[Cause, str], Group] = field(default_factory=dict)
+    groups: dict[tuple[Cause, str], CauseGroup] = field(default_factory=dict)
 
     def differing(self, backend: str) -> int:
         """How many steps differ on a backend, listed or not."""
         return sum(g.count for g in self.groups.values() if g.cause.backend == backend)
 
     @property
-    def unlisted(self) -> list[Group]:
+    def unlisted(self) -> list[CauseGroup]:
         """The causes that nobody has given a reason for, the most frequent first."""
         return [group for group in self.by_count() if not group.reason]
 
-    def by_count(self) -> list[Group]:
+    def by_count(self) -> list[CauseGroup]:
         """All causes, the most frequent first."""
         return sorted(self.groups.values(), key=lambda group: -group.count)
 
@@ -152,53 +152,54 @@ class _Backend:
     def check(self, seed: int, place: int) -> None:
         for judged in run(program(self._menu, seed, place), self._framework, self.castwise):
             self._into.steps[self._name] += judged.is_comparable
-            if judged.finding:
-                self._add(judged.finding)
+            if judged.difference:
+                self._add(judged.difference)
 
-    def _add(self, finding: Finding) -> None:
-        if finding.what == ALIASING:
-            finding = shrunk(finding, self._finds)  # only then does it show what made the alias
-        maker = _maker(finding)
-        cause = Cause(self._name, maker.op, maker.form, finding.what)
-        reason = self._reason(cause, finding)
+    def _add(self, difference: ProgramDifference) -> None:
+        if difference.what == ALIASING:
+            # Only then does it show what made the alias.
+            difference = shrunk(difference, self._finds)
+        maker = _maker(difference)
+        cause = Cause(self._name, maker.op, maker.form, difference.what)
+        reason = self._reason(cause, difference)
         group = self._into.groups.get((cause, reason))
         if group:
             group.count += 1
             return
-        example = self._example(shrunk(finding, self._finds))
-        self._into.groups[cause, reason] = Group(cause, 1, example, reason)
+        example = self._example(shrunk(difference, self._finds))
+        self._into.groups[cause, reason] = CauseGroup(cause, 1, example, reason)
 
-    def _finds(self, smaller: Program) -> Finding | None:
-        return finding_of(smaller, self._framework, self.castwise)
+    def _finds(self, smaller: Program) -> ProgramDifference | None:
+        return difference_of(smaller, self._framework, self.castwise)
 
-    def _reason(self, cause: Cause, finding: Finding) -> str:
+    def _reason(self, cause: Cause, difference: ProgramDifference) -> str:
         """Why it is known to differ, where it is."""
-        raised = [o for o in (finding.expected, finding.computed) if isinstance(o, Raised)]
+        raised = [o for o in (difference.expected, difference.computed) if isinstance(o, Raised)]
         error = str(raised[0].error) if raised else ""
         dialect = self._into.dialect.name
-        found = FoundDifference(dialect, *cause, signature(finding.step), error)
+        found = FoundDifference(dialect, *cause, signature(difference.step), error)
         listed = listed_at(found)
         return listed.reason if listed else ""
 
-    def _example(self, finding: Finding) -> Example:
+    def _example(self, difference: ProgramDifference) -> Example:
         return Example(
-            framework=_pasted(finding, self._framework),
-            castwise=_pasted(finding, self.castwise),
-            expected=str(finding.expected),
-            computed=str(finding.computed),
+            framework=_pasted(difference, self._framework),
+            castwise=_pasted(difference, self.castwise),
+            expected=str(difference.expected),
+            computed=str(difference.computed),
         )
 
 
-def _maker(finding: Finding) -> Step:
-    """The step that a finding is about: of two names for one array, what made the second."""
-    made = [step for step in finding.program if step.op != MAKE]
-    return made[0] if finding.what == ALIASING and made else finding.step
+def _maker(difference: ProgramDifference) -> Step:
+    """The step that a difference is about: of two names for one array, what made the second."""
+    made = [step for step in difference.program if step.op != MAKE]
+    return made[0] if difference.what == ALIASING and made else difference.step
 
 
-def _pasted(finding: Finding, speaker: Speaker) -> str:
-    """A finding's program as one line of Python."""
-    *before, last = finding.program
+def _pasted(difference: ProgramDifference, speaker: Speaker) -> str:
+    """A difference's program as one line of Python."""
+    *before, last = difference.program
     if not before and not last.is_writing:
         return expression(speaker, last)
-    shown = finding.seen_in or last.name
-    return "; ".join([*(statement(speaker, step) for step in finding.program), shown])
+    shown = difference.seen_in or last.name
+    return "; ".join([*(statement(speaker, step) for step in difference.program), shown])

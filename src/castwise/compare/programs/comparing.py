@@ -15,16 +15,16 @@ from castwise.conformance.value_notation import Held
 RAISES, COMPUTES = "the framework raises", "castwise raises"
 DTYPE, WEAK, SHAPE, VALUES, ALIASING = "dtype", "weak type", "shape", "values", "aliasing"
 
-Outcome = Held | Raised | None
+StepOutcome = Held | Raised | None
 
 
-class Finding(NamedTuple):
+class ProgramDifference(NamedTuple):
     """A step at which castwise does otherwise than the framework."""
 
     step: Step  # with the numbers and arrays its operands were
     what: str
-    expected: Outcome  # the framework's
-    computed: Outcome
+    expected: StepOutcome  # the framework's
+    computed: StepOutcome
     program: Program  # what led there, the step included
     seen_in: str = ""  # the other name in which a write shows, or should
 
@@ -33,7 +33,7 @@ class Judged(NamedTuple):
     """A step that ran on both sides."""
 
     step: Step
-    finding: Finding | None
+    difference: ProgramDifference | None
     is_comparable: bool = True  # not where one side has nothing to compute with
 
 
@@ -69,7 +69,7 @@ class _Pair:
         if not _is_answer(computed):
             return Judged(step, None, is_comparable=False)
         if what:
-            return Judged(step, Finding(shown, what, expected, computed, so_far))
+            return Judged(step, ProgramDifference(shown, what, expected, computed, so_far))
         # A write that is refused may have begun: what it leaves behind is nobody's promise.
         return Judged(step, None if isinstance(expected, Raised) else elsewhere)
 
@@ -89,7 +89,7 @@ class _Pair:
             if value is not None and not isinstance(self._bind(step.name, value), Raised):
                 return
 
-    def _bind(self, name: str, value: Held) -> Outcome:
+    def _bind(self, name: str, value: Held) -> StepOutcome:
         """Binds a name on both sides, and says what came of it in castwise."""
         found = self._framework.run(made(name, value))  # which may flush a number, or cut a dtype
         return self._castwise.run(made(name, found if isinstance(found, Held) else value))
@@ -97,7 +97,7 @@ class _Pair:
     def _held_after(self, step: Step) -> Held | None:
         return self._framework.read(step.name) if self._framework.has(step.name) else None
 
-    def _elsewhere(self, step: Step, shown: Step, so_far: Program) -> Finding | None:
+    def _elsewhere(self, step: Step, shown: Step, so_far: Program) -> ProgramDifference | None:
         """Whether a write shows in other names as it does in the framework."""
         found = None
         for name in self._names:
@@ -105,22 +105,24 @@ class _Pair:
             if name == step.name or _is_same(expected, computed):
                 continue
             if _difference(shown, expected, computed):
-                found = found or Finding(shown, ALIASING, expected, computed, so_far, name)
+                found = found or ProgramDifference(
+                    shown, ALIASING, expected, computed, so_far, name
+                )
             self._go_on(made(name, expected))  # type: ignore[arg-type]
         return found
 
 
-def _is_same(expected: Outcome, computed: Outcome) -> bool:
+def _is_same(expected: StepOutcome, computed: StepOutcome) -> bool:
     """Whether two arrays are the same to the last bit, so that they stay so."""
     return str(expected) == str(computed)
 
 
-def _is_answer(outcome: Outcome) -> bool:
+def _is_answer(outcome: StepOutcome) -> bool:
     """Whether a side computed something or refused to."""
     return not outcome.is_no_answer if isinstance(outcome, Raised) else outcome is not None
 
 
-def _difference(step: Step, expected: Outcome, computed: Outcome) -> str | None:
+def _difference(step: Step, expected: StepOutcome, computed: StepOutcome) -> str | None:
     """What differs, the first of it, or None."""
     if isinstance(expected, Raised) or isinstance(computed, Raised):
         if isinstance(expected, Raised) and isinstance(computed, Raised):
@@ -145,9 +147,11 @@ def _strong(held: Held) -> Held:
     return held if held.dtype is None else held._replace(dtype=held.dtype.rstrip("*"))
 
 
-def finding_of(program: Sequence[Step], framework: Speaker, castwise: Speaker) -> Finding | None:
+def difference_of(
+    program: Sequence[Step], framework: Speaker, castwise: Speaker
+) -> ProgramDifference | None:
     """What the last step of a program finds, where no step before it finds anything."""
     judged = list(run(tuple(program), framework, castwise))
-    if any(one.finding for one in judged[:-1]):
+    if any(one.difference for one in judged[:-1]):
         return None
-    return judged[-1].finding if judged else None
+    return judged[-1].difference if judged else None

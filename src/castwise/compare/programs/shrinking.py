@@ -1,25 +1,25 @@
-"""A finding made small: few steps, small arrays, plain values."""
+"""A difference made small: few steps, small arrays, plain values."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from castwise.compare.programs.comparing import ALIASING, Finding
+from castwise.compare.programs.comparing import ALIASING, ProgramDifference
 from castwise.conformance.programs.program import ALIAS, MAKE, Operand, Program, Step, made
 from castwise.conformance.value_notation import Held
 
-Finds = Callable[[Program], Finding | None]
+Finds = Callable[[Program], ProgramDifference | None]
 
 _ROUNDS = 40  # smaller programs that are taken, one after the other
 
 
-def shrunk(finding: Finding, finds: Finds) -> Finding:
-    """The same finding from a smaller program; `finds` says what a program finds at its end."""
-    alone = None if finding.what == ALIASING else finds(_alone(finding.step))
-    found = alone or finds(finding.program)  # at times it takes what led there
-    if found is None or _cause(found) != _cause(finding):
-        return finding
+def shrunk(difference: ProgramDifference, finds: Finds) -> ProgramDifference:
+    """The same difference from a smaller program; `finds` says what a program finds at its end."""
+    alone = None if difference.what == ALIASING else finds(_alone(difference.step))
+    found = alone or finds(difference.program)  # at times it takes what led there
+    if found is None or _cause(found) != _cause(difference):
+        return difference
     for _ in range(_ROUNDS):
         smaller = next(_taken(found, finds), None)
         if smaller is None:
@@ -28,15 +28,15 @@ def shrunk(finding: Finding, finds: Finds) -> Finding:
     return found
 
 
-def _taken(finding: Finding, finds: Finds) -> Iterator[Finding]:
-    for program in _smaller(finding):
+def _taken(difference: ProgramDifference, finds: Finds) -> Iterator[ProgramDifference]:
+    for program in _smaller(difference):
         found = finds(program)
-        if found is not None and _cause(found) == _cause(finding):
+        if found is not None and _cause(found) == _cause(difference):
             yield found
 
 
-def _cause(finding: Finding) -> tuple[str, str, str]:
-    return finding.step.op, finding.step.form, finding.what
+def _cause(difference: ProgramDifference) -> tuple[str, str, str]:
+    return difference.step.op, difference.step.form, difference.what
 
 
 def _alone(step: Step) -> Program:
@@ -49,8 +49,8 @@ def _alone(step: Step) -> Program:
     return made(step.name, target), step._replace(operands=(step.name, *others))
 
 
-def _smaller(finding: Finding) -> Iterator[Program]:
-    program = finding.program
+def _smaller(difference: ProgramDifference) -> Iterator[Program]:
+    program = difference.program
     for place in range(len(program) - 1):
         yield from _without(program, place)
     for place, step in enumerate(program):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from castwise.compare.programs.checking import Checked, Group
+from castwise.compare.programs.checking import CauseGroup, Checked
 from castwise.report.terminal.colour import Paint, plain
 
 _FORMS = {
@@ -46,12 +46,12 @@ def _rate(found: Checked, backend: str) -> str:
     return f"On {backend}: {steps:,} steps compared, {differ:,} differ ({rate:.2%})."
 
 
-def _title(group: Group) -> str:
+def _title(group: CauseGroup) -> str:
     cause = group.cause
     return f"{cause.op}{_FORMS[cause.form]} on {cause.backend}, {cause.what}"
 
 
-def _told(found: Checked, group: Group, paint: Paint) -> list[str]:
+def _told(found: Checked, group: CauseGroup, paint: Paint) -> list[str]:
     example = group.example
     width = max(len(found.framework), len("castwise")) + 1
     rows = [
@@ -87,7 +87,7 @@ def checked_json(found: Checked) -> dict[str, Any]:
     }
 
 
-def _group_json(group: Group) -> dict[str, Any]:
+def _group_json(group: CauseGroup) -> dict[str, Any]:
     example = group.example
     return {
         **group.cause._asdict(),
