@@ -24,13 +24,13 @@ from typing import Any
 
 from house_map import house_map
 
-from castwise.report.dialect_page import dialect_page, index_page, page_name
-from castwise.report.distances import distances
-from castwise.report.distances_svg import distances_svg
-from castwise.report.lattice import lattice
-from castwise.report.lattice_svg import lattice_svg
-from castwise.report.onnx_page import installed_versions, onnx_page, versions_of
-from castwise.report.value_table import value_tables
+from castwise.report.distances.distances import distances
+from castwise.report.distances.svg import distances_svg
+from castwise.report.lattice.lattice import lattice
+from castwise.report.lattice.svg import lattice_svg
+from castwise.report.pages.dialect import dialect_page, index_page, page_name
+from castwise.report.pages.onnx import installed_versions, onnx_page, versions_of
+from castwise.report.pages.values import value_tables
 from castwise.rules.catalog import dialect_named, dialects
 
 ROOT = Path(__file__).resolve().parents[1]

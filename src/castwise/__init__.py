@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from castwise.graph.graph import load_graph as load_graph
     from castwise.graph.tracing.compile import compile as compile
     from castwise.graph.tracing.trace import trace as trace
-    from castwise.report.diff import diff as diff
-    from castwise.report.table import table as table
+    from castwise.report.diff.diff import diff as diff
+    from castwise.report.table.table import table as table
     from castwise.rules.catalog import dialect_named as dialect  # noqa: F401
     from castwise.rules.catalog import dialects as dialects
     from castwise.rules.catalog import load_dialect as load_dialect
@@ -90,7 +90,7 @@ _NAMES = {
     "Cast": "engine.decision.Cast",
     "Decision": "engine.decision.Decision",
     "can_cast": "engine.types.can_cast",
-    "diff": "report.diff.diff",
+    "diff": "report.diff.diff.diff",
     "explain": "engine.explain.explain",
     "Graph": "graph.graph.Graph",
     "compile": "graph.tracing.compile.compile",
@@ -99,7 +99,7 @@ _NAMES = {
     "resolve": "engine.ask.resolve",
     "result_type": "engine.types.result_type",
     "trace": "graph.tracing.trace.trace",
-    "table": "report.table.table",
+    "table": "report.table.table.table",
 }
 
 
@@ -117,7 +117,7 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(shell: Any) -> None:
     """What `%load_ext castwise` calls: it adds the magic %%audit."""
-    importlib.import_module("castwise.ipython_magic").load(shell)
+    importlib.import_module("castwise.plugins.ipython").load(shell)
 
 
 def __dir__() -> list[str]:

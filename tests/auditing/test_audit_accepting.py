@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from report_example import audited, line_of, script
 
 from castwise.auditing.judging.accepting import (
     failing,
@@ -15,9 +14,10 @@ from castwise.auditing.judging.accepting import (
     without_known,
 )
 from castwise.auditing.judging.baseline import read_baseline, write_baseline
-from castwise.cli import main
+from castwise.cli.main import main
 from castwise.errors import UsageError
-from castwise.report.audit_text import audit_text
+from castwise.report.audit.text import audit_text
+from report_example import audited, line_of, script
 
 WIDE = """
 bias = np.zeros(100){origin}

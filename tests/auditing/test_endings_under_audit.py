@@ -136,7 +136,7 @@ def test_a_python_that_cannot_be_reached_is_refused(flag: str, tmp_path: Path) -
     script = write(tmp_path, script="print(1)\n")
     code = (
         "import sys; sys.path[:0] = eval(sys.argv.pop(1))\n"
-        "from castwise.cli import main; sys.exit(main())"
+        "from castwise.cli.main import main; sys.exit(main())"
     )
     command = [sys.executable, flag, "-c", code, repr(sys.path), "audit", str(script)]
     done = finished(command)

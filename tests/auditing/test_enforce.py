@@ -16,7 +16,7 @@ import pytest
 
 import castwise as cw
 from castwise.auditing.rewriting import rewrite
-from castwise.cli import main
+from castwise.cli.main import main
 from processes import finished
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from castwise.auditing.porting.port import Port, PortChange, port_of
 from castwise.auditing.running.launch import run_audited
-from castwise.cli import main
-from castwise.report.port_text import port_text
+from castwise.cli.main import main
+from castwise.report.port.text import port_text
 
 NEP_50 = """
 import numpy as np

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import pytest
 
+from castwise.compare.verify import unequal_dtypes
 from castwise.conformance.dtype_lists import dtypes_taken
 from castwise.conformance.grid import Scope
 from castwise.conformance.recorder import find_recorder, frameworks, recorded_dialects
-from castwise.report.verify import unequal_dtypes
 from castwise.rules.catalog import dialect_named
 from castwise.vocab.dtypes import DTYPES
 

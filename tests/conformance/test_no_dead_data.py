@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import pytest
 
 import cells
+from castwise.compare.verify import question_for
 from castwise.conformance.recorder import Cell
 from castwise.engine.decide import decide
 from castwise.engine.decision import Question, Refusal
 from castwise.engine.plan import plan_of
 from castwise.engine.steps.composed import composition
 from castwise.engine.steps.forms import rebinds
-from castwise.report.verify import question_for
 from castwise.rules.catalog import dialect_named
 from castwise.rules.dialect import Dialect
 from castwise.rules.dialect_data import parse_edges

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 import cells
+from castwise.compare.verify import agrees
 from castwise.conformance.differences import Difference, difference_at, differences
 from castwise.conformance.index import index_of
 from castwise.conformance.operand import read_operand
 from castwise.conformance.recorder import Cell
-from castwise.report.verify import agrees
 from castwise.rules.catalog import dialect_named
 from castwise.rules.recorded import RECORDED_OPS
 

@@ -11,12 +11,12 @@ import pytest
 from recorded_operands import NUMPY, live_operand
 
 import castwise as cw
+from castwise.compare.verify import question_for
 from castwise.conformance.calls import AUGMENTED_OPERATORS
 from castwise.conformance.differences import difference_at
 from castwise.conformance.recorder import NO_KERNEL, REFUSED, Cell
 from castwise.engine.steps.forms import rebinds
 from castwise.execute.inplace import METHODS, update
-from castwise.report.verify import question_for
 from castwise.rules.catalog import dialect_named
 from cells import Recorded
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from castwise.errors import UsageError
-from castwise.report.value_table import value_tables
+from castwise.report.pages.values import value_tables
 from castwise.rules.catalog import dialect_named, dialects, load_dialect
 from castwise.rules.default import to_dialect
 from castwise.rules.values import CHOICES, WRAPS_ON, Values

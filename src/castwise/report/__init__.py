@@ -1,1 +1,1 @@
-"""How it looks: text, JSON, HTML and pictures of what was found."""
+"""How things look: a folder for each that is shown, as text, JSON, pages and pictures."""

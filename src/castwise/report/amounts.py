@@ -1,4 +1,4 @@
-"""Sizes, counts and places as a person reads them."""
+"""Sizes, counts, shares and places as a person reads them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,15 @@ def size_text(size: float) -> str:
 def counted(count: int, noun: str, plural: str = "s") -> str:
     """A count with its noun."""
     return f"{count:,} {noun}{'' if count == 1 else plural}"
+
+
+def percent(share: float) -> str:
+    """A share as a whole number of hundredths; 0 is nothing at all.
+
+    >>> percent(0.127), percent(0.001), percent(0.0)
+    ('13', '<1', '0')
+    """
+    return "<1" if 0 < share < 0.005 else f"{100 * share:.0f}"
 
 
 def place_text(place: SourcePlace) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from castwise.report.colour import Paint, plain
+from castwise.report.terminal.colour import Paint, plain
 from castwise.rules.catalog import dialect_named, dialects
 
 

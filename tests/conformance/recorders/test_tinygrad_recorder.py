@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from recording import recorded
 
+from castwise.compare.verify import agrees
 from castwise.conformance.recorder import Cell
-from castwise.report.verify import agrees
 
 
 @pytest.mark.parametrize(

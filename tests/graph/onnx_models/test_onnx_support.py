@@ -13,8 +13,8 @@ from castwise.graph.onnx.support import (
     computing_ops,
     support,
 )
-from castwise.report.onnx_page import installed_versions, versions_of
-from castwise.report.table_text import short_name
+from castwise.report.pages.onnx import installed_versions, versions_of
+from castwise.report.table.text import short_name
 from castwise.vocab.dtypes import dtype
 
 pytest.importorskip("onnx", minversion="1.23")

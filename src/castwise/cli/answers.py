@@ -1,0 +1,63 @@
+"""The commands that answer questions."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from castwise.cli.options import json_option
+from castwise.cli.statuses import DONE, FOUND
+from castwise.report.terminal.colour import paint_for_stdout
+from castwise.report.terminal.printing import echo_json, terminal_width
+
+
+@click.command(context_settings={"ignore_unknown_options": True})  # "-int32[3]" is no option
+@click.argument("dialect")
+@click.argument("expression")
+@json_option
+def explain(dialect: str, expression: str, as_json: bool) -> int:
+    """Tell how a dialect comes to a result, step by step.
+
+    EXPRESSION is a call or one operator. The exit status is 1 where the dialect refuses.
+
+    \b
+    Examples:
+      castwise explain torch "add(int32[3], 5.5)"
+      castwise explain numpy "uint8[3] + 300"
+    """
+    from castwise.engine.ask import question_in
+    from castwise.report.answers.explanation import explained, explanation_json, explanation_text
+
+    found = explained(question_in(expression, dialect))
+    if as_json:
+        echo_json(explanation_json(found))
+    else:
+        click.echo(explanation_text(found, paint_for_stdout(), min(terminal_width(), 100)))
+    return FOUND if found.is_refused else DONE
+
+
+@click.command()
+@click.option("--dialect", metavar="DIALECT", help="The dialect of lines that name none.")
+def resolve(dialect: str | None) -> int:
+    """Answer questions, a line of JSON each, from stdin.
+
+    Each line of stdin is an object, answered by one line on stdout, in order. It has op and
+    args, and may have dialect, form ("operator", "function" or "augmented", which is x += y),
+    inplace, out (a dtype), alpha and what else a call gives by name: dtype, casting, where,
+    initial, rounding_mode, value, delta. Blank lines are skipped. A line that makes no sense is
+    answered with a UsageError, the others go on; the exit status is then 1.
+
+    \b
+    Example:
+      echo '{"op": "add", "args": ["int32[3]", 5.5]}' | castwise resolve --dialect torch
+    """
+    from castwise.report.answers.json_lines import answer_stream
+    from castwise.report.answers.two_processes import TwoProcesses
+    from castwise.rules.catalog import dialect_named
+
+    if dialect is not None:
+        dialect_named(dialect)  # an unknown one is wrong usage, not an error on every line
+    answer = TwoProcesses(dialect).answer_lines
+    is_well_formed = answer_stream(sys.stdin.buffer, sys.stdout.buffer, answer)
+    return DONE if is_well_formed else FOUND

@@ -1,0 +1,90 @@
+"""The commands about real programs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from castwise.cli.findings import Wanted, finding_options, judge_of
+from castwise.cli.other_dialects import OtherDialects, other_dialects
+from castwise.report.terminal.colour import paint_for
+from castwise.report.terminal.printing import terminal_width
+
+if TYPE_CHECKING:
+    from castwise.auditing.judging.audited import Audit
+    from castwise.auditing.records.events import Seen
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too.")
+@click.option("--deep", is_flag=True, help="Inside libraries and backward too.")
+@click.option("--all", "with_all", is_flag=True, help="Sums that widen small integers too.")
+@click.option("--try-fixes", is_flag=True, help="Run again with the fixes, in memory alone.")
+@finding_options
+@other_dialects
+@click.option("-m", "is_module", is_flag=True, help="PROGRAM is a module, as in python -m.")
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def audit(
+    include: tuple[str, ...],
+    deep: bool,
+    with_all: bool,
+    try_fixes: bool,
+    wanted: Wanted,
+    others: OtherDialects,
+    is_module: bool,
+    program: tuple[str, ...],
+) -> int:
+    """Run a program and show every implicit cast in it.
+
+    PROGRAM is a script with its arguments. It runs as it would without castwise and its status is
+    the command's; the report goes to stderr. Options of castwise stand before it.
+
+    A comment `# castwise: ignore` or `# castwise: ignore[widens]` on a finding's line, or on that
+    of its origin, accepts it.
+
+    \b
+    Examples:
+      castwise audit examples/image_pipeline.py
+      castwise audit --include mypackage -m mypackage.train --epochs 1
+      castwise audit --fail-on any --baseline known.json tests/run.py
+      castwise audit --enforce tensorflow:safe --allow train.py:12 train.py
+    """
+    from castwise.auditing.judging.audited import audit_of
+    from castwise.auditing.records.runs import Options
+    from castwise.auditing.running.launch import run_audited
+    from castwise.auditing.running.saved import save_file
+    from castwise.report.audit.progress import progress_on_stderr
+    from castwise.report.audit.text import audit_text
+    from castwise.report.port.text import held_text
+
+    command = ("-m", *program) if is_module else program
+    judge = judge_of(wanted)
+    held = others.held
+    options = Options(include, is_deep=deep, keeps_outcome=try_fixes,
+                      checks=others.enforceable or held is not None, enforce=held)  # fmt: skip
+    progress = progress_on_stderr()
+    run = run_audited(command, options, progress)
+    if progress:
+        progress.close()
+    if others.save:
+        save_file(run.seen, others.save)
+    whole, found = judge.judge(audit_of(run.seen, with_accumulators=with_all))
+    width = min(terminal_width(sys.stderr), 100)
+    click.echo(audit_text(found, paint_for(sys.stderr), width), err=True)
+    judge.write(whole, found)
+    if held:
+        click.echo(f"\n{held_text(run.seen, held.dialect, paint_for(sys.stderr))}", err=True)
+    if try_fixes:
+        from castwise.auditing.judging.trial import try_fixes as run_again
+        from castwise.report.audit.trial import trial_text
+
+        def read(seen: Seen) -> Audit:
+            return judge.judge(audit_of(seen, with_accumulators=with_all))[1]
+
+        click.echo(f"\n{trial_text(run_again(command, found, run, options, read))}", err=True)
+    return judge.status(found, run.status)

@@ -1,0 +1,102 @@
+"""The command that compares dialects with each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from castwise.cli.options import format_option, json_option, output_option
+from castwise.cli.statuses import DONE, FOUND
+from castwise.errors import UsageError
+from castwise.report.terminal.printing import deliver, terminal_width
+
+
+@click.command()
+@click.argument("first", required=False)
+@click.argument("second", required=False)
+@click.option("--op", help="Only this op.")
+@click.option("--cells", is_flag=True, help="List every reason, and every question below it.")
+@click.option("--all", "is_of_all", is_flag=True, help="How far each dialect is from each.")
+@json_option
+@format_option("text", "json", "csv", "md", "svg", "png")
+@output_option
+def diff(
+    first: str | None,
+    second: str | None,
+    op: str | None,
+    cells: bool,
+    is_of_all: bool,
+    as_json: bool,
+    format_: str | None,
+    output: Path | None,
+) -> int:
+    """List where two dialects differ, grouped by reason.
+
+    Asks about arrays and 0-d arrays of the dtypes both have, about Python scalars, and about
+    arithmetic such as x += y. Without --op, ops that are recorded of only one are left out. The
+    exit status is 1 where they differ. All formats but text list every question.
+
+    With --all, no dialects are named: it shows what share of the questions each pair of them
+    answers differently, as a triangle of numbers, or as a heat map in svg and png.
+
+    \b
+    Examples:
+      castwise diff numpy torch --op add
+      castwise diff numpy@1 numpy -o numpy.csv
+      castwise diff --all -o distances.svg
+    """
+    chosen = "json" if as_json else format_
+    if is_of_all:
+        if first or op or cells:
+            raise UsageError("diff --all is of all dialects and its own ops: name none of either.")
+        return _diff_all(chosen, output)
+    if first is None or second is None:
+        raise UsageError("diff wants two dialects, or --all.")
+    return _diff_two(first, second, op, cells, chosen, output)
+
+
+def _diff_two(
+    first: str, second: str, op: str | None, cells: bool, format_: str | None, output: Path | None
+) -> int:
+    from castwise.compare.diff import count
+    from castwise.report.diff.diff import diff as make_diff
+    from castwise.report.diff.formats import DIFF_FORMATS
+    from castwise.report.diff.text import diff_text
+    from castwise.report.terminal.progress import progress
+    from castwise.rules.catalog import dialect_named
+
+    if format_ and format_ not in DIFF_FORMATS:
+        raise UsageError(f"{format_} is for diff --all; two dialects: {', '.join(DIFF_FORMATS)}.")
+    total = count(dialect_named(first), dialect_named(second), op)
+    with progress(f"{first} and {second}", total) as on_question:
+        found = make_diff(first, second, op=op, on_question=on_question)
+    width = min(terminal_width(), 100)
+    deliver(
+        found,
+        DIFF_FORMATS,
+        format_,
+        output,
+        lambda paint: diff_text(found, paint, width, shows_all=cells),
+    )
+    return FOUND if found.count else DONE
+
+
+def _diff_all(format_: str | None, output: Path | None) -> int:
+    from castwise.compare.distances import count
+    from castwise.report.distances.distances import distances
+    from castwise.report.distances.text import DISTANCE_FORMATS, distances_text
+    from castwise.report.terminal.progress import progress
+    from castwise.rules.catalog import dialects as all_dialects
+
+    names = all_dialects()
+    with progress("Asking all dialects", count(names)) as on_question:
+        found = distances(names, on_question)
+    deliver(
+        found,
+        DISTANCE_FORMATS,
+        format_,
+        output,
+        lambda paint: distances_text(found, paint, min(terminal_width(), 100)),
+    )
+    return DONE

@@ -1,0 +1,121 @@
+"""The options about what becomes of findings: the files they go to, and which make a run fail."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from castwise.errors import UsageError
+
+if TYPE_CHECKING:
+    from castwise.auditing.judging.audited import Audit
+    from castwise.auditing.judging.baseline import Baseline
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+class Wanted(NamedTuple):
+    """What the options ask for."""
+
+    json_file: Path | None
+    sarif_file: Path | None
+    html_file: Path | None
+    fail_on: tuple[str, ...]
+    baseline: Path | None
+    write_baseline: Path | None
+
+
+def finding_options(command: Command) -> Command:
+    """Gives a command the options of Wanted, and itself one argument: `wanted`."""
+
+    @functools.wraps(command)
+    def collected(**given: Any) -> Any:
+        wanted = Wanted(**{name: given.pop(name) for name in Wanted._fields})
+        return command(wanted=wanted, **given)
+
+    options = [
+        click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write JSON."),
+        click.option("--sarif", "sarif_file", type=_FILE, metavar="FILE", help="Write SARIF."),
+        click.option("--html", "html_file", type=_FILE, metavar="FILE", help="Write a page."),
+        click.option(
+            "--fail-on", multiple=True, metavar="HAZARD,...",
+            help="Exit with 1 where a finding has one of these hazards, or `any`.",
+        ),
+        click.option("--baseline", type=_FILE, metavar="FILE", help="Leave out its findings."),
+        click.option("--write-baseline", type=_FILE, metavar="FILE",
+                     help="Write the findings for --baseline."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        collected = option(collected)
+    return collected  # type: ignore[return-value]
+
+
+class Judge(NamedTuple):
+    """What the options ask for, checked before the program runs, since a run may take hours."""
+
+    wanted: Wanted
+    hazards: tuple[str, ...]
+    known: Baseline | None
+
+    def judge(self, audit: Audit) -> tuple[Audit, Audit]:
+        """The audit less what comments accept, and that less what the baseline knows."""
+        from castwise.auditing.judging.accepting import without_ignored, without_known
+
+        whole = without_ignored(audit)
+        return whole, without_known(whole, self.known) if self.known else whole
+
+    def write(self, whole: Audit, counted: Audit) -> None:
+        """Writes the files that are asked for."""
+        import json
+
+        from castwise.auditing.judging.baseline import write_baseline
+        from castwise.report.audit.html import audit_html
+        from castwise.report.audit.json import audit_json
+        from castwise.report.audit.sarif import audit_sarif
+
+        wanted = self.wanted
+        if wanted.json_file:
+            _write(wanted.json_file, json.dumps(audit_json(counted), indent=2))
+        if wanted.sarif_file:
+            _write(wanted.sarif_file, json.dumps(audit_sarif(counted), indent=2))
+        if wanted.html_file:
+            _write(wanted.html_file, audit_html(counted))
+        if wanted.write_baseline:
+            write_baseline(whole.findings, wanted.write_baseline)
+
+    def status(self, audit: Audit, of_program: int) -> int:
+        """The status of the command: the program's own, or 1 where findings make it fail."""
+        from castwise.auditing.judging.accepting import failing
+
+        found = failing(audit, self.hazards)
+        if not found:
+            return of_program
+        said = "1 finding fails" if len(found) == 1 else f"{len(found):,} findings fail"
+        click.echo(f"\n{said} --fail-on {','.join(self.hazards)}.", err=True)
+        return of_program or 1
+
+
+def judge_of(wanted: Wanted) -> Judge:
+    """The judge the options ask for.
+
+    Raises UsageError for an unknown hazard, a baseline that cannot be read, a missing directory.
+    """
+    from castwise.auditing.judging.accepting import hazards_named
+    from castwise.auditing.judging.baseline import read_baseline
+
+    outputs = (wanted.json_file, wanted.sarif_file, wanted.html_file, wanted.write_baseline)
+    for file in outputs:
+        if file and not file.absolute().parent.is_dir():
+            raise UsageError(f"cannot write {str(file)!r}: there is no directory for it.")
+    hazards = hazards_named(wanted.fail_on)
+    return Judge(wanted, hazards, read_baseline(wanted.baseline) if wanted.baseline else None)
+
+
+def _write(file: Path, text: str) -> None:
+    file.write_text(f"{text}\n", encoding="utf-8")

@@ -1,0 +1,98 @@
+"""The command line: each command parses, calls the library and prints a report."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from castwise import __version__
+from castwise.cli.statuses import DONE, INTERRUPTED, WRONG_USAGE
+from castwise.errors import CastwiseError, did_you_mean
+
+# Command -> the file it stands in. A file is imported when its command is wanted, and reports by
+# the command that prints them, so that each starts fast.
+_FILES = {
+    "audit": "audit",
+    "dialects": "dialects",
+    "diff": "diff",
+    "explain": "answers",
+    "lattice": "dialects",
+    "port": "port",
+    "resolve": "answers",
+    "table": "dialects",
+    "verify": "verify",
+}
+
+
+class _Commands(click.Group):
+    """A group that names the nearest command where one is unknown."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_FILES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _FILES:
+            return None
+        file = importlib.import_module(f"castwise.cli.{_FILES[cmd_name]}")
+        command: click.Command = getattr(file, cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in _FILES:
+            ctx.fail(f"unknown command {name!r}.{did_you_mean(name, _FILES)}")
+        return super().resolve_command(ctx, args)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Runs a command and exits with its status; an error is one line on stderr."""
+    try:
+        status = cli.main(arguments, prog_name="castwise", standalone_mode=False)
+    except click.ClickException as error:
+        status = _complain(_with_hint(error))
+    except click.Abort:
+        status = INTERRUPTED
+    except CastwiseError as error:
+        status = _complain(str(error))
+    except OSError as error:
+        status = _complain(f"{error.filename}: {error.strerror}." if error.filename else str(error))
+    sys.exit(status)
+
+
+def _complain(message: str) -> int:
+    click.echo(f"castwise: {message}", err=True)
+    return WRONG_USAGE
+
+
+def _with_hint(error: click.ClickException) -> str:
+    message = error.format_message()
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{message} See '{context.command_path} --help'." if context else message
+
+
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context) -> int:
+    """Shows every implicit cast in a program, and explains dtype promotion as each tensor
+    framework does it.
+
+    \b
+    Examples:
+      castwise audit train.py
+      castwise explain torch "int32[3] + 5.5"
+      castwise diff numpy torch --op add
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+    return DONE

@@ -1,0 +1,76 @@
+"""The command that asks what a program would get in another dialect."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from castwise.report.terminal.colour import paint_for
+
+_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+_SAVED = ".json"
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--from", "source", metavar="DIALECT", help="By default the one that ran most.")
+@click.option("--to", "target", metavar="DIALECT", required=True, help="The other dialect.")
+@click.option("--include", multiple=True, metavar="PACKAGE", help="Ask about this package too.")
+@click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write JSON; - is stdout.")
+@click.option("-m", "is_module", is_flag=True, help="PROGRAM is a module, as in python -m.")
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def port(
+    source: str | None,
+    target: str,
+    include: tuple[str, ...],
+    json_file: Path | None,
+    is_module: bool,
+    program: tuple[str, ...],
+) -> int:
+    """Show what a program would get in another dialect.
+
+    PROGRAM is a script with its arguments, which runs as it would without castwise, or a .json
+    file that `castwise audit --save` wrote. For each operation seen, the other dialect is asked:
+    it may answer the same, give another dtype or other values, or refuse. The report goes to
+    stderr where a program runs, else to stdout. The exit status is 1 where something changes, else
+    the program's own.
+
+    \b
+    Examples:
+      castwise port --from torch --to paddle train.py --epochs 1
+      castwise port --from numpy@1 --to numpy@2 analysis.py
+      castwise audit --save seen.json train.py; castwise port --to jax seen.json
+    """
+    import json
+
+    from castwise.auditing.porting.port import port_of
+    from castwise.auditing.records.runs import Options
+    from castwise.auditing.running.launch import run_audited
+    from castwise.auditing.running.saved import load_file
+    from castwise.report.port.json import port_json
+    from castwise.report.port.text import port_text
+    from castwise.rules.catalog import dialect_named
+
+    for name in filter(None, (source, target)):
+        dialect_named(name)  # an unknown one is said before the program runs
+    is_saved = not is_module and program[0].endswith(_SAVED)
+    if is_saved:
+        seen, status = load_file(Path(program[0])), 0
+    else:
+        options = Options(include, checks=True, notes_attempts=True)
+        run = run_audited(("-m", *program) if is_module else program, options)
+        seen, status = run.seen, run.status
+    found = port_of(seen, target, source)
+    if json_file:
+        text = json.dumps(port_json(found), indent=2)
+        if str(json_file) == "-":
+            click.echo(text)
+        else:
+            json_file.write_text(text + "\n", encoding="utf-8")
+    stream = sys.stdout if is_saved and str(json_file) != "-" else sys.stderr
+    click.echo(port_text(found, paint_for(stream)), file=stream)
+    if status:
+        click.echo(f"The program ended with status {status}: what it might have done after that "
+                   "was not seen.", err=True)  # fmt: skip
+    return 1 if found.changes else status

@@ -1,0 +1,54 @@
+"""The command that compares a dialect with its framework."""
+
+from __future__ import annotations
+
+import click
+
+from castwise.cli.options import json_option
+from castwise.cli.programs import Programs, program_options, verify_programs
+from castwise.cli.statuses import DONE, FOUND
+from castwise.errors import UsageError
+from castwise.report.terminal.colour import paint_for_stdout
+from castwise.report.terminal.printing import echo_json
+
+
+@click.command()
+@click.argument("dialect")
+@click.option("--op", "ops", multiple=True, help="Only this op; may be repeated.")
+@program_options
+@json_option
+def verify(dialect: str, ops: tuple[str, ...], programs: Programs | None, as_json: bool) -> int:
+    """Compare a dialect with the framework installed here.
+
+    Asks the framework everything the dialect claims to know and lists the drift. With
+    --programs, runs random programs in the framework and as tensors instead, and lists the
+    steps that differ in dtype, shape, values, refusals or aliasing. The exit status is 1 where
+    something differs that is not listed with a reason, 2 where the framework is not installed or
+    none speaks the dialect: one that comes from a document, or a variation.
+
+    \b
+    Examples:
+      castwise verify numpy --op add --op pow
+      castwise verify torch --programs 60s --backend numpy
+    """
+    if programs is not None:
+        if ops:
+            raise UsageError("--op limits the questions; programs mix all ops: leave it away.")
+        return verify_programs(dialect, programs, as_json=as_json)
+    from castwise.compare.verify import recorder_for
+    from castwise.compare.verify import verify as make_verification
+    from castwise.conformance.recorder import count
+    from castwise.report.terminal.progress import progress
+    from castwise.report.verify.text import verification_json, verification_text
+    from castwise.rules.catalog import dialect_named
+
+    spoken = dialect_named(dialect)
+    recorder = recorder_for(spoken, ops)
+    asked = ops or None
+    with progress(f"Asking {recorder.name}", count(recorder, asked)) as on_question:
+        found = make_verification(spoken, recorder, asked, on_question)
+    if as_json:
+        echo_json(verification_json(found))
+    else:
+        click.echo(verification_text(found, paint_for_stdout()))
+    return DONE if found.agrees else FOUND

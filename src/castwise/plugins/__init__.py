@@ -1,0 +1,1 @@
+"""castwise inside other tools: pytest audits a package under test, IPython a cell."""

@@ -1,0 +1,74 @@
+"""The IPython magic: `%load_ext castwise`, then `%%audit` at the top of a cell."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import sys
+from typing import Any
+
+from castwise.auditing.enforcing.contexts import AuditLog
+from castwise.auditing.hook import compilers
+from castwise.auditing.judging.accepting import without_ignored
+from castwise.auditing.observing import switching
+from castwise.auditing.observing.callees import observed_file
+from castwise.auditing.rewriting.rewrite import rewrite_tree
+from castwise.auditing.running.loading import CHECKED, register_sites
+from castwise.report.audit.text import audit_text
+from castwise.report.terminal.colour import paint_for
+from castwise.report.terminal.printing import terminal_width
+
+
+def load(shell: Any) -> None:
+    """Adds the magic to a running IPython."""
+    shell.register_magic_function(functools.partial(_audit, shell), "cell", "audit")
+
+
+def _audit(shell: Any, line: str, cell: str) -> None:
+    """Runs the cell and shows every implicit cast in it: `%%audit`, or `%%audit NAME` to keep the
+    audit under a name, as `with cw.audit() as NAME` would."""
+    kept_as = line.strip()
+    if kept_as and not kept_as.isidentifier():
+        from IPython.core.error import UsageError  # only where IPython runs
+
+        raise UsageError(f"%%audit takes a name for the audit, or nothing, not {kept_as!r}.")
+    name = shell.compile.cache(shell.transform_cell(cell), shell.execution_count, raw_code=cell)
+    rewriting = _Rewriting(name)
+    switching.prepare()
+    observed_file(name)
+    CHECKED.add(name)
+    shell.ast_transformers.append(rewriting)
+    try:
+        with AuditLog() as log:
+            shell.run_cell(cell)
+    finally:
+        if rewriting in shell.ast_transformers:
+            shell.ast_transformers.remove(rewriting)
+    width = min(terminal_width(sys.stdout), 100)
+    sys.stdout.write(f"{audit_text(without_ignored(log.audit), paint_for(sys.stdout), width)}\n")
+    if kept_as:
+        shell.user_ns[kept_as] = log
+
+
+class _Rewriting:
+    """What IPython calls with the syntax tree of a cell."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def visit(self, tree: ast.Module) -> ast.Module:
+        """The cell with its observers."""
+        shows_last = bool(tree.body) and isinstance(tree.body[-1], ast.Expr)
+        tree.body = [_as_one(statement) for statement in tree.body]
+        new = rewrite_tree(tree, self._name, compilers(), checks=True)
+        register_sites(self._name, {mark: tuple(site) for mark, site in new.sites.items()})
+        if not shows_last:
+            new.tree.body.append(ast.Pass())  # IPython shows the value of a last expression
+        return ast.fix_missing_locations(new.tree)
+
+
+def _as_one(statement: ast.stmt) -> ast.stmt:
+    """A statement that stays one when it is rewritten: IPython runs each in a frame of its own."""
+    if not isinstance(statement, ast.AugAssign):
+        return statement
+    return ast.copy_location(ast.If(ast.Constant(True), [statement], []), statement)

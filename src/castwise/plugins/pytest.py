@@ -1,0 +1,168 @@
+"""The pytest plugin: `pytest --castwise PACKAGE` audits a package while its tests run.
+
+pytest loads this file whenever castwise is installed, so it imports nothing of castwise before it
+is asked to.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from castwise.auditing.judging.audited import Audit
+    from castwise.auditing.records.events import Seen
+
+_ALLOW = "castwise_allow"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the options."""
+    group = parser.getgroup("castwise", "implicit casts of arrays")
+    group.addoption(
+        "--castwise",
+        action="append",
+        default=[],
+        metavar="PACKAGE",
+        help="Audit this package while its tests run, and sum up its implicit casts at the end.",
+    )
+    group.addoption(
+        "--castwise-fail-on",
+        action="append",
+        default=[],
+        metavar="HAZARD,...",
+        help="Fail where a cast has one of these hazards, or `any`.",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Begins before any conftest may import the package."""
+    asked = early_config.known_args_namespace
+    if not asked.castwise:
+        return
+    from castwise.auditing.judging.accepting import hazards_named
+    from castwise.auditing.running.loading import start
+    from castwise.errors import UsageError
+
+    try:
+        hazards_named(asked.castwise_fail_on)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+    for package in asked.castwise:
+        if package in sys.modules:
+            raise pytest.UsageError(
+                f"--castwise: {package} was imported before the tests began, by a plugin it seems, "
+                "and cannot be audited. Turn that plugin off with -p no:NAME."
+            )
+    start(asked.castwise, checks=True, only_included=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Names the marker, and takes part in the session where that is asked for."""
+    config.addinivalue_line(
+        "markers",
+        f"{_ALLOW}(*hazards): implicit casts with these hazards, or all, do not count while this "
+        "test runs (castwise)",
+    )
+    if config.getoption("castwise"):
+        config.pluginmanager.register(_Session(config), "castwise session")
+
+
+class _Session:
+    """What is seen in one session, or in one worker of it."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        from castwise.auditing.judging.accepting import hazards_named
+
+        self._packages: list[str] = config.getoption("castwise")
+        self._hazards = hazards_named(config.getoption("castwise_fail_on"))
+        self._output: dict[str, Any] | None = getattr(config, "workeroutput", None)
+        self._allowed: list[Seen] = []  # what was seen in tests that allow casts
+        self._workers: list[list[Seen]] = []
+        self._audit: Audit | None = None
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Keeps what a test may do apart."""
+        marker = item.get_closest_marker(_ALLOW)
+        if marker is None:
+            yield
+            return
+        from castwise.auditing.judging.accepting import ANY
+        from castwise.auditing.observing.log import LOG, Log
+        from castwise.auditing.observing.seen import seen_in
+
+        outside, LOG.events = LOG.events, {}
+        try:
+            yield
+        finally:
+            apart = Log()
+            apart.events, LOG.events = LOG.events, outside
+            seen = seen_in(apart)
+            allowed = tuple(marker.args) or (ANY,)
+            events = tuple([replace(event, allowed=allowed) for event in seen.events])
+            self._allowed.append(replace(seen, events=events))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Takes what a worker of pytest-xdist has seen."""
+        told = getattr(node, "workeroutput", {}).get("castwise")
+        if told:
+            from castwise.auditing.records.as_json import seen_from_json
+
+            self._workers.append([seen_from_json(part) for part in json.loads(told)])
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Judges what was seen, or hands it to the session it is a worker of."""
+        from castwise.auditing.judging.accepting import failing, without_allowed, without_ignored
+        from castwise.auditing.judging.audited import audit_of
+        from castwise.auditing.observing.log import LOG
+        from castwise.auditing.observing.seen import seen_in
+        from castwise.auditing.records.as_json import seen_to_json
+        from castwise.auditing.running.saved import put_together
+
+        own = [seen_in(LOG), *self._allowed]
+        if self._output is not None:
+            self._output["castwise"] = json.dumps([seen_to_json(part) for part in own])
+            return
+        parts = [*own, *itertools.chain.from_iterable(self._workers)]
+        seen = put_together(sorted(parts, key=_is_allowed))
+        facts = replace(seen.facts, processes=max(1, len(self._workers)))
+        seen = replace(seen, facts=facts)
+        self._audit = without_ignored(without_allowed(audit_of(seen)))
+        if failing(self._audit, self._hazards) and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Sums up."""
+        if self._audit is None:
+            return
+        from castwise.auditing.judging.accepting import failing
+        from castwise.report.audit.text import audit_text
+        from castwise.report.terminal.colour import coloured, plain
+        from castwise.report.terminal.printing import terminal_width
+
+        terminalreporter.section(f"implicit casts in {', '.join(self._packages)}")
+        if not self._audit.coverage.files:
+            terminalreporter.write_line("No test has imported any of its modules.")
+            return
+        paint = coloured if terminalreporter.hasmarkup else plain
+        width = min(terminal_width(sys.stdout), 100)
+        terminalreporter.write_line(audit_text(self._audit, paint, width))
+        found = failing(self._audit, self._hazards)
+        if found:
+            said = "1 finding fails" if len(found) == 1 else f"{len(found):,} findings fail"
+            line = f"{said} --castwise-fail-on {','.join(self._hazards)}."
+            terminalreporter.write_line(f"\n{line}", red=True)
+
+
+def _is_allowed(seen: Seen) -> bool:
+    """What no marker allows comes first: a finding is as its first event is."""
+    return any(event.allowed for event in seen.events)

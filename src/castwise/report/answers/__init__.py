@@ -1,0 +1,1 @@
+"""What one question is answered: explained to a person, or as a line of JSON."""

@@ -1,0 +1,58 @@
+"""What an audit saw and did not see, so that "no findings" means something."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from castwise.auditing.records.findings import Coverage
+from castwise.auditing.records.places import SourcePlace, UnobservedFunction
+from castwise.report.amounts import counted, place_text
+from castwise.report.terminal.folding import folded
+
+_NAMES = 5  # of a list that could be long
+
+
+def coverage_text(coverage: Coverage, width: int = 80) -> str:
+    """The coverage, one point per line."""
+    return "\n".join(folded(line, width, 2) for line in coverage_lines(coverage))
+
+
+def coverage_lines(coverage: Coverage) -> Iterator[str]:
+    """The coverage in sentences."""
+    where = counted(coverage.files, "file")
+    processes = f", {coverage.processes} processes" if coverage.processes > 1 else ""
+    yield f"Seen: {counted(coverage.seen, 'operation')} on arrays, in {where}{processes}."
+    if coverage.asked:
+        yield f"Cast since dtype= asks for it: {_total(coverage.asked)}."
+    unclear = coverage.not_understood
+    if unclear:
+        most = [f"{name} {count:,}" for name, count in unclear.most_common(_NAMES)]
+        yield f"Not understood: {sum(unclear.values()):,} ({_some(most, len(unclear))})."
+    missed = coverage.not_observed
+    if missed:
+        named = [_unobserved(function) for function in missed[:_NAMES]]
+        yield f"Not observed: {counted(len(missed), 'function')}, {_some(named, len(missed))}."
+    if coverage.late:
+        yield f"Missed: {coverage.late:,} at lines that had been about plain numbers."
+    if coverage.unexpected:
+        yield f"Answered otherwise than castwise expects: {_total(coverage.unexpected)}."
+    for text, count in coverage.failures.items():
+        yield f"castwise itself failed {count:,} times: {text}. Please report it."
+    yield "Not looked into: installed packages, except those named by --include PACKAGE."
+
+
+def _total(questions: Counter[str]) -> str:
+    """How many there are, and the most common one."""
+    (question, count), *_ = questions.most_common(1)
+    return f"{sum(questions.values()):,}, as {question} ({count:,})"
+
+
+def _some(names: list[str], total: int) -> str:
+    more = f" and {total - len(names):,} more" if total > len(names) else ""
+    return f"{', '.join(names)}{more}"
+
+
+def _unobserved(function: UnobservedFunction) -> str:
+    place = SourcePlace(function.file, function.line, 1, function.line, 1)
+    return f"{function.name} at {place_text(place)} ({function.why})"

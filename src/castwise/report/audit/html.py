@@ -1,0 +1,96 @@
+"""An audit as one self-contained page: origins, bytes by line, a table, the annotated source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from string import Template
+
+from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.records.findings import Finding
+from castwise.auditing.rewriting.source import fixed_lines, lines_at, text_at
+from castwise.report.amounts import counted, place_text, size_text
+from castwise.report.audit.bars import bars_by_line, bars_by_origin
+from castwise.report.audit.coverage import coverage_lines
+from castwise.report.audit.inside import inside_lines
+from castwise.report.audit.source import anchor, hazards_html, origin_link, source_html
+from castwise.report.audit.text import asides, gain, summary
+
+_PAGE = Path(__file__).with_name("page.html")
+_COLUMNS = ("place", "code", "operation", "hazards", "times", "bytes", "origin")
+_NUMBERS = ("times", "bytes")
+
+
+def audit_html(audit: Audit) -> str:
+    """The page. It loads nothing: styles, pictures and the sorting are in it."""
+    versions = ", ".join(f"{name} {version}" for name, version in audit.versions.items())
+    return Template(_PAGE.read_text(encoding="utf-8")).substitute(
+        title=escape(summary(audit)),
+        asides="\n".join(f"<p>{escape(aside)}</p>" for aside in asides(audit)),
+        versions=escape(versions),
+        body="\n".join(_sections(audit)),
+    )
+
+
+def _sections(audit: Audit) -> Iterator[str]:
+    if audit.findings:
+        yield "<h2>Lines to change, worst first</h2>"
+        for origin in audit.origins:
+            yield _origin(origin)
+        yield '<div class="plots">'
+        yield f"<div><h2>Cost by origin</h2>{bars_by_origin(audit)}</div>"
+        yield f"<div><h2>Cost by line</h2>{bars_by_line(audit)}</div>"
+        yield "</div>"
+        yield f"<h2>{counted(len(audit.findings), 'finding').capitalize()}</h2>"
+        yield _table(audit)
+        yield "<h2>Source</h2>"
+        yield from source_html(audit)
+    yield "<h2>Coverage</h2>"
+    if audit.inside:
+        for line in inside_lines(audit.inside):
+            yield f"<p>{escape(line.strip())}</p>"
+    for line in coverage_lines(audit.coverage):
+        yield f"<p>{escape(line)}</p>"
+
+
+def _origin(origin: DtypeOrigin) -> str:
+    fix = origin.fix
+    shown = [f"<span>{escape(line)}</span>" for line in lines_at(origin.place)]
+    if fix:
+        shown = [f'<span class="old">- {escape(line)}</span>' for line in lines_at(fix.place)]
+        new = fixed_lines(fix.place, fix.text)
+        shown += [f'<span class="new">+ {escape(line)}</span>' for line in new]
+    return (
+        f'<div class="origin"><a href="#{anchor(origin.place)}">'
+        f"<strong>{escape(place_text(origin.place))}</strong></a>"
+        f"<p>{escape(gain(origin))}</p><pre>{''.join(shown)}</pre></div>"
+    )
+
+
+def _table(audit: Audit) -> str:
+    heads = "".join(
+        f'<th class="{"number" if name in _NUMBERS else "word"}"><button>{name}</button></th>'
+        for name in _COLUMNS
+    )
+    rows = [_row(finding, origin) for origin in audit.origins for finding in origin.findings]
+    body = "\n".join(rows)
+    return (
+        f'<div class="wide"><table><thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody>'
+        "</table></div>"
+    )
+
+
+def _row(finding: Finding, origin: DtypeOrigin) -> str:
+    saved = origin.saved_by(finding)
+    operation = f"{finding.operation.question} -> {finding.result}"
+    cells = [
+        f'<td><a href="#{anchor(finding.place)}">{escape(place_text(finding.place))}</a></td>',
+        f"<td>{escape(text_at(finding.place))}</td>",
+        f"<td>{escape(operation)}</td>",
+        f"<td>{hazards_html(finding)}</td>",
+        f'<td class="number" data-value="{finding.count}">{finding.count:,}</td>',
+        f'<td class="number" data-value="{saved}">{size_text(saved)}</td>',
+        f"<td>{origin_link(finding, origin)}</td>",
+    ]
+    return f"<tr>{''.join(cells)}</tr>"

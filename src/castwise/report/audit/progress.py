@@ -1,0 +1,81 @@
+"""A line on the terminal while a program runs, so that one sees that it is being audited."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TextIO
+
+from castwise.auditing.running.saved import load_process
+from castwise.report.amounts import counted
+from castwise.report.terminal.colour import is_plain
+from castwise.report.terminal.printing import terminal_width
+
+_PATIENCE = 2.0  # seconds a program runs before anything is said
+_REDRAW = 0.5  # seconds between two states of the line
+_LINES = 10.0  # seconds between two lines where they stay
+_COUNT = 2.0  # seconds between two looks at what was seen
+_CLEAR = "\r\x1b[K"
+
+
+class Progress:
+    """What to call while a program runs: one line that changes, or a new one now and then.
+
+    The program writes to the same terminal. Where its stdout goes there, a line that is drawn
+    again would cut its lines in two, so whole lines are printed instead.
+    """
+
+    def __init__(self, stream: TextIO, stdout: TextIO) -> None:
+        self._stream = stream
+        self._redraws = not (is_plain(stream) or _is_same(stream, stdout))
+        self._next_draw = _PATIENCE if self._redraws else _LINES
+        self._next_count = 0.0
+        self._seen = ""
+        self._is_drawn = False
+
+    def __call__(self, seconds: float, directory: Path) -> None:
+        if seconds < self._next_draw:
+            return
+        if seconds >= self._next_count:
+            self._seen = _seen_in(directory)
+            self._next_count = seconds + _COUNT
+        self._next_draw = seconds + (_REDRAW if self._redraws else _LINES)
+        text = f"castwise: {seconds:.0f} s{self._seen}"[: terminal_width(self._stream) - 1]
+        # The cursor goes back to the start: what the program writes to stderr begins there.
+        self._stream.write(f"{_CLEAR}{text}\r" if self._redraws else f"{text}\n")
+        self._stream.flush()
+        self._is_drawn = self._redraws
+
+    def close(self) -> None:
+        """Takes the line away."""
+        if self._is_drawn:
+            self._stream.write(_CLEAR)
+            self._stream.flush()
+
+
+def progress_on_stderr() -> Progress | None:
+    """The progress of a program, or None where stderr is no terminal."""
+    return Progress(sys.stderr, sys.stdout) if sys.stderr.isatty() else None
+
+
+def _is_same(one: TextIO, other: TextIO) -> bool:
+    if not other.isatty():
+        return False
+    return os.path.samestat(os.fstat(one.fileno()), os.fstat(other.fileno()))
+
+
+def _seen_in(directory: Path) -> str:
+    """What the processes have reported so far; they do so about once a second."""
+    operations, processes = 0, 0
+    for file in directory.glob("*.json"):
+        try:
+            seen = load_process(file)
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # no report of a process
+        operations += sum(event.count for event in seen.events)
+        processes += 1
+    if not operations:
+        return ""
+    where = f" in {processes} processes" if processes > 1 else ""
+    return f", {counted(operations, 'operation')} on arrays{where}"

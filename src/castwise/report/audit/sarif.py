@@ -1,0 +1,121 @@
+"""An audit as SARIF 2.1.0, which code hosts and editors show at the lines."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.judging.baseline import known_as
+from castwise.auditing.records.findings import Finding, Fix
+from castwise.auditing.records.places import SourcePlace
+from castwise.auditing.rewriting.source import columns_of, text_at
+from castwise.engine.decision import HAZARDS
+from castwise.report.audit.json import message
+
+_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+_ROOT = "%SRCROOT%"
+# The rule of a finding is its gravest hazard: wrong values come before wide ones.
+_GRAVEST_FIRST = (
+    "wraps", "drops-imaginary", "changes-kind", "loses-range", "loses-precision", "widens",
+    "not-on-device",
+)  # fmt: skip
+_UNNAMED = "implicit-cast"  # of a cast without any hazard
+_RULES = {**HAZARDS, _UNNAMED: "an array is cast without being asked, and keeps every value"}
+
+
+def audit_sarif(audit: Audit, root: Path | None = None) -> dict[str, Any]:
+    """The audit as a SARIF log. Files below the root, the current directory, are named from it."""
+    root = (root or Path.cwd()).absolute()
+    rules = list(_RULES)
+    run = {
+        "tool": {
+            "driver": {
+                "name": "castwise",
+                "version": audit.versions.get("castwise", "0"),
+                "rules": [_rule(hazard, told) for hazard, told in _RULES.items()],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {_ROOT: {"uri": f"{root.as_uri()}/"}},
+        "results": [
+            _result(finding, origin, rules, root)
+            for origin in audit.origins
+            for finding in origin.findings
+        ],
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(hazard: str, told: str) -> dict[str, Any]:
+    return {
+        "id": hazard,
+        "shortDescription": {"text": f"An implicit cast {hazard}: {told}."},
+        "defaultConfiguration": {"level": "note" if hazard == _UNNAMED else "warning"},
+    }
+
+
+def _result(finding: Finding, origin: DtypeOrigin, rules: list[str], root: Path) -> dict[str, Any]:
+    rule = next((hazard for hazard in _GRAVEST_FIRST if hazard in finding.hazards), _UNNAMED)
+    cause = {
+        "id": 1,
+        "message": {"text": f"The dtype comes from here: {origin.code}"},
+        **_location(origin.place, root),
+    }
+    result: dict[str, Any] = {
+        "ruleId": rule,
+        "ruleIndex": rules.index(rule),
+        "level": "note" if rule == _UNNAMED else "warning",
+        "message": {"text": message(finding)},
+        "locations": [_location(finding.place, root)],
+        "relatedLocations": [cause],
+        "partialFingerprints": {"castwise/v1": _fingerprint(finding, root)},
+        "occurrenceCount": finding.count,
+        "properties": {"hazards": list(finding.hazards), "bytes": origin.saved_by(finding)},
+    }
+    if origin.fix:
+        result["fixes"] = [_fix(origin.fix, root)]
+    return result
+
+
+def _fingerprint(finding: Finding, root: Path) -> str:
+    """The same for a finding whose line has moved."""
+    return hashlib.sha256(repr(tuple(known_as(finding, root))).encode()).hexdigest()
+
+
+def _fix(fix: Fix, root: Path) -> dict[str, Any]:
+    change = {
+        "artifactLocation": _artifact(fix.place, root),
+        "replacements": [
+            {"deletedRegion": _region(fix.place), "insertedContent": {"text": fix.text}}
+        ],
+    }
+    told = f"Write {fix.text}: {fix.does}."
+    return {"description": {"text": told}, "artifactChanges": [change]}
+
+
+def _location(place: SourcePlace, root: Path) -> dict[str, Any]:
+    region = {**_region(place), "snippet": {"text": text_at(place)}}
+    return {"physicalLocation": {"artifactLocation": _artifact(place, root), "region": region}}
+
+
+def _region(place: SourcePlace) -> dict[str, int]:
+    first, last = columns_of(place)
+    return {
+        "startLine": place.line,
+        "startColumn": first,
+        "endLine": place.end_line,
+        "endColumn": last,
+    }
+
+
+def _artifact(place: SourcePlace, root: Path) -> dict[str, Any]:
+    file = Path(place.file).absolute()
+    if file.is_relative_to(root):
+        name = file.relative_to(root).as_posix()
+        return {"uri": quote(name), "uriBaseId": _ROOT}
+    return {"uri": file.as_uri()}

@@ -1,0 +1,153 @@
+"""An audit for the terminal: origins worst first, each with what to write and its findings."""
+
+from __future__ import annotations
+
+from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.records.findings import Finding
+from castwise.auditing.rewriting.source import fixed_lines, lines_at
+from castwise.engine.decision import HAZARDS
+from castwise.report.amounts import counted, place_text, size_text
+from castwise.report.audit.coverage import coverage_text
+from castwise.report.audit.inside import inside_text
+from castwise.report.terminal.colour import Paint, plain
+from castwise.report.terminal.folding import filled, folded
+
+_ORIGINS = 10
+_FINDINGS_PER_ORIGIN = 8
+_MARGIN = " " * 3  # below an origin's number
+
+
+def audit_text(audit: Audit, paint: Paint = plain, width: int = 80) -> str:
+    """The whole report."""
+    parts = [_summary_text(audit, paint, width)]
+    for number, origin in enumerate(audit.origins[:_ORIGINS], 1):
+        parts.append(_origin_text(number, origin, paint, width))
+    if len(audit.origins) > _ORIGINS:
+        parts.append(folded(_rest(audit.origins[_ORIGINS:]), width))
+    if audit.findings:
+        parts.append(_hazards_text(audit, paint, width))
+    if audit.inside:
+        parts.append(inside_text(audit.inside, width))
+    return "\n\n".join([*parts, coverage_text(audit.coverage, width)])
+
+
+def summary(audit: Audit) -> str:
+    """The audit in a sentence."""
+    findings, seen = len(audit.findings), counted(audit.coverage.seen, "operation")
+    if findings:
+        cost = f", cost {size_text(audit.bytes)}" if audit.bytes else ""
+        lines = counted(len(audit.origins), "line")
+        return f"{counted(findings, 'implicit cast')}, caused by {lines}{cost}."
+    if audit.ignored or audit.baselined:
+        return f"No findings that count, in {seen} on arrays."
+    if audit.coverage.seen:
+        return f"No findings: none of {seen} on arrays cast one without being asked."
+    return "No operation on arrays was seen."
+
+
+def asides(audit: Audit) -> list[str]:
+    """What is to be said after the summary."""
+    told = list(audit.remarks)
+    if audit.temporaries:
+        makers = " and ".join(audit.makers_of_temporaries)
+        size = size_text(audit.temporaries)
+        told.append(f"Apart from that {size} of temporaries: on the CPU, {makers} casts operands "
+                    "into arrays of their own before it computes.")  # fmt: skip
+    if audit.ignored:
+        told.append(f"Ignored: {counted(audit.ignored, 'finding')}, by comments in the source.")
+    if audit.baselined:
+        told.append(f"Known: {counted(audit.baselined, 'finding')}, by the baseline.")
+    return told
+
+
+def _summary_text(audit: Audit, paint: Paint, width: int) -> str:
+    lines = [paint(folded(summary(audit), width), "title")]
+    return "\n".join([*lines, *(folded(aside, width) for aside in asides(audit))])
+
+
+def _origin_text(number: int, origin: DtypeOrigin, paint: Paint, width: int) -> str:
+    lines = [
+        f"{number}. {paint(place_text(origin.place), 'title')}",
+        folded(gain(origin), width, len(_MARGIN), _MARGIN),
+        "",
+        *_code_lines(origin, paint),
+        "",
+    ]
+    shared = {finding.hazards for finding in origin.findings}
+    is_shared = len(shared) == 1 and len(origin.findings) > 1
+    for finding in origin.findings[:_FINDINGS_PER_ORIGIN]:
+        hazards = () if is_shared else finding.hazards
+        lines.append(_finding_text(finding, origin, hazards, paint, width))
+    left = len(origin.findings) - _FINDINGS_PER_ORIGIN
+    if left > 0:
+        lines.append(f"{_MARGIN}and {left:,} more")
+    if is_shared and any(shared):
+        named = [(hazard, "hazard") for hazard in shared.pop()]
+        lines.append(filled(named, width, len(_MARGIN) + 2, f"{_MARGIN}each: ", paint))
+    return "\n".join(lines)
+
+
+def gain(origin: DtypeOrigin) -> str:
+    """What an origin costs, and what changing it does."""
+    findings = counted(len(origin.findings), "finding")
+    if not origin.fix:
+        return f"Causes {findings}; castwise knows no change of this line alone that helps."
+    saved = f" and {size_text(origin.bytes)}" if origin.bytes else ""
+    is_all = origin.removed == len(origin.findings)
+    removed = findings if is_all else f"{origin.removed} of {findings}"
+    line = "this line" if origin.fix.place == origin.place else f"line {origin.fix.place.line}"
+    return f"Fixing {line} removes {removed}{saved}: {origin.fix.does}."
+
+
+def _code_lines(origin: DtypeOrigin, paint: Paint) -> list[str]:
+    """The source as it is and as it would be: whole lines, which a person finds again."""
+    fix = origin.fix
+    if not fix:
+        return [f"{_MARGIN}  {line}" for line in lines_at(origin.place)]
+    return [
+        *(paint(f"{_MARGIN}- {line}", "refused") for line in lines_at(fix.place)),
+        *(paint(f"{_MARGIN}+ {line}", "float") for line in fixed_lines(fix.place, fix.text)),
+    ]
+
+
+def _finding_text(
+    finding: Finding, origin: DtypeOrigin, hazards: tuple[str, ...], paint: Paint, width: int
+) -> str:
+    """Where, what became of what, how much and how often, what it may cost."""
+    is_near = finding.place.file == origin.place.file
+    where = f"line {finding.place.line}" if is_near else place_text(finding.place)
+    where += f", {finding.inside}" if finding.inside else ""
+    operation = f"{finding.operation.question} -> {finding.result}"
+    pieces: list[tuple[str, str | None]] = [(operation, None)]
+    cost = cost_text(finding, origin)
+    if cost:
+        pieces.append((cost, None))
+    if hazards:
+        pieces.append((", ".join(hazards), "hazard"))
+    return filled(pieces, width, len(_MARGIN) + 2, f"{_MARGIN}{where}: ", paint)
+
+
+def cost_text(finding: Finding, origin: DtypeOrigin) -> str:
+    """How much a finding costs and how often it happened, or nothing."""
+    saved = origin.saved_by(finding)
+    size = [size_text(saved)] if saved else []
+    times = [f"{finding.count:,} times"] if finding.count > 1 else []
+    traced = ["per trace"] if finding.is_traced else []
+    return ", ".join([*size, *times, *traced])
+
+
+def _rest(origins: tuple[DtypeOrigin, ...]) -> str:
+    findings = counted(sum(len(origin.findings) for origin in origins), "finding")
+    lines = counted(len(origins), "more line")
+    return f"And {lines} with {findings}: --html FILE and --json FILE have them all."
+
+
+def _hazards_text(audit: Audit, paint: Paint, width: int) -> str:
+    counts = audit.hazards
+    longest = max(map(len, counts), default=0)
+    lines = [paint("What the casts may cost", "title")]
+    for hazard, count in counts.items():
+        told = f"{counted(count, 'finding')}: {HAZARDS[hazard]}"
+        line = folded(told, width, longest + 4, f"  {hazard.ljust(longest)}  ")
+        lines.append(line.replace(hazard, paint(hazard, "hazard"), 1))
+    return "\n".join(lines)

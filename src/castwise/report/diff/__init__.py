@@ -1,0 +1,1 @@
+"""Where two dialects differ, and the formats that is written in."""

@@ -1,0 +1,44 @@
+"""The differences of two dialects, which are their own text: `castwise diff`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from castwise.compare.diff import DiffData, diff_data
+from castwise.report.diff.text import diff_text
+from castwise.rules.dialect import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class Diff(DiffData):
+    """All that two dialects answer differently; its text is the report.
+
+    >>> diff("numpy", "numpy@1", op="dot").count
+    0
+    """
+
+    def __str__(self) -> str:
+        return diff_text(self)
+
+
+def diff(
+    first: str | Dialect,
+    second: str | Dialect,
+    *,
+    op: str | None = None,
+    on_question: Callable[[object], object] | None = None,
+) -> Diff:
+    """Every question that two dialects answer differently, of one op or of all that are recorded
+    of both.
+
+    Asked are arrays and 0-d arrays of the dtypes both have, weak ones where both have such, and
+    Python scalars; `x += y` and its like too. `on_question` is called with each question.
+
+    >>> diff("torch", "torch@2.1", op="add").count
+    0
+
+    Raises UsageError for an unknown name.
+    """
+    made = diff_data(first, second, op, on_question)
+    return Diff(made.first, made.second, made.ops, made.asked, made.groups)

@@ -1,0 +1,110 @@
+"""The differences of two dialects, for the terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from castwise.compare.diff import DiffData, Group
+from castwise.compare.difference import PairDifference
+from castwise.compare.pairs import PairAnswer
+from castwise.report.terminal.colour import Paint, plain
+
+_MARGIN = 9  # the count stands there
+_OPS_TOLD = 4
+_REASONS_TOLD = 6  # a section
+
+
+def diff_text(
+    diff: DiffData, paint: Paint = plain, width: int = 80, *, shows_all: bool = False
+) -> str:
+    """Sections of reasons, each with its count, one example and the ops it touches.
+
+    With `shows_all`, every reason of a section and every question of a reason is listed.
+    """
+    lines = _folded(_summary(diff), 0, width)
+    lines += _of_one(diff, "Dtypes only one of them has", diff.missing, paint, width)
+    if len(diff.ops) > 1:
+        title = "Ops not compared, since they are recorded of only one"
+        lines += _of_one(diff, title, diff.recorded_of_one, paint, width)
+    for name, groups in diff.sections.items():
+        lines += ["", paint(name, "title")]
+        for group in groups if shows_all else groups[:_REASONS_TOLD]:
+            lines += _group_lines(diff, group, paint, width, shows_all)
+        left = [] if shows_all else groups[_REASONS_TOLD:]
+        if left:
+            lines += _folded(_rest(left), _MARGIN, width, _count(left))
+    return "\n".join(lines)
+
+
+def _of_one(
+    diff: DiffData, title: str, owned: Sequence[Sequence[object]], paint: Paint, width: int
+) -> Iterator[str]:
+    """A section on what belongs to one dialect and not to the other."""
+    if any(owned):
+        yield from ("", paint(title, "title"))
+    for dialect, names in zip((diff.first, diff.second), owned, strict=True):
+        if names:
+            yield from _folded(f"{dialect.name}: {', '.join(map(str, names))}", _MARGIN, width)
+
+
+def _folded(text: str, margin: int, width: int, head: str = "") -> list[str]:
+    start = " " * margin
+    return textwrap.wrap(text, width, initial_indent=head.ljust(margin), subsequent_indent=start)
+
+
+def _count(groups: list[Group]) -> str:
+    return f"{sum(len(group.differences) for group in groups):{_MARGIN - 2},}"
+
+
+def _rest(groups: list[Group]) -> str:
+    reasons = "one more reason" if len(groups) == 1 else f"{len(groups)} more reasons"
+    return f"for {reasons}; --cells lists them"
+
+
+def _summary(diff: DiffData) -> str:
+    both = (diff.first.name, diff.second.name)
+    ops = diff.ops[0] if len(diff.ops) == 1 else f"{len(diff.ops)} ops"
+    asked = f"{' and '.join(both)} were asked {diff.asked:,} questions about {ops}"
+    if not diff.count:
+        return f"{asked} and answer all of them alike."
+    share = f"{diff.count:,} differently, {_percent(diff.count / diff.asked)} of them"
+    return f"{asked} and answer {share}, shown as {' | '.join(both)}."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 else "under 1 %"
+
+
+def _group_lines(
+    diff: DiffData, group: Group, paint: Paint, width: int, shows_all: bool
+) -> Iterator[str]:
+    yield from _folded(group.reason, _MARGIN, width, _count([group]))
+    shown = group.differences if shows_all else [min(group.differences, key=_strangeness)]
+    for difference in shown:
+        answers = [_painted(answer, paint) for answer in (difference.first, difference.second)]
+        yield f"{' ' * _MARGIN}{question_text(diff, difference)}   {' | '.join(answers)}"
+    if len(diff.ops) > 1 and not shows_all:
+        yield from (paint(line, "aside") for line in _folded(_ops(group), _MARGIN, width))
+
+
+def question_text(diff: DiffData, difference: PairDifference) -> str:
+    """The question as it is written, the same in both dialects."""
+    return str(difference.pair.question(diff.first))
+
+
+def _strangeness(difference: PairDifference) -> int:
+    """How far from int32 and float32, which everybody knows, the operands are."""
+    dtypes = [o.dtype for o in difference.pair.operands if o.dtype]
+    return sum(abs(d.bits - 32) + (not d.is_signed) for d in dtypes)
+
+
+def _painted(answer: PairAnswer, paint: Paint) -> str:
+    return paint(answer.told, answer.result.kind if answer.result else "refused")
+
+
+def _ops(group: Group) -> str:
+    names = group.ops
+    if len(names) <= _OPS_TOLD + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:_OPS_TOLD])} and {len(names) - _OPS_TOLD} more ops"

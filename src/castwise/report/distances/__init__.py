@@ -1,0 +1,1 @@
+"""How far the dialects are apart, and the formats that is written in."""

@@ -1,0 +1,34 @@
+"""The distances of dialects, which are their own text: `castwise diff --all`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from castwise.compare.distances import DistancesData, distances_data
+from castwise.report.distances.text import distances_text
+from castwise.rules.dialect import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class Distances(DistancesData):
+    """The distance of each pair of dialects; its text is the report."""
+
+    def __str__(self) -> str:
+        return distances_text(self)
+
+
+def distances(
+    dialects: Iterable[str | Dialect] | None = None,
+    on_question: Callable[[object], object] | None = None,
+) -> Distances:
+    """How far dialects are apart, all there are or those that are given.
+
+    Asked are the same pairs as `diff` asks, of a few ops that nearly every framework has.
+    `on_question` is called with each question.
+
+    >>> distances(["torch", "torch@2.1"]).between("torch", "torch@2.1").share
+    0.0
+    """
+    made = distances_data(dialects, on_question)
+    return Distances(made.dialects, made.pairs)

@@ -1,0 +1,1 @@
+"""Which dtype becomes which, and the formats that is written in."""

@@ -1,0 +1,29 @@
+"""A lattice, which is its own text: `castwise lattice`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from castwise.compare.lattice import LatticeData, lattice_data
+from castwise.report.lattice.text import lattice_text
+from castwise.rules.dialect import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice(LatticeData):
+    """A dialect's dtypes and weak nodes, and the arrows between them; its text is the report."""
+
+    def __str__(self) -> str:
+        return lattice_text(self)
+
+
+def lattice(dialect: str | Dialect | None = None) -> Lattice:
+    """What each dtype of a dialect reaches.
+
+    >>> [str(edge.target) for edge in lattice("array-api").edges if edge.source.name == "uint8"]
+    ['int16', 'uint16']
+
+    Raises UsageError for an unknown name.
+    """
+    made = lattice_data(dialect)
+    return Lattice(made.dialect, made.nodes, made.edges, made.apart, made.truncated)

@@ -1,0 +1,1 @@
+"""The parts of the documentation that are written from the dialects' records and from trials."""

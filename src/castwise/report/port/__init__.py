@@ -1,0 +1,1 @@
+"""What a program would get in another dialect, as text and JSON."""

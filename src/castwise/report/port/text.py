@@ -1,0 +1,96 @@
+"""A port for the terminal: what changes, by reason, with what to write instead."""
+
+from __future__ import annotations
+
+from castwise.auditing.porting.port import (
+    ACCEPTED,
+    KINDS,
+    OTHER_DTYPE,
+    OTHER_VALUES,
+    REFUSED,
+    Port,
+    PortChange,
+    port_of,
+)
+from castwise.auditing.records.events import Seen
+from castwise.report.amounts import counted, place_text
+from castwise.report.terminal.colour import Paint, plain
+
+_CHANGES_PER_REASON = 10
+_WORDS = {
+    REFUSED: "refused",
+    OTHER_DTYPE: "of another dtype",
+    OTHER_VALUES: "of other values",
+    ACCEPTED: "no longer refused",
+}
+
+
+def port_text(port: Port, paint: Paint = plain) -> str:
+    """The whole report."""
+    parts = [paint(_summary(port), "title")]
+    for reason, changes in port.groups.items():
+        parts.append(_group(reason, changes, paint))
+    return "\n\n".join([*parts, _coverage(port)])
+
+
+def held_text(seen: Seen, dialect: str | None, paint: Paint = plain) -> str:
+    """What of a program was not as the dialect it was held to has it; None: every implicit cast
+    was refused."""
+    refused = len(seen.attempts)
+    if dialect is None:
+        return f"Held to no implicit cast: {counted(refused, 'operation')} refused."
+    if not seen.events and not refused:
+        return f"Held to {dialect}: no operation on arrays was seen."
+    return f"Held to {dialect}. {port_text(port_of(seen, dialect), paint)}"
+
+
+def _summary(port: Port) -> str:
+    names = f"{port.source.name} to {port.target.name}"
+    if not port.changes:
+        return f"{names}: nothing that was seen changes."
+    kinds = [
+        f"{found} {_WORDS[kind]}"
+        for kind in KINDS
+        if (found := sum(change.kind == kind for change in port.changes))
+    ]
+    return f"{names}: {counted(len(port.changes), 'change')}: {', '.join(kinds)}."
+
+
+def _group(reason: str, changes: list[PortChange], paint: Paint) -> str:
+    lines = [f"{reason[0].upper()}{reason[1:]}."]
+    for change in changes[:_CHANGES_PER_REASON]:
+        lines += _change_lines(change, paint)
+    if len(changes) > _CHANGES_PER_REASON:
+        lines.append(f"  and {len(changes) - _CHANGES_PER_REASON} more.")
+    return "\n".join(lines)
+
+
+def _change_lines(change: PortChange, paint: Paint) -> list[str]:
+    times = f", {change.count:,} times" if change.count > 1 else ""
+    became = f"{change.after}, of other values" if change.kind == OTHER_VALUES else change.after
+    after = paint(became, "refused" if change.kind == REFUSED else "hazard")
+    hazards = f" ({', '.join(change.hazards)})" if change.hazards else ""
+    lines = [
+        f"  {paint(place_text(change.place), 'title')}  {change.code}",
+        f"    {change.asked}: {change.before} -> {after}{hazards}{times}",
+    ]
+    if change.keep:
+        wording = f" ({change.keep.does})" if change.keep.text else ""
+        lines.append(f"    to keep it: {change.keep.text or change.keep.does}{wording}")
+    return lines
+
+
+def _coverage(port: Port) -> str:
+    lines = [f"Unchanged: {counted(port.same, 'operation')}."]
+    if port.others:
+        most = ", ".join(f"{name} {count:,}" for name, count in port.others.most_common())
+        lines.append(f"Not asked about, since another framework ran them: {most}.")
+    if port.not_understood:
+        total = sum(port.not_understood.values())
+        most = ", ".join(f"{name} {count:,}" for name, count in port.not_understood.most_common(5))
+        lines.append(f"Not understood: {total:,} ({most}).")
+    if port.unexpected:
+        (question, _), *_ = port.unexpected.most_common(1)
+        total = sum(port.unexpected.values())
+        lines.append(f"Answered otherwise than castwise expects: {total:,}, as {question}.")
+    return "\n".join(lines)

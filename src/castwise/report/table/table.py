@@ -1,0 +1,50 @@
+"""A table, which is its own text: `castwise table`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from castwise.compare.table import TableData, table_data
+from castwise.report.table.text import table_text
+from castwise.rules.dialect import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class Table(TableData):
+    """The outcomes of an op over rows and columns of operands; its text is the table.
+
+    >>> print(table("lt", "array-api", columns=["scalars"]))  # doctest: +ELLIPSIS
+    row < column in array-api
+    <BLANKLINE>
+          True     1   1.5    1j
+    bool     -     -     -     -
+    i8       -  bool     -     -
+    ...
+    """
+
+    def __str__(self) -> str:
+        return table_text(self)
+
+
+def table(
+    op: str = "add",
+    dialect: str | Dialect | None = None,
+    *,
+    form: str | None = None,
+    columns: Sequence[str] = ("arrays", "scalars"),
+) -> Table:
+    """The answers of an op for every pair of dtypes of a dialect.
+
+    Arrays stand in the rows, and in the columns the groups that are named: "arrays", "0-d" and
+    "scalars".
+
+    >>> "int16" in str(table("add", "array-api"))
+    False
+    >>> "i16" in str(table("add", "array-api"))
+    True
+
+    Raises UsageError for an unknown name.
+    """
+    made = table_data(op, dialect, form, columns)
+    return Table(made.op, made.dialect, made.form, made.rows, made.columns, made.cells)

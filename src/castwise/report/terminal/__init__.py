@@ -1,0 +1,1 @@
+"""What every report on a terminal shares: colours, folded lines, bars, and where it goes."""

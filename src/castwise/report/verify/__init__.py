@@ -1,0 +1,1 @@
+"""What comparing a dialect with its framework found, as text and JSON."""

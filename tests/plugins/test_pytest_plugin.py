@@ -1,0 +1,162 @@
+"""pytest --castwise PACKAGE: a package audited while its tests run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from processes import finished
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = """
+def scaled(x, by):
+    return x * by
+"""
+TESTS = """
+import numpy as np
+import pytest
+import castwise as cw
+import mypackage
+
+def test_casts():
+    wide = np.ones(3, np.float32) * np.ones(3)  # the test's own cast is not the package's
+    assert mypackage.scaled(np.ones(3, np.float32), np.ones(3)).dtype == wide.dtype
+"""
+ALLOWING = """
+import numpy as np
+import pytest
+import mypackage
+
+@pytest.mark.castwise_allow({hazards})
+def test_allowed():
+    mypackage.scaled(np.ones(3, np.float32), np.ones(3))
+"""
+
+
+class Ran:
+    """A run of pytest on a small project."""
+
+    def __init__(self, project: Path, *arguments: str) -> None:
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(project)]),
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # castwise's may be installed too
+        }
+        command = [sys.executable, "-m", "pytest", "-p", "castwise.plugins.pytest", *arguments]
+        done = finished(command, cwd=project, env=environment)
+        self.status, self.out = done.returncode, done.stdout
+        self.err = done.stderr
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "mypackage").mkdir()
+    (tmp_path / "mypackage" / "__init__.py").write_text(PACKAGE)
+    (tmp_path / "test_mine.py").write_text(TESTS)
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers -q\n")
+    return tmp_path
+
+
+def test_the_casts_of_the_package_are_summed_up(project: Path) -> None:
+    ran = Ran(project, "--castwise", "mypackage")
+    assert ran.status == 0
+    assert "implicit casts in mypackage" in ran.out
+    assert "1 implicit cast, caused by 1 line" in ran.out
+    assert f"{Path('mypackage', '__init__.py')}:3" in ran.out
+    assert "float32[3] * float64[3] -> float64" in ran.out
+    assert "1 passed" in ran.out
+
+
+@pytest.mark.parametrize(("hazards", "status"), [("widens", 1), ("any", 1), ("wraps", 0)])
+def test_hazards_fail_the_run(project: Path, hazards: str, status: int) -> None:
+    ran = Ran(project, "--castwise", "mypackage", "--castwise-fail-on", hazards)
+    assert ran.status == status
+    assert (f"1 finding fails --castwise-fail-on {hazards}" in ran.out) == bool(status)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "fail_on", "status"),
+    [
+        ("", "any", 0),
+        ("'widens', 'not-on-device'", "any", 0),
+        ("'widens'", "widens", 0),
+        ("'widens'", "not-on-device", 1),
+    ],
+)
+def test_a_marker_allows_hazards(project: Path, allowed: str, fail_on: str, status: int) -> None:
+    (project / "test_mine.py").write_text(ALLOWING.format(hazards=allowed))
+    ran = Ran(project, "--castwise", "mypackage", "--castwise-fail-on", fail_on)
+    assert ran.status == status
+
+
+def test_what_one_test_may_do_another_may_not(project: Path) -> None:
+    (project / "test_allowing.py").write_text(ALLOWING.format(hazards=""))
+    ran = Ran(project, "--castwise", "mypackage", "--castwise-fail-on", "any")
+    assert ran.status == 1
+    assert "2 passed" in ran.out
+
+
+def test_workers_tell_what_they_saw(project: Path) -> None:
+    pytest.importorskip("xdist")
+    (project / "test_more.py").write_text(TESTS)
+    options = ("-p", "xdist", "-n", "2", "--castwise", "mypackage", "--castwise-fail-on", "widens")
+    ran = Ran(project, *options)
+    assert ran.status == 1
+    assert "1 implicit cast" in ran.out
+    assert "2 processes" in ran.out
+
+
+def test_a_test_may_hold_the_package_to_a_dialect(project: Path) -> None:
+    held = """
+import numpy as np
+import pytest
+import castwise as cw
+import mypackage
+
+def test_held():
+    with cw.enforce(strict=True), pytest.raises(cw.PromotionError):
+        mypackage.scaled(np.ones(3, np.float32), np.ones(3))
+"""
+    (project / "test_mine.py").write_text(held)
+    assert Ran(project, "--castwise", "mypackage").status == 0
+    assert "pytest --castwise PACKAGE" in Ran(project).out  # nothing is instrumented without
+
+
+def test_a_package_that_is_not_imported_is_said(project: Path) -> None:
+    ran = Ran(project, "--castwise", "mypackag")
+    assert ran.status == 0
+    assert "No test has imported any of its modules" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--castwise", "mypackage", "--castwise-fail-on", "widen"), "no hazard 'widen'"),
+        (("-p", "mypackage", "--castwise", "mypackage"), "imported before the tests began"),
+    ],
+)
+def test_wrong_usage(project: Path, arguments: tuple[str, ...], says: str) -> None:
+    ran = Ran(project, *arguments)
+    assert ran.status == pytest.ExitCode.USAGE_ERROR
+    assert says in ran.err
+
+
+def test_a_run_that_does_not_ask_loads_nothing_of_it(project: Path) -> None:
+    (project / "test_mine.py").write_text(
+        "import sys\n\n"
+        "def test_nothing():\n"
+        "    found = [m for m in sys.modules if m.startswith('castwise.')]\n"
+        "    assert found == ['castwise.plugins', 'castwise.plugins.pytest']\n"
+        "    assert not {'numpy', 'torch', 'jax'} & set(sys.modules)\n"
+    )
+    ran = Ran(project)
+    assert ran.status == 0, ran.out
+    assert "implicit casts" not in ran.out
+
+
+def test_pytest_finds_it_by_its_entry_point() -> None:
+    text = (ROOT / "pyproject.toml").read_text()
+    assert '[project.entry-points.pytest11]\ncastwise = "castwise.plugins.pytest"\n' in text
