@@ -27,7 +27,7 @@ class Loops:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class ConditionPlan:
     """What an op chooses by."""
 
     arrays: frozenset[DType]
@@ -37,7 +37,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Accepts:
+class AcceptsPlan:
     """What an op refuses."""
 
     refuses: frozenset[DType]
@@ -49,12 +49,12 @@ class Accepts:
     needs_rank: int
     same_dtype: bool
     compared: int
-    condition: Condition
+    condition: ConditionPlan
 
 
-def accepts_of(rule: parts.Accepts, row: Op) -> Accepts:
+def accepts_of(rule: parts.Accepts, row: Op) -> AcceptsPlan:
     """What an op refuses; whether its operands must have one dtype, its row says first."""
-    return Accepts(
+    return AcceptsPlan(
         refuses=_dtypes(rule.refuses),
         refuses_arrays=_dtypes(rule.refuses_arrays),
         refuses_compute=_dtypes(rule.refuses_compute),
@@ -69,8 +69,8 @@ def accepts_of(rule: parts.Accepts, row: Op) -> Accepts:
 
 
 @functools.lru_cache(maxsize=256)
-def _condition(rule: parts.Condition) -> Condition:
-    return Condition(
+def _condition(rule: parts.Condition) -> ConditionPlan:
+    return ConditionPlan(
         arrays=_dtypes(rule.arrays),
         numbers=frozenset(rule.numbers.split()),
         numpy=_dtypes(rule.numpy),
@@ -79,7 +79,7 @@ def _condition(rule: parts.Condition) -> Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversion:
+class ConversionPlan:
     """What a Python number may become, where it is converted before the op sees it."""
 
     bools: frozenset[DType]
@@ -89,7 +89,7 @@ class Conversion:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class NumbersPlan:
     """What Python numbers and lists of them are to an op."""
 
     places: str
@@ -99,14 +99,14 @@ class Numbers:
     adapts: tuple[str, ...]
     count_as: str
     beside: dict[DType, dict[str, DType]]
-    conversion: Conversion | None
+    conversion: ConversionPlan | None
     lists: str
     list_places: str
 
 
-def numbers_of(rule: parts.Numbers) -> Numbers:
+def numbers_of(rule: parts.Numbers) -> NumbersPlan:
     """What Python numbers are to an op."""
-    return Numbers(
+    return NumbersPlan(
         places=rule.places or "any",
         refuses=frozenset((rule.refuses or "").split()),
         refused_beside=_dtypes(rule.refused_beside),
@@ -123,8 +123,8 @@ def numbers_of(rule: parts.Numbers) -> Numbers:
     )
 
 
-def _conversion(rule: parts.Conversion) -> Conversion:
-    return Conversion(
+def _conversion(rule: parts.Conversion) -> ConversionPlan:
+    return ConversionPlan(
         bools=_dtypes(rule.bools),
         wide_ints=_dtypes(rule.wide_ints),
         every_int_fits=dtype(rule.every_int_fits) if rule.every_int_fits else None,
@@ -133,7 +133,7 @@ def _conversion(rule: parts.Conversion) -> Conversion:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrays:
+class ArraysPlan:
     """What arrays count as before they are joined."""
 
     promotes: bool
@@ -146,10 +146,10 @@ class Arrays:
     keeps_dtypes: bool
 
 
-def arrays_of(rule: parts.Arrays, row: Op, dialect: Dialect) -> Arrays:
+def arrays_of(rule: parts.Arrays, row: Op, dialect: Dialect) -> ArraysPlan:
     """How arrays count for an op."""
     truncates = {} if rule.is_truncated is False else dialect.truncations
-    return Arrays(
+    return ArraysPlan(
         promotes=row.promotes if rule.promotes is None else rule.promotes,
         lowest=_lowest(row, truncates) if _has_lowest(row, rule) else (),
         zero_d_as_arrays=bool(rule.zero_d_as_arrays),
@@ -178,7 +178,7 @@ def _lowest(row: Op, truncates: dict[DType, DType]) -> tuple[DType | None, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Joins:
+class JoinsPlan:
     """How the operands' dtypes become one: the rule's own words, and those of its dialect."""
 
     by: str
@@ -194,10 +194,10 @@ class Joins:
     refusal: str
 
 
-def joins_of(rule: parts.Joins, dialect: Dialect) -> Joins:
+def joins_of(rule: parts.Joins, dialect: Dialect) -> JoinsPlan:
     """How the operands' dtypes become one."""
     joining = dialect.joining
-    return Joins(
+    return JoinsPlan(
         by=rule.by or "common dtype",
         others=rule.others or "",
         unless=rule.unless or "",
@@ -224,7 +224,7 @@ def _joined_pairs(text: str) -> dict[frozenset[DType], DType]:
 
 
 @dataclass(frozen=True, slots=True)
-class NumPyOperands:
+class NumPyOperandsPlan:
     """What NumPy arrays and scalars do in an op."""
 
     arrays: str
@@ -239,10 +239,10 @@ class NumPyOperands:
     result: dict[DType, DType]
 
 
-def numpy_of(rule: parts.NumPyOperands, dialect: Dialect) -> NumPyOperands:
+def numpy_of(rule: parts.NumPyOperands, dialect: Dialect) -> NumPyOperandsPlan:
     """What NumPy arrays and scalars do in an op."""
     scalars = rule.scalars or ""
-    return NumPyOperands(
+    return NumPyOperandsPlan(
         arrays=rule.arrays or "refused",
         arrays_left=rule.arrays_left or rule.arrays or "refused",
         decider=rule.decider or "",
@@ -266,7 +266,7 @@ def _kinds(text: str) -> dict[DType, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class RangePlan:
     """What becomes of a Python number that is out of range."""
 
     limit: str
@@ -275,7 +275,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Exponent:
+class ExponentPlan:
     """What the last operand of a power may be."""
 
     fits: DType | None
@@ -283,20 +283,20 @@ class Exponent:
     is_free: bool
 
 
-def range_of(rule: parts.Range, dialect: Dialect) -> Range:
+def range_of(rule: parts.Range, dialect: Dialect) -> RangePlan:
     """What becomes of numbers that are out of range."""
     looks_at = _dtypes(rule.looks_at or dialect.order)
-    return Range(rule.limit or "dtype", rule.beyond or "wraps", looks_at)
+    return RangePlan(rule.limit or "dtype", rule.beyond or "wraps", looks_at)
 
 
-def exponent_of(rule: parts.Exponent) -> Exponent:
+def exponent_of(rule: parts.Exponent) -> ExponentPlan:
     """What the last operand of a power may be."""
     fits = dtype(rule.fits) if rule.fits else None
-    return Exponent(fits, rule.negative or "", bool(rule.is_free))
+    return ExponentPlan(fits, rule.negative or "", bool(rule.is_free))
 
 
 @dataclass(frozen=True, slots=True)
-class Weakness:
+class WeaknessPlan:
     """Whether the result of weakly typed operands is strong."""
 
     makes_strong: bool
@@ -304,15 +304,15 @@ class Weakness:
     converted_is_strong: bool
 
 
-def weakness_of(rule: parts.Weakness) -> Weakness:
+def weakness_of(rule: parts.Weakness) -> WeaknessPlan:
     """Whether the result of weakly typed operands is strong."""
-    return Weakness(
+    return WeaknessPlan(
         bool(rule.makes_strong), rule.arrays_make_strong or "", bool(rule.converted_is_strong)
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Writes:
+class WritesPlan:
     """What may be written in place, by `x += y` or into out=."""
 
     into: str
@@ -321,18 +321,18 @@ class Writes:
     never: Pairs
 
 
-def writes_of(rule: parts.Writes, row: Op, dialect: Dialect) -> Writes:
+def writes_of(rule: parts.Writes, row: Op, dialect: Dialect) -> WritesPlan:
     """What may be written: the op's own switches first, then the dialect's rule."""
     into = (rule.into or "any") if row.safe_output else "any"
     if not row.casts_to_output:  # then there is no cast that safe_output could allow
         into = "same dtype"
-    return Writes(
+    return WritesPlan(
         into, rule.rebinds or "", pairs(rule.also or "", dialect), pairs(rule.never or "", dialect)
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Arguments:
+class ArgumentsPlan:
     """What a call may give by name."""
 
     dtype: str
@@ -347,9 +347,9 @@ class Arguments:
     delta: frozenset[str]
 
 
-def arguments_of(rule: parts.Arguments) -> Arguments:
+def arguments_of(rule: parts.Arguments) -> ArgumentsPlan:
     """What a call may give by name."""
-    return Arguments(
+    return ArgumentsPlan(
         dtype=rule.dtype or "",
         casting=rule.casting or "any",
         takes_casting=bool(rule.takes_casting),

@@ -30,16 +30,16 @@ class Plan:
     borrows: str
     because: str
     loops: compiled.Loops
-    accepts: compiled.Accepts
-    numbers: compiled.Numbers
-    arrays: compiled.Arrays
-    joins: compiled.Joins
-    numpy: compiled.NumPyOperands
-    range: compiled.Range
-    exponent: compiled.Exponent
-    weakness: compiled.Weakness
-    writes: compiled.Writes
-    arguments: compiled.Arguments
+    accepts: compiled.AcceptsPlan
+    numbers: compiled.NumbersPlan
+    arrays: compiled.ArraysPlan
+    joins: compiled.JoinsPlan
+    numpy: compiled.NumPyOperandsPlan
+    range: compiled.RangePlan
+    exponent: compiled.ExponentPlan
+    weakness: compiled.WeaknessPlan
+    writes: compiled.WritesPlan
+    arguments: compiled.ArgumentsPlan
 
 
 @functools.lru_cache(maxsize=256)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castwise.engine.compiled import Conversion
+from castwise.engine.compiled import ConversionPlan
 from castwise.engine.decision import Refusal
 from castwise.engine.join import join
 from castwise.engine.plan import Plan
@@ -50,7 +50,7 @@ def check_joins(plan: Plan, operands: tuple[Operand, ...]) -> None:
             join(plan, [plan.reach.lowest(mask) for mask in masks])
 
 
-def _takes(limits: Conversion, scalar: Operand, target: DType) -> bool:
+def _takes(limits: ConversionPlan, scalar: Operand, target: DType) -> bool:
     """Whether an int is read as a number of the dtype, wrapped or not."""
     first = limits.every_int_fits
     if first and not _holds(first, scalar):

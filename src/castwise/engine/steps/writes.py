@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from castwise.engine.compiled import Writes
+from castwise.engine.compiled import WritesPlan
 from castwise.engine.decision import Refusal
 from castwise.engine.plan import Plan
 from castwise.engine.reach import Reach
@@ -41,7 +41,7 @@ def written_dtype(plan: Plan, result: DType, destination: DType) -> DType:
     return result if takes_any(plan) else destination
 
 
-def writing_by(plan: Plan, rule: str, *, is_own: bool) -> Writes:
+def writing_by(plan: Plan, rule: str, *, is_own: bool) -> WritesPlan:
     """What may be written where casting= names the rule. What is allowed or forbidden besides is
     so under the op's own rule alone."""
     writes = replace(plan.writes, into=rule)
