@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.execute import apply
+from castwise.execute import fast_path
 
 
 def tensor(dtype: str, shape: Any = 3, dialect: str | None = "torch") -> cw.Tensor:
@@ -133,13 +133,13 @@ def test_nothing_is_counted_outside_and_the_fast_path_is_back() -> None:
     a, b = tensor("int32"), tensor("float32")
     with cw.count_casts() as counts:
         _ = a + b
-        assert apply._fast is apply._NONE
+        assert fast_path.known is fast_path._NONE
     _ = a + b
     assert counts.total.casts == 1
-    assert apply._fast is apply._by_kinds
+    assert fast_path.known is fast_path._by_kinds
     with pytest.raises(ZeroDivisionError), cw.count_casts():
         _ = 1 / 0
-    assert apply._fast is apply._by_kinds
+    assert fast_path.known is fast_path._by_kinds
 
 
 def test_threads_count_apart() -> None:
@@ -165,7 +165,7 @@ def test_threads_count_apart() -> None:
     thread.join()
     assert counts.total.casts == 1
     assert counted == [{("mul", "int32", "float32", "loses-precision"): (1, 3, 12)}]
-    assert apply._fast is apply._by_kinds
+    assert fast_path.known is fast_path._by_kinds
 
 
 def test_tasks_count_apart() -> None:

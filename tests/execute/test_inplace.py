@@ -15,9 +15,11 @@ from castwise.conformance.calls import AUGMENTED_OPERATORS
 from castwise.conformance.differences import difference_at
 from castwise.conformance.recorder import NO_KERNEL, REFUSED, Cell
 from castwise.engine.forms import rebinds
-from castwise.execute.inplace import METHODS, update
+from castwise.execute.inplace import update
+from castwise.execute.operators import InPlace
 from castwise.report.verify import question_for
 from castwise.rules.catalog import dialect_named
+from castwise.vocab.ops import OPS
 from cells import Recorded
 
 # Cells that a framework answers and NumPy, on which they are executed here, cannot compute: ops of
@@ -117,7 +119,23 @@ def test_methods_take_as_many_operands_as_their_op() -> None:
     assert t.clamp_(1.5, 2.5).tolist() == [1.5, 2, 2.5]
     assert t.lerp_(tensor([0, 0, 0], "float32"), 0.5).tolist() == [0.75, 1, 1.25]
     assert t.cumsum_().tolist() == [0.75, 1.75, 3]
-    assert {f"{op}_" for op in METHODS} <= set(dir(t))
+
+
+OTHER_SHAPES = ("reductions", "products", "joining", "losses", "questions")
+
+
+def test_each_op_whose_result_may_fit_its_first_operand_has_a_method() -> None:
+    fitting = {
+        row.name for row in OPS.values()
+        if row.family not in OTHER_SHAPES and not row.is_condition_first
+    }  # fmt: skip
+    fitting = fitting - {"allclose"} | {"cumsum", "cumprod", "matmul"}
+    methods = {name for name in vars(InPlace) if not name.startswith("__")}
+    assert methods == {f"{op}_" for op in fitting}
+    for op in fitting:
+        assert (
+            getattr(cw.Tensor, f"{op}_").__doc__ == f"`{op}` in place; returns the tensor itself."
+        )
 
 
 @pytest.mark.parametrize(

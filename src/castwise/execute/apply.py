@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from castwise.engine.ask import answer, factor_of, find_op, named_of
 from castwise.engine.decision import NOTHING, Decision, Named, Question
 from castwise.engine.lists import is_left_to_python
 from castwise.engine.plan import looks_at_values
 from castwise.errors import PromotionError, UsageError
+from castwise.execute import fast_path
 from castwise.execute.alike import LIKE
 from castwise.execute.devices import check_devices
+from castwise.execute.fast_path import Known, context, forget_all, remember, watchers
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.lists import has_lists, made_tensors
 from castwise.execute.masked import MASKING, run_masked
@@ -27,59 +26,17 @@ from castwise.execute.operands import (
     is_operand,
     raw,
 )
-from castwise.execute.plans import BesideNumber, Plan
+from castwise.execute.plans import Plan
 from castwise.execute.tensor import Tensor, wrapped
-from castwise.rules.default import DEFAULT, chosen_dialect, when_default_changes
+from castwise.rules.default import DEFAULT
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Scalar
 
 _MOST_PLANS = 1 << 14
 _plans: dict[tuple[object, ...], Plan] = {}
-# What is known by the kinds of two tensors, or of one and a number, for the fast path; `_fast` is
-# this or, as long as anyone watches, nothing, so that nobody pays for watching who does not.
-_by_kinds: dict[tuple[object, ...], Plan | BesideNumber] = {}
-_NONE: dict[tuple[object, ...], Plan | BesideNumber] = {}
-_fast = _by_kinds
 # Not complex: two that are equal may differ in the sign of a zero part.
 _NUMBERS = frozenset({bool, int, float})
-_context = chosen_dialect.get
 _new = object.__new__
-when_default_changes(_by_kinds.clear)
-
-
-class Watcher(Protocol):
-    """Whoever is told of each op that runs."""
-
-    def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
-        """One op: what was decided, the raw operands and the raw result."""
-
-
-_watchers: ContextVar[tuple[Watcher, ...]] = ContextVar("castwise watchers", default=())
-_lock = threading.Lock()
-_blocks = 0  # how many blocks watch, in all threads
-
-
-def watchers() -> tuple[Watcher, ...]:
-    """Whoever watches this thread or asyncio task."""
-    return _watchers.get()
-
-
-@contextmanager
-def watched_by(watcher: Watcher, *, alone: bool = False) -> Iterator[None]:
-    """Tells a watcher of every op of this thread or asyncio task within the block, and those
-    outside of it unless it is to watch alone."""
-    global _fast, _blocks
-    token = _watchers.set((watcher,) if alone else (*_watchers.get(), watcher))
-    with _lock:
-        _blocks += 1
-        _fast = _NONE
-    try:
-        yield
-    finally:
-        _watchers.reset(token)
-        with _lock:
-            _blocks -= 1
-            _fast = _NONE if _blocks else _by_kinds
 
 
 def apply_op(
@@ -89,8 +46,8 @@ def apply_op(
     key = None
     if len(operands) == 2 and not options and type(operands[0]) is type(operands[1]) is Tensor:
         first, second = operands
-        key = (name, form, home, _context(), first._kind, second._kind)
-        known = _fast.get(key)
+        key = (name, form, home, context(), first._kind, second._kind)
+        known = fast_path.known.get(key)
         if known is not None:
             return Tensor._of(known.run(first._array, second._array), known.kind)
     call = arranged(name, operands, options, home, form)
@@ -162,25 +119,14 @@ def apply_several(
     given = _given(plan, operands)
     found = plan.compute(*given, **options)
     arrays = found if isinstance(found, tuple) else (found,)
-    for watcher in _watchers.get():
+    for watcher in watchers():
         watcher.note(plan.decision, given, arrays[0])
     return tuple([wrapped(array, plan.kind) for array in arrays])
 
 
-def operator_of(name: str) -> Callable[[Tensor, Any], Any]:
-    """The binary operator of an op: as apply, and fast for tensors and Python numbers."""
-
-    def operator(first: Tensor, second: Any) -> Any:
-        if type(second) is Tensor:  # in the operator itself: a call more would be felt
-            known = _fast.get((name, _context(), first._kind, second._kind))
-            if known is not None:
-                result = _new(Tensor)
-                result._array = known.run(first._array, second._array)
-                result._kind = known.kind
-                return result
-        return apply_operator(name, first, second)
-
-    return operator
+def apply_unary(name: str, operand: Tensor) -> Tensor:
+    """The result of an operator with one operand."""
+    return apply_op(name, operand, form="operator")
 
 
 def apply_operator(name: str, first: Any, second: Any) -> Any:
@@ -189,15 +135,24 @@ def apply_operator(name: str, first: Any, second: Any) -> Any:
         if type(second) in _NUMBERS:
             # Zeros are told apart by their text, for 0.0 and -0.0 are equal.
             number = second or str(second)
-            known = _fast.get((name, _context(), first._kind, type(second), number))
+            known = fast_path.known.get((name, context(), first._kind, type(second), number))
             if known is not None:
-                return Tensor._of(known.run(first._array), known.kind)
+                return _made_of(known, first)
     elif type(second) is Tensor and type(first) in _NUMBERS:
         number = first or str(first)
-        known = _fast.get((name, _context(), type(first), number, second._kind))
+        known = fast_path.known.get((name, context(), type(first), number, second._kind))
         if known is not None:
-            return Tensor._of(known.run(second._array), known.kind)
+            return _made_of(known, second)
     return _operated(name, first, second)
+
+
+def _made_of(known: Known, operand: Tensor) -> Tensor:
+    """The result of a known computation of one tensor, which no trace is told of: where there is
+    one, nothing is known."""
+    result = _new(Tensor)
+    result._array = known.run(operand._array)
+    result._kind = known.kind
+    return result
 
 
 def _operated(name: str, first: Any, second: Any) -> Any:
@@ -211,13 +166,13 @@ def _operated(name: str, first: Any, second: Any) -> Any:
     plan = planned(name, (first, second), "operator")
     array = run(plan, (first, second), {})
     if type(first) is type(second) is Tensor:
-        _remember_pair((name, _context(), first._kind, second._kind), plan)
+        _remember_pair((name, context(), first._kind, second._kind), plan)
     elif type(first) is Tensor and type(second) in _NUMBERS:
         kinds: tuple[object, ...] = (first._kind, type(second), second or str(second))
-        _remember_number((name, _context(), *kinds), plan, 1, second)
+        _remember_number((name, context(), *kinds), plan, 1, second)
     elif type(first) in _NUMBERS and type(second) is Tensor:
         kinds = (type(first), first or str(first), second._kind)
-        _remember_number((name, _context(), *kinds), plan, 0, first)
+        _remember_number((name, context(), *kinds), plan, 0, first)
     return Tensor._of(array, plan.kind if plan.is_elementwise else plan.kind.shaped(array.shape))
 
 
@@ -225,20 +180,14 @@ def _remember_pair(key: tuple[object, ...], plan: Plan) -> None:
     """Keeps the plan of two tensors, unless another may be needed for other values."""
     question = plan.decision.question
     if plan.is_elementwise and not looks_at_values(question.dialect, question.op, question.form):
-        _remember(key, plan)
+        remember(key, plan)
 
 
 def _remember_number(key: tuple[object, ...], plan: Plan, place: int, number: Any) -> None:
     """Keeps the plan of a tensor beside a number, with the number as the backend takes it."""
     beside = plan.beside(place, number) if number == number else None  # NaN is never found again
     if beside is not None:
-        _remember(key, beside)
-
-
-def _remember(key: tuple[object, ...], known: Plan | BesideNumber) -> None:
-    if len(_by_kinds) >= _MOST_PLANS:
-        _by_kinds.clear()
-    _by_kinds[key] = known
+        remember(key, beside)
 
 
 def planned(
@@ -252,7 +201,7 @@ def planned(
     if plan is None:
         if len(_plans) >= _MOST_PLANS:
             _plans.clear()
-            _by_kinds.clear()
+            forget_all()
         plan = _plans[key] = _made(name, question, kinds, operands, home)
     return plan
 
@@ -332,7 +281,7 @@ def run(plan: Plan, operands: Sequence[Any], options: dict[str, Any]) -> Any:
     check_devices(plan.decision.question.op, given)
     is_whole = MASKING.isdisjoint(options)
     array = plan.run(*given, **options) if is_whole else run_masked(plan, given, options)
-    for watcher in _watchers.get():
+    for watcher in watchers():
         watcher.note(plan.decision, given, array)
     return array
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from castwise.engine.decision import Cast, Decision
-from castwise.execute.apply import watched_by
+from castwise.execute.fast_path import watched_by
 from castwise.vocab.operands import UNDEFINED
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from castwise.engine.decision import Question
@@ -13,22 +12,6 @@ from castwise.execute.apply import apply_op, arranged, asked, planned, run, with
 from castwise.execute.operands import is_operand
 from castwise.execute.plans import Plan
 from castwise.execute.tensor import Tensor
-from castwise.vocab.ops import OPS
-
-# The operators that may stand before `=`, and the ops they are.
-OPERATORS = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide",
-    "mod": "remainder", "pow": "pow", "matmul": "matmul", "and": "bitwise_and",
-    "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift",
-    "rshift": "bitwise_right_shift",
-}  # fmt: skip
-_OTHER_SHAPES = ("reductions", "products", "joining", "losses", "questions")
-# The ops that have a method: those whose result may have the shape of their first operand.
-METHODS = (
-    *[row.name for row in OPS.values() if row.family not in _OTHER_SHAPES
-      and not row.is_condition_first and row.name != "allclose"],
-    "cumsum", "cumprod", "matmul",
-)  # fmt: skip
 
 
 def update(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
@@ -44,6 +27,11 @@ def update(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
         name, call.operands, "operator", inplace=True, alpha=call.alpha, named=call.named
     )
     return _stored(plan, target, call.operands, call.options)
+
+
+def augmented(name: str, target: Tensor, other: Any) -> Any:
+    """What `target += other` gives; NotImplemented where the other is no operand."""
+    return assigned(name, target, other) if is_operand(other) else NotImplemented
 
 
 def assigned(name: str, target: Tensor, other: Any) -> Tensor:
@@ -116,30 +104,3 @@ def would_change(what: str, target: Tensor, joined: object) -> PromotionError:
         f"variable {joined}, and a variable keeps its dtype. Cast the value: "
         f"x.astype({str(target.dtype)!r})."
     )
-
-
-def _operator(op: str) -> Callable[[Tensor, Any], Any]:
-    def operator(self: Tensor, other: Any) -> Any:
-        return assigned(op, self, other) if is_operand(other) else NotImplemented
-
-    return operator
-
-
-def _method(op: str) -> Callable[..., Tensor]:
-    def method(self: Tensor, *others: Any, **options: Any) -> Tensor:
-        return update(op, self, *others, **options)
-
-    method.__name__ = f"{op}_"
-    method.__doc__ = f"`{op}` in place; returns the tensor itself."
-    return method
-
-
-def install() -> None:
-    """Gives Tensor its augmented operators and its methods that write."""
-    for name, op in OPERATORS.items():
-        setattr(Tensor, f"__i{name}__", _operator(op))
-    for op in METHODS:
-        setattr(Tensor, f"{op}_", _method(op))
-
-
-install()

@@ -152,13 +152,12 @@ def _beside(found: Any, first: Tensor) -> Any:
     return Tensor._of(found._array, found._kind.with_(dialect=like.dialect, home=like.home))
 
 
-def _array_function(
-    self: Tensor, function: Callable[..., Any], types: Any, arguments: Any, options: Any
-) -> Any:
+def array_function(function: Callable[..., Any], arguments: Any, options: Any) -> Any:
+    """What the default backend's function gives for tensors."""
     return called(f"{function.__module__}.{function.__name__}", function, arguments, options)
 
 
-def _array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
     """A ufunc, or the operator of a NumPy array on the left, which NumPy calls by it."""
     name = f"{DEFAULT_BACKEND}.{ufunc.__name__}"
     if method != "__call__":
@@ -177,12 +176,3 @@ def _array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **options:
 def _as_compared(row: Op, array: Any) -> Any:
     """An operand; a NumPy scalar that is compared comes from NumPy as a 0-d array."""
     return array[()] if row.name in _COMPARISONS and not array.shape else array
-
-
-def install() -> None:
-    """Lets the default backend's functions take tensors; others do so when they are loaded."""
-    for name, method in {"function": _array_function, "ufunc": _array_ufunc}.items():
-        setattr(Tensor, f"__array_{name}__", method)
-
-
-install()

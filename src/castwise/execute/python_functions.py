@@ -28,24 +28,27 @@ def quotient_and_remainder(first: Any, second: Any) -> Any:
     return found if found is NotImplemented else (found, remainder(other))
 
 
-def _divmod(self: Tensor, other: Any) -> Any:
-    _check(self, "divmod", _DIVMOD)
-    return quotient_and_remainder(self, other)
+def divmod_of(first: Any, second: Any) -> Any:
+    """Python's divmod of two operands, of which one at least is a tensor.
+
+    Raises TypeError where the framework's arrays have none.
+    """
+    _check(first if isinstance(first, Tensor) else second, "divmod", _DIVMOD)
+    return quotient_and_remainder(first, second)
 
 
-def _reflected_divmod(self: Tensor, other: Any) -> Any:
-    _check(self, "divmod", _DIVMOD)
-    return quotient_and_remainder(other, self)
+def round_of(x: Tensor, ndigits: int | None) -> Tensor:
+    """Python's round of a tensor.
 
-
-def _round(self: Tensor, ndigits: int | None = None) -> Tensor:
-    _check(self, "round", _ROUND)
-    dialect, kind = self.dialect, self.dtype.kind
+    Raises TypeError where the framework's arrays have none.
+    """
+    _check(x, "round", _ROUND)
+    dialect, kind = x.dialect, x.dtype.kind
     gives_integers = dialect.values.round == "integers"
     by_tens = kind == "int" and (ndigits or 0) < 0
     if kind == "bool" or by_tens or (kind == "complex" and ndigits):
-        raise TypeError(_DIGITS.format(self.dtype, dialect.name))
-    found = _scaled(self, ndigits) if ndigits else apply_op("round", self)
+        raise TypeError(_DIGITS.format(x.dtype, dialect.name))
+    found = _scaled(x, ndigits) if ndigits else apply_op("round", x)
     return found.astype(default_dtype(0, dialect)) if gives_integers and ndigits is None else found
 
 
@@ -63,12 +66,3 @@ def _check(x: Tensor, function: str, message: str) -> None:
     """Raises TypeError where the framework's arrays have no such function."""
     if getattr(x.dialect.values, function) == "refused":
         raise TypeError(message.format(x.dialect.name))
-
-
-def install() -> None:
-    """Gives Tensor its methods for these functions."""
-    for name, method in {"divmod": _divmod, "rdivmod": _reflected_divmod, "round": _round}.items():
-        setattr(Tensor, f"__{name}__", method)
-
-
-install()

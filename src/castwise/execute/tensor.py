@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from castwise.engine.assigning import assigned_as, check_assignment, dtype_of_whole
 from castwise.errors import UsageError
@@ -23,6 +23,7 @@ from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.casting import cast_under, own_values
 from castwise.execute.gradients import Gradients
 from castwise.execute.kinds import Kind, held_dtype, interned
+from castwise.execute.operators import InPlace, Operators, OpsAreNoMethods
 from castwise.execute.picked import picked
 from castwise.execute.python_data import beyond, default_dtype, shown, unreadable
 from castwise.rules.default import DEFAULT, to_dialect
@@ -36,7 +37,7 @@ from castwise.vocab.operands import Operand
 _BOOL, _FLOAT32, _FLOAT64 = map(dtype_named, ("bool", "float32", "float64"))
 
 
-class Tensor(ArrayObject, Gradients):
+class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
     """An array that computes under a dialect's rules.
 
     >>> t = asarray([1, 2, 3], dtype="int32", dialect="torch")
@@ -47,42 +48,7 @@ class Tensor(ArrayObject, Gradients):
     __slots__ = ("__weakref__", "_array", "_kind")
     _array: Any
     _kind: Kind
-    __hash__ = None  # type: ignore[assignment]
     _keeps_dtype = False  # whatever is written into it
-
-    if TYPE_CHECKING:  # operators.py and inplace.py set these, since apply needs this class
-
-        def __add__(self, other: Any) -> Tensor: ...
-        def __neg__(self) -> Tensor: ...
-        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
-
-        __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = __add__
-        __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __add__
-        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __add__
-        __rpow__ = __rmatmul__ = __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = __add__
-        __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __add__
-        __ipow__ = __imatmul__ = __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __add__
-        __lt__ = __le__ = __gt__ = __ge__ = __add__
-        __ne__ = __eq__  # type: ignore[assignment]
-        __pos__ = __abs__ = __invert__ = __neg__
-
-        def _inplace(self, *others: Any, **options: Any) -> Tensor: ...
-
-        add_ = sub_ = mul_ = div_ = floor_divide_ = remainder_ = fmod_ = pow_ = _inplace
-        float_power_ = eq_ = ne_ = lt_ = le_ = gt_ = ge_ = logical_and_ = logical_or_ = _inplace
-        logical_xor_ = logical_not_ = bitwise_and_ = bitwise_or_ = bitwise_xor_ = _inplace
-        bitwise_left_shift_ = bitwise_right_shift_ = bitwise_not_ = maximum_ = minimum_ = _inplace
-        fmax_ = fmin_ = atan2_ = hypot_ = logaddexp_ = copysign_ = nextafter_ = _inplace
-        heaviside_ = xlogy_ = clamp_ = lerp_ = addcmul_ = abs_ = neg_ = positive_ = _inplace
-        square_ = conj_ = sign_ = floor_ = ceil_ = round_ = trunc_ = relu_ = threshold_ = _inplace
-        exp_ = log_ = sqrt_ = rsqrt_ = sin_ = tanh_ = sigmoid_ = reciprocal_ = erf_ = _inplace
-        exp2_ = expm1_ = log2_ = log10_ = log1p_ = cos_ = tan_ = asin_ = acos_ = atan_ = _inplace
-        sinh_ = cosh_ = asinh_ = acosh_ = atanh_ = cbrt_ = degrees_ = radians_ = _inplace
-        signbit_ = isclose_ = logaddexp2_ = ldexp_ = rsub_ = clamp_min_ = clamp_max_ = _inplace
-        addcdiv_ = real_div_ = floor_div_ = truncate_div_ = div_no_nan_ = _inplace
-        multiply_no_nan_ = _inplace
-        gelu_ = softmax_ = log_softmax_ = isnan_ = isinf_ = isfinite_ = real_ = imag_ = _inplace
-        angle_ = cumsum_ = cumprod_ = matmul_ = _inplace
 
     def __init__(self, *arguments: object, **keywords: object) -> None:
         raise UsageError("make a tensor with cw.asarray(data, dtype=...).")

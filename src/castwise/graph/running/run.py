@@ -8,10 +8,10 @@ from typing import Any
 
 from castwise.errors import UsageError
 from castwise.execute.alike import LIKE
-from castwise.execute.apply import watchers
 from castwise.execute.backend import Backend
 from castwise.execute.casting import cast_under
 from castwise.execute.exceptional import obeying
+from castwise.execute.fast_path import watchers
 from castwise.execute.functions import function_for
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor, asarray

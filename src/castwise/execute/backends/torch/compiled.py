@@ -13,7 +13,7 @@ from castwise.execute.apply import apply_op, apply_several
 from castwise.execute.backends.torch.operated import let_operate
 from castwise.execute.inplace import assigned, update
 from castwise.execute.kinds import Kind
-from castwise.execute.operators import operators
+from castwise.execute.operators import Operators
 from castwise.execute.tensor import Tensor, asarray, wrapped
 from castwise.rules.catalog import dialect_named
 from castwise.rules.default import DEFAULT, chosen_here, to_dialect, use
@@ -34,8 +34,8 @@ def register() -> None:
         )
     trees.register_pytree_node(_Word, lambda word: ([], word.text), lambda _, text: _Word(text))
     trees.register_pytree_node(_Slice, lambda key: (key.ends, None), lambda ends, _: _Slice(ends))
-    called: list[Callable[..., Any]] = [*_FUNCTIONS, *operators()]
-    for function in called:
+    operators = [operator for operator in vars(Operators).values() if callable(operator)]
+    for function in (*_FUNCTIONS, *operators):
         let_call(function)
     for function in (assigned, update):
         _let_write(function)
