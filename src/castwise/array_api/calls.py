@@ -6,8 +6,8 @@ from operator import attrgetter
 from typing import Any, TypeAlias
 
 from castwise.errors import UsageError
-from castwise.execute.apply import apply_op, apply_several
 from castwise.execute.backend import two_backends
+from castwise.execute.calling.ops import apply_op, apply_several
 from castwise.execute.kinds import held_dtype
 from castwise.execute.tensor import Tensor, beside, wrapped
 from castwise.rules.default import STANDARD

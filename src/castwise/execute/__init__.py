@@ -1,11 +1,11 @@
 """Tensors that run under any dialect's rules: the engine decides, a backend computes."""
 
 from castwise.execute import fast_path, handed
-from castwise.execute.apply import apply_operator, apply_unary
 from castwise.execute.backend import introduce_tensors
-from castwise.execute.inplace import augmented, update
-from castwise.execute.library_calls import array_function, array_ufunc
-from castwise.execute.python_functions import divmod_of, round_of
+from castwise.execute.calling.in_place import augmented, update
+from castwise.execute.calling.library import array_function, array_ufunc
+from castwise.execute.calling.ops import apply_operator, apply_unary
+from castwise.execute.calling.python_functions import divmod_of, round_of
 from castwise.execute.tensor import Tensor
 
 fast_path.results_are(Tensor)

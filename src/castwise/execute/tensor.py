@@ -10,22 +10,22 @@ from castwise.engine.assigning import assigned_as, check_assignment, dtype_of_wh
 from castwise.errors import UsageError
 from castwise.execute import tracing
 from castwise.execute.array_object import ArrayObject
-from castwise.execute.assigned import (
+from castwise.execute.backend import Backend, TakesConstants, backend_named, backend_of
+from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
+from castwise.execute.gradients import Gradients
+from castwise.execute.indexing import (
     check_0d,
     is_read_first,
     is_whole,
     not_assigned,
+    picked,
     spreads,
     written,
 )
-from castwise.execute.backend import Backend, TakesConstants, backend_named, backend_of
-from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
-from castwise.execute.casting import cast_under, own_values
-from castwise.execute.gradients import Gradients
 from castwise.execute.kinds import Kind, held_dtype, interned
 from castwise.execute.operators import InPlace, Operators, OpsAreNoMethods
-from castwise.execute.picked import picked
 from castwise.execute.python_data import beyond, default_dtype, shown, unreadable
+from castwise.execute.values.casting import cast_under, own_values
 from castwise.rules.default import DEFAULT, to_dialect
 from castwise.rules.dialect import Dialect
 from castwise.vocab.describing import describe

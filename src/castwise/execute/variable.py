@@ -10,15 +10,15 @@ from castwise.engine.decision import Question
 from castwise.errors import UsageError
 from castwise.execute import tracing
 from castwise.execute.backend import TakesConstants
-from castwise.execute.inplace import fills, would_change
-from castwise.execute.kinds import Kind
-from castwise.execute.operands import (
+from castwise.execute.calling.in_place import fills, would_change
+from castwise.execute.calling.operands import (
     common_backend,
     common_dialect,
     described,
     no_operand,
     raw,
 )
+from castwise.execute.kinds import Kind
 from castwise.execute.tensor import Tensor, asarray
 from castwise.execute.tracing import Held
 from castwise.rules.dialect import Dialect

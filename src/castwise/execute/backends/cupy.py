@@ -13,7 +13,7 @@ import numpy as np
 from castwise.errors import UsageError
 from castwise.execute.backend import Backend, backend_named, lacking
 from castwise.execute.backends import DEFAULT
-from castwise.execute.functions import STANDARD, Function
+from castwise.execute.functions.lookup import STANDARD, Function
 from castwise.rules.catalog import dialect_named
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype

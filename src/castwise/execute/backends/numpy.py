@@ -13,12 +13,12 @@ import array_api_compat.numpy as standard
 import ml_dtypes
 import numpy as np
 
-from castwise.execute import product_recipes
 from castwise.execute.backend import Backend, lacking
-from castwise.execute.casting import is_plain_cast
-from castwise.execute.exceptional import obeying
-from castwise.execute.functions import STANDARD
-from castwise.execute.steps import Steps
+from castwise.execute.functions.lookup import STANDARD
+from castwise.execute.functions.products import vecdot
+from castwise.execute.steps.steps import Steps
+from castwise.execute.values.adapting import obeying
+from castwise.execute.values.casting import is_plain_cast
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
@@ -346,7 +346,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
         "pow": np.power, "atan2": np.arctan2, "concat": np.concatenate, "norm": np.linalg.norm,
         "median": np.median, "angle": np.angle, "count_nonzero": _count_nonzero,
         "clamp": _clip, "sign": _SIGN, "ldexp": _ldexp,
-        "vecdot": functools.partial(product_recipes.vecdot, standard),
+        "vecdot": functools.partial(vecdot, standard),
         "linalg.det": functools.partial(_determined, standard.linalg.det),
         "linalg.slogdet": functools.partial(_determined, standard.linalg.slogdet),
     }  # fmt: skip

@@ -7,14 +7,14 @@ from operator import attrgetter
 from typing import Any
 
 from castwise.errors import UsageError
-from castwise.execute.alike import LIKE
 from castwise.execute.backend import Backend
-from castwise.execute.casting import cast_under
-from castwise.execute.exceptional import obeying
 from castwise.execute.fast_path import watchers
-from castwise.execute.functions import function_for
+from castwise.execute.functions.alike import LIKE
+from castwise.execute.functions.lookup import function_for
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor, asarray
+from castwise.execute.values.adapting import obeying
+from castwise.execute.values.casting import cast_under
 from castwise.graph.program import (
     CAST,
     CONSTANT,

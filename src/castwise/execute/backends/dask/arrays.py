@@ -15,7 +15,6 @@ import dask.array as da
 import numpy as np
 
 from castwise.errors import UsageError
-from castwise.execute.alike import LIKE
 from castwise.execute.backend import Backend, backend_named, lacking
 from castwise.execute.backends.dask import arguments, cumulative, indexing, products, reductions
 from castwise.execute.backends.dask.chunks import (
@@ -30,7 +29,8 @@ from castwise.execute.backends.dask.chunks import (
     sendable,
     softmax,
 )
-from castwise.execute.steps import Steps
+from castwise.execute.functions.alike import LIKE
+from castwise.execute.steps.steps import Steps
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar

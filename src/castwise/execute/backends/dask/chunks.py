@@ -14,7 +14,7 @@ from dask.base import tokenize
 
 from castwise.execute.backend import Backend, backend_named
 from castwise.execute.backends.dask.sending import is_read_back, rechunked, teach_dask
-from castwise.execute.steps import Steps
+from castwise.execute.steps.steps import Steps
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import to_dtype
 

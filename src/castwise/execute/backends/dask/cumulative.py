@@ -15,7 +15,7 @@ from castwise.execute.backends.dask.chunks import (
     numpy_backend,
 )
 from castwise.execute.backends.dask.trees import accumulator, normal_axes
-from castwise.execute.steps import Steps
+from castwise.execute.steps.steps import Steps
 
 _UFUNCS = {"cumsum": np.add, "cumprod": np.multiply}
 

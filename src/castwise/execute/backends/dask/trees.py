@@ -19,8 +19,8 @@ from castwise.execute.backends.dask.chunks import (
     empty,
     numpy_backend,
 )
-from castwise.execute.functions import function_for
-from castwise.execute.steps import Steps
+from castwise.execute.functions.lookup import function_for
+from castwise.execute.steps.steps import Steps
 from castwise.vocab.dtypes import DType, dtype
 
 State = Any  # what is known of the elements so far: arrays that keep the reduced dimensions

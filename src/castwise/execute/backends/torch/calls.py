@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch.overrides import resolve_name
 
-from castwise.execute.apply import apply_operator
 from castwise.execute.backends.torch.compiled import constant, let_call
-from castwise.execute.library_calls import called, not_called, parameters
+from castwise.execute.calling.library import called, not_called, parameters
+from castwise.execute.calling.ops import apply_operator
 from castwise.execute.tensor import Tensor
 from castwise.vocab.ops import OPS
 

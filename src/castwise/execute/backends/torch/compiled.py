@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch.utils import _pytree as trees
 
-from castwise.execute.apply import apply_op, apply_several
 from castwise.execute.backends.torch.operated import let_operate
-from castwise.execute.inplace import assigned, update
+from castwise.execute.calling.in_place import assigned, update
+from castwise.execute.calling.ops import apply_op, apply_several
 from castwise.execute.kinds import Kind
 from castwise.execute.operators import Operators
 from castwise.execute.tensor import Tensor, asarray, wrapped

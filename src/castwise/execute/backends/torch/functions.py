@@ -12,7 +12,7 @@ import torch
 from castwise.errors import UsageError
 from castwise.execute.backends.torch.complex_order import ON_COMPLEX
 from castwise.execute.backends.torch.written import WRITTEN
-from castwise.execute.recipes import RECIPES
+from castwise.execute.functions.recipes import RECIPES
 from castwise.vocab.dtypes import DType
 
 Function: TypeAlias = Callable[..., Any]

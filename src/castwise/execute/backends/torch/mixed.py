@@ -9,8 +9,8 @@ import torch
 
 from castwise.execute.backend import Backend
 from castwise.execute.backends.torch.functions import COMPUTED, function_in
-from castwise.execute.exceptional import obeying
-from castwise.execute.steps import Steps
+from castwise.execute.steps.steps import Steps
+from castwise.execute.values.adapting import obeying
 from castwise.vocab.dtypes import DType
 
 _COMPARES = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})

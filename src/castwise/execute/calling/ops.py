@@ -1,0 +1,294 @@
+"""Runs an op on tensors, numbers and NumPy arrays: decided once for a signature, then computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from castwise.engine.ask import answer, factor_of, find_op, named_of
+from castwise.engine.decision import NOTHING, Decision, Named, Question
+from castwise.engine.lists import is_left_to_python
+from castwise.engine.plan import looks_at_values
+from castwise.errors import PromotionError, UsageError
+from castwise.execute import fast_path
+from castwise.execute.calling.devices import check_devices
+from castwise.execute.calling.lists import has_lists, made_tensors
+from castwise.execute.calling.masked import MASKING, run_masked
+from castwise.execute.calling.operands import (
+    common_backend,
+    common_dialect,
+    common_home,
+    described,
+    is_operand,
+    raw,
+)
+from castwise.execute.calling.prepared import Plan
+from castwise.execute.fast_path import Known, context, forget_all, remember, watchers
+from castwise.execute.functions.alike import LIKE
+from castwise.execute.kinds import Kind, interned
+from castwise.execute.tensor import Tensor, wrapped
+from castwise.rules.default import DEFAULT
+from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import Scalar
+
+_MOST_PLANS = 1 << 14
+_plans: dict[tuple[object, ...], Plan] = {}
+# Not complex: two that are equal may differ in the sign of a zero part.
+_NUMBERS = frozenset({bool, int, float})
+_new = object.__new__
+
+
+def apply_op(
+    name: str, *operands: Any, form: str = "function", home: str = DEFAULT, **options: Any
+) -> Tensor:
+    """The result of an op as a new tensor; `calling.apply` can write it, too."""
+    key = None
+    if len(operands) == 2 and not options and type(operands[0]) is type(operands[1]) is Tensor:
+        first, second = operands
+        key = (name, form, home, context(), first._kind, second._kind)
+        known = fast_path.known.get(key)
+        if known is not None:
+            return Tensor._of(known.run(first._array, second._array), known.kind)
+    call = arranged(name, operands, options, home, form)
+    plan = planned(name, call.operands, form, home=home, alpha=call.alpha, named=call.named)
+    array = run(plan, call.operands, call.options)
+    if key:
+        _remember_pair(key, plan)
+    is_known = plan.is_elementwise and not options
+    return Tensor._of(array, plan.kind if is_known else plan.kind.shaped(array.shape))
+
+
+class Arguments(NamedTuple):
+    """What an op is called with: operands in their places, options for the backend."""
+
+    operands: tuple[Any, ...]
+    options: dict[str, Any]
+    named: Named = NOTHING  # what the decision depends on
+
+    @property
+    def alpha(self) -> Scalar | None:
+        """The factor of the second operand, which the decision depends on."""
+        alpha: Scalar | None = self.options.get("alpha")
+        return alpha
+
+
+def arranged(
+    name: str,
+    operands: tuple[Any, ...],
+    options: dict[str, Any],
+    home: str = DEFAULT,
+    form: str = "function",
+    *,
+    inplace: bool = False,
+) -> Arguments:
+    """The operands and options of a call, whether given by place or by name; a list is the tensor
+    that the dialect makes of it in this form."""
+    kinds = [o._kind for o in operands if isinstance(o, Tensor)]
+    row = find_op(LIKE.get(name, name), common_dialect(kinds, home))
+    given, others = row.arranged(operands, options)
+    if row.family != "conversion":
+        given = without_lists(name, given, form, home, inplace=inplace)
+    if others.get("alpha") is not None:
+        others["alpha"] = factor_of(others["alpha"])
+    left = {key: raw_option(others[key]) for key in _COMPUTED_WITH if others.get(key) is not None}
+    named = named_of(row, others)
+    return Arguments(given, {**others, **left} if named is not NOTHING else others, named)
+
+
+# Products of which a number is no operand.
+_OF_VECTORS = {"matmul": "matrix product", "cross": "cross product"}
+# What the decision looks at and the backend computes with.
+_COMPUTED_WITH = ("where", "initial", "value", "delta")
+
+
+def raw_option(option: Any) -> Any:
+    """An option as the backend takes it."""
+    return option._array if isinstance(option, Tensor) else option
+
+
+def apply_several(
+    name: str, *operands: Any, home: str = DEFAULT, **options: Any
+) -> tuple[Tensor, ...]:
+    """The results of a function that has several, or one of another dtype than it computes in.
+
+    The operands are cast as decided; the results have the dtypes that come out.
+    """
+    operands = without_lists(name, operands, "function", home)
+    plan = planned(name, operands, "function", home=home)
+    given = _given(plan, operands)
+    found = plan.compute(*given, **options)
+    arrays = found if isinstance(found, tuple) else (found,)
+    for watcher in watchers():
+        watcher.note(plan.decision, given, arrays[0])
+    return tuple([wrapped(array, plan.kind) for array in arrays])
+
+
+def apply_unary(name: str, operand: Tensor) -> Tensor:
+    """The result of an operator with one operand."""
+    return apply_op(name, operand, form="operator")
+
+
+def apply_operator(name: str, first: Any, second: Any) -> Any:
+    """The result of a binary operator, fast for a tensor beside a Python number."""
+    if type(first) is Tensor:
+        if type(second) in _NUMBERS:
+            # Zeros are told apart by their text, for 0.0 and -0.0 are equal.
+            number = second or str(second)
+            known = fast_path.known.get((name, context(), first._kind, type(second), number))
+            if known is not None:
+                return _made_of(known, first)
+    elif type(second) is Tensor and type(first) in _NUMBERS:
+        number = first or str(first)
+        known = fast_path.known.get((name, context(), type(first), number, second._kind))
+        if known is not None:
+            return _made_of(known, second)
+    return _operated(name, first, second)
+
+
+def _made_of(known: Known, operand: Tensor) -> Tensor:
+    """The result of a known computation of one tensor, which no trace is told of: where there is
+    one, nothing is known."""
+    result = _new(Tensor)
+    result._array = known.run(operand._array)
+    result._kind = known.kind
+    return result
+
+
+def _operated(name: str, first: Any, second: Any) -> Any:
+    """The result of an operator that was not met before, remembered for the next time."""
+    if not (is_operand(first) and is_operand(second)):
+        return NotImplemented
+    if has_lists((first, second)):
+        if is_left_to_python(asked(name, (first, second), "operator")):
+            return NotImplemented
+        first, second = without_lists(name, (first, second), "operator")
+    plan = planned(name, (first, second), "operator")
+    array = run(plan, (first, second), {})
+    if type(first) is type(second) is Tensor:
+        _remember_pair((name, context(), first._kind, second._kind), plan)
+    elif type(first) is Tensor and type(second) in _NUMBERS:
+        kinds: tuple[object, ...] = (first._kind, type(second), second or str(second))
+        _remember_number((name, context(), *kinds), plan, 1, second)
+    elif type(first) in _NUMBERS and type(second) is Tensor:
+        kinds = (type(first), first or str(first), second._kind)
+        _remember_number((name, context(), *kinds), plan, 0, first)
+    return Tensor._of(array, plan.kind if plan.is_elementwise else plan.kind.shaped(array.shape))
+
+
+def _remember_pair(key: tuple[object, ...], plan: Plan) -> None:
+    """Keeps the plan of two tensors, unless another may be needed for other values."""
+    question = plan.decision.question
+    if plan.is_elementwise and not looks_at_values(question.dialect, question.op, question.form):
+        remember(key, plan)
+
+
+def _remember_number(key: tuple[object, ...], plan: Plan, place: int, number: Any) -> None:
+    """Keeps the plan of a tensor beside a number, with the number as the backend takes it."""
+    beside = plan.beside(place, number) if number == number else None  # NaN is never found again
+    if beside is not None:
+        remember(key, beside)
+
+
+def planned(
+    name: str, operands: tuple[Any, ...], form: str, *, home: str = DEFAULT, **given: Any
+) -> Plan:
+    """How an op is computed on operands like these; `given` is what else is asked about."""
+    kinds = [o._kind for o in operands if isinstance(o, Tensor)]
+    question = asked(name, operands, form, home=home, **given)
+    key = (name, question.key, home, *kinds)
+    plan = _plans.get(key)
+    if plan is None:
+        if len(_plans) >= _MOST_PLANS:
+            _plans.clear()
+            forget_all()
+        plan = _plans[key] = _made(name, question, kinds, operands, home)
+    return plan
+
+
+def asked(
+    name: str,
+    operands: tuple[Any, ...],
+    form: str,
+    *,
+    home: str = DEFAULT,
+    inplace: bool = False,
+    out: DType | None = None,
+    alpha: Scalar | None = None,
+    named: Named = NOTHING,
+) -> Question:
+    """The question an op on operands like these asks."""
+    dialect = common_dialect([o._kind for o in operands if isinstance(o, Tensor)], home)
+    row = find_op(LIKE.get(name, name), dialect)
+    sees_values = looks_at_values(dialect, row, form)
+    seen = tuple([described(o, dialect, sees_values=sees_values) for o in operands])
+    if row.counts_dimensions or (row.counts_elements and any(map(_is_empty, operands))):
+        seen = tuple([replace(d, shape=o.shape) if isinstance(o, Tensor) else d
+                      for o, d in zip(operands, seen, strict=True)])  # fmt: skip
+    return Question(row, seen, dialect, form, inplace, out, alpha, named)
+
+
+def without_lists(
+    name: str, operands: tuple[Any, ...], form: str, home: str = DEFAULT, *, inplace: bool = False
+) -> tuple[Any, ...]:
+    """The operands, with the tensors in the place of lists that the dialect makes of them.
+
+    Raises PromotionError where it takes no lists.
+    """
+    if not has_lists(operands):
+        return operands
+    question = asked(name, operands, form, home=home, inplace=inplace)
+    _decided(name, question)
+    return made_tensors(question, operands, home)
+
+
+def _is_empty(operand: Any) -> bool:
+    return isinstance(operand, Tensor) and 0 in operand._array.shape
+
+
+def _made(
+    name: str, question: Question, kinds: list[Kind], operands: tuple[Any, ...], home: str
+) -> Plan:
+    backend = common_backend(operands)
+    decision = _decided(name, question)
+    have_no_dimensions = [o.is_scalar or o.rank == 0 for o in question.operands]
+    if name in _OF_VECTORS and any(have_no_dimensions):  # backends differ in what they make of it
+        raise UsageError(
+            f"{question} is no {_OF_VECTORS[name]}: each operand needs a dimension. Multiply with"
+            " *."
+        )
+    is_bounded = name == "clamp" and question.dialect.values.bound_shapes != "broadcast"
+    is_zero_d = have_no_dimensions[0] if is_bounded else all(have_no_dimensions)
+    own = next((kind.dialect for kind in kinds if kind.dialect), None)
+    home = common_home(kinds, home)
+    kind = interned(Kind(backend, decision.result, is_zero_d, decision.is_weak, own, home))
+    return Plan(decision, kind, backend, name if name in LIKE else question.op.name)
+
+
+def _decided(name: str, question: Question) -> Decision:
+    """The decision; a refusal of a function without an op of its own tells which one it is like."""
+    try:
+        return answer(question)
+    except PromotionError as error:
+        if name not in LIKE:
+            raise
+        raise type(error)(f"{name} is decided as {question.op.name}: {error}") from None
+
+
+def run(plan: Plan, operands: Sequence[Any], options: dict[str, Any]) -> Any:
+    """The raw result of a plan, with watchers told."""
+    given = _given(plan, operands)
+    check_devices(plan.decision.question.op, given)
+    is_whole = MASKING.isdisjoint(options)
+    array = plan.run(*given, **options) if is_whole else run_masked(plan, given, options)
+    for watcher in watchers():
+        watcher.note(plan.decision, given, array)
+    return array
+
+
+def _given(plan: Plan, operands: Sequence[Any]) -> list[Any]:
+    there = [operand for operand in operands if operand is not None]
+    return [
+        raw(operand, plan.backend, dtype)
+        for operand, dtype in zip(there, plan.entering, strict=True)
+    ]

@@ -1,0 +1,334 @@
+"""What computes an op where a dialect's rule about values is not the backend's own.
+
+A backend names the dialect whose rules are its own. Where the two agree a function stays as it is;
+where they differ it is wrapped once, when the op is planned.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from castwise.errors import ScalarRangeError, UsageError
+from castwise.execute.backend import Backend
+from castwise.execute.functions.lookup import Function, function_for
+from castwise.execute.values.casting import cast_under
+from castwise.execute.values.flushing import FLUSHED, flushing
+from castwise.execute.values.place import Place
+from castwise.execute.values.quotients import is_division, is_quotient, is_remainder, is_truncated
+from castwise.execute.values.shapes import (
+    full_exponents,
+    has_dimensions,
+    has_elements,
+    is_bounded,
+    is_cumulation,
+    is_extremum,
+    is_logsumexp,
+    is_mean,
+    is_median,
+    is_of_vectors,
+    is_part_or_self,
+    takes_first,
+)
+from castwise.execute.values.substitutes import variance_in_integers
+from castwise.rules.values import Values
+from castwise.vocab.dtypes import DType, dtype
+
+
+def obeying(
+    function: Function, backend: Backend, op: str, compute: DType, values: Values | None
+) -> Function:
+    """The function itself, or one around it that does what the dialect says."""
+    if values is None:
+        return function
+    place = Place(backend, op, compute, values)
+    for rule in _RULES.get(op, ()):
+        function = rule(function, place)
+    is_flushing = values.subnormals == "flushed" and place.differs("subnormals")
+    if op in FLUSHED and is_flushing:  # what a processor has flushed is gone
+        return flushing(function, backend, op, compute)
+    return function
+
+
+def _is_power(function: Function, at: Place) -> Function:
+    """Integers to the power of integers, and floats to that of one exponent."""
+    if at.compute.kind == "float":
+        return _single_power(function, at)
+    if at.compute.kind != "int":
+        return function
+    rule = at.values.integer_powers
+    if rule == "in float64":
+        return functools.partial(_float_power, at)
+    if at.own.integer_powers == rule != "negative raises":
+        return function
+    if at.own.integer_powers == "six bits":
+        function = functools.partial(_wrapping_power, at)
+    return functools.partial(_POWERS[rule], function, at)
+
+
+def _single_power(function: Function, at: Place) -> Function:
+    """The power of one half on a library that takes the square root of what is broadcast."""
+    if at.own.single_powers != "square root" or at.values.single_powers == "square root":
+        return function
+    return full_exponents(function, at)
+
+
+def _float_power(at: Place, x: Any, y: Any) -> Any:
+    wide, backend = dtype("float64"), at.backend
+    power = function_for(backend, "pow", wide)(backend.cast(x, wide), backend.cast(y, wide))
+    return cast_under(at.values, backend, power, at.compute)
+
+
+def _wrapping_power(at: Place, x: Any, y: Any) -> Any:
+    """The power of exponents that are not negative, bit by bit."""
+    one, power = at.number(1), at.do("add", at.do("mul", x, at.number(0)), at.number(1))
+    for _ in range(at.compute.bits):
+        is_odd = at.do("eq", at.do("bitwise_and", y, one), one)
+        power = at.choose(is_odd, at.do("mul", power, x), power)
+        x, y = at.do("mul", x, x), at.do("bitwise_right_shift", y, one)
+    return power
+
+
+def _raising(function: Function, at: Place, x: Any, y: Any) -> Any:
+    is_tried = at.compute.is_signed and 0 not in x.shape
+    if is_tried and at.has_any(at.do("lt", y, at.number(0))):
+        raise ScalarRangeError(
+            f"{at.compute} to a negative power, which this dialect refuses: "
+            "cast the base to a float, x.astype('float64')."
+        )
+    return function(x, y)
+
+
+def _split(function: Function, at: Place, x: Any, y: Any, negative: Any) -> Any:
+    """The power where the exponent is not negative, and what stands for it elsewhere."""
+    zero = at.number(0)
+    is_negative = at.do("lt", y, zero)
+    return at.choose(is_negative, negative, function(x, at.choose(is_negative, zero, y)))
+
+
+def _truncating(function: Function, at: Place, x: Any, y: Any) -> Any:
+    if not at.compute.is_signed:
+        return function(x, y)
+    zero, one, minus = at.number(0), at.number(1), at.number(-1)
+    is_odd = at.do("eq", at.do("bitwise_and", y, one), one)
+    of_minus = at.choose(is_odd, minus, one)
+    of_others = at.choose(at.do("eq", x, one), one, zero)
+    return _split(function, at, x, y, at.choose(at.do("eq", x, minus), of_minus, of_others))
+
+
+def _vanishing(function: Function, at: Place, x: Any, y: Any) -> Any:
+    if not at.compute.is_signed:
+        return function(x, y)
+    return _split(function, at, x, y, at.number(0))
+
+
+def _by_six_bits(function: Function, at: Place, x: Any, y: Any) -> Any:
+    if not y.shape:  # one exponent counts with all its bits, whatever its dtype
+        return function(x, at.backend.cast(y, at.compute))
+    zero = at.number(0)
+    power = function(x, at.do("bitwise_and", y, at.number(63)))
+    both = function_for(at.backend, "logical_and", dtype("bool"))
+    is_zero = both(at.do("eq", x, zero), at.do("ne", y, zero))
+    return at.choose(is_zero, zero, power)
+
+
+_POWERS: dict[str, Callable[..., Any]] = {
+    "negative raises": _raising,
+    "negative truncates": _truncating,
+    "negative is zero": _vanishing,
+    "six bits": _by_six_bits,
+}
+
+
+def _is_question(function: Function, at: Place) -> Function:
+    """any and all of complex numbers, which count as true or false by a rule."""
+    if at.compute.kind != "complex" or not at.differs("truth"):
+        return function
+    real = function_for(at.backend, at.op, at.compute.part)
+    if at.values.truth != "not zero":
+        return lambda x, **options: real(at.do("real", x), **options)
+    question = function_for(at.backend, at.op, dtype("bool"))
+    return lambda x, **options: question(at.do("ne", x, at.number(0)), **options)
+
+
+def _is_shift(function: Function, at: Place) -> Function:
+    """Shifts by fewer than no bits, or by as many as there are or more."""
+    rule = at.values.shifts
+    if rule == "modulo width":
+        width = at.constant(max(at.compute.bits, 32) - 1)
+        return lambda x, y: function(x, at.do("bitwise_and", y, width(y)))
+    if rule == "clamped":
+        least, most = at.constant(0), at.constant(at.compute.bits - 1)
+        return lambda x, y: function(x, at.do("minimum", at.do("maximum", y, least(y)), most(y)))
+    return function
+
+
+def _is_clamp(function: Function, at: Place) -> Function:
+    """clamp, where of two bounds that leave no number the lower one counts."""
+    rule = at.values.crossed_bounds
+    if rule == "upper":
+        return function
+
+    if rule == "raises":
+        return _within_order(function, at)
+
+    def clamped(x: Any, *bounds: Any) -> Any:
+        if len(bounds) < 2:
+            return function(x, *bounds)
+        return at.do("maximum", at.do("minimum", x, bounds[1]), bounds[0])
+
+    return clamped
+
+
+def _within_order(function: Function, at: Place) -> Function:
+    """clamp between bounds that leave a number; NaN is not in order, even with itself."""
+    negation = function_for(at.backend, "logical_not", dtype("bool"))
+
+    def clamped(x: Any, *bounds: Any) -> Any:
+        if bounds and at.has_any(negation(at.do("le", bounds[0], bounds[-1]))):
+            raise UsageError(
+                "clamp between bounds that are no lower and upper one raises in this dialect: "
+                "the lower is the larger one, or one is NaN."
+            )
+        return function(x, *bounds)
+
+    return clamped
+
+
+def _is_variance(function: Function, at: Place) -> Function:
+    """The variance of integers, where it is computed in integers."""
+    if at.compute.kind != "int" or at.values.integer_variance == "in floats":
+        return function
+
+    def computed(x: Any, **options: Any) -> Any:
+        if 0 in x.shape:
+            return function(x, **options)
+        return variance_in_integers(at.backend, at.compute, x, **options)
+
+    return computed
+
+
+def _is_root(function: Function, at: Place) -> Function:
+    """The square root, where a library does not round it to the nearest number."""
+    is_rounded = at.compute.kind == "float" and at.compute.bits >= 32
+    if not is_rounded or at.values.square_root == "library" or not at.differs("square_root"):
+        return function
+    return at.backend.function("exact_sqrt", at.compute) or function
+
+
+def _is_sign(function: Function, at: Place) -> Function:
+    if at.compute.kind != "float" or not at.differs("sign_of_nan"):
+        return function
+    of_nan = at.constant(0 if at.values.sign_of_nan == "zero" else float("nan"))
+    return lambda x: at.choose(at.do("ne", x, x), of_nan(x), function(x))
+
+
+def _is_place(function: Function, at: Place) -> Function:
+    """The place of the largest or smallest number, where NaN is not taken for one."""
+    if at.compute.kind != "float" or at.values.place_of_nan == "taken":
+        return function
+    end = at.constant(float("-inf" if at.op == "argmax" else "inf"))
+    return lambda x, **options: function(at.choose(at.do("ne", x, x), end(x), x), **options)
+
+
+def _is_angle(function: Function, at: Place) -> Function:
+    """The angle of real numbers, where that of NaN or of -0.0 is not the library's."""
+    if at.compute.kind != "float" or not at.differs("real_angles"):
+        return function
+    rule, zero, pi = at.values.real_angles, at.constant(0), at.constant(math.pi)
+    if rule == "sign":
+        return lambda x: at.do("atan2", zero(x), x)
+
+    def computed(x: Any) -> Any:
+        angles = at.choose(at.do("lt", x, zero(x)), pi(x), zero(x))
+        return angles if rule == "below zero" else at.choose(at.do("ne", x, x), x, angles)
+
+    return computed
+
+
+def _is_step(function: Function, at: Place) -> Function:
+    """heaviside of NaN."""
+    if at.compute.kind != "float" or not at.differs("step_of_nan"):
+        return function
+    of_nan = at.constant(0 if at.values.step_of_nan == "zero" else float("nan"))
+    return lambda x, y: at.choose(at.do("ne", x, x), of_nan(x), function(x, y))
+
+
+def _is_log_product(function: Function, at: Place) -> Function:
+    """xlogy of 0 and NaN, where it is 0."""
+    if at.compute.kind != "float" or at.values.zero_log_of_nan == "nan":
+        return function
+    zero = at.constant(0)
+    return lambda x, y: at.choose(at.do("eq", x, zero(x)), zero(x), function(x, y))
+
+
+def _is_log_sum(function: Function, at: Place) -> Function:
+    """logaddexp and logaddexp2 of complex numbers, where their imaginary part goes round."""
+    is_wrapped = at.values.summed_angles == "wrapped" and at.differs("summed_angles")
+    if at.compute.kind != "complex" or not is_wrapped:
+        return function
+    return functools.partial(_wrapped_angle, function, at)
+
+
+def _wrapped_angle(function: Function, at: Place, x: Any, y: Any) -> Any:
+    found, part, backend = function(x, y), at.compute.part, at.backend
+    of_part = functools.partial(function_for, backend, compute=part)
+    angle = function_for(backend, "imag", at.compute)(found)
+    half = math.pi if at.op == "logaddexp" else math.pi / math.log(2)
+    pi, round_ = (backend.number(turn, part) for turn in (half, 2 * half))
+    turned = of_part("sub")(of_part("remainder")(of_part("add")(angle, pi), round_), pi)
+    turns = backend.cast(of_part("sub")(turned, angle), at.compute)
+    moved = at.do("add", found, at.do("mul", turns, backend.number(1j, at.compute)))
+    is_within = of_part("le")(of_part("abs")(angle), pi)
+    return at.choose(is_within, found, moved)
+
+
+def _is_rounding(function: Function, at: Place) -> Function:
+    if at.compute.kind != "float" or not at.differs("halves"):
+        return function
+
+    def away(x: Any) -> Any:
+        whole = at.do("trunc", x)
+        rest = at.do("abs", at.do("sub", x, whole))
+        further = at.do("add", whole, at.do("copysign", at.number(1), x))
+        return at.choose(at.do("ge", rest, at.number(0.5)), further, whole)
+
+    return away
+
+
+Rules = tuple[Callable[[Function, Place], Function], ...]
+_RULES: dict[str, Rules] = {
+    "div": (is_division,),
+    "floor_divide": (is_quotient,),
+    "floor_div": (is_quotient,),
+    "truncate_div": (is_truncated,),
+    "remainder": (is_remainder,),
+    "fmod": (is_remainder,),
+    "pow": (_is_power,),
+    "bitwise_left_shift": (_is_shift,),
+    "bitwise_right_shift": (_is_shift,),
+    "clamp": (_is_clamp, is_bounded),
+    "clamp_by_first": (_is_clamp, takes_first),
+    "angle": (_is_angle,),
+    "mean": (is_mean,),
+    "var": (_is_variance,),
+    "heaviside": (_is_step,),
+    "xlogy": (_is_log_product,),
+    **dict.fromkeys(("logaddexp", "logaddexp2"), (_is_log_sum,)),
+    **dict.fromkeys(("argmax", "argmin"), (_is_place, has_dimensions, has_elements)),
+    "kron": (has_elements,),
+    **dict.fromkeys(("softmax", "log_softmax"), (has_dimensions,)),
+    **dict.fromkeys(("dot", "outer"), (is_of_vectors,)),
+    **dict.fromkeys(("max", "min"), (is_extremum,)),
+    "any": (_is_question,),
+    "all": (_is_question,),
+    "sign": (_is_sign,),
+    "sqrt": (_is_root,),
+    "round": (_is_rounding,),
+    **dict.fromkeys(("cumsum", "cumprod"), (is_cumulation,)),
+    "logsumexp": (is_logsumexp,),
+    **dict.fromkeys(("median", "lower_median"), (is_median,)),
+    **dict.fromkeys(("positive", "real", "imag", "conj"), (is_part_or_self,)),
+}
