@@ -12,10 +12,10 @@ from castwise.execute import tracing
 from castwise.execute.backend import TakesConstants
 from castwise.execute.calling.in_place import fills, would_change
 from castwise.execute.calling.operands import (
+    NoOperandError,
     common_backend,
     common_dialect,
     described,
-    no_operand,
     raw,
 )
 from castwise.execute.kinds import Kind
@@ -96,7 +96,7 @@ class Variable(Stateful):
         Raises PromotionError where they do not, UsageError where the shape does not fit.
         """
         if value is None or type(value) in (list, tuple):
-            raise no_operand(value)
+            raise NoOperandError(value)
         tracing.writing(self, value)
         dialect = common_dialect([t._kind for t in (self, value) if isinstance(t, Tensor)])
         seen = (
@@ -107,11 +107,11 @@ class Variable(Stateful):
         if joined is not self.dtype:
             raise would_change(f"assigning {seen[1]}", self, joined)
         check_assignment(seen[1], self.dtype, dialect)
-        backend = common_backend((self, value))
+        backend = common_backend((self, value), seen)
         if seen[1].is_scalar:
             array = backend.number(value, self.dtype)
         else:
-            array = raw(value, backend)
+            array = raw(value, backend, seen[1])
             _check_shape(tuple(array.shape), self.shape)
             if not isinstance(backend, TakesConstants):  # a graph writes down that cast itself
                 array = backend.cast(array, self.dtype)

@@ -11,11 +11,13 @@ from castwise.engine.forms import rebinds
 from castwise.errors import UsageError
 from castwise.execute import tracing
 from castwise.execute.backend import Backend, two_backends
+from castwise.execute.calling.arguments import CallArguments, arranged
 from castwise.execute.calling.in_place import assigned, fills, update
 from castwise.execute.calling.masked import chosen
 from castwise.execute.calling.operands import common_dialect
-from castwise.execute.calling.ops import Arguments, apply_op, arranged, asked, planned, run
+from castwise.execute.calling.ops import apply_op, planned, run
 from castwise.execute.calling.prepared import Plan
+from castwise.execute.calling.questions import asked
 from castwise.execute.tensor import Tensor, asarray
 from castwise.rules.default import DEFAULT
 
@@ -127,7 +129,7 @@ def _into(
     return target
 
 
-def _computed(plan: Plan, call: Arguments, target: Tensor) -> Any:
+def _computed(plan: Plan, call: CallArguments, target: Tensor) -> Any:
     """What is written into a tensor: where a mask is false, what it holds already."""
     options = dict(call.options)
     mask = options.pop("where", None) if plan.is_elementwise else None

@@ -22,15 +22,16 @@ def cast_inputs(decision: Decision, operands: Sequence[Any]) -> tuple[Any, ...]:
     question = decision.question
     if len(operands) != len(question.operands):
         raise UsageError(f"{question} has {len(question.operands)} operands, not {len(operands)}.")
-    for operand, asked in zip(operands, question.operands, strict=True):
-        _check(described(operand, question.dialect, sees_values=False), asked, decision)
-    backend = common_backend(operands)
+    seen = [described(operand, question.dialect, sees_values=False) for operand in operands]
+    for given, asked in zip(seen, question.operands, strict=True):
+        _check(given, asked, decision)
+    backend = common_backend(operands, seen)
     steps = steps_of(decision, question.op.name)
-    there = [operand for operand in operands if operand is not None]
+    there = [(o, d) for o, d in zip(operands, seen, strict=True) if o is not None]
     entering = [entry and entry.dtype for entry in steps.entries]
-    given = [raw(o, backend, dtype) for o, dtype in zip(there, entering, strict=True)]
-    kinds = [o._kind for o in there if isinstance(o, Tensor)]
-    taken = iter(steps.taken(given, backend))
+    arrays = [raw(o, backend, d, dtype) for (o, d), dtype in zip(there, entering, strict=True)]
+    kinds = [o._kind for o in operands if isinstance(o, Tensor)]
+    taken = iter(steps.taken(arrays, backend))
     cast = [None if o is None else _array(next(taken), decision, backend) for o in operands]
     return tuple([wrapped(a, kinds[0]) if kinds and a is not None else a for a in cast])
 

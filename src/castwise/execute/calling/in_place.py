@@ -8,9 +8,11 @@ from castwise.engine.decision import Question
 from castwise.engine.forms import rebinds, takes_result
 from castwise.errors import PromotionError, UsageError
 from castwise.execute import tracing
-from castwise.execute.calling.operands import is_operand
-from castwise.execute.calling.ops import apply_op, arranged, asked, planned, run, without_lists
+from castwise.execute.calling.arguments import arranged
+from castwise.execute.calling.operands import NoOperandError
+from castwise.execute.calling.ops import apply_op, planned, planned_for, run
 from castwise.execute.calling.prepared import Plan
+from castwise.execute.calling.questions import asked, without_lists
 from castwise.execute.tensor import Tensor
 
 
@@ -31,7 +33,12 @@ def update(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
 
 def augmented(name: str, target: Tensor, other: Any) -> Any:
     """What `target += other` gives; NotImplemented where the other is no operand."""
-    return assigned(name, target, other) if is_operand(other) else NotImplemented
+    if other is None:
+        return NotImplemented
+    try:
+        return assigned(name, target, other)
+    except NoOperandError:
+        return NotImplemented
 
 
 def assigned(name: str, target: Tensor, other: Any) -> Tensor:
@@ -43,11 +50,12 @@ def assigned(name: str, target: Tensor, other: Any) -> Tensor:
     if target._keeps_dtype:
         return update(name, target, other)
     operands = without_lists(name, (target, other), "augmented")
-    if rebinds(asked(name, operands, "augmented")):
+    question = asked(name, operands, "augmented")
+    if rebinds(question):
         return apply_op(name, *operands, form="augmented")
     if tracing.running:
         tracing.writing(target, other)
-    return _stored(planned(name, operands, "augmented"), target, operands, {})
+    return _stored(planned_for(question, name, operands), target, operands, {})
 
 
 def _stored(

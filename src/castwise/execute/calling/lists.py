@@ -27,10 +27,11 @@ def has_lists(operands: Sequence[Any]) -> bool:
 
 def made_tensors(question: Question, operands: Sequence[Any], home: str) -> tuple[Any, ...]:
     """The operands of a question that the dialect answers, with tensors in the place of lists."""
-    others = [operand for operand in operands if type(operand) not in (list, tuple)]
-    kinds = [operand._kind for operand in others if isinstance(operand, Tensor)]
+    pairs = zip(operands, question.operands, strict=True)
+    others = [(o, seen) for o, seen in pairs if type(o) not in (list, tuple)]
+    kinds = [operand._kind for operand, _ in others if isinstance(operand, Tensor)]
     own = next((kind.dialect for kind in kinds if kind.dialect), None)
-    backend = common_backend(others)
+    backend = common_backend([o for o, _ in others], [seen for _, seen in others])
     # A graph takes a tensor of another backend as a constant.
     name = DEFAULT_BACKEND if isinstance(backend, TakesConstants) else backend.name
     made = list(operands)

@@ -28,24 +28,23 @@ from castwise.vocab.operands import UNDEFINED, Operand, array_operand
 _NUMBERS = (bool, int, float, complex)
 
 
-def is_operand(thing: Any) -> bool:
-    """Whether an op can take something: a tensor, a number, an array or a list.
+class NoOperandError(UsageError):
+    """Something that is no tensor, number, array or list."""
 
-    Raises UsageError for a masked, sparse, quantised or nested array.
-    """
-    if isinstance(thing, (Tensor, *_NUMBERS)) or type(thing) in (list, tuple):
-        return True
-    check_dense(thing)
-    try:
-        return not isinstance(thing, str) and describe(thing) is not None
-    except UsageError:
-        return False
+    def __init__(self, thing: Any) -> None:
+        super().__init__(
+            f"an op takes tensors, numbers and arrays, not a {type(thing).__name__}: make a tensor "
+            "of it, cw.asarray(x)."
+        )
 
 
 def described(operand: Any, dialect: Dialect, *, sees_values: bool) -> Operand:
     """An operand as the engine sees it, with the value of a 0-d tensor where a rule may look.
 
     It is weak only in a dialect that has weak arrays.
+
+    Raises NoOperandError for what is none, UsageError for a ragged list and for a masked, sparse,
+    quantised or nested array.
     """
     if operand is None:
         return UNDEFINED
@@ -68,19 +67,12 @@ def _described_alone(operand: Any) -> Operand:
             return describe(operand)
     except UsageError:
         pass
-    raise no_operand(operand)
+    raise NoOperandError(operand)
 
 
-def no_operand(thing: Any) -> UsageError:
-    """The error for what is no tensor, number or array."""
-    return UsageError(
-        f"an op takes tensors, numbers and arrays, not a {type(thing).__name__}: make a tensor "
-        "of it, cw.asarray(x)."
-    )
-
-
-def raw(operand: Any, backend: Backend, dtype: DType | None = None) -> Any:
-    """What the backend computes with; a NumPy array of a dtype it lacks enters in another."""
+def raw(operand: Any, backend: Backend, seen: Operand, entering: DType | None = None) -> Any:
+    """What the backend computes with, of an operand as the engine sees it; a NumPy array of a dtype
+    that the backend lacks is made one of the dtype it enters in."""
     if isinstance(operand, Tensor):
         is_own = operand._kind.backend is backend
         return operand._array if is_own else made_constant(operand, backend)
@@ -90,18 +82,19 @@ def raw(operand: Any, backend: Backend, dtype: DType | None = None) -> Any:
         return operand
     if isinstance(operand, _NUMBERS) and not hasattr(operand, "dtype"):  # an IntEnum and its like
         return describe(operand).value
-    is_held = describe(operand).dtype in backend.dtypes
-    return backend.make(operand, None if is_held else dtype, copy=None, device=None)
+    is_held = seen.dtype in backend.dtypes
+    return backend.make(operand, None if is_held else entering, copy=None, device=None)
 
 
-def common_backend(operands: Sequence[Any]) -> Backend:
-    """The backend of an op's tensors and arrays; NumPy arrays go with any.
+def common_backend(operands: Sequence[Any], seen: Sequence[Operand]) -> Backend:
+    """The backend of an op's tensors and arrays, as the engine sees them; NumPy arrays go with any.
 
     Raises UsageError where there are two.
     """
     found: dict[str, Backend] = {}
-    for operand in operands:
-        backend = operand._kind.backend if isinstance(operand, Tensor) else _foreign(operand)
+    for operand, description in zip(operands, seen, strict=True):
+        is_tensor = isinstance(operand, Tensor)
+        backend = operand._kind.backend if is_tensor else _foreign(operand, description)
         if backend:
             found[backend.name] = backend
     taking = _taking_constants(found.values()) if len(found) > 1 else None
@@ -114,9 +107,9 @@ def _taking_constants(found: Iterable[Backend]) -> Backend | None:
     return next((backend for backend in found if isinstance(backend, TakesConstants)), None)
 
 
-def _foreign(operand: Any) -> Backend | None:
+def _foreign(operand: Any, seen: Operand) -> Backend | None:
     """The backend of a raw array, unless it is a NumPy array, whose role every dialect knows."""
-    if operand is None or type(operand) in _NUMBERS or describe(operand).is_numpy:
+    if operand is None or type(operand) in _NUMBERS or seen.is_numpy:
         return None
     return backend_of(operand)
 

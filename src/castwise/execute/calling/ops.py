@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from castwise.engine.ask import answer, factor_of, find_op, named_of
-from castwise.engine.decision import NOTHING, Decision, Named, Question
+from castwise.engine.decision import Question
 from castwise.engine.lists import is_left_to_python
 from castwise.engine.plan import looks_at_values
-from castwise.errors import PromotionError, UsageError
+from castwise.errors import UsageError
 from castwise.execute import fast_path
+from castwise.execute.calling.arguments import arranged
 from castwise.execute.calling.devices import check_devices
-from castwise.execute.calling.lists import has_lists, made_tensors
+from castwise.execute.calling.lists import has_lists
 from castwise.execute.calling.masked import MASKING, run_masked
 from castwise.execute.calling.operands import (
+    NoOperandError,
     common_backend,
-    common_dialect,
     common_home,
-    described,
-    is_operand,
     raw,
 )
 from castwise.execute.calling.prepared import Plan
+from castwise.execute.calling.questions import asked, decided, without_lists
 from castwise.execute.fast_path import Known, context, forget_all, remember, watchers
 from castwise.execute.functions.alike import LIKE
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor, wrapped
 from castwise.rules.default import DEFAULT
-from castwise.vocab.dtypes import DType
-from castwise.vocab.operands import Scalar
 
 _MOST_PLANS = 1 << 14
 _plans: dict[tuple[object, ...], Plan] = {}
 # Not complex: two that are equal may differ in the sign of a zero part.
 _NUMBERS = frozenset({bool, int, float})
+# Products of which a number is no operand.
+_OF_VECTORS = {"matmul": "matrix product", "cross": "cross product"}
 _new = object.__new__
 
 
@@ -57,54 +55,6 @@ def apply_op(
         _remember_pair(key, plan)
     is_known = plan.is_elementwise and not options
     return Tensor._of(array, plan.kind if is_known else plan.kind.shaped(array.shape))
-
-
-class Arguments(NamedTuple):
-    """What an op is called with: operands in their places, options for the backend."""
-
-    operands: tuple[Any, ...]
-    options: dict[str, Any]
-    named: Named = NOTHING  # what the decision depends on
-
-    @property
-    def alpha(self) -> Scalar | None:
-        """The factor of the second operand, which the decision depends on."""
-        alpha: Scalar | None = self.options.get("alpha")
-        return alpha
-
-
-def arranged(
-    name: str,
-    operands: tuple[Any, ...],
-    options: dict[str, Any],
-    home: str = DEFAULT,
-    form: str = "function",
-    *,
-    inplace: bool = False,
-) -> Arguments:
-    """The operands and options of a call, whether given by place or by name; a list is the tensor
-    that the dialect makes of it in this form."""
-    kinds = [o._kind for o in operands if isinstance(o, Tensor)]
-    row = find_op(LIKE.get(name, name), common_dialect(kinds, home))
-    given, others = row.arranged(operands, options)
-    if row.family != "conversion":
-        given = without_lists(name, given, form, home, inplace=inplace)
-    if others.get("alpha") is not None:
-        others["alpha"] = factor_of(others["alpha"])
-    left = {key: raw_option(others[key]) for key in _COMPUTED_WITH if others.get(key) is not None}
-    named = named_of(row, others)
-    return Arguments(given, {**others, **left} if named is not NOTHING else others, named)
-
-
-# Products of which a number is no operand.
-_OF_VECTORS = {"matmul": "matrix product", "cross": "cross product"}
-# What the decision looks at and the backend computes with.
-_COMPUTED_WITH = ("where", "initial", "value", "delta")
-
-
-def raw_option(option: Any) -> Any:
-    """An option as the backend takes it."""
-    return option._array if isinstance(option, Tensor) else option
 
 
 def apply_several(
@@ -157,13 +107,18 @@ def _made_of(known: Known, operand: Tensor) -> Tensor:
 
 def _operated(name: str, first: Any, second: Any) -> Any:
     """The result of an operator that was not met before, remembered for the next time."""
-    if not (is_operand(first) and is_operand(second)):
+    if first is None or second is None:
+        return NotImplemented
+    try:
+        question = asked(name, (first, second), "operator")
+    except NoOperandError:
         return NotImplemented
     if has_lists((first, second)):
-        if is_left_to_python(asked(name, (first, second), "operator")):
+        if is_left_to_python(question):
             return NotImplemented
         first, second = without_lists(name, (first, second), "operator")
-    plan = planned(name, (first, second), "operator")
+        question = asked(name, (first, second), "operator")
+    plan = planned_for(question, name, (first, second))
     array = run(plan, (first, second), {})
     if type(first) is type(second) is Tensor:
         _remember_pair((name, context(), first._kind, second._kind), plan)
@@ -194,8 +149,14 @@ def planned(
     name: str, operands: tuple[Any, ...], form: str, *, home: str = DEFAULT, **given: Any
 ) -> Plan:
     """How an op is computed on operands like these; `given` is what else is asked about."""
+    return planned_for(asked(name, operands, form, home=home, **given), name, operands, home)
+
+
+def planned_for(
+    question: Question, name: str, operands: tuple[Any, ...], home: str = DEFAULT
+) -> Plan:
+    """How the op of a question is computed on the operands that it is about."""
     kinds = [o._kind for o in operands if isinstance(o, Tensor)]
-    question = asked(name, operands, form, home=home, **given)
     key = (name, question.key, home, *kinds)
     plan = _plans.get(key)
     if plan is None:
@@ -206,51 +167,11 @@ def planned(
     return plan
 
 
-def asked(
-    name: str,
-    operands: tuple[Any, ...],
-    form: str,
-    *,
-    home: str = DEFAULT,
-    inplace: bool = False,
-    out: DType | None = None,
-    alpha: Scalar | None = None,
-    named: Named = NOTHING,
-) -> Question:
-    """The question an op on operands like these asks."""
-    dialect = common_dialect([o._kind for o in operands if isinstance(o, Tensor)], home)
-    row = find_op(LIKE.get(name, name), dialect)
-    sees_values = looks_at_values(dialect, row, form)
-    seen = tuple([described(o, dialect, sees_values=sees_values) for o in operands])
-    if row.counts_dimensions or (row.counts_elements and any(map(_is_empty, operands))):
-        seen = tuple([replace(d, shape=o.shape) if isinstance(o, Tensor) else d
-                      for o, d in zip(operands, seen, strict=True)])  # fmt: skip
-    return Question(row, seen, dialect, form, inplace, out, alpha, named)
-
-
-def without_lists(
-    name: str, operands: tuple[Any, ...], form: str, home: str = DEFAULT, *, inplace: bool = False
-) -> tuple[Any, ...]:
-    """The operands, with the tensors in the place of lists that the dialect makes of them.
-
-    Raises PromotionError where it takes no lists.
-    """
-    if not has_lists(operands):
-        return operands
-    question = asked(name, operands, form, home=home, inplace=inplace)
-    _decided(name, question)
-    return made_tensors(question, operands, home)
-
-
-def _is_empty(operand: Any) -> bool:
-    return isinstance(operand, Tensor) and 0 in operand._array.shape
-
-
 def _made(
     name: str, question: Question, kinds: list[Kind], operands: tuple[Any, ...], home: str
 ) -> Plan:
-    backend = common_backend(operands)
-    decision = _decided(name, question)
+    backend = common_backend(operands, question.operands)
+    decision = decided(name, question)
     have_no_dimensions = [o.is_scalar or o.rank == 0 for o in question.operands]
     if name in _OF_VECTORS and any(have_no_dimensions):  # backends differ in what they make of it
         raise UsageError(
@@ -265,16 +186,6 @@ def _made(
     return Plan(decision, kind, backend, name if name in LIKE else question.op.name)
 
 
-def _decided(name: str, question: Question) -> Decision:
-    """The decision; a refusal of a function without an op of its own tells which one it is like."""
-    try:
-        return answer(question)
-    except PromotionError as error:
-        if name not in LIKE:
-            raise
-        raise type(error)(f"{name} is decided as {question.op.name}: {error}") from None
-
-
 def run(plan: Plan, operands: Sequence[Any], options: dict[str, Any]) -> Any:
     """The raw result of a plan, with watchers told."""
     given = _given(plan, operands)
@@ -287,8 +198,10 @@ def run(plan: Plan, operands: Sequence[Any], options: dict[str, Any]) -> Any:
 
 
 def _given(plan: Plan, operands: Sequence[Any]) -> list[Any]:
-    there = [operand for operand in operands if operand is not None]
+    """The operands that are there, as the backend computes with them."""
+    seen = plan.decision.question.operands
+    there = [(operand, d) for operand, d in zip(operands, seen, strict=True) if operand is not None]
     return [
-        raw(operand, plan.backend, dtype)
-        for operand, dtype in zip(there, plan.entering, strict=True)
+        raw(operand, plan.backend, description, dtype)
+        for (operand, description), dtype in zip(there, plan.entering, strict=True)
     ]
