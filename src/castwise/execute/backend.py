@@ -98,7 +98,7 @@ def constant(backend: Backend, value: Scalar, dtype: DType) -> Callable[[Any], A
     plain: type = backend.plain
     made: list[Any] = []
 
-    def beside(array: Any) -> Any:
+    def number_for(array: Any) -> Any:
         if made and type(array) is plain:
             return made[0]
         number = backend.number(value, dtype)
@@ -106,7 +106,7 @@ def constant(backend: Backend, value: Scalar, dtype: DType) -> Callable[[Any], A
             made[:] = [number]
         return number
 
-    return beside
+    return number_for
 
 
 def known_number(operand: Any, backend: Backend) -> float | None:

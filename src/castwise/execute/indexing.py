@@ -11,7 +11,7 @@ from castwise.execute.values.casting import own_values
 from castwise.vocab.operands import Operand
 
 
-def picked(array: Any, key: Any, kind: Kind) -> Any:
+def read_at(array: Any, key: Any, kind: Kind) -> Any:
     """The elements at an index. One element is a view, or an array of its own; so are many."""
     backend, elements = kind.backend, kind.in_force.values.elements
     found = backend.read(array, key)
@@ -54,7 +54,7 @@ def _is_bool(array: Any) -> bool:
     return str(array.dtype).rpartition(".")[2] == "bool"
 
 
-def written(array: Any, key: Any, given: Any, kind: Kind) -> Any:
+def write_at(array: Any, key: Any, given: Any, kind: Kind) -> Any:
     """An array of the backend after array[key] = given, as the dialect places what is given."""
     backend, rule = kind.backend, kind.in_force.values.new_axes
     if key is not None or rule == "broadcast":

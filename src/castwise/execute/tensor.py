@@ -18,9 +18,9 @@ from castwise.execute.indexing import (
     is_read_first,
     is_whole,
     not_assigned,
-    picked,
+    read_at,
     spreads,
-    written,
+    write_at,
 )
 from castwise.execute.kinds import Kind, held_dtype, interned
 from castwise.execute.operators import InPlace, Operators, OpsAreNoMethods
@@ -170,8 +170,8 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
         return Tensor._of(self._array, self._kind.with_(dialect=chosen, is_weak=is_weak))
 
     def __getitem__(self, key: Any) -> Tensor:
-        found = beside(self, key if isinstance(key, tuple) else (key,))
-        return wrapped(picked(found._array, _plain_key(key), found._kind), found._kind)
+        found = as_constant_beside(self, key if isinstance(key, tuple) else (key,))
+        return wrapped(read_at(found._array, _plain_key(key), found._kind), found._kind)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._assign(key, value)
@@ -193,7 +193,7 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
         if value is None or isinstance(value, (list, tuple, str)):  # text is refused there
             value = asarray(value, dialect=kind.in_force)._array
         if isinstance(value, Tensor):
-            value = beside(value, (self,))
+            value = as_constant_beside(value, (self,))
             if value._kind.backend is not kind.backend:
                 raise not_assigned(value._kind.backend, kind.backend)
         seen = value._kind.operand if isinstance(value, Tensor) else describe(value)
@@ -210,7 +210,7 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
         element = _element(value, seen, kind)
         if isinstance(value, Tensor) and element is value._array and is_read_first(kind):
             element = kind.backend.make(element, None, copy=True, device=None)
-        self._array = written(self._array, _plain_key(key), element, kind)
+        self._array = write_at(self._array, _plain_key(key), element, kind)
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind = self._kind
@@ -265,7 +265,7 @@ def _element(value: Any, seen: Operand, kind: Kind) -> Any:
     return element if is_held else backend.make(element, kind.dtype, copy=None, device=None)
 
 
-def beside(tensor: Tensor, others: Iterable[Any]) -> Tensor:
+def as_constant_beside(tensor: Tensor, others: Iterable[Any]) -> Tensor:
     """A tensor, as a constant where one of the others is of a backend that takes constants."""
     kind = tensor._kind
     for other in others:

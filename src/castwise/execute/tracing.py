@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Held:
+class TracedState:
     """What a tensor has within a trace."""
 
     array: Any
@@ -31,7 +31,7 @@ class Trace(Protocol):
     def backend(self) -> Backend:
         """The backend whose arrays are of this trace."""
 
-    def held(self, tensor: Tensor) -> Held:
+    def held(self, tensor: Tensor) -> TracedState:
         """What a tensor that is state has within this trace."""
 
     def made(self, tensor: Tensor) -> None:
@@ -61,7 +61,7 @@ def traced_by(trace: Trace) -> Iterator[None]:
             running -= 1
 
 
-def held(tensor: Tensor) -> Held | None:
+def held(tensor: Tensor) -> TracedState | None:
     """What a tensor has here; None outside of a trace."""
     trace = _trace.get()
     return None if trace is None else trace.held(tensor)

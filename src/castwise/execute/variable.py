@@ -20,7 +20,7 @@ from castwise.execute.calling.operands import (
 )
 from castwise.execute.kinds import Kind
 from castwise.execute.tensor import Tensor, asarray
-from castwise.execute.tracing import Held
+from castwise.execute.tracing import TracedState
 from castwise.rules.dialect import Dialect
 from castwise.vocab.ops import op
 
@@ -61,9 +61,9 @@ class Stateful(Tensor):
             held.kind = kind
 
 
-def outside(tensor: Tensor) -> Held:
+def outside(tensor: Tensor) -> TracedState:
     """What a tensor has outside of any trace."""
-    return Held(_ARRAY.__get__(tensor), _KIND.__get__(tensor))
+    return TracedState(_ARRAY.__get__(tensor), _KIND.__get__(tensor))
 
 
 class Variable(Stateful):

@@ -29,7 +29,7 @@ def test_an_array_beside_a_tensor_is_described_once(
 ) -> None:
     pytest.importorskip(backend)
     t = cw.asarray([1.0, 2.0, 3.0], backend=backend, dialect="numpy")
-    monkeypatch.setattr(ops, "_plans", {})  # so that it is prepared anew
+    monkeypatch.setattr(ops, "_known", {})  # so that it is prepared anew
     seen = []
     describe = operands.describe
     monkeypatch.setattr(

@@ -34,7 +34,7 @@ from castwise.conformance.value_notation import read_held
 from castwise.errors import DivisionByZeroError, ScalarRangeError, UsageError
 from castwise.execute.backend import backend_named
 from castwise.execute.calling.apply import apply
-from castwise.execute.calling.ops import planned
+from castwise.execute.calling.ops import prepare
 from castwise.rules.catalog import dialect_named
 from castwise.rules.dialect import Dialect
 from castwise.vocab.architecture import architecture
@@ -249,9 +249,9 @@ def test_integers_of_unequal_signs_are_compared_as_numbers_in_numpy_alone() -> N
 
 
 def test_a_function_stays_the_backend_s_own_where_the_rules_agree() -> None:
-    plan = planned("add", (held([1.0], "float32", "array-api"),) * 2, "operator")
-    plan.run(np.ones(1, "float32"), np.ones(1, "float32"))
-    assert plan.run is np.add
-    same = planned("floor_divide", (held([1], "int32", "numpy"),) * 2, "operator")
+    prepared = prepare("add", (held([1.0], "float32", "array-api"),) * 2, "operator")
+    prepared.run(np.ones(1, "float32"), np.ones(1, "float32"))
+    assert prepared.run is np.add
+    same = prepare("floor_divide", (held([1], "int32", "numpy"),) * 2, "operator")
     same.run(np.ones(1, "int32"), np.ones(1, "int32"))
     assert same.run is np.floor_divide

@@ -17,7 +17,7 @@ from castwise.execute.backend import Backend, lacking
 from castwise.execute.functions.lookup import STANDARD
 from castwise.execute.functions.products import vecdot
 from castwise.execute.steps.steps import Steps
-from castwise.execute.values.adapting import obeying
+from castwise.execute.values.adapting import adapted
 from castwise.execute.values.casting import is_plain_cast
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
@@ -105,7 +105,7 @@ class _NumPy:
         function = self.function(steps.op, steps.compute)
         if not isinstance(function, np.ufunc) or not self._casts_quietly(steps):
             return None
-        if obeying(function, self, steps.op, steps.compute, steps.values) is not function:
+        if adapted(function, self, steps.op, steps.compute, steps.values) is not function:
             return None  # a rule about values is not NumPy's
         native = self.native(steps.compute)
         if native.isbuiltin != 1 or _output(function, native) != self.native(steps.result):
@@ -116,7 +116,7 @@ class _NumPy:
 
         def run(*arrays: Any, **options: Any) -> Any:
             found = call(*arrays, **options)
-            return found if type(found) is np.ndarray else steps.ended(found, self)
+            return found if type(found) is np.ndarray else steps.as_result(found, self)
 
         return run
 

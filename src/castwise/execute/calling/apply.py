@@ -12,11 +12,11 @@ from castwise.errors import UsageError
 from castwise.execute import tracing
 from castwise.execute.backend import Backend, two_backends
 from castwise.execute.calling.arguments import CallArguments, arranged
-from castwise.execute.calling.in_place import assigned, fills, update
+from castwise.execute.calling.in_place import augment, fills, update
 from castwise.execute.calling.masked import chosen
 from castwise.execute.calling.operands import common_dialect
-from castwise.execute.calling.ops import apply_op, planned, run
-from castwise.execute.calling.prepared import Plan
+from castwise.execute.calling.ops import apply_op, prepare, run
+from castwise.execute.calling.prepared import Prepared
 from castwise.execute.calling.questions import asked
 from castwise.execute.tensor import Tensor, asarray
 from castwise.rules.default import DEFAULT
@@ -74,7 +74,7 @@ def _augmented(name: str, operands: tuple[Any, ...], home: str, **given: Any) ->
     check_augmented(find_op(name, common_dialect(kinds, home)), len(operands), given)
     target, other = operands
     if isinstance(target, Tensor):
-        return assigned(name, target, other)
+        return augment(name, target, other)
     if not rebinds(asked(name, operands, "augmented", home=home)):
         raise UsageError(f"{name} in place needs a tensor first: make one, cw.asarray(x).")
     return apply_op(name, target, other, form="augmented", home=home)
@@ -104,23 +104,23 @@ def _into(
     kinds = [o._kind for o in (*call.operands, out) if isinstance(o, Tensor)]
     dialect = common_dialect(kinds, home)
     target = out if isinstance(out, Tensor) else asarray(out, dialect=dialect)
-    plan = planned(
+    prepared = prepare(
         name, call.operands, form, out=target.dtype, alpha=call.alpha, named=call.named, home=home
     )
-    if plan.backend is not target._kind.backend:
-        raise two_backends(plan.backend.name, target.backend)
-    if plan.decision.result is not target.dtype:
+    if prepared.backend is not target._kind.backend:
+        raise two_backends(prepared.backend.name, target.backend)
+    if prepared.decision.result is not target.dtype:
         raise UsageError(
-            f"{plan.decision.question} gives {plan.decision.result}: {target.dialect.name} has no "
-            "out= to write into. Leave it away."
+            f"{prepared.decision.question} gives {prepared.decision.result}: "
+            f"{target.dialect.name} has no out= to write into. Leave it away."
         )
-    values = _computed(plan, call, target)
-    is_resized = _is_resized(tuple(values.shape), target, plan)
+    values = _computed(prepared, call, target)
+    is_resized = _is_resized(tuple(values.shape), target, prepared)
     if is_resized and target is out:
         written = values
     else:
-        array = _resized(out, values.shape, plan.backend) if is_resized else target._array
-        written = plan.backend.write(array, ..., values)
+        array = _resized(out, values.shape, prepared.backend) if is_resized else target._array
+        written = prepared.backend.write(array, ..., values)
     if target is not out and written is not out:
         raise UsageError(
             f"an array of {target.backend} cannot be written to: pass a tensor, out=cw.asarray(x)."
@@ -129,12 +129,12 @@ def _into(
     return target
 
 
-def _computed(plan: Plan, call: CallArguments, target: Tensor) -> Any:
+def _computed(prepared: Prepared, call: CallArguments, target: Tensor) -> Any:
     """What is written into a tensor: where a mask is false, what it holds already."""
     options = dict(call.options)
-    mask = options.pop("where", None) if plan.is_elementwise else None
-    values = run(plan, call.operands, options)
-    return values if mask is None else chosen(plan.backend, mask, values, target._array)
+    mask = options.pop("where", None) if prepared.is_elementwise else None
+    values = run(prepared, call.operands, options)
+    return values if mask is None else chosen(prepared.backend, mask, values, target._array)
 
 
 @runtime_checkable
@@ -145,14 +145,14 @@ class Resizes(Protocol):
         """The array itself, with room for a shape."""
 
 
-def _is_resized(shape: tuple[int, ...], target: Tensor, plan: Plan) -> bool:
+def _is_resized(shape: tuple[int, ...], target: Tensor, prepared: Prepared) -> bool:
     """Whether out= takes another shape for a result of a shape.
 
     Raises UsageError where it has no room for one and the dialect makes none.
     """
     if shape == target.shape:
         return False
-    if plan.decision.question.dialect.values.out_shapes != "resized":
+    if prepared.decision.question.dialect.values.out_shapes != "resized":
         if fills(shape, target.shape):
             return False
         raise UsageError(

@@ -31,16 +31,16 @@ def cast_inputs(decision: Decision, operands: Sequence[Any]) -> tuple[Any, ...]:
     entering = [entry and entry.dtype for entry in steps.entries]
     arrays = [raw(o, backend, d, dtype) for (o, d), dtype in zip(there, entering, strict=True)]
     kinds = [o._kind for o in operands if isinstance(o, Tensor)]
-    taken = iter(steps.taken(arrays, backend))
-    cast = [None if o is None else _array(next(taken), decision, backend) for o in operands]
+    entered = iter(steps.enter(arrays, backend))
+    cast = [None if o is None else _array(next(entered), decision, backend) for o in operands]
     return tuple([wrapped(a, kinds[0]) if kinds and a is not None else a for a in cast])
 
 
-def _array(taken: Any, decision: Decision, backend: Any) -> Any:
+def _array(entered: Any, decision: Decision, backend: Any) -> Any:
     """What the op takes as an array: some backends compute with plain numbers."""
-    if backend.owns(taken):
-        return taken
-    return backend.make(taken, decision.compute, copy=None, device=None)
+    if backend.owns(entered):
+        return entered
+    return backend.make(entered, decision.compute, copy=None, device=None)
 
 
 def _check(given: Operand, asked: Operand, decision: Decision) -> None:

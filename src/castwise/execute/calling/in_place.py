@@ -10,8 +10,8 @@ from castwise.errors import PromotionError, UsageError
 from castwise.execute import tracing
 from castwise.execute.calling.arguments import arranged
 from castwise.execute.calling.operands import NoOperandError
-from castwise.execute.calling.ops import apply_op, planned, planned_for, run
-from castwise.execute.calling.prepared import Plan
+from castwise.execute.calling.ops import apply_op, prepare, prepare_for, run
+from castwise.execute.calling.prepared import Prepared
 from castwise.execute.calling.questions import asked, without_lists
 from castwise.execute.tensor import Tensor
 
@@ -25,10 +25,10 @@ def update(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
     if tracing.running:
         tracing.writing(target, *others)
     call = arranged(name, (target, *others), options, form="operator", inplace=True)
-    plan = planned(
+    prepared = prepare(
         name, call.operands, "operator", inplace=True, alpha=call.alpha, named=call.named
     )
-    return _stored(plan, target, call.operands, call.options)
+    return _stored(prepared, target, call.operands, call.options)
 
 
 def augmented(name: str, target: Tensor, other: Any) -> Any:
@@ -36,12 +36,12 @@ def augmented(name: str, target: Tensor, other: Any) -> Any:
     if other is None:
         return NotImplemented
     try:
-        return assigned(name, target, other)
+        return augment(name, target, other)
     except NoOperandError:
         return NotImplemented
 
 
-def assigned(name: str, target: Tensor, other: Any) -> Tensor:
+def augment(name: str, target: Tensor, other: Any) -> Tensor:
     """What the name stands for after `target += other`: a new tensor where the dialect binds the
     name to one, else the target itself with the result in it. A variable is always written to.
 
@@ -55,20 +55,20 @@ def assigned(name: str, target: Tensor, other: Any) -> Tensor:
         return apply_op(name, *operands, form="augmented")
     if tracing.running:
         tracing.writing(target, other)
-    return _stored(planned_for(question, name, operands), target, operands, {})
+    return _stored(prepare_for(question, name, operands), target, operands, {})
 
 
 def _stored(
-    plan: Plan, target: Tensor, operands: tuple[Any, ...], options: dict[str, Any]
+    prepared: Prepared, target: Tensor, operands: tuple[Any, ...], options: dict[str, Any]
 ) -> Tensor:
     """The target with what a plan computes: in its array, or instead of that where the dialect
     lets it take another dtype or shape."""
-    question, result = plan.decision.question, plan.decision.result
+    question, result = prepared.decision.question, prepared.decision.result
     if target._keeps_dtype and result is not target.dtype:
         raise would_change(str(question), target, result)
     if result is not target.dtype and any(other is target for other in operands[1:]):
         _check_itself(question, target)
-    values = run(plan, operands, options)
+    values = run(prepared, operands, options)
     is_fitting = tuple(values.shape) == target.shape
     if not is_fitting and (target._keeps_dtype or not _takes_shape(question)):
         raise UsageError(
@@ -76,11 +76,11 @@ def _stored(
             f"{target.shape}: use the op out of place, or reshape."
         )
     if not is_fitting or result is not target.dtype:
-        target._array, target._kind = values, plan.kind.shaped(values.shape)
+        target._array, target._kind = values, prepared.kind.shaped(values.shape)
         return target
-    target._array = plan.backend.write(target._array, ..., values)
-    if plan.kind.is_weak is not target._kind.is_weak:
-        target._kind = target._kind.with_(is_weak=plan.kind.is_weak)
+    target._array = prepared.backend.write(target._array, ..., values)
+    if prepared.kind.is_weak is not target._kind.is_weak:
+        target._kind = target._kind.with_(is_weak=prepared.kind.is_weak)
     return target
 
 

@@ -78,7 +78,7 @@ def _moved(
     options = _known(named | _by_name(name, places, arguments, most), known, name)
     first = next(found for found in map(_first_tensor, arguments) if found is not None)
     given = [_spelled_out(argument) for argument in arguments[:most]]
-    return _beside(function(*given, **options), first)
+    return _under_dialect_of(function(*given, **options), first)
 
 
 def _op(name: str) -> Op | None:
@@ -141,10 +141,10 @@ def _spelled_out(argument: Any) -> Any:
     return argument.under(argument.dialect) if isinstance(argument, Tensor) else argument
 
 
-def _beside(found: Any, first: Tensor) -> Any:
+def _under_dialect_of(found: Any, first: Tensor) -> Any:
     """Tensors that follow a dialect as another one does."""
     if isinstance(found, (list, tuple)):
-        parts = [_beside(part, first) for part in found]
+        parts = [_under_dialect_of(part, first) for part in found]
         return type(found)(*parts) if hasattr(found, "_fields") else type(found)(parts)
     if not isinstance(found, Tensor):
         return found

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from castwise.errors import UsageError
 from castwise.execute.backend import Backend
-from castwise.execute.calling.prepared import Plan
+from castwise.execute.calling.prepared import Prepared
 from castwise.execute.functions.lookup import function_for
 from castwise.vocab.dtypes import DType
 
@@ -35,16 +35,16 @@ class TakesMasks(Protocol):
         """Whether that of an op does."""
 
 
-def run_masked(plan: Plan, given: Sequence[Any], options: Mapping[str, Any]) -> Any:
+def run_masked(prepared: Prepared, given: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """The raw result of a plan whose options have where= or initial=.
 
     Raises UsageError where they cannot be had from a backend without them.
     """
-    backend, name = plan.backend, plan.decision.question.op.name
+    backend, name = prepared.backend, prepared.decision.question.op.name
     if isinstance(backend, TakesMasks) and backend.takes_mask(name):
-        return plan.run(*given, **options)
+        return prepared.run(*given, **options)
     if name not in _TOGETHER:
-        raise _not_masked(plan, name)
+        raise _not_masked(prepared, name)
     mask, initial = options.get("where"), options.get("initial")
     others = {key: value for key, value in options.items() if key not in MASKING}
     together, nothing = _TOGETHER[name]
@@ -55,10 +55,10 @@ def run_masked(plan: Plan, given: Sequence[Any], options: Mapping[str, Any]) -> 
             raise UsageError(f"{name} of a part that may be empty needs a start: give initial=.")
         held = backend.dtype_of(array)
         array = chosen(backend, mask, array, _number(backend, fill, held))
-    result = plan.run(array, **others)
+    result = prepared.run(array, **others)
     if initial is None:
         return result
-    held = plan.decision.result
+    held = prepared.decision.result
     return function_for(backend, together, held)(result, _number(backend, initial, held))
 
 
@@ -75,14 +75,14 @@ def _number(backend: Backend, value: Any, dtype: DType) -> Any:
     return backend.number(value.item() if hasattr(value, "item") else value, dtype)
 
 
-def _not_masked(plan: Plan, name: str) -> UsageError:
-    if plan.is_elementwise:
+def _not_masked(prepared: Prepared, name: str) -> UsageError:
+    if prepared.is_elementwise:
         return UsageError(
             f"{name} with where= leaves the other elements undefined, and the backend"
-            f" {plan.backend.name} has no such function. Give out=, or choose afterwards:"
+            f" {prepared.backend.name} has no such function. Give out=, or choose afterwards:"
             f" cw.apply('where', mask, cw.apply({name!r}, ...), other)."
         )
     return UsageError(
-        f"the backend {plan.backend.name} has no {name} of a part. Take the part first:"
+        f"the backend {prepared.backend.name} has no {name} of a part. Take the part first:"
         f" cw.apply({name!r}, x[mask])."
     )

@@ -20,7 +20,7 @@ from castwise.execute.calling.operands import (
     common_home,
     raw,
 )
-from castwise.execute.calling.prepared import Plan
+from castwise.execute.calling.prepared import Prepared
 from castwise.execute.calling.questions import asked, decided, without_lists
 from castwise.execute.fast_path import Known, context, forget_all, remember, watchers
 from castwise.execute.functions.alike import LIKE
@@ -28,8 +28,8 @@ from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor, wrapped
 from castwise.rules.default import DEFAULT
 
-_MOST_PLANS = 1 << 14
-_plans: dict[tuple[object, ...], Plan] = {}
+_MOST_KNOWN = 1 << 14
+_known: dict[tuple[object, ...], Prepared] = {}
 # Not complex: two that are equal may differ in the sign of a zero part.
 _NUMBERS = frozenset({bool, int, float})
 # Products of which a number is no operand.
@@ -49,12 +49,12 @@ def apply_op(
         if known is not None:
             return Tensor._of(known.run(first._array, second._array), known.kind)
     call = arranged(name, operands, options, home, form)
-    plan = planned(name, call.operands, form, home=home, alpha=call.alpha, named=call.named)
-    array = run(plan, call.operands, call.options)
+    prepared = prepare(name, call.operands, form, home=home, alpha=call.alpha, named=call.named)
+    array = run(prepared, call.operands, call.options)
     if key:
-        _remember_pair(key, plan)
-    is_known = plan.is_elementwise and not options
-    return Tensor._of(array, plan.kind if is_known else plan.kind.shaped(array.shape))
+        _remember_pair(key, prepared)
+    is_known = prepared.is_elementwise and not options
+    return Tensor._of(array, prepared.kind if is_known else prepared.kind.shaped(array.shape))
 
 
 def apply_several(
@@ -65,13 +65,13 @@ def apply_several(
     The operands are cast as decided; the results have the dtypes that come out.
     """
     operands = without_lists(name, operands, "function", home)
-    plan = planned(name, operands, "function", home=home)
-    given = _given(plan, operands)
-    found = plan.compute(*given, **options)
+    prepared = prepare(name, operands, "function", home=home)
+    given = _given(prepared, operands)
+    found = prepared.compute(*given, **options)
     arrays = found if isinstance(found, tuple) else (found,)
     for watcher in watchers():
-        watcher.note(plan.decision, given, arrays[0])
-    return tuple([wrapped(array, plan.kind) for array in arrays])
+        watcher.note(prepared.decision, given, arrays[0])
+    return tuple([wrapped(array, prepared.kind) for array in arrays])
 
 
 def apply_unary(name: str, operand: Tensor) -> Tensor:
@@ -93,7 +93,7 @@ def apply_operator(name: str, first: Any, second: Any) -> Any:
         known = fast_path.known.get((name, context(), type(first), number, second._kind))
         if known is not None:
             return _made_of(known, second)
-    return _operated(name, first, second)
+    return _apply_unknown_operator(name, first, second)
 
 
 def _made_of(known: Known, operand: Tensor) -> Tensor:
@@ -105,7 +105,7 @@ def _made_of(known: Known, operand: Tensor) -> Tensor:
     return result
 
 
-def _operated(name: str, first: Any, second: Any) -> Any:
+def _apply_unknown_operator(name: str, first: Any, second: Any) -> Any:
     """The result of an operator that was not met before, remembered for the next time."""
     if first is None or second is None:
         return NotImplemented
@@ -118,58 +118,63 @@ def _operated(name: str, first: Any, second: Any) -> Any:
             return NotImplemented
         first, second = without_lists(name, (first, second), "operator")
         question = asked(name, (first, second), "operator")
-    plan = planned_for(question, name, (first, second))
-    array = run(plan, (first, second), {})
+    prepared = prepare_for(question, name, (first, second))
+    array = run(prepared, (first, second), {})
     if type(first) is type(second) is Tensor:
-        _remember_pair((name, context(), first._kind, second._kind), plan)
+        _remember_pair((name, context(), first._kind, second._kind), prepared)
     elif type(first) is Tensor and type(second) in _NUMBERS:
         kinds: tuple[object, ...] = (first._kind, type(second), second or str(second))
-        _remember_number((name, context(), *kinds), plan, 1, second)
+        _remember_number((name, context(), *kinds), prepared, 1, second)
     elif type(first) in _NUMBERS and type(second) is Tensor:
         kinds = (type(first), first or str(first), second._kind)
-        _remember_number((name, context(), *kinds), plan, 0, first)
-    return Tensor._of(array, plan.kind if plan.is_elementwise else plan.kind.shaped(array.shape))
+        _remember_number((name, context(), *kinds), prepared, 0, first)
+    kind = prepared.kind
+    return Tensor._of(array, kind if prepared.is_elementwise else kind.shaped(array.shape))
 
 
-def _remember_pair(key: tuple[object, ...], plan: Plan) -> None:
-    """Keeps the plan of two tensors, unless another may be needed for other values."""
-    question = plan.decision.question
-    if plan.is_elementwise and not looks_at_values(question.dialect, question.op, question.form):
-        remember(key, plan)
+def _remember_pair(key: tuple[object, ...], prepared: Prepared) -> None:
+    """Keeps the computation of two tensors, unless other values may need another."""
+    asked_about = prepared.decision.question
+    sees_values = looks_at_values(asked_about.dialect, asked_about.op, asked_about.form)
+    if prepared.is_elementwise and not sees_values:
+        remember(key, prepared)
 
 
-def _remember_number(key: tuple[object, ...], plan: Plan, place: int, number: Any) -> None:
-    """Keeps the plan of a tensor beside a number, with the number as the backend takes it."""
-    beside = plan.beside(place, number) if number == number else None  # NaN is never found again
-    if beside is not None:
-        remember(key, beside)
+def _remember_number(key: tuple[object, ...], prepared: Prepared, place: int, number: Any) -> None:
+    """Keeps the computation of a tensor beside a number, as the backend takes it."""
+    if number != number:
+        return  # NaN is never found again
+    with_number = prepared.with_number(place, number)
+    if with_number is not None:
+        remember(key, with_number)
 
 
-def planned(
+def prepare(
     name: str, operands: tuple[Any, ...], form: str, *, home: str = DEFAULT, **given: Any
-) -> Plan:
+) -> Prepared:
     """How an op is computed on operands like these; `given` is what else is asked about."""
-    return planned_for(asked(name, operands, form, home=home, **given), name, operands, home)
+    return prepare_for(asked(name, operands, form, home=home, **given), name, operands, home)
 
 
-def planned_for(
+def prepare_for(
     question: Question, name: str, operands: tuple[Any, ...], home: str = DEFAULT
-) -> Plan:
+) -> Prepared:
     """How the op of a question is computed on the operands that it is about."""
     kinds = [o._kind for o in operands if isinstance(o, Tensor)]
     key = (name, question.key, home, *kinds)
-    plan = _plans.get(key)
-    if plan is None:
-        if len(_plans) >= _MOST_PLANS:
-            _plans.clear()
+    prepared = _known.get(key)
+    if prepared is None:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
             forget_all()
-        plan = _plans[key] = _made(name, question, kinds, operands, home)
-    return plan
+        prepared = _known[key] = _prepare_anew(name, question, kinds, operands, home)
+    return prepared
 
 
-def _made(
+def _prepare_anew(
     name: str, question: Question, kinds: list[Kind], operands: tuple[Any, ...], home: str
-) -> Plan:
+) -> Prepared:
+    """The computation of a signature that was not met before."""
     backend = common_backend(operands, question.operands)
     decision = decided(name, question)
     have_no_dimensions = [o.is_scalar or o.rank == 0 for o in question.operands]
@@ -183,25 +188,25 @@ def _made(
     own = next((kind.dialect for kind in kinds if kind.dialect), None)
     home = common_home(kinds, home)
     kind = interned(Kind(backend, decision.result, is_zero_d, decision.is_weak, own, home))
-    return Plan(decision, kind, backend, name if name in LIKE else question.op.name)
+    return Prepared(decision, kind, backend, name if name in LIKE else question.op.name)
 
 
-def run(plan: Plan, operands: Sequence[Any], options: dict[str, Any]) -> Any:
-    """The raw result of a plan, with watchers told."""
-    given = _given(plan, operands)
-    check_devices(plan.decision.question.op, given)
+def run(prepared: Prepared, operands: Sequence[Any], options: dict[str, Any]) -> Any:
+    """The raw result of an op, with watchers told."""
+    given = _given(prepared, operands)
+    check_devices(prepared.decision.question.op, given)
     is_whole = MASKING.isdisjoint(options)
-    array = plan.run(*given, **options) if is_whole else run_masked(plan, given, options)
+    array = prepared.run(*given, **options) if is_whole else run_masked(prepared, given, options)
     for watcher in watchers():
-        watcher.note(plan.decision, given, array)
+        watcher.note(prepared.decision, given, array)
     return array
 
 
-def _given(plan: Plan, operands: Sequence[Any]) -> list[Any]:
+def _given(prepared: Prepared, operands: Sequence[Any]) -> list[Any]:
     """The operands that are there, as the backend computes with them."""
-    seen = plan.decision.question.operands
+    seen = prepared.decision.question.operands
     there = [(operand, d) for operand, d in zip(operands, seen, strict=True) if operand is not None]
     return [
-        raw(operand, plan.backend, description, dtype)
-        for (operand, description), dtype in zip(there, plan.entering, strict=True)
+        raw(operand, prepared.backend, description, dtype)
+        for (operand, description), dtype in zip(there, prepared.entering, strict=True)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,28 +11,29 @@ from castwise.engine.decision import Decision
 from castwise.engine.forms import as_computed
 from castwise.errors import PromotionError
 from castwise.execute.backend import Backend, TracesAlone
+from castwise.execute.functions.lookup import Function
 from castwise.execute.kinds import Kind
 from castwise.execute.steps.by_values import under_rules
-from castwise.execute.steps.steps import Take, running_whole, steps_of
+from castwise.execute.steps.steps import running_whole, steps_of
 from castwise.vocab.dtypes import dtypes_of
 
 
-class BesideNumber(NamedTuple):
+class PreparedWithNumber(NamedTuple):
     """How an op with a known number is computed: `run` takes the raw array beside it."""
 
     run: Callable[..., Any]
     kind: Kind
 
 
-class Plan:
-    """How one signature is computed. `run` is what to call with raw arrays and numbers.
+class Prepared:
+    """How an op is computed on operands of one signature: `run` takes raw arrays and numbers.
 
     After a first run that gave an array of the right dtype, an elementwise op on arrays runs
     without looking at its results again.
     """
 
     __slots__ = (
-        "_function", "_is_direct", "_steps", "_takes", "backend", "decision", "entering",
+        "_entry_casts", "_function", "_is_direct", "_steps", "backend", "decision", "entering",
         "is_elementwise", "kind", "run",
     )  # fmt: skip
 
@@ -46,7 +47,7 @@ class Plan:
         self.is_elementwise = self._steps.is_elementwise
         self.entering = tuple([entry and entry.dtype for entry in self._steps.entries])
         self._function = self._steps.quieted(self._steps.function(backend), backend)
-        self._takes = self._steps.takes(backend)
+        self._entry_casts = self._steps.entry_casts(backend)
         at_once = running_whole(backend)
         whole = at_once.whole(self._steps) if at_once and not self._steps.kernel else None
         if self._steps.defaults:
@@ -57,24 +58,27 @@ class Plan:
 
     def compute(self, *operands: Any, **options: Any) -> Any:
         """Casts and computes: what the function returns, one array or several."""
-        taken = [t(o) if t else o for t, o in zip(self._takes, operands, strict=True)]
-        return self._function(*taken, **options)
+        return self._function(*self._entered(operands), **options)
+
+    def _entered(self, operands: Sequence[Any]) -> list[Any]:
+        """The operands as the function takes them."""
+        return [c(o) if c else o for c, o in zip(self._entry_casts, operands, strict=True)]
 
     def _carefully(self, *operands: Any, **options: Any) -> Any:
         """Casts, computes, and sees to the result's type and dtype."""
         computed = self.compute(*operands, **options)
-        array = self._steps.ended(computed, self.backend)
+        array = self._steps.as_result(computed, self.backend)
         if array is computed and self.is_elementwise and not self.kind.is_zero_d:
             self._is_direct = True
             self.run = self._directly()  # which answers so for every array of these dtypes
         return array
 
-    def beside(self, place: int, number: Any) -> BesideNumber | None:
+    def with_number(self, place: int, number: Any) -> PreparedWithNumber | None:
         """The computation beside a number; None before results are known not to need a look."""
         if not self._is_direct:
             return None
-        function, (left, right) = self._function, self._takes
-        known = self._takes[place]
+        function, (left, right) = self._function, self._entry_casts
+        known = self._entry_casts[place]
         value = known(number) if known else number
         if self.backend.owns(value) and not self.backend.is_concrete(value):
             return None  # it belongs to what is being traced
@@ -82,9 +86,9 @@ class Plan:
             run = (lambda x: function(left(x), value)) if left else (lambda x: function(x, value))
         else:
             run = (lambda x: function(value, right(x))) if right else (lambda x: function(value, x))
-        return BesideNumber(self._unless_traced(run, place, number), self.kind)
+        return PreparedWithNumber(self._unless_traced(run, place, number), self.kind)
 
-    def _unless_traced(self, run: Take, place: int, number: Any) -> Take:
+    def _unless_traced(self, run: Function, place: int, number: Any) -> Function:
         """A computation beside a number, which is made anew beside what is being traced."""
         if not isinstance(self.backend, TracesAlone):
             return run
@@ -95,14 +99,14 @@ class Plan:
 
     def _directly(self) -> Callable[..., Any]:
         """The computation without a look at its result."""
-        function, takes = self._function, self._takes
-        if not any(takes):
+        function, entry_casts = self._function, self._entry_casts
+        if not any(entry_casts):
             return function
-        if len(takes) != 2:
+        if len(entry_casts) != 2:
             return lambda *operands, **options: function(
-                *[t(o) if t else o for t, o in zip(takes, operands, strict=True)], **options
+                *[c(o) if c else o for c, o in zip(entry_casts, operands, strict=True)], **options
             )
-        left, right = takes
+        left, right = entry_casts
         if left is None:
             return lambda x, y, **options: function(x, right(y), **options)  # type: ignore[misc]
         if right is None:

@@ -49,9 +49,9 @@ def function_for(backend: Backend, op: str, compute: DType) -> Function:
 
 
 def _recipe(backend: Backend, op: str, compute: DType) -> Function:
-    written = recipes.RECIPES.get(op)
-    if written is not None:
-        return functools.partial(written, backend.namespace)
+    recipe = recipes.RECIPES.get(op)
+    if recipe is not None:
+        return functools.partial(recipe, backend.namespace)
     part, _, name = op.rpartition(".")  # linalg.inv stands in an extension of the standard
     found: Function | None = getattr(getattr(backend.namespace, part, None), name, None)
     if found is None:
@@ -68,17 +68,17 @@ def _recipe(backend: Backend, op: str, compute: DType) -> Function:
 def _widened(backend: Backend, function: Function, compute: DType, wider: DType) -> Function:
     """A function that computes in a wider dtype, and ends in the one it was asked for."""
 
-    def taken(array: Any) -> Any:
+    def widen(array: Any) -> Any:
         if isinstance(array, (list, tuple)):
-            return [taken(part) for part in array]
+            return [widen(part) for part in array]
         return backend.cast(array, wider) if backend.dtype_of(array) is compute else array
 
     def computed(*arrays: Any, **options: Any) -> Any:
-        result = function(*[taken(array) for array in arrays], **options)
-        several = [ended(part) for part in result] if isinstance(result, tuple) else None
-        return ended(result) if several is None else tuple(several)
+        result = function(*[widen(array) for array in arrays], **options)
+        several = [narrow(part) for part in result] if isinstance(result, tuple) else None
+        return narrow(result) if several is None else tuple(several)
 
-    def ended(result: Any) -> Any:
+    def narrow(result: Any) -> Any:
         if not backend.owns(result):  # a library's own scalar
             result = backend.make(result, None, copy=None, device=None)
         if backend.dtype_of(result) is not wider:

@@ -11,7 +11,15 @@ from castwise.engine.ask import answer
 from castwise.engine.composed import Term, composition, parse_program, step_question
 from castwise.engine.decision import Decision, Question
 from castwise.engine.plan import plan_of
-from castwise.execute.steps.steps import Converted, Entry, Number, Program, Step, Steps, steps_of
+from castwise.execute.steps.steps import (
+    ComposedOp,
+    ComposedStep,
+    Converted,
+    Entry,
+    Number,
+    Steps,
+    steps_of,
+)
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.notation import parse_scalar
 from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand
@@ -36,14 +44,14 @@ def stepwise(steps: Steps, decision: Decision, change: Change) -> Steps | None:
         return None
     if question.op.family == "losses" and program[0] == "mean":
         program = program[1][0]  # the mean is taken in the end, or what the caller asks for instead
-    _, step = _planned(program, question, change)
+    _, step = _part_of(program, question, change)
     if isinstance(step, Converted):
         step = step.part  # the result becomes what was decided in any case
     entries = tuple([None] * len(steps.entries))
-    return replace(steps, entries=entries, program=Program(step, steps))
+    return replace(steps, entries=entries, composed=ComposedOp(step, steps))
 
 
-def _planned(term: Term, question: Question, change: Change) -> tuple[Operand, Any]:
+def _part_of(term: Term, question: Question, change: Change) -> tuple[Operand, Any]:
     """What a term is to the engine, and what stands for it when the op runs."""
     if isinstance(term, str):
         place = "xyz".find(term)
@@ -53,12 +61,12 @@ def _planned(term: Term, question: Question, change: Change) -> tuple[Operand, A
         return scalar_operand(number), Number(number)
     name, arguments = term
     if name == "cast":
-        operand, part = _planned(arguments[0], question, change)
+        operand, part = _part_of(arguments[0], question, change)
         target = dtype(str(arguments[1]))
         if isinstance(part, Number):  # it enters as one: every float holds it
             return array_operand(target, ()), part
         return replace(operand, dtype=target, value=None), Converted(part, target)
-    found = [_planned(argument, question, change) for argument in arguments]
+    found = [_part_of(argument, question, change) for argument in arguments]
     operands = tuple([operand for operand, _ in found])
     decision = answer(step_question(question.dialect, name, operands))
     steps = change(steps_of(decision, decision.question.op.name), decision)
@@ -69,4 +77,4 @@ def _planned(term: Term, question: Question, change: Change) -> tuple[Operand, A
     steps = replace(steps, entries=tuple(entries))
     shape = None if any(o.role is Role.ARRAY for o in operands) else ()
     given = tuple([part for _, part in found])
-    return array_operand(decision.result, shape), Step(steps, given)
+    return array_operand(decision.result, shape), ComposedStep(steps, given)

@@ -15,14 +15,14 @@ from castwise.engine.decision import Decision
 from castwise.engine.plan import keeps_exponent
 from castwise.execute.backend import Backend, TakesConstants
 from castwise.execute.functions.lookup import Function, function_for
-from castwise.execute.values.adapting import obeying
+from castwise.execute.values.adapting import adapted
 from castwise.execute.values.casting import cast_under, is_plain_cast
 from castwise.execute.values.substitutes import function_named
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import UNDEFINED, Scalar
 
-Take = Callable[[Any], Any]
+EntryCast = Callable[[Any], Any]
 _BOOL = dtype("bool")
 _EXPONENT = dtype("int32")
 # Families whose results have not the shape of their operands, broadcast.
@@ -55,7 +55,7 @@ class Steps:
     is_joining: bool = False
     values: Values | None = None  # the dialect's rules; None: those of the backend
     kernel: Function | None = None  # of a declared op: what computes it
-    program: Program | None = None  # the ops it is made of, where they show in the values
+    composed: ComposedOp | None = None  # the ops it is made of, where they show in the values
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -64,29 +64,29 @@ class Steps:
         corrects = is_spread and self.values is not None and self.values.correction
         return {"correction": 1.0} if corrects else {}
 
-    def takes(self, backend: Backend) -> list[Take | None]:
-        """What happens to each operand before the op; None where it is taken as it is."""
-        return [entry and _take(entry, backend, self.values) for entry in self.entries]
+    def entry_casts(self, backend: Backend) -> list[EntryCast | None]:
+        """What casts each operand before the op; None where it enters as it is."""
+        return [entry and _entry_cast(entry, backend, self.values) for entry in self.entries]
 
-    def taken(self, operands: Sequence[Any], backend: Backend) -> list[Any]:
+    def enter(self, operands: Sequence[Any], backend: Backend) -> list[Any]:
         """The operands as the op takes them."""
-        return [t(o) if t else o for t, o in zip(self.takes(backend), operands, strict=True)]
+        return [c(o) if c else o for c, o in zip(self.entry_casts(backend), operands, strict=True)]
 
     def function(self, backend: Backend) -> Function:
-        """What computes the op on operands that are taken."""
+        """What computes the op on operands that have entered."""
         if self.kernel and not isinstance(backend, TakesConstants):  # a graph names the op instead
             return self.kernel
-        if self.program:
-            return self.program.function(backend)
+        if self.composed:
+            return self.composed.function(backend)
         found = function_named(self.op, backend, self.compute)
-        found = obeying(found, backend, self.op, self.compute, self.values)
+        found = adapted(found, backend, self.op, self.compute, self.values)
         return _joined(found) if self.is_joining else found
 
     def quieted(self, function: Function, backend: Backend) -> Function:
         """A function of the backend that warns only where the dialect's framework does."""
         return quieted(function, backend, self.op, self.values)
 
-    def ended(self, computed: Any, backend: Backend) -> Any:
+    def as_result(self, computed: Any, backend: Backend) -> Any:
         """What was computed, as an array of the result's dtype."""
         is_array = backend.owns(computed)
         array = computed if is_array else backend.make(computed, None, copy=None, device=None)
@@ -107,7 +107,7 @@ class Converted(NamedTuple):
     dtype: DType
 
 
-class Step(NamedTuple):
+class ComposedStep(NamedTuple):
     """One step of an op that is made of others, and what it takes: operands by their places,
     numbers, what other steps give."""
 
@@ -117,22 +117,22 @@ class Step(NamedTuple):
     def run(self, operands: Sequence[Any], backend: Backend) -> Any:
         """What the step gives."""
         given = [_argument(part, operands, backend) for part in self.arguments]
-        computed = self.steps.function(backend)(*self.steps.taken(given, backend))
-        return self.steps.ended(computed, backend)
+        computed = self.steps.function(backend)(*self.steps.enter(given, backend))
+        return self.steps.as_result(computed, backend)
 
 
 def _argument(part: Any, operands: Sequence[Any], backend: Backend) -> Any:
-    if isinstance(part, Step):
+    if isinstance(part, ComposedStep):
         return part.run(operands, backend)
     if isinstance(part, Converted):
         return backend.cast(_argument(part.part, operands, backend), part.dtype)
     return part.value if isinstance(part, Number) else operands[part]
 
 
-class Program(NamedTuple):
+class ComposedOp(NamedTuple):
     """The last step of such an op, and how it is computed with options that make it another."""
 
-    last: Step
+    last: ComposedStep
     otherwise: Steps
 
     def function(self, backend: Backend) -> Function:
@@ -140,14 +140,15 @@ class Program(NamedTuple):
 
         def computed(*operands: Any, reduction: str | None = None, **options: Any) -> Any:
             if options:
-                function, taken = self.otherwise.function(backend), self.otherwise.taken
+                function, enter = self.otherwise.function(backend), self.otherwise.enter
                 options |= {"reduction": reduction} if reduction else {}
-                return function(*taken(operands, backend), **options)
+                return function(*enter(operands, backend), **options)
             found = self.last.run(operands, backend)
             if self.otherwise.is_elementwise or reduction == "none":
                 return found
             name = "sum" if reduction == "sum" else "mean"
-            found = self.otherwise.ended(found, backend)  # integers have no mean of their own dtype
+            # Integers have no mean of their own dtype.
+            found = self.otherwise.as_result(found, backend)
             reduce = function_for(backend, name, self.otherwise.result)
             return quieted(reduce, backend, name, self.otherwise.values)(found)
 
@@ -175,7 +176,7 @@ class Warns(Protocol):
 class CastsByPair(Protocol):
     """A backend that casts faster where both dtypes are known beforehand."""
 
-    def caster(self, source: DType, target: DType) -> Take:
+    def caster(self, source: DType, target: DType) -> EntryCast:
         """What casts arrays of one dtype to another."""
 
 
@@ -228,12 +229,12 @@ def _truncated(decision: Decision, held: DType | None) -> DType | None:
     return dialect.mapping(dialect.truncates).get(held)
 
 
-def _take(entry: Entry, backend: Backend, values: Values | None) -> Take:
+def _entry_cast(entry: Entry, backend: Backend, values: Values | None) -> EntryCast:
     target, within = entry.dtype, entry.within
     if entry.is_condition:
-        return _take_condition(entry, backend)
+        return _condition_cast(entry, backend)
     if entry.through:
-        return _take_through(entry, backend, values)
+        return _chain_of_casts(entry, backend, values)
     if within is not None:
         return lambda value: backend.number(_nearest(value, within, target), target)
     if entry.source is None:
@@ -258,8 +259,8 @@ def running_whole(backend: Backend) -> RunsWhole | None:
     return backend if isinstance(backend, RunsWhole) else None
 
 
-def _take_condition(entry: Entry, backend: Backend) -> Take:
-    """A take by comparison with zero: a cast to bool may look at the real part alone."""
+def _condition_cast(entry: Entry, backend: Backend) -> EntryCast:
+    """A comparison with zero: a cast to bool may look at the real part alone."""
     source = entry.source
     if source is None:
         return lambda value: backend.number(bool(value), entry.dtype)
@@ -267,19 +268,19 @@ def _take_condition(entry: Entry, backend: Backend) -> Take:
     return lambda array: is_unequal(array, backend.number(0, source))
 
 
-def _take_through(entry: Entry, backend: Backend, values: Values | None) -> Take:
-    """A take by several casts, of which each may lose what the next one would have held."""
+def _chain_of_casts(entry: Entry, backend: Backend, values: Values | None) -> EntryCast:
+    """Several casts, of which each may lose what the next one would have held."""
     first, *others = (*entry.through, entry.dtype)
-    begin = _take(Entry(first, entry.source), backend, values)
+    begin = _entry_cast(Entry(first, entry.source), backend, values)
 
-    def taken(operand: Any) -> Any:
+    def cast(operand: Any) -> Any:
         array = begin(operand)
         for target in others:
             if backend.dtype_of(array) is not target:
                 array = cast_under(values, backend, array, target)
         return array
 
-    return taken
+    return cast
 
 
 def _nearest(value: Any, within: DType, target: DType) -> Any:

@@ -17,27 +17,32 @@ from castwise.execute.functions.lookup import Function, function_for
 from castwise.execute.values.casting import cast_under
 from castwise.execute.values.flushing import FLUSHED, flushing
 from castwise.execute.values.place import Place
-from castwise.execute.values.quotients import is_division, is_quotient, is_remainder, is_truncated
+from castwise.execute.values.quotients import (
+    division_rule,
+    quotient_rule,
+    remainder_rule,
+    truncated_quotient_rule,
+)
 from castwise.execute.values.shapes import (
+    bound_shapes_rule,
+    cumulation_rule,
+    dimensions_rule,
+    elements_rule,
+    extremum_rule,
+    first_bound_rule,
     full_exponents,
-    has_dimensions,
-    has_elements,
-    is_bounded,
-    is_cumulation,
-    is_extremum,
-    is_logsumexp,
-    is_mean,
-    is_median,
-    is_of_vectors,
-    is_part_or_self,
-    takes_first,
+    logsumexp_rule,
+    mean_rule,
+    median_rule,
+    shared_memory_rule,
+    vectors_rule,
 )
 from castwise.execute.values.substitutes import variance_in_integers
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import DType, dtype
 
 
-def obeying(
+def adapted(
     function: Function, backend: Backend, op: str, compute: DType, values: Values | None
 ) -> Function:
     """The function itself, or one around it that does what the dialect says."""
@@ -52,7 +57,7 @@ def obeying(
     return function
 
 
-def _is_power(function: Function, at: Place) -> Function:
+def _power_rule(function: Function, at: Place) -> Function:
     """Integers to the power of integers, and floats to that of one exponent."""
     if at.compute.kind == "float":
         return _single_power(function, at)
@@ -142,7 +147,7 @@ _POWERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _is_question(function: Function, at: Place) -> Function:
+def _truth_rule(function: Function, at: Place) -> Function:
     """any and all of complex numbers, which count as true or false by a rule."""
     if at.compute.kind != "complex" or not at.differs("truth"):
         return function
@@ -153,7 +158,7 @@ def _is_question(function: Function, at: Place) -> Function:
     return lambda x, **options: question(at.do("ne", x, at.number(0)), **options)
 
 
-def _is_shift(function: Function, at: Place) -> Function:
+def _shift_rule(function: Function, at: Place) -> Function:
     """Shifts by fewer than no bits, or by as many as there are or more."""
     rule = at.values.shifts
     if rule == "modulo width":
@@ -165,7 +170,7 @@ def _is_shift(function: Function, at: Place) -> Function:
     return function
 
 
-def _is_clamp(function: Function, at: Place) -> Function:
+def _clamp_rule(function: Function, at: Place) -> Function:
     """clamp, where of two bounds that leave no number the lower one counts."""
     rule = at.values.crossed_bounds
     if rule == "upper":
@@ -197,7 +202,7 @@ def _within_order(function: Function, at: Place) -> Function:
     return clamped
 
 
-def _is_variance(function: Function, at: Place) -> Function:
+def _variance_rule(function: Function, at: Place) -> Function:
     """The variance of integers, where it is computed in integers."""
     if at.compute.kind != "int" or at.values.integer_variance == "in floats":
         return function
@@ -210,7 +215,7 @@ def _is_variance(function: Function, at: Place) -> Function:
     return computed
 
 
-def _is_root(function: Function, at: Place) -> Function:
+def _square_root_rule(function: Function, at: Place) -> Function:
     """The square root, where a library does not round it to the nearest number."""
     is_rounded = at.compute.kind == "float" and at.compute.bits >= 32
     if not is_rounded or at.values.square_root == "library" or not at.differs("square_root"):
@@ -218,14 +223,14 @@ def _is_root(function: Function, at: Place) -> Function:
     return at.backend.function("exact_sqrt", at.compute) or function
 
 
-def _is_sign(function: Function, at: Place) -> Function:
+def _sign_rule(function: Function, at: Place) -> Function:
     if at.compute.kind != "float" or not at.differs("sign_of_nan"):
         return function
     of_nan = at.constant(0 if at.values.sign_of_nan == "zero" else float("nan"))
     return lambda x: at.choose(at.do("ne", x, x), of_nan(x), function(x))
 
 
-def _is_place(function: Function, at: Place) -> Function:
+def _place_of_nan_rule(function: Function, at: Place) -> Function:
     """The place of the largest or smallest number, where NaN is not taken for one."""
     if at.compute.kind != "float" or at.values.place_of_nan == "taken":
         return function
@@ -233,7 +238,7 @@ def _is_place(function: Function, at: Place) -> Function:
     return lambda x, **options: function(at.choose(at.do("ne", x, x), end(x), x), **options)
 
 
-def _is_angle(function: Function, at: Place) -> Function:
+def _angle_rule(function: Function, at: Place) -> Function:
     """The angle of real numbers, where that of NaN or of -0.0 is not the library's."""
     if at.compute.kind != "float" or not at.differs("real_angles"):
         return function
@@ -248,7 +253,7 @@ def _is_angle(function: Function, at: Place) -> Function:
     return computed
 
 
-def _is_step(function: Function, at: Place) -> Function:
+def _heaviside_rule(function: Function, at: Place) -> Function:
     """heaviside of NaN."""
     if at.compute.kind != "float" or not at.differs("step_of_nan"):
         return function
@@ -256,7 +261,7 @@ def _is_step(function: Function, at: Place) -> Function:
     return lambda x, y: at.choose(at.do("ne", x, x), of_nan(x), function(x, y))
 
 
-def _is_log_product(function: Function, at: Place) -> Function:
+def _xlogy_rule(function: Function, at: Place) -> Function:
     """xlogy of 0 and NaN, where it is 0."""
     if at.compute.kind != "float" or at.values.zero_log_of_nan == "nan":
         return function
@@ -264,7 +269,7 @@ def _is_log_product(function: Function, at: Place) -> Function:
     return lambda x, y: at.choose(at.do("eq", x, zero(x)), zero(x), function(x, y))
 
 
-def _is_log_sum(function: Function, at: Place) -> Function:
+def _logaddexp_rule(function: Function, at: Place) -> Function:
     """logaddexp and logaddexp2 of complex numbers, where their imaginary part goes round."""
     is_wrapped = at.values.summed_angles == "wrapped" and at.differs("summed_angles")
     if at.compute.kind != "complex" or not is_wrapped:
@@ -285,7 +290,7 @@ def _wrapped_angle(function: Function, at: Place, x: Any, y: Any) -> Any:
     return at.choose(is_within, found, moved)
 
 
-def _is_rounding(function: Function, at: Place) -> Function:
+def _rounding_rule(function: Function, at: Place) -> Function:
     if at.compute.kind != "float" or not at.differs("halves"):
         return function
 
@@ -300,35 +305,35 @@ def _is_rounding(function: Function, at: Place) -> Function:
 
 Rules = tuple[Callable[[Function, Place], Function], ...]
 _RULES: dict[str, Rules] = {
-    "div": (is_division,),
-    "floor_divide": (is_quotient,),
-    "floor_div": (is_quotient,),
-    "truncate_div": (is_truncated,),
-    "remainder": (is_remainder,),
-    "fmod": (is_remainder,),
-    "pow": (_is_power,),
-    "bitwise_left_shift": (_is_shift,),
-    "bitwise_right_shift": (_is_shift,),
-    "clamp": (_is_clamp, is_bounded),
-    "clamp_by_first": (_is_clamp, takes_first),
-    "angle": (_is_angle,),
-    "mean": (is_mean,),
-    "var": (_is_variance,),
-    "heaviside": (_is_step,),
-    "xlogy": (_is_log_product,),
-    **dict.fromkeys(("logaddexp", "logaddexp2"), (_is_log_sum,)),
-    **dict.fromkeys(("argmax", "argmin"), (_is_place, has_dimensions, has_elements)),
-    "kron": (has_elements,),
-    **dict.fromkeys(("softmax", "log_softmax"), (has_dimensions,)),
-    **dict.fromkeys(("dot", "outer"), (is_of_vectors,)),
-    **dict.fromkeys(("max", "min"), (is_extremum,)),
-    "any": (_is_question,),
-    "all": (_is_question,),
-    "sign": (_is_sign,),
-    "sqrt": (_is_root,),
-    "round": (_is_rounding,),
-    **dict.fromkeys(("cumsum", "cumprod"), (is_cumulation,)),
-    "logsumexp": (is_logsumexp,),
-    **dict.fromkeys(("median", "lower_median"), (is_median,)),
-    **dict.fromkeys(("positive", "real", "imag", "conj"), (is_part_or_self,)),
+    "div": (division_rule,),
+    "floor_divide": (quotient_rule,),
+    "floor_div": (quotient_rule,),
+    "truncate_div": (truncated_quotient_rule,),
+    "remainder": (remainder_rule,),
+    "fmod": (remainder_rule,),
+    "pow": (_power_rule,),
+    "bitwise_left_shift": (_shift_rule,),
+    "bitwise_right_shift": (_shift_rule,),
+    "clamp": (_clamp_rule, bound_shapes_rule),
+    "clamp_by_first": (_clamp_rule, first_bound_rule),
+    "angle": (_angle_rule,),
+    "mean": (mean_rule,),
+    "var": (_variance_rule,),
+    "heaviside": (_heaviside_rule,),
+    "xlogy": (_xlogy_rule,),
+    **dict.fromkeys(("logaddexp", "logaddexp2"), (_logaddexp_rule,)),
+    **dict.fromkeys(("argmax", "argmin"), (_place_of_nan_rule, dimensions_rule, elements_rule)),
+    "kron": (elements_rule,),
+    **dict.fromkeys(("softmax", "log_softmax"), (dimensions_rule,)),
+    **dict.fromkeys(("dot", "outer"), (vectors_rule,)),
+    **dict.fromkeys(("max", "min"), (extremum_rule,)),
+    "any": (_truth_rule,),
+    "all": (_truth_rule,),
+    "sign": (_sign_rule,),
+    "sqrt": (_square_root_rule,),
+    "round": (_rounding_rule,),
+    **dict.fromkeys(("cumsum", "cumprod"), (cumulation_rule,)),
+    "logsumexp": (logsumexp_rule,),
+    **dict.fromkeys(("median", "lower_median"), (median_rule,)),
+    **dict.fromkeys(("positive", "real", "imag", "conj"), (shared_memory_rule,)),
 }

@@ -63,16 +63,16 @@ def flushing(function: Function, backend: Backend, op: str, compute: DType) -> F
         return function  # small ones are told from zero by their bits
     flushed = flusher(backend, compute)
 
-    def taken(array: Any) -> Any:
+    def flush_operand(array: Any) -> Any:
         return flushed(array) if backend.dtype_of(array) is compute else array
 
     if op == "pow":  # of which only the result is arithmetic
-        return lambda x, y: taken(function(x, y))
+        return lambda x, y: flush_operand(function(x, y))
     if op in ("remainder", "fmod"):  # a small dividend is a remainder already
-        return lambda x, y: function(x, taken(y))
+        return lambda x, y: function(x, flush_operand(y))
 
     def computed(*arrays: Any, **options: Any) -> Any:
-        return taken(function(*map(taken, arrays), **options))
+        return flush_operand(function(*map(flush_operand, arrays), **options))
 
     return _by_the_sum(function, computed, backend, compute) if op in _SUMS else computed
 

@@ -12,7 +12,7 @@ from castwise.execute.values.place import Place
 from castwise.execute.values.shapes import made_array
 
 
-def is_quotient(function: Function, at: Place) -> Function:
+def quotient_rule(function: Function, at: Place) -> Function:
     """`//`: its direction, then how floats are rounded and what integers do by zero."""
     if at.values.division == "truncates":
         function = functools.partial(_truncated, at)
@@ -26,7 +26,7 @@ def is_quotient(function: Function, at: Place) -> Function:
     return function if is_own else _by_zero(function, at, rule)
 
 
-def is_truncated(function: Function, at: Place) -> Function:
+def truncated_quotient_rule(function: Function, at: Place) -> Function:
     """A quotient without its fraction: how floats are rounded, and what integers do by zero."""
     if at.compute.kind == "int":
         return _by_zero(function, at, at.values.quotient_by_zero)
@@ -34,7 +34,7 @@ def is_truncated(function: Function, at: Place) -> Function:
     return functools.partial(_truncated, at) if is_rounded else function
 
 
-def is_remainder(function: Function, at: Place) -> Function:
+def remainder_rule(function: Function, at: Place) -> Function:
     """`%` and fmod: the sign, then what integers do by zero."""
     if at.op == "remainder" and at.values.division == "truncates":
         function = function_for(at.backend, "fmod", at.compute)
@@ -90,7 +90,7 @@ _QUOTIENTS: dict[str, Callable[[Place, Any], Any]] = {
 }
 
 
-def is_division(function: Function, at: Place) -> Function:
+def division_rule(function: Function, at: Place) -> Function:
     """`/`: truth values by False, where they stay truth values, and a library that multiplies with
     the reciprocal of what is no array: it is made one."""
     if at.compute.kind == "bool" and at.values.quotient_by_zero == "raises":

@@ -42,7 +42,7 @@ def _may_be_half(at: Place, exponents: Any) -> bool:
     return not at.backend.is_concrete(is_half) or bool(is_half.any())
 
 
-def is_cumulation(function: Function, at: Place) -> Function:
+def cumulation_rule(function: Function, at: Place) -> Function:
     """A cumulative sum or product of a 0-d array, which is 0-d or has one element, and of an array
     with more dimensions, where no axis is given."""
     if isinstance(at.backend, TakesConstants):
@@ -70,7 +70,7 @@ def _along_no_axis(at: Place, x: Any) -> tuple[Any, int]:
     return (x.reshape((-1,)) if rule == "flattened" else x), 0
 
 
-def is_median(function: Function, at: Place) -> Function:
+def median_rule(function: Function, at: Place) -> Function:
     """The median, of no elements too."""
 
     def computed(x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
@@ -87,7 +87,7 @@ def is_median(function: Function, at: Place) -> Function:
     return computed
 
 
-def is_logsumexp(function: Function, at: Place) -> Function:
+def logsumexp_rule(function: Function, at: Place) -> Function:
     """logsumexp, where there is none of an array without elements."""
     if at.values.logsumexp_of_none != "raises":
         return function
@@ -107,7 +107,7 @@ def _of_nothing(at: Place, x: Any) -> UsageError:
     )
 
 
-def is_part_or_self(function: Function, at: Place) -> Function:
+def shared_memory_rule(function: Function, at: Place) -> Function:
     """`+x`, real, imag and conj, which lie in the memory of x or do not."""
     if isinstance(at.backend, TakesConstants):
         return function  # a graph has values, and no memory
@@ -120,7 +120,7 @@ def is_part_or_self(function: Function, at: Place) -> Function:
     return lambda x: at.backend.make(x if is_itself else function(x), None, copy=True, device=None)
 
 
-def is_bounded(function: Function, at: Place) -> Function:
+def bound_shapes_rule(function: Function, at: Place) -> Function:
     """clamp, where bounds are not broadcast with what they bound."""
     rule = at.values.bound_shapes
     if rule == "broadcast":
@@ -139,7 +139,7 @@ def is_bounded(function: Function, at: Place) -> Function:
     return computed
 
 
-def takes_first(function: Function, at: Place) -> Function:
+def first_bound_rule(function: Function, at: Place) -> Function:
     """clamp between bounds of which the first element counts."""
     xp = at.backend.namespace
     return lambda x, *bounds: function(
@@ -159,7 +159,7 @@ def _one(xp: Any, bound: Any) -> Any:
     return xp.reshape(bound, ())
 
 
-def has_dimensions(function: Function, at: Place) -> Function:
+def dimensions_rule(function: Function, at: Place) -> Function:
     """An op that this dialect refuses of 0-d arrays, or the function itself."""
     if at.op not in at.values.needs_dimension.split():
         return function
@@ -175,7 +175,7 @@ def has_dimensions(function: Function, at: Place) -> Function:
     return computed
 
 
-def has_elements(function: Function, at: Place) -> Function:
+def elements_rule(function: Function, at: Place) -> Function:
     """An op that this dialect refuses of arrays without elements, or the function itself."""
     if at.op not in at.values.needs_elements.split():
         return function
@@ -189,7 +189,7 @@ def has_elements(function: Function, at: Place) -> Function:
     return computed
 
 
-def is_of_vectors(function: Function, at: Place) -> Function:
+def vectors_rule(function: Function, at: Place) -> Function:
     """A product that this dialect has of vectors alone, or the function itself."""
     if at.op not in at.values.needs_vectors.split():
         return function
@@ -213,7 +213,7 @@ def check_vectors(op: str, values: Values | None, *arrays: Any) -> None:
         )
 
 
-def is_extremum(function: Function, at: Place) -> Function:
+def extremum_rule(function: Function, at: Place) -> Function:
     """max and min, of no elements too."""
     if at.values.extremes_of_none == "raises" or at.compute.kind not in ("int", "float"):
         return function
@@ -233,7 +233,7 @@ def is_extremum(function: Function, at: Place) -> Function:
     return computed
 
 
-def is_mean(function: Function, at: Place) -> Function:
+def mean_rule(function: Function, at: Place) -> Function:
     """The mean of integers of 64 bits, of which a float holds the first digits alone."""
     is_long = at.compute.kind == "int" and at.compute.bits == 64
     if not is_long or at.values.integer_means == "in floats":

@@ -27,8 +27,8 @@ _OF_NEGATIVE = {
 
 def function_named(op: str, backend: Backend, compute: DType) -> Function:
     """What computes an op, or what a rule has put in its place."""
-    written = WRITTEN.get(op)
-    return written(backend, compute) if written else function_for(backend, op, compute)
+    substitute = SUBSTITUTES.get(op)
+    return substitute(backend, compute) if substitute else function_for(backend, op, compute)
 
 
 def _reciprocal_times(backend: Backend, compute: DType) -> Function:
@@ -108,8 +108,8 @@ def _beside_wide(op: str, backend: Backend, compute: DType) -> Function:
         wide = next((dtype for dtype in held if dtype is not compute), compute)
         function = function_for(backend, op, wide)
         pairs = zip(operands, held, strict=True)
-        taken = [o if dtype is wide else backend.cast(o, wide) for o, dtype in pairs]
-        return backend.cast(function(*taken), compute)
+        widened = [o if dtype is wide else backend.cast(o, wide) for o, dtype in pairs]
+        return backend.cast(function(*widened), compute)
 
     return computed
 
@@ -295,7 +295,7 @@ def _of_mixed_signs(op: str, backend: Backend, compute: DType) -> Function:
     return computed
 
 
-WRITTEN: dict[str, Callable[[Backend, DType], Function]] = {
+SUBSTITUTES: dict[str, Callable[[Backend, DType], Function]] = {
     "reciprocal_times": _reciprocal_times,
     "times_reciprocal": _times_reciprocal,
     "pow_of_large": _pow_of_large,

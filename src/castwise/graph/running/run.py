@@ -13,7 +13,7 @@ from castwise.execute.functions.alike import LIKE
 from castwise.execute.functions.lookup import function_for
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor, asarray
-from castwise.execute.values.adapting import obeying
+from castwise.execute.values.adapting import adapted
 from castwise.execute.values.casting import cast_under
 from castwise.graph.program import (
     CAST,
@@ -117,7 +117,7 @@ def _computed(
     if row.compute:
         return _checked(row.compute(*operands, **options), node, sizes)
     function = function_for(backend, node.op, node.compute)
-    function = obeying(function, backend, node.op, node.compute, rules)
+    function = adapted(function, backend, node.op, node.compute, rules)
     is_joining = row.family == "joining"
     return function(operands, **options) if is_joining else function(*operands, **options)
 

@@ -10,7 +10,7 @@ import torch
 from torch.utils import _pytree as trees
 
 from castwise.execute.backends.torch.operated import let_operate
-from castwise.execute.calling.in_place import assigned, update
+from castwise.execute.calling.in_place import augment, update
 from castwise.execute.calling.ops import apply_op, apply_several
 from castwise.execute.kinds import Kind
 from castwise.execute.operators import Operators
@@ -37,7 +37,7 @@ def register() -> None:
     operators = [operator for operator in vars(Operators).values() if callable(operator)]
     for function in (*_FUNCTIONS, *operators):
         let_call(function)
-    for function in (assigned, update):
+    for function in (augment, update):
         _let_write(function)
     if torch.__version__ >= _TRIED:
         for name, stand_in in _METHODS.items():

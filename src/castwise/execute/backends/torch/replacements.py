@@ -188,7 +188,7 @@ def allclose(x: Any, y: Any, **tolerance: Any) -> Any:
     return isclose(x, y, **tolerance).all()
 
 
-WRITTEN: dict[str, Callable[..., Any]] = {
+REPLACEMENTS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
         where, div, floor_divide, pow, ldexp, clamp, matmul, dot, inner, real, imag, conj,
