@@ -88,7 +88,7 @@ def alone(number: Number, x: Tensor) -> Tensor:
 def as_index(array: Any, x: Tensor) -> Tensor:
     """A backend's array of places or counts, in the dtype that the dialect has for them."""
     kind = x._kind
-    target = dtype_named(kind.in_force.index)
+    target = dtype_named(kind.current_dialect.index)
     found = wrapped(array, kind.with_(is_weak=False))
     return found if found.dtype is target else found.astype(target)
 
@@ -97,5 +97,5 @@ def reduced(name: str, x: Tensor, dtype: object, **options: Any) -> Tensor:
     """A sum or product: in the dtype the dialect accumulates in, or in the one asked for."""
     if dtype is None:
         return op(name, x, **options)
-    target = held_dtype(to_dtype(dtype), tensor(x, name)._kind.in_force)
+    target = held_dtype(to_dtype(dtype), tensor(x, name)._kind.current_dialect)
     return op(name, x.astype(target, copy=False), **options).astype(target, copy=False)

@@ -1,5 +1,5 @@
-"""Computations that are known by the kinds of two tensors, or of one and a number, and whoever
-watches: as long as anyone does nothing is known here, so that nobody else pays for it."""
+"""The fast path of operators: computations found by the kinds of two tensors, or of a tensor and a
+number. While anyone watches, nothing is found, so that nobody pays for watching who does not."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Binary: TypeAlias = "Callable[[Any, Any], Tensor]"
 
 
-class Known(Protocol):
-    """A computation: `run` takes raw arrays, and its result has a kind."""
+class KnownResult(Protocol):
+    """How a result is computed from raw arrays, and the kind it has."""
 
     @property
     def run(self) -> Callable[..., Any]:
@@ -33,8 +33,8 @@ class Known(Protocol):
 
 
 _MOST_KNOWN = 1 << 14
-_by_kinds: dict[tuple[object, ...], Known] = {}
-_NONE: dict[tuple[object, ...], Known] = {}
+_by_kinds: dict[tuple[object, ...], KnownResult] = {}
+_NONE: dict[tuple[object, ...], KnownResult] = {}
 known = _by_kinds  # _NONE while anyone watches
 context = chosen_dialect.get
 _new = object.__new__
@@ -48,7 +48,7 @@ def results_are(tensor: type[Any]) -> None:
     _tensor = tensor
 
 
-def remember(key: tuple[object, ...], computation: Known) -> None:
+def remember(key: tuple[object, ...], computation: KnownResult) -> None:
     """Keeps a computation for the next operands of these kinds."""
     if len(_by_kinds) >= _MOST_KNOWN:
         _by_kinds.clear()

@@ -1,4 +1,4 @@
-"""What an index picks of an array, and x[key] = value, as a dialect has them."""
+"""x[key] and x[key] = value on a backend's arrays, as a dialect's framework does them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from castwise.vocab.operands import Operand
 
 
 def read_at(array: Any, key: Any, kind: Kind) -> Any:
-    """The elements at an index. One element is a view, or an array of its own; so are many."""
-    backend, elements = kind.backend, kind.in_force.values.elements
+    """The elements at an index, as a view or as a copy."""
+    backend, elements = kind.backend, kind.current_dialect.values.elements
     found = backend.read(array, key)
     parts = key if isinstance(key, tuple) else (key,)
     if found.shape or any(part is ... for part in parts):
-        is_own = kind.in_force.values.slices == own_values(backend).slices
+        is_own = kind.current_dialect.values.slices == own_values(backend).slices
         is_own = is_own or isinstance(backend, TakesConstants)  # a graph has no memory
         return found if is_own else backend.make(found, None, copy=True, device=None)
     if elements == own_values(backend).elements:
@@ -45,7 +45,7 @@ def spreads(key: Any, value: Any) -> bool:
 
 
 def _is_array(part: Any) -> bool:
-    """Whether it is no single place: an array of places or of truth, of which one may be 0-d."""
+    """Whether a part of an index is an array of places or a mask, which may be 0-d."""
     shape = getattr(part, "shape", None)
     return bool(shape) or (shape is not None and _is_bool(part))
 
@@ -55,8 +55,8 @@ def _is_bool(array: Any) -> bool:
 
 
 def write_at(array: Any, key: Any, given: Any, kind: Kind) -> Any:
-    """An array of the backend after array[key] = given, as the dialect places what is given."""
-    backend, rule = kind.backend, kind.in_force.values.new_axes
+    """The array after array[key] = given, where None in the key means what the dialect says."""
+    backend, rule = kind.backend, kind.current_dialect.values.new_axes
     if key is not None or rule == "broadcast":
         return backend.write(array, key, _fitted(given, key, array.shape, kind))
     if rule == "copied":
@@ -73,9 +73,9 @@ def write_at(array: Any, key: Any, given: Any, kind: Kind) -> Any:
 
 
 def _fitted(array: Any, key: Any, shape: tuple[Any, ...], kind: Kind) -> Any:
-    """An array to be broadcast into a place of an array of a shape, without the dimensions in front
-    that it can spare."""
-    rule = kind.in_force.values.assigned_shapes
+    """A value to be broadcast into a part of an array of a shape, without leading dimensions of one
+    that it does not need."""
+    rule = kind.current_dialect.values.assigned_shapes
     if not kind.backend.owns(array):
         return array
     if rule == "broadcast" and array.shape and _is_element(key, shape):
@@ -98,14 +98,14 @@ def _is_element(key: Any, shape: tuple[Any, ...]) -> bool:
 
 
 def is_read_first(kind: Kind) -> bool:
-    """Whether an array may be assigned to a part of itself, which the backend would refuse."""
+    """Whether the dialect assigns an array to a part of itself, and the backend refuses to."""
     is_refused = own_values(kind.backend).overlaps == "refused"
-    return is_refused and kind.in_force.values.overlaps == "allowed"
+    return is_refused and kind.current_dialect.values.overlaps == "allowed"
 
 
 def check_0d(kind: Kind, value: Operand) -> None:
-    """Raises UsageError where the dialect does not assign a value to a 0-d array, and it is one."""
-    is_refusing = kind.is_zero_d and kind.in_force.values.assigned_0d == "refused"
+    """Raises UsageError for a 0-d array that the dialect does not assign the value to."""
+    is_refusing = kind.is_zero_d and kind.current_dialect.values.assigned_0d == "refused"
     if is_refusing and not (value.is_scalar and kind.dtype.name == "float32"):
         raise UsageError(
             "nothing is assigned to a 0-d array in this dialect: bind the name to a new one."
@@ -113,7 +113,7 @@ def check_0d(kind: Kind, value: Operand) -> None:
 
 
 def not_assigned(given: Backend, backend: Backend) -> UsageError:
-    """What is wrong about a value of one backend that is assigned to a tensor of another."""
+    """The error for a value of one backend that is assigned to a tensor of another."""
     if isinstance(given, TakesConstants):
         return UsageError(
             "a value of a graph is not assigned outside of the traced function, since it is known "

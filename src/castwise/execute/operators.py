@@ -254,9 +254,9 @@ class _NoMethod:
 
 
 class OpsAreNoMethods:
-    """A class of which the ops that are no methods say how they are applied.
+    """A class whose attributes named as ops, where they are no methods, say how ops are applied.
 
-    By an attribute each, since `__getattr__` would slow down every attribute there is.
+    With one attribute per op, since `__getattr__` would slow down every attribute there is.
     """
 
     __slots__ = ()

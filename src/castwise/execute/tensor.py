@@ -88,13 +88,13 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
 
     @property
     def weak_type(self) -> bool:
-        """Whether it is weakly typed: it then adapts to what it meets."""
+        """Whether it is weakly typed: it then takes the dtype of the other operand."""
         return self._kind.is_weak
 
     @property
     def dialect(self) -> Dialect:
-        """The dialect it computes under, here and now."""
-        return self._kind.in_force
+        """The dialect it currently computes under."""
+        return self._kind.current_dialect
 
     @property
     def backend(self) -> str:
@@ -108,13 +108,13 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
 
     def __repr__(self) -> str:
         kind, name = self._kind, type(self).__name__
-        if kind.dtype is None:  # what a library's tree has in an array's place
+        if kind.dtype is None:  # a library's placeholder for an array in a tree
             return f"{name}({self._array!r})"
         is_shown = kind.backend.is_concrete(self._array)
         values = shown(self.numpy(), len(name)) if is_shown else f"shape={self.shape}"
         weak = ", weak" if kind.is_weak else ""
         return (
-            f"{name}({values}, dtype={kind.dtype}{weak}, dialect={kind.in_force.name}, "
+            f"{name}({values}, dtype={kind.dtype}{weak}, dialect={kind.current_dialect.name}, "
             f"backend={kind.backend.name})"
         )
 
@@ -149,15 +149,15 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
         return self.numpy().tolist()
 
     def astype(self, dtype: object, *, copy: bool = True) -> Tensor:
-        """The values in another dtype, cast since it is asked for.
+        """The values in another dtype, by an explicit cast.
 
         Raises UsageError where the backend has no such dtype.
         """
         kind = self._kind
-        target = held_dtype(to_dtype(dtype), kind.in_force)
+        target = held_dtype(to_dtype(dtype), kind.current_dialect)
         if target is kind.dtype and not copy:
             return self
-        rules = kind.in_force.values
+        rules = kind.current_dialect.values
         array = cast_under(rules, kind.backend, self._array, target, is_asked=True)
         return Tensor._of(array, kind.with_(dtype=target, is_weak=False))
 
@@ -177,7 +177,7 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
         self._assign(key, value)
 
     def fill_(self, value: Any) -> Tensor:
-        """The tensor itself, every element of which becomes a number or a 0-d tensor's.
+        """The tensor itself, with every element set to a number or to that of a 0-d tensor.
 
         Raises ScalarRangeError where its dtype has no room for the number.
         """
@@ -191,7 +191,7 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
             tracing.writing(self, value, *(key if isinstance(key, tuple) else (key,)))
         kind = self._kind
         if value is None or isinstance(value, (list, tuple, str)):  # text is refused there
-            value = asarray(value, dialect=kind.in_force)._array
+            value = asarray(value, dialect=kind.current_dialect)._array
         if isinstance(value, Tensor):
             value = as_constant_beside(value, (self,))
             if value._kind.backend is not kind.backend:
@@ -199,7 +199,7 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
         seen = value._kind.operand if isinstance(value, Tensor) else describe(value)
         if not is_filling:
             check_0d(kind, seen)
-        rules, keeps = kind.in_force, is_filling or self._keeps_dtype
+        rules, keeps = kind.current_dialect, is_filling or self._keeps_dtype
         takes_any = not keeps and is_whole(key, is_zero_d=kind.is_zero_d)
         target = dtype_of_whole(seen, kind.dtype, rules) if takes_any else kind.dtype
         seen = assigned_as(seen, target, rules)
@@ -231,7 +231,7 @@ def _restored(
 
 
 def wrapped(array: Any, kind: Kind) -> Tensor:
-    """What a backend returned, an array or a number of its own, beside others of a kind."""
+    """What a backend returned, an array or its own scalar, as a tensor like those of a kind."""
     backend = kind.backend
     if not backend.owns(array):
         array = backend.make(array, None, copy=None, device=None)
@@ -241,9 +241,9 @@ def wrapped(array: Any, kind: Kind) -> Tensor:
 
 
 def _element(value: Any, seen: Operand, kind: Kind) -> Any:
-    """What is assigned, in the dtype of what it is assigned to, cast as the dialect casts; a graph
-    writes down that cast itself."""
-    backend, values = kind.backend, kind.in_force.values
+    """The assigned value in the dtype of its target, cast as the dialect casts; a graph
+    records that cast itself."""
+    backend, values = kind.backend, kind.current_dialect.values
     number = seen.value if seen.is_scalar else None
     if isinstance(number, float) and kind.dtype.kind == "int":
         widest = _FLOAT64 if _FLOAT64 in backend.dtypes else _FLOAT32
@@ -251,11 +251,11 @@ def _element(value: Any, seen: Operand, kind: Kind) -> Any:
         return cast_under(values, backend, array, kind.dtype)
     if number is not None:
         return backend.number(number, kind.dtype)
-    # A NumPy array of a dtype that the backend has not is cast before it gets there.
+    # A NumPy array of a dtype that the backend lacks is cast on NumPy first.
     is_held = isinstance(value, Tensor) or seen.dtype in backend.dtypes
     holder = backend if is_held else backend_named(DEFAULT_BACKEND)
     array = value._array if isinstance(value, Tensor) else _held(
-        value, None, kind.in_force, holder, copy=None, device=None
+        value, None, kind.current_dialect, holder, copy=None, device=None
     )  # fmt: skip
     is_own_cast = values.float_to_int == own_values(backend).float_to_int
     if isinstance(backend, TakesConstants) and is_own_cast:
@@ -266,7 +266,7 @@ def _element(value: Any, seen: Operand, kind: Kind) -> Any:
 
 
 def as_constant_beside(tensor: Tensor, others: Iterable[Any]) -> Tensor:
-    """A tensor, as a constant where one of the others is of a backend that takes constants."""
+    """The tensor, as a constant of the backend of the first other that takes constants, if any."""
     kind = tensor._kind
     for other in others:
         if isinstance(other, Tensor) and other._kind.backend is not kind.backend:
@@ -278,12 +278,12 @@ def as_constant_beside(tensor: Tensor, others: Iterable[Any]) -> Tensor:
 
 
 def made_constant(tensor: Tensor, backend: Backend) -> Any:
-    """The array of a backend with the values of a tensor of another."""
+    """An array of a backend, with the values of a tensor on another one."""
     return backend.make(tensor.numpy(), tensor.dtype, copy=None, device=None)
 
 
 def _plain_key(key: Any) -> Any:
-    """An index with the tensors in it as the backend's arrays."""
+    """An index whose tensors are replaced by their arrays."""
     if isinstance(key, Tensor):
         return key._array
     return tuple([_plain_key(part) for part in key]) if isinstance(key, tuple) else key
@@ -322,10 +322,10 @@ def asarray(
     own = None if dialect is None else to_dialect(dialect)
     of_data = of_data or (None if backend else backend_of(data))
     holder = of_data or backend_named(backend or DEFAULT_BACKEND)
-    in_force = Kind(holder, _BOOL, False, False, own, home).in_force
+    current_dialect = Kind(holder, _BOOL, False, False, own, home).current_dialect
     wanted = None if dtype is None else to_dtype(dtype)
-    is_weak = is_weak and wanted is None and in_force.has_weak_arrays
-    array = _held(data, wanted, in_force, holder, copy=copy, device=device)
+    is_weak = is_weak and wanted is None and current_dialect.has_weak_arrays
+    array = _held(data, wanted, current_dialect, holder, copy=copy, device=device)
     kind = Kind(holder, holder.dtype_of(array), not array.shape, is_weak, own, home)
     return Tensor._of(array, interned(kind))
 
@@ -344,14 +344,14 @@ def _held(data: Any, dtype: DType | None, dialect: Dialect, holder: Backend, **o
         raise beyond(data, wanted) from None
     except (TypeError, ValueError, NotImplementedError) as error:
         if wanted is not None and isinstance(error, UsageError):
-            raise  # a dtype that the backend has not
+            raise  # a dtype that the backend lacks
         raise unreadable(data, wanted) or error from None
     cut = held_dtype(held, dialect)
     return array if cut is held else holder.cast(array, cut)
 
 
 def _read(data: Any, dtype: DType | None, dialect: Dialect) -> tuple[Any, DType | None]:
-    """An array of another backend as one of NumPy's, or numbers, and the dtype it is to have."""
+    """Numbers, or an array of another backend as a NumPy array, and the dtype of the new array."""
     other = backend_of(data)
     if other is None:
         return data, dtype or default_dtype(data, dialect)
@@ -359,7 +359,7 @@ def _read(data: Any, dtype: DType | None, dialect: Dialect) -> tuple[Any, DType 
 
 
 def _plain(data: Any) -> Any:
-    """Nested lists with the tensors in them as Python numbers and lists."""
+    """Nested lists whose tensors are replaced by Python numbers and lists."""
     if isinstance(data, Tensor):
         return data.tolist()
     return [_plain(part) for part in data] if isinstance(data, (list, tuple)) else data

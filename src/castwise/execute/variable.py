@@ -29,8 +29,8 @@ _ARRAY, _KIND = Tensor.__dict__["_array"], Tensor.__dict__["_kind"]  # where a t
 
 
 class Stateful(Tensor):
-    """A tensor that is state of every graph it is traced in: what is read of it there, and written
-    to it, is the graph's; in other threads and tasks it is as it was."""
+    """A tensor that is state of every graph it is traced in: reads and writes there are the
+    graph's, and other threads and tasks see it unchanged."""
 
     __slots__ = ()
 
@@ -62,7 +62,7 @@ class Stateful(Tensor):
 
 
 def outside(tensor: Tensor) -> TracedState:
-    """What a tensor has outside of any trace."""
+    """What a tensor has outside any trace."""
     return TracedState(_ARRAY.__get__(tensor), _KIND.__get__(tensor))
 
 
@@ -136,7 +136,7 @@ class Variable(Stateful):
 
 
 def stand_in(array: Any, kind: Kind) -> Variable:
-    """A variable of an array as it is."""
+    """A variable that holds the given array itself."""
     variable = object.__new__(Variable)
     _ARRAY.__set__(variable, array)
     _KIND.__set__(variable, kind)

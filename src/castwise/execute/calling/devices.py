@@ -1,4 +1,4 @@
-"""The devices of what an op runs on: dtypes are decided without them, a computation needs one."""
+"""Checks that the arrays of a declared op are on one device."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ def augmented(name: str, target: Tensor, other: Any) -> Any:
 
 
 def augment(name: str, target: Tensor, other: Any) -> Tensor:
-    """What the name stands for after `target += other`: a new tensor where the dialect binds the
-    name to one, else the target itself with the result in it. A variable is always written to.
+    """The value of the name after `target += other`: a new tensor where the dialect rebinds the
+    name, else the target itself with the result in it. A variable is always written to.
 
     Raises what `update` raises.
     """
@@ -61,8 +61,8 @@ def augment(name: str, target: Tensor, other: Any) -> Tensor:
 def _stored(
     prepared: Prepared, target: Tensor, operands: tuple[Any, ...], options: dict[str, Any]
 ) -> Tensor:
-    """The target with what a plan computes: in its array, or instead of that where the dialect
-    lets it take another dtype or shape."""
+    """The target with the result of an op: written into its array, or as its new array where the
+    dialect lets it take another dtype or shape."""
     question, result = prepared.decision.question, prepared.decision.result
     if target._keeps_dtype and result is not target.dtype:
         raise would_change(str(question), target, result)
@@ -106,7 +106,7 @@ def fills(given: tuple[int, ...], held: tuple[int, ...]) -> bool:
 
 
 def would_change(what: str, target: Tensor, joined: object) -> PromotionError:
-    """The error for what would change a dtype that stays."""
+    """The error for a write that would change the dtype of a variable."""
     return PromotionError(
         f"{what} is refused in {target.dialect.name}: it would make the {target.dtype} "
         f"variable {joined}, and a variable keeps its dtype. Cast the value: "

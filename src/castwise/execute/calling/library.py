@@ -135,14 +135,14 @@ def _first_tensor(argument: Any) -> Tensor | None:
 
 
 def _spelled_out(argument: Any) -> Any:
-    """A tensor that carries the dialect it is under, for a namespace that has one of its own."""
+    """An argument whose tensors carry their current dialect, for a namespace that has its own."""
     if isinstance(argument, (list, tuple)):
         return [_spelled_out(part) for part in argument]
     return argument.under(argument.dialect) if isinstance(argument, Tensor) else argument
 
 
 def _under_dialect_of(found: Any, first: Tensor) -> Any:
-    """Tensors that follow a dialect as another one does."""
+    """Results of which every tensor has the dialect and home of another tensor."""
     if isinstance(found, (list, tuple)):
         parts = [_under_dialect_of(part, first) for part in found]
         return type(found)(*parts) if hasattr(found, "_fields") else type(found)(parts)

@@ -1,7 +1,7 @@
 """where= and initial= on backends whose own functions do not take them.
 
-A reduction over a part is one over everything, in which an element that changes nothing stands in
-the place of each that is left out; what a reduction starts from is added to its result.
+A reduction over a part is a reduction over everything, with a neutral element in the place of each
+that is left out; the initial value is combined with the result.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from castwise.execute.functions.lookup import function_for
 from castwise.vocab.dtypes import DType
 
 MASKING = frozenset({"where", "initial"})
-# reduction -> what puts two of its results together, and what changes none
+# reduction -> the op that combines two results, and its neutral element
 _TOGETHER: dict[str, tuple[str, int | None]] = {
     "sum": ("add", 0),
     "prod": ("mul", 1),

@@ -131,5 +131,5 @@ def common_dialect(kinds: Sequence[Kind], home: str = DEFAULT) -> Dialect:
 
 
 def common_home(kinds: Sequence[Kind], home: str = DEFAULT) -> str:
-    """Where the tensors come from: a namespace with a dialect of its own comes first."""
+    """Where the tensors come from: a namespace with its own dialect comes first."""
     return next((h for h in (home, *[kind.home for kind in kinds]) if h != DEFAULT), DEFAULT)

@@ -22,7 +22,7 @@ from castwise.execute.calling.operands import (
 )
 from castwise.execute.calling.prepared import Prepared
 from castwise.execute.calling.questions import asked, decided, without_lists
-from castwise.execute.fast_path import Known, context, forget_all, remember, watchers
+from castwise.execute.fast_path import KnownResult, context, forget_all, remember, watchers
 from castwise.execute.functions.alike import LIKE
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor, wrapped
@@ -96,7 +96,7 @@ def apply_operator(name: str, first: Any, second: Any) -> Any:
     return _apply_unknown_operator(name, first, second)
 
 
-def _made_of(known: Known, operand: Tensor) -> Tensor:
+def _made_of(known: KnownResult, operand: Tensor) -> Tensor:
     """The result of a known computation of one tensor, which no trace is told of: where there is
     one, nothing is known."""
     result = _new(Tensor)

@@ -1,4 +1,4 @@
-"""From a decision to what a backend runs: casts first, one computation, the result's cast last."""
+"""An op that is ready to run: casts of its operands, one computation, the cast of its result."""
 
 from __future__ import annotations
 

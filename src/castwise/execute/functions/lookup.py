@@ -66,7 +66,7 @@ def _recipe(backend: Backend, op: str, compute: DType) -> Function:
 
 
 def _widened(backend: Backend, function: Function, compute: DType, wider: DType) -> Function:
-    """A function that computes in a wider dtype, and ends in the one it was asked for."""
+    """A function that computes in a wider dtype and casts its results back."""
 
     def widen(array: Any) -> Any:
         if isinstance(array, (list, tuple)):

@@ -1,6 +1,6 @@
-"""Steps that a dialect's rules about values change: in which dtype operands enter, what computes.
+"""Steps that a dialect's rules about values change: the dtype operands enter in, what computes.
 
-What these rules need is told by the decision alone, so that it is settled once, before any array.
+These rules need the decision alone, so they are applied once, before any array is seen.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Casts as a dialect makes them, where floats go out of an integer's range."""
+"""Casts as a dialect's framework does them: out of range, to bool, of subnormal floats."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def own_values(backend: Backend) -> Values:
 
 
 def is_plain_cast(values: Values | None, source: DType, target: DType) -> bool:
-    """Whether no rule about values has a say in a cast."""
+    """Whether no rule about values applies to a cast."""
     if values is not None and target is SIGNLESS and source is not target:
         return False
     if values is None or source.kind not in ("float", "complex"):
@@ -70,7 +70,7 @@ def cast_under(
 
 
 def _flushed_cast(backend: Backend, array: Any, held: DType, target: DType) -> Any:
-    """A cast that takes subnormal floats for zero where it computes: to float64 and from it."""
+    """A cast that flushes subnormal floats where the processor computes: to float64 and from it."""
     is_own = own_values(backend).subnormals == "flushed"
     if not is_own and is_flushed(held) and held.bits < 64 == target.part.bits:
         array = flusher(backend, held)(array)
@@ -149,7 +149,7 @@ def _wrapped_as_x86_64(backend: Backend, x: Any, target: DType) -> Any:
 
 
 def _upper_half(backend: Backend, x: Any, found: Any) -> Any:
-    """The numbers of uint64 that int64 has not; from 2**64 on it is 0."""
+    """The numbers of uint64 beyond int64; from 2**64 on the result is 0."""
     held, at_least = backend.dtype_of(x), function_for(backend, "ge", backend.dtype_of(x))
     is_high, is_beyond = (at_least(x, backend.number(2.0**n, held)) for n in (63, 64))
     high = backend.cast(_chosen(backend, held, is_beyond, backend.number(0, held), x), _UINT64)

@@ -1,4 +1,4 @@
-"""Floats below the least normal one, where a dialect takes them for zero and a backend does not."""
+"""Flushes subnormal floats to zero, where a dialect does and a backend does not."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class FindsSmall(Protocol):
     """A backend that finds small numbers faster than by comparing each."""
 
     def finder_below(self, dtype: DType, limit: float) -> Test:
-        """What tells whether some float of an array is not zero and smaller than a normal one."""
+        """What tells whether an array has a float that is not zero and below the limit."""
 
 
 def is_flushed(held: DType) -> bool:
-    """Whether a processor that takes subnormals for zero does so with those of a dtype: float16
-    is computed in float32, which holds them as normal numbers."""
+    """Whether a processor that flushes subnormals flushes those of a dtype: float16 is computed in
+    float32, which holds them as normal numbers."""
     return held.kind == "float" and (held.bits >= 32 or held.exponent_bits >= 8)
 
 
 @functools.lru_cache(maxsize=64)
 def flusher(backend: Backend, held: DType) -> Function:
-    """What puts zeros of the same sign in the place of subnormal floats."""
+    """What flushes subnormal floats to zeros of the same sign."""
     least, zero = constant(backend, _least(held), held), constant(backend, 0, held)
     size, below, times, choose = (
         function_for(backend, op, held) for op in ("abs", "lt", "mul", "where")
@@ -58,7 +58,7 @@ def flusher(backend: Backend, held: DType) -> Function:
 
 
 def flushing(function: Function, backend: Backend, op: str, compute: DType) -> Function:
-    """A function that takes subnormal floats for zero, and gives zero instead of them."""
+    """A function that flushes subnormal operands and results to zero."""
     if not is_flushed(compute) or (op in _BY_BITS and compute.bits < 32):
         return function  # small ones are told from zero by their bits
     flushed = flusher(backend, compute)

@@ -1,4 +1,4 @@
-"""Where an op is computed, as rules about values look at it."""
+"""Place: the backend, op, dtype and rules that a rule about values looks at."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Place:
         return self.backend.number(value, self.compute)
 
     def constant(self, value: int | float) -> Callable[[Any], Any]:
-        """What gives a number beside an array, for more than one computation."""
+        """What gives the number to compute with an array, for more than one computation."""
         return constant(self.backend, value, self.compute)
 
     def do(self, op: str, *arrays: Any) -> Any:
@@ -47,5 +47,5 @@ class Place:
         return function_for(self.backend, "where", self.compute)(condition, x, y)
 
     def has_any(self, condition: Any) -> bool:
-        """Whether a condition holds somewhere, of values that are there to be read."""
+        """Whether a condition holds for any element; False where values cannot be read."""
         return self.backend.is_concrete(condition) and bool(condition.any())

@@ -1,4 +1,4 @@
-"""Rules about values that look at shapes: what is empty, 0-d, broadcast, or shares its memory."""
+"""Rules about empty, 0-d and broadcast arrays, and about results that share memory."""
 
 from __future__ import annotations
 

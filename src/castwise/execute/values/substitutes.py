@@ -1,4 +1,4 @@
-"""Computations that only a rule about values asks for, under names of their own."""
+"""Computations that replace an op where a rule about values asks for it, by their own names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF_NEGATIVE = {
 
 
 def function_named(op: str, backend: Backend, compute: DType) -> Function:
-    """What computes an op, or what a rule has put in its place."""
+    """What computes an op, or the substitute that a rule has named instead."""
     substitute = SUBSTITUTES.get(op)
     return substitute(backend, compute) if substitute else function_for(backend, op, compute)
 

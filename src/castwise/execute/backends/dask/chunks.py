@@ -101,7 +101,7 @@ def blocks(
     dtype: DType,
     **options: Any,
 ) -> Any:
-    """One task a chunk, of a dtype that is told."""
+    """One task per chunk, of a given dtype."""
     teach_dask()  # it may have joined a cluster since
     meta = empty(dtype, len(indices))
     pairs = [part for operand in operands for part in operand]

@@ -85,7 +85,7 @@ class Reduction:
         return numpy.cast(chunk, self.wide) if is_narrow else chunk
 
     def merged(self, nested: Any) -> State:
-        """One state of several, which come as lists in lists, an axis each."""
+        """One state of several, which come as nested lists, one level per axis."""
         with np.errstate(all="ignore"):
             return self.how.merge(self, nested)
 

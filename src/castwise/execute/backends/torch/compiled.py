@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as trees
 
-from castwise.execute.backends.torch.operated import let_operate
+from castwise.execute.backends.torch.matmul_and_invert import let_operate
 from castwise.execute.calling.in_place import augment, update
 from castwise.execute.calling.ops import apply_op, apply_several
 from castwise.execute.kinds import Kind
@@ -164,7 +164,7 @@ def _allow_calls() -> None:
 
 
 class _Kept:
-    """What compiled functions were made with, by a name each: they may run at any time."""
+    """What compiled functions were made with, each by a name: they may run at any time."""
 
 
 _kept = _Kept()
