@@ -113,8 +113,8 @@ def test_nothing_runs_before_it_is_asked_for(row: Op, monkeypatch: pytest.Monkey
     """No function of a chunk is called to find out a dtype, not even with an empty array."""
     called: list[str] = []
     for kind, names in {
-        chunks.Kernel: ["__call__"], chunks.Cast: ["__call__"],
-        trees.Reduction: ["begun", "merged", "ended"],
+        chunks.Kernel: ["__call__"], chunks.CastChunk: ["__call__"],
+        trees.Reduction: ["begun", "merged", "result"],
     }.items():  # fmt: skip
         for name in names:
             monkeypatch.setattr(kind, name, lambda *given, **options: called.append("here"))
