@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from castwise.errors import PromotionWarning as PromotionWarning
     from castwise.errors import ScalarRangeError as ScalarRangeError
     from castwise.errors import UsageError as UsageError
-    from castwise.execute.calling import apply as apply
-    from castwise.execute.counting import count_casts as count_casts
+    from castwise.execute.calling.apply import apply as apply
+    from castwise.execute.calling.counting import count_casts as count_casts
     from castwise.execute.tensor import Tensor as Tensor
     from castwise.execute.tensor import asarray as asarray
     from castwise.execute.variable import Variable as Variable
@@ -75,9 +75,9 @@ _NAMES = {
     "ImplicitPromotion": "frameworks.implicit_promotion.ImplicitPromotion",
     "Tensor": "execute.tensor.Tensor",
     "Variable": "execute.variable.Variable",
-    "apply": "execute.calling.apply",
+    "apply": "execute.calling.apply.apply",
     "asarray": "execute.tensor.asarray",
-    "count_casts": "execute.counting.count_casts",
+    "count_casts": "execute.calling.counting.count_casts",
     "current": "rules.default.current",
     "dialect": "rules.catalog.dialect_named",
     "dialects": "rules.catalog.dialects",

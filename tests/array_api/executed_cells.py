@@ -17,7 +17,7 @@ from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS
 from castwise.conformance.operand import Spec, read_operand
 from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED, Cell
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
-from castwise.execute.functions import STANDARD
+from castwise.execute.functions.lookup import STANDARD
 from castwise.execute.tensor import Tensor
 from castwise.rules.dialect import Dialect
 

@@ -10,8 +10,8 @@ import pytest
 
 import castwise as cw
 from castwise import array_api as xp
-from castwise.execute.alike import LIKE
-from castwise.execute.functions import STANDARD
+from castwise.execute.functions.alike import LIKE
+from castwise.execute.functions.lookup import STANDARD
 from castwise.vocab.ops import OPS
 
 strict = pytest.importorskip("array_api_strict")

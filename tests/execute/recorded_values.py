@@ -23,9 +23,8 @@ from castwise.conformance.value_grid import CAST, LOSSES, PRODUCTS
 from castwise.conformance.value_notation import Held, read_held
 from castwise.conformance.value_recorder import ZERO_DIVISION
 from castwise.errors import CastwiseError, ScalarRangeError
-from castwise.execute import operators  # noqa: F401  (gives tensors their operators)
-from castwise.execute.calling import apply
-from castwise.execute.inplace import update
+from castwise.execute.calling.apply import apply
+from castwise.execute.calling.in_place import update
 from castwise.execute.tensor import Tensor, asarray
 from castwise.rules.catalog import dialect_named
 from castwise.rules.dialect import Dialect

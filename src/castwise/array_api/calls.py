@@ -6,10 +6,10 @@ from operator import attrgetter
 from typing import Any, TypeAlias
 
 from castwise.errors import UsageError
-from castwise.execute.apply import apply_op, apply_several
 from castwise.execute.backend import two_backends
+from castwise.execute.calling.ops import apply_op, apply_several
 from castwise.execute.kinds import held_dtype
-from castwise.execute.tensor import Tensor, beside, wrapped
+from castwise.execute.tensor import Tensor, as_constant_beside, wrapped
 from castwise.rules.default import STANDARD
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
@@ -52,7 +52,7 @@ def called(name: str, x: Tensor, *arguments: Any, **options: Any) -> Any:
 
 def together(*tensors: Tensor) -> tuple[Tensor, ...]:
     """The tensors as they are, or those from outside of a graph as constants of it."""
-    return tuple([beside(tensor, tensors) for tensor in tensors])
+    return tuple([as_constant_beside(tensor, tensors) for tensor in tensors])
 
 
 def _raw(argument: Any, first: Tensor) -> Any:
@@ -88,7 +88,7 @@ def alone(number: Number, x: Tensor) -> Tensor:
 def as_index(array: Any, x: Tensor) -> Tensor:
     """A backend's array of places or counts, in the dtype that the dialect has for them."""
     kind = x._kind
-    target = dtype_named(kind.in_force.index)
+    target = dtype_named(kind.current_dialect.index)
     found = wrapped(array, kind.with_(is_weak=False))
     return found if found.dtype is target else found.astype(target)
 
@@ -97,5 +97,5 @@ def reduced(name: str, x: Tensor, dtype: object, **options: Any) -> Tensor:
     """A sum or product: in the dtype the dialect accumulates in, or in the one asked for."""
     if dtype is None:
         return op(name, x, **options)
-    target = held_dtype(to_dtype(dtype), tensor(x, name)._kind.in_force)
+    target = held_dtype(to_dtype(dtype), tensor(x, name)._kind.current_dialect)
     return op(name, x.astype(target, copy=False), **options).astype(target, copy=False)

@@ -221,7 +221,7 @@ def _kind(dtype: DTypeLike, numbers: Any, dialect: Spoken, backend: str | None) 
     own = None if dialect is None else to_dialect(dialect)
     holder = backend_named(backend or DEFAULT_BACKEND)
     kind = Kind(holder, _UNKNOWN, False, False, own, STANDARD)
-    spoken = kind.in_force
+    spoken = kind.current_dialect
     wanted = to_dtype(dtype) if dtype is not None else default_dtype(numbers, spoken)
     return kind.with_(dtype=held_dtype(wanted or _UNKNOWN, spoken))
 
@@ -241,7 +241,7 @@ def _new(name: str, kind: Kind, *arguments: Any, **options: Any) -> Tensor:
 
 def _alike(name: str, x: Tensor, *arguments: Any, dtype: DTypeLike, device: Any) -> Tensor:
     kind = tensor(x, name)._kind
-    wanted = kind.dtype if dtype is None else held_dtype(to_dtype(dtype), kind.in_force)
+    wanted = kind.dtype if dtype is None else held_dtype(to_dtype(dtype), kind.current_dialect)
     native = kind.backend.native(wanted)
     found = called(name, x, *arguments, dtype=native, device=device)
     return wrapped(found, kind if dtype is None else kind.with_(is_weak=False))

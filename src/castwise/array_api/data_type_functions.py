@@ -11,7 +11,7 @@ from castwise.engine.ask import answer
 from castwise.engine.decision import Question
 from castwise.engine.plan import looks_at_values
 from castwise.errors import UsageError
-from castwise.execute.operands import common_dialect, described
+from castwise.execute.calling.operands import common_dialect, described
 from castwise.execute.tensor import Tensor
 from castwise.rules.default import STANDARD
 from castwise.vocab.dtypes import STANDARD_KINDS, DType

@@ -168,7 +168,7 @@ class Decision:
         Raises UsageError where they are not the operands that were decided about.
         """
         # By name: what computes is built on what decides.
-        computing = importlib.import_module("castwise.execute.cast_inputs")
+        computing = importlib.import_module("castwise.execute.calling.cast_inputs")
         cast: tuple[Any, ...] = computing.cast_inputs(self, operands)
         return cast
 

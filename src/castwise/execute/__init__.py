@@ -1,11 +1,24 @@
 """Tensors that run under any dialect's rules: the engine decides, a backend computes."""
 
-from castwise.execute import (  # noqa: F401 -- Tensor's
-    inplace,
-    library_calls,
-    operators,
-    python_functions,
-)
+from castwise.execute import fast_path, handed
 from castwise.execute.backend import introduce_tensors
+from castwise.execute.calling.in_place import augmented, update
+from castwise.execute.calling.library import array_function, array_ufunc
+from castwise.execute.calling.ops import apply_operator, apply_unary
+from castwise.execute.calling.python_functions import divmod_of, round_of
+from castwise.execute.tensor import Tensor
 
+fast_path.results_are(Tensor)
+handed.hand_over(
+    handed.Calls(
+        operator=apply_operator,
+        unary=apply_unary,
+        augmented=augmented,
+        in_place=update,
+        divmod=divmod_of,
+        round=round_of,
+        library_function=array_function,
+        library_ufunc=array_ufunc,
+    )
+)
 introduce_tensors()

@@ -1,12 +1,14 @@
-"""What the Array API standard asks of an array object, arithmetic and indexing aside."""
+"""What the Array API standard, Python and libraries ask of an array object, operators and indexing
+aside."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from castwise.errors import UsageError
+from castwise.execute import handed
 from castwise.execute.kinds import Kind
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
 
 
 class ArrayObject:
-    """The attributes and conversions of the standard's array object, on a backend's array."""
+    """The attributes and conversions of an array object, on a backend's array."""
 
     __slots__ = ()
     _array: Any
@@ -124,6 +126,23 @@ class ArrayObject:
         raise TypeError(
             "math.trunc(x) is one of Python's numbers: write cw.apply('trunc', x), or int(x)."
         )
+
+    def __round__(self, ndigits: int | None = None) -> Tensor:
+        return handed.calls.round(self, ndigits)  # type: ignore[no-any-return]
+
+    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return handed.calls.divmod(self, other)  # type: ignore[no-any-return]
+
+    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return handed.calls.divmod(other, self)  # type: ignore[no-any-return]
+
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, arguments: Any, options: Any
+    ) -> Any:
+        return handed.calls.library_function(function, arguments, options)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return handed.calls.library_ufunc(ufunc, method, inputs, options)
 
     def __format__(self, spec: str) -> str:
         if spec and self._array.shape:

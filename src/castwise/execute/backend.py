@@ -27,14 +27,14 @@ class Backend(Protocol):
 
     @property
     def dtypes(self) -> Collection[DType]:
-        """The dtypes its arrays can have, here and now."""
+        """The dtypes that its arrays can have at present."""
 
     @property
     def namespace(self) -> Any:
         """The functions of the Array API standard on its arrays."""
 
     def __hash__(self) -> int:
-        """There is one object a backend."""
+        """There is one object per backend."""
 
     def owns(self, thing: Any) -> bool:
         """Whether something is an array of this library."""
@@ -80,25 +80,25 @@ class TakesConstants(Protocol):
     takes_constants: bool
 
     def constant_number(self, array: Any) -> Scalar | None:
-        """The number that a 0-d constant is; None of any other array."""
+        """The number that a 0-d constant holds; None for any other array."""
 
 
 @runtime_checkable
 class TracesAlone(Protocol):
-    """A backend whose tracers take nothing but what was made while they trace."""
+    """A backend whose tracers accept only what was made while they trace."""
 
     plain: type  # of arrays that hold values
 
 
 def constant(backend: Backend, value: Scalar, dtype: DType) -> Callable[[Any], Any]:
-    """What gives a number to compute with beside an array: made once, and anew while tracing."""
+    """What gives the number to compute with an array: made once, and anew while tracing."""
     if not isinstance(backend, TracesAlone):
         number = backend.number(value, dtype)
         return lambda array: number
     plain: type = backend.plain
     made: list[Any] = []
 
-    def beside(array: Any) -> Any:
+    def number_for(array: Any) -> Any:
         if made and type(array) is plain:
             return made[0]
         number = backend.number(value, dtype)
@@ -106,7 +106,7 @@ def constant(backend: Backend, value: Scalar, dtype: DType) -> Callable[[Any], A
             made[:] = [number]
         return number
 
-    return beside
+    return number_for
 
 
 def known_number(operand: Any, backend: Backend) -> float | None:
@@ -143,7 +143,7 @@ def backend_names() -> tuple[str, ...]:
 
 
 def introduce_tensors() -> None:
-    """Tells libraries that are loaded already of tensors, where they want to know beforehand."""
+    """Registers tensors with the libraries that need it and are already loaded."""
     for file in pkgutil.iter_modules(backends.__path__):
         if file.ispkg and file.name in sys.modules:
             package = importlib.import_module(f"{backends.__name__}.{file.name}")
@@ -159,7 +159,7 @@ def backend_of(thing: Any) -> Backend | None:
 
 
 def _name_by_type(kind: type) -> str | None:
-    """The backend a type may belong to, told without importing any library."""
+    """The backend a type may belong to, found without importing any library."""
     if kind not in _names:
         roots = {base.__module__.partition(".")[0] for base in kind.__mro__}
         found = (name for name in backend_names() if roots & {name, f"{name}lib"})

@@ -1,4 +1,4 @@
-"""All of a tensor that a decision depends on, as one object that is compared by identity."""
+"""Kind: all properties of a tensor that a decision depends on, compared by identity."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Kind:
     dtype: DType
     is_zero_d: bool
     is_weak: bool = False
-    dialect: Dialect | None = None  # of its own; None: that of the context
+    dialect: Dialect | None = None  # its own; None: that of the context
     home: str = DEFAULT  # the dialect's name where neither it nor the context names one
 
     @property
-    def in_force(self) -> Dialect:
-        """The dialect it computes under, here and now."""
+    def current_dialect(self) -> Dialect:
+        """The dialect it currently computes under."""
         return self.dialect or chosen_here() or dialect_named(self.home)
 
     @property
@@ -40,7 +40,7 @@ class Kind:
         return self if self.is_zero_d == (not shape) else self.with_(is_zero_d=not shape)
 
     def with_(self, **changes: Any) -> Kind:
-        """The kind that differs in some parts."""
+        """This kind with some parts changed."""
         return interned(replace(self, **changes))
 
 
@@ -49,8 +49,8 @@ _kinds: dict[tuple[object, ...], Kind] = {}
 
 
 def interned(kind: Kind) -> Kind:
-    """The one kind with these parts. Where very many were made, as under ever new dialects, they
-    begin anew: what is kept by a kind is then looked for once more."""
+    """The one kind with these parts. The table is cleared when it gets very large, as with ever new
+    dialects; what is cached by a kind is then computed once more."""
     if len(_kinds) >= _MOST_KINDS:
         _kinds.clear()
     key = (
@@ -60,5 +60,5 @@ def interned(kind: Kind) -> Kind:
 
 
 def held_dtype(dtype: DType, dialect: Dialect) -> DType:
-    """What an array of a dtype really is in a dialect, which may cut it to fewer bits."""
+    """The dtype an array really has in a dialect, which may truncate it to fewer bits."""
     return dialect.truncations.get(dtype, dtype)

@@ -1,5 +1,4 @@
-"""Python numbers and nested lists of them: the dtype a dialect gives them, what is no number, how
-they are printed."""
+"""Python numbers and nested lists of them: their dtype in a dialect, errors, and how they print."""
 
 from __future__ import annotations
 
@@ -55,7 +54,7 @@ def _holding(numbers: list[int], own: DType, dialect: Dialect) -> DType:
 
 
 def _leaves(data: Any) -> Iterator[Any]:
-    """What stands in nested lists, from left to right."""
+    """The elements of nested lists, from left to right."""
     if isinstance(data, (list, tuple)):
         for part in data:
             yield from _leaves(part)
@@ -64,7 +63,7 @@ def _leaves(data: Any) -> Iterator[Any]:
 
 
 def _kind_of(thing: Any) -> type | None:
-    """The sort of Python number something is; None for what has a dtype, or is no number."""
+    """The type of a Python number; None for what has a dtype or is no number."""
     if hasattr(thing, "dtype"):
         return None
     return next((kind for kind in _KINDS if isinstance(thing, kind)), None)
@@ -80,7 +79,7 @@ def beyond(data: Any, wanted: DType | None) -> ScalarRangeError:
 
 
 def unreadable(data: Any, wanted: DType | None) -> UsageError | None:
-    """The error for data that no array can be made of, if it is the data that is at fault."""
+    """The error for data that no array can be made of; None if the data is not the cause."""
     if hasattr(data, "dtype"):
         return None if _has_dtype(data) else out_of_scope(str(data.dtype)) or UsageError(
             f"castwise has no dtype for {data.dtype}: cast the array to one it has, such as "
@@ -102,7 +101,7 @@ def unreadable(data: Any, wanted: DType | None) -> UsageError | None:
 
 
 def _has_dtype(array: Any) -> bool:
-    """Whether castwise has the dtype of an array: another fault is the backend's to tell."""
+    """Whether castwise has the dtype of an array."""
     try:
         return to_dtype(array.dtype) is not None
     except UsageError:
@@ -110,7 +109,7 @@ def _has_dtype(array: Any) -> bool:
 
 
 def _is_out_of_place(number: Any, wanted: DType) -> bool:
-    """Whether no number of a dtype is anywhere near."""
+    """Whether a dtype has no number close to this one: it is complex, infinite or NaN."""
     if _kind_of(number) is complex:
         return wanted.kind in ("int", "float")
     return _kind_of(number) is float and wanted.kind == "int" and not math.isfinite(number)
@@ -145,7 +144,7 @@ def _uneven(data: Any) -> tuple[int, int] | None:
 
 
 def shown(values: Any, indent: int) -> str:
-    """The values as NumPy prints them, and the shape where that does not tell it."""
+    """The values as NumPy prints them, with the shape where they do not show it."""
     inner = repr(values).partition("(")[2].rpartition(")")[0]
     text = re.split(r",\s+(?:shape|dtype)=", inner)[0] or str(values)
     is_cut = "..." in text or (values.size == 0 and values.ndim != 1)

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from castwise.engine.assigning import assigned_as, check_assignment, dtype_of_whole
 from castwise.errors import UsageError
 from castwise.execute import tracing
 from castwise.execute.array_object import ArrayObject
-from castwise.execute.assigned import (
+from castwise.execute.backend import Backend, TakesConstants, backend_named, backend_of
+from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
+from castwise.execute.gradients import Gradients
+from castwise.execute.indexing import (
     check_0d,
     is_read_first,
     is_whole,
     not_assigned,
+    read_at,
     spreads,
-    written,
+    write_at,
 )
-from castwise.execute.backend import Backend, TakesConstants, backend_named, backend_of
-from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
-from castwise.execute.casting import cast_under, own_values
-from castwise.execute.gradients import Gradients
 from castwise.execute.kinds import Kind, held_dtype, interned
-from castwise.execute.picked import picked
+from castwise.execute.operators import InPlace, Operators, OpsAreNoMethods
 from castwise.execute.python_data import beyond, default_dtype, shown, unreadable
+from castwise.execute.values.casting import cast_under, own_values
 from castwise.rules.default import DEFAULT, to_dialect
 from castwise.rules.dialect import Dialect
 from castwise.vocab.describing import describe
@@ -36,7 +37,7 @@ from castwise.vocab.operands import Operand
 _BOOL, _FLOAT32, _FLOAT64 = map(dtype_named, ("bool", "float32", "float64"))
 
 
-class Tensor(ArrayObject, Gradients):
+class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
     """An array that computes under a dialect's rules.
 
     >>> t = asarray([1, 2, 3], dtype="int32", dialect="torch")
@@ -47,42 +48,7 @@ class Tensor(ArrayObject, Gradients):
     __slots__ = ("__weakref__", "_array", "_kind")
     _array: Any
     _kind: Kind
-    __hash__ = None  # type: ignore[assignment]
     _keeps_dtype = False  # whatever is written into it
-
-    if TYPE_CHECKING:  # operators.py and inplace.py set these, since apply needs this class
-
-        def __add__(self, other: Any) -> Tensor: ...
-        def __neg__(self) -> Tensor: ...
-        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
-
-        __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = __add__
-        __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __add__
-        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __add__
-        __rpow__ = __rmatmul__ = __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = __add__
-        __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __add__
-        __ipow__ = __imatmul__ = __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __add__
-        __lt__ = __le__ = __gt__ = __ge__ = __add__
-        __ne__ = __eq__  # type: ignore[assignment]
-        __pos__ = __abs__ = __invert__ = __neg__
-
-        def _inplace(self, *others: Any, **options: Any) -> Tensor: ...
-
-        add_ = sub_ = mul_ = div_ = floor_divide_ = remainder_ = fmod_ = pow_ = _inplace
-        float_power_ = eq_ = ne_ = lt_ = le_ = gt_ = ge_ = logical_and_ = logical_or_ = _inplace
-        logical_xor_ = logical_not_ = bitwise_and_ = bitwise_or_ = bitwise_xor_ = _inplace
-        bitwise_left_shift_ = bitwise_right_shift_ = bitwise_not_ = maximum_ = minimum_ = _inplace
-        fmax_ = fmin_ = atan2_ = hypot_ = logaddexp_ = copysign_ = nextafter_ = _inplace
-        heaviside_ = xlogy_ = clamp_ = lerp_ = addcmul_ = abs_ = neg_ = positive_ = _inplace
-        square_ = conj_ = sign_ = floor_ = ceil_ = round_ = trunc_ = relu_ = threshold_ = _inplace
-        exp_ = log_ = sqrt_ = rsqrt_ = sin_ = tanh_ = sigmoid_ = reciprocal_ = erf_ = _inplace
-        exp2_ = expm1_ = log2_ = log10_ = log1p_ = cos_ = tan_ = asin_ = acos_ = atan_ = _inplace
-        sinh_ = cosh_ = asinh_ = acosh_ = atanh_ = cbrt_ = degrees_ = radians_ = _inplace
-        signbit_ = isclose_ = logaddexp2_ = ldexp_ = rsub_ = clamp_min_ = clamp_max_ = _inplace
-        addcdiv_ = real_div_ = floor_div_ = truncate_div_ = div_no_nan_ = _inplace
-        multiply_no_nan_ = _inplace
-        gelu_ = softmax_ = log_softmax_ = isnan_ = isinf_ = isfinite_ = real_ = imag_ = _inplace
-        angle_ = cumsum_ = cumprod_ = matmul_ = _inplace
 
     def __init__(self, *arguments: object, **keywords: object) -> None:
         raise UsageError("make a tensor with cw.asarray(data, dtype=...).")
@@ -122,13 +88,13 @@ class Tensor(ArrayObject, Gradients):
 
     @property
     def weak_type(self) -> bool:
-        """Whether it is weakly typed: it then adapts to what it meets."""
+        """Whether it is weakly typed: it then takes the dtype of the other operand."""
         return self._kind.is_weak
 
     @property
     def dialect(self) -> Dialect:
-        """The dialect it computes under, here and now."""
-        return self._kind.in_force
+        """The dialect it currently computes under."""
+        return self._kind.current_dialect
 
     @property
     def backend(self) -> str:
@@ -142,13 +108,13 @@ class Tensor(ArrayObject, Gradients):
 
     def __repr__(self) -> str:
         kind, name = self._kind, type(self).__name__
-        if kind.dtype is None:  # what a library's tree has in an array's place
+        if kind.dtype is None:  # a library's placeholder for an array in a tree
             return f"{name}({self._array!r})"
         is_shown = kind.backend.is_concrete(self._array)
         values = shown(self.numpy(), len(name)) if is_shown else f"shape={self.shape}"
         weak = ", weak" if kind.is_weak else ""
         return (
-            f"{name}({values}, dtype={kind.dtype}{weak}, dialect={kind.in_force.name}, "
+            f"{name}({values}, dtype={kind.dtype}{weak}, dialect={kind.current_dialect.name}, "
             f"backend={kind.backend.name})"
         )
 
@@ -183,15 +149,15 @@ class Tensor(ArrayObject, Gradients):
         return self.numpy().tolist()
 
     def astype(self, dtype: object, *, copy: bool = True) -> Tensor:
-        """The values in another dtype, cast since it is asked for.
+        """The values in another dtype, by an explicit cast.
 
         Raises UsageError where the backend has no such dtype.
         """
         kind = self._kind
-        target = held_dtype(to_dtype(dtype), kind.in_force)
+        target = held_dtype(to_dtype(dtype), kind.current_dialect)
         if target is kind.dtype and not copy:
             return self
-        rules = kind.in_force.values
+        rules = kind.current_dialect.values
         array = cast_under(rules, kind.backend, self._array, target, is_asked=True)
         return Tensor._of(array, kind.with_(dtype=target, is_weak=False))
 
@@ -204,14 +170,14 @@ class Tensor(ArrayObject, Gradients):
         return Tensor._of(self._array, self._kind.with_(dialect=chosen, is_weak=is_weak))
 
     def __getitem__(self, key: Any) -> Tensor:
-        found = beside(self, key if isinstance(key, tuple) else (key,))
-        return wrapped(picked(found._array, _plain_key(key), found._kind), found._kind)
+        found = as_constant_beside(self, key if isinstance(key, tuple) else (key,))
+        return wrapped(read_at(found._array, _plain_key(key), found._kind), found._kind)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._assign(key, value)
 
     def fill_(self, value: Any) -> Tensor:
-        """The tensor itself, every element of which becomes a number or a 0-d tensor's.
+        """The tensor itself, with every element set to a number or to that of a 0-d tensor.
 
         Raises ScalarRangeError where its dtype has no room for the number.
         """
@@ -225,15 +191,15 @@ class Tensor(ArrayObject, Gradients):
             tracing.writing(self, value, *(key if isinstance(key, tuple) else (key,)))
         kind = self._kind
         if value is None or isinstance(value, (list, tuple, str)):  # text is refused there
-            value = asarray(value, dialect=kind.in_force)._array
+            value = asarray(value, dialect=kind.current_dialect)._array
         if isinstance(value, Tensor):
-            value = beside(value, (self,))
+            value = as_constant_beside(value, (self,))
             if value._kind.backend is not kind.backend:
                 raise not_assigned(value._kind.backend, kind.backend)
         seen = value._kind.operand if isinstance(value, Tensor) else describe(value)
         if not is_filling:
             check_0d(kind, seen)
-        rules, keeps = kind.in_force, is_filling or self._keeps_dtype
+        rules, keeps = kind.current_dialect, is_filling or self._keeps_dtype
         takes_any = not keeps and is_whole(key, is_zero_d=kind.is_zero_d)
         target = dtype_of_whole(seen, kind.dtype, rules) if takes_any else kind.dtype
         seen = assigned_as(seen, target, rules)
@@ -244,7 +210,7 @@ class Tensor(ArrayObject, Gradients):
         element = _element(value, seen, kind)
         if isinstance(value, Tensor) and element is value._array and is_read_first(kind):
             element = kind.backend.make(element, None, copy=True, device=None)
-        self._array = written(self._array, _plain_key(key), element, kind)
+        self._array = write_at(self._array, _plain_key(key), element, kind)
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind = self._kind
@@ -265,7 +231,7 @@ def _restored(
 
 
 def wrapped(array: Any, kind: Kind) -> Tensor:
-    """What a backend returned, an array or a number of its own, beside others of a kind."""
+    """What a backend returned, an array or its own scalar, as a tensor like those of a kind."""
     backend = kind.backend
     if not backend.owns(array):
         array = backend.make(array, None, copy=None, device=None)
@@ -275,9 +241,9 @@ def wrapped(array: Any, kind: Kind) -> Tensor:
 
 
 def _element(value: Any, seen: Operand, kind: Kind) -> Any:
-    """What is assigned, in the dtype of what it is assigned to, cast as the dialect casts; a graph
-    writes down that cast itself."""
-    backend, values = kind.backend, kind.in_force.values
+    """The assigned value in the dtype of its target, cast as the dialect casts; a graph
+    records that cast itself."""
+    backend, values = kind.backend, kind.current_dialect.values
     number = seen.value if seen.is_scalar else None
     if isinstance(number, float) and kind.dtype.kind == "int":
         widest = _FLOAT64 if _FLOAT64 in backend.dtypes else _FLOAT32
@@ -285,11 +251,11 @@ def _element(value: Any, seen: Operand, kind: Kind) -> Any:
         return cast_under(values, backend, array, kind.dtype)
     if number is not None:
         return backend.number(number, kind.dtype)
-    # A NumPy array of a dtype that the backend has not is cast before it gets there.
+    # A NumPy array of a dtype that the backend lacks is cast on NumPy first.
     is_held = isinstance(value, Tensor) or seen.dtype in backend.dtypes
     holder = backend if is_held else backend_named(DEFAULT_BACKEND)
     array = value._array if isinstance(value, Tensor) else _held(
-        value, None, kind.in_force, holder, copy=None, device=None
+        value, None, kind.current_dialect, holder, copy=None, device=None
     )  # fmt: skip
     is_own_cast = values.float_to_int == own_values(backend).float_to_int
     if isinstance(backend, TakesConstants) and is_own_cast:
@@ -299,8 +265,8 @@ def _element(value: Any, seen: Operand, kind: Kind) -> Any:
     return element if is_held else backend.make(element, kind.dtype, copy=None, device=None)
 
 
-def beside(tensor: Tensor, others: Iterable[Any]) -> Tensor:
-    """A tensor, as a constant where one of the others is of a backend that takes constants."""
+def as_constant_beside(tensor: Tensor, others: Iterable[Any]) -> Tensor:
+    """The tensor, as a constant of the backend of the first other that takes constants, if any."""
     kind = tensor._kind
     for other in others:
         if isinstance(other, Tensor) and other._kind.backend is not kind.backend:
@@ -312,12 +278,12 @@ def beside(tensor: Tensor, others: Iterable[Any]) -> Tensor:
 
 
 def made_constant(tensor: Tensor, backend: Backend) -> Any:
-    """The array of a backend with the values of a tensor of another."""
+    """An array of a backend, with the values of a tensor on another one."""
     return backend.make(tensor.numpy(), tensor.dtype, copy=None, device=None)
 
 
 def _plain_key(key: Any) -> Any:
-    """An index with the tensors in it as the backend's arrays."""
+    """An index whose tensors are replaced by their arrays."""
     if isinstance(key, Tensor):
         return key._array
     return tuple([_plain_key(part) for part in key]) if isinstance(key, tuple) else key
@@ -356,10 +322,10 @@ def asarray(
     own = None if dialect is None else to_dialect(dialect)
     of_data = of_data or (None if backend else backend_of(data))
     holder = of_data or backend_named(backend or DEFAULT_BACKEND)
-    in_force = Kind(holder, _BOOL, False, False, own, home).in_force
+    current_dialect = Kind(holder, _BOOL, False, False, own, home).current_dialect
     wanted = None if dtype is None else to_dtype(dtype)
-    is_weak = is_weak and wanted is None and in_force.has_weak_arrays
-    array = _held(data, wanted, in_force, holder, copy=copy, device=device)
+    is_weak = is_weak and wanted is None and current_dialect.has_weak_arrays
+    array = _held(data, wanted, current_dialect, holder, copy=copy, device=device)
     kind = Kind(holder, holder.dtype_of(array), not array.shape, is_weak, own, home)
     return Tensor._of(array, interned(kind))
 
@@ -378,14 +344,14 @@ def _held(data: Any, dtype: DType | None, dialect: Dialect, holder: Backend, **o
         raise beyond(data, wanted) from None
     except (TypeError, ValueError, NotImplementedError) as error:
         if wanted is not None and isinstance(error, UsageError):
-            raise  # a dtype that the backend has not
+            raise  # a dtype that the backend lacks
         raise unreadable(data, wanted) or error from None
     cut = held_dtype(held, dialect)
     return array if cut is held else holder.cast(array, cut)
 
 
 def _read(data: Any, dtype: DType | None, dialect: Dialect) -> tuple[Any, DType | None]:
-    """An array of another backend as one of NumPy's, or numbers, and the dtype it is to have."""
+    """Numbers, or an array of another backend as a NumPy array, and the dtype of the new array."""
     other = backend_of(data)
     if other is None:
         return data, dtype or default_dtype(data, dialect)
@@ -393,7 +359,7 @@ def _read(data: Any, dtype: DType | None, dialect: Dialect) -> tuple[Any, DType 
 
 
 def _plain(data: Any) -> Any:
-    """Nested lists with the tensors in them as Python numbers and lists."""
+    """Nested lists whose tensors are replaced by Python numbers and lists."""
     if isinstance(data, Tensor):
         return data.tolist()
     return [_plain(part) for part in data] if isinstance(data, (list, tuple)) else data

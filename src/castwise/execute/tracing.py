@@ -1,4 +1,4 @@
-"""Tensors within a trace: what it holds has an array of the graph there, and its own elsewhere."""
+"""Tensors within a trace: state has an array of the graph there, and its own array elsewhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Held:
+class TracedState:
     """What a tensor has within a trace."""
 
     array: Any
@@ -25,30 +25,30 @@ class Held:
 
 
 class Trace(Protocol):
-    """Whoever writes down what a function does."""
+    """What records the ops of a function."""
 
     @property
     def backend(self) -> Backend:
         """The backend whose arrays are of this trace."""
 
-    def held(self, tensor: Tensor) -> Held:
+    def held(self, tensor: Tensor) -> TracedState:
         """What a tensor that is state has within this trace."""
 
     def made(self, tensor: Tensor) -> None:
         """A tensor was made within this trace."""
 
     def writing(self, tensor: Tensor, values: Iterable[Any]) -> None:
-        """A tensor is about to be written to, with something of these."""
+        """A tensor is about to be written to; these are the values."""
 
 
 _trace: ContextVar[Trace | None] = ContextVar("castwise trace", default=None)
 _lock = threading.Lock()
-running = 0  # how many traces, in all threads: where none does, nobody pays for looking
+running = 0  # how many traces run, in all threads: without any, nobody pays for a look
 
 
 @contextmanager
 def traced_by(trace: Trace) -> Iterator[None]:
-    """Makes a trace that of this thread or asyncio task within the block."""
+    """Makes a trace the current one of this thread or asyncio task, within the block."""
     global running
     token = _trace.set(trace)
     with _lock:
@@ -61,27 +61,27 @@ def traced_by(trace: Trace) -> Iterator[None]:
             running -= 1
 
 
-def held(tensor: Tensor) -> Held | None:
-    """What a tensor has here; None outside of a trace."""
+def held(tensor: Tensor) -> TracedState | None:
+    """What a tensor has within the current trace; None where there is none."""
     trace = _trace.get()
     return None if trace is None else trace.held(tensor)
 
 
 def backend_here() -> Backend | None:
-    """The backend of the trace of this thread or task; None outside of one."""
+    """The backend of the current trace; None where there is none."""
     trace = _trace.get()
     return None if trace is None else trace.backend
 
 
 def made(tensor: Tensor) -> None:
-    """Tells the trace of this thread or task, if there is one, of a new tensor."""
+    """Tells the current trace, if any, of a new tensor."""
     trace = _trace.get()
     if trace is not None:
         trace.made(tensor)
 
 
 def writing(tensor: Tensor, *values: Any) -> None:
-    """Tells the trace of this thread or task, if there is one, that a tensor is written to."""
+    """Tells the current trace, if any, that a tensor is written to."""
     trace = _trace.get()
     if trace is not None:
         trace.writing(tensor, values)

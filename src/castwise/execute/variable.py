@@ -10,17 +10,17 @@ from castwise.engine.decision import Question
 from castwise.errors import UsageError
 from castwise.execute import tracing
 from castwise.execute.backend import TakesConstants
-from castwise.execute.inplace import fills, would_change
-from castwise.execute.kinds import Kind
-from castwise.execute.operands import (
+from castwise.execute.calling.in_place import fills, would_change
+from castwise.execute.calling.operands import (
+    NoOperandError,
     common_backend,
     common_dialect,
     described,
-    no_operand,
     raw,
 )
+from castwise.execute.kinds import Kind
 from castwise.execute.tensor import Tensor, asarray
-from castwise.execute.tracing import Held
+from castwise.execute.tracing import TracedState
 from castwise.rules.dialect import Dialect
 from castwise.vocab.ops import op
 
@@ -29,8 +29,8 @@ _ARRAY, _KIND = Tensor.__dict__["_array"], Tensor.__dict__["_kind"]  # where a t
 
 
 class Stateful(Tensor):
-    """A tensor that is state of every graph it is traced in: what is read of it there, and written
-    to it, is the graph's; in other threads and tasks it is as it was."""
+    """A tensor that is state of every graph it is traced in: reads and writes there are the
+    graph's, and other threads and tasks see it unchanged."""
 
     __slots__ = ()
 
@@ -61,9 +61,9 @@ class Stateful(Tensor):
             held.kind = kind
 
 
-def outside(tensor: Tensor) -> Held:
-    """What a tensor has outside of any trace."""
-    return Held(_ARRAY.__get__(tensor), _KIND.__get__(tensor))
+def outside(tensor: Tensor) -> TracedState:
+    """What a tensor has outside any trace."""
+    return TracedState(_ARRAY.__get__(tensor), _KIND.__get__(tensor))
 
 
 class Variable(Stateful):
@@ -96,7 +96,7 @@ class Variable(Stateful):
         Raises PromotionError where they do not, UsageError where the shape does not fit.
         """
         if value is None or type(value) in (list, tuple):
-            raise no_operand(value)
+            raise NoOperandError(value)
         tracing.writing(self, value)
         dialect = common_dialect([t._kind for t in (self, value) if isinstance(t, Tensor)])
         seen = (
@@ -107,11 +107,11 @@ class Variable(Stateful):
         if joined is not self.dtype:
             raise would_change(f"assigning {seen[1]}", self, joined)
         check_assignment(seen[1], self.dtype, dialect)
-        backend = common_backend((self, value))
+        backend = common_backend((self, value), seen)
         if seen[1].is_scalar:
             array = backend.number(value, self.dtype)
         else:
-            array = raw(value, backend)
+            array = raw(value, backend, seen[1])
             _check_shape(tuple(array.shape), self.shape)
             if not isinstance(backend, TakesConstants):  # a graph writes down that cast itself
                 array = backend.cast(array, self.dtype)
@@ -136,7 +136,7 @@ class Variable(Stateful):
 
 
 def stand_in(array: Any, kind: Kind) -> Variable:
-    """A variable of an array as it is."""
+    """A variable that holds the given array itself."""
     variable = object.__new__(Variable)
     _ARRAY.__set__(variable, array)
     _KIND.__set__(variable, kind)

@@ -13,7 +13,7 @@ import numpy as np
 from castwise.errors import UsageError
 from castwise.execute.backend import Backend, backend_named, lacking
 from castwise.execute.backends import DEFAULT
-from castwise.execute.functions import STANDARD, Function
+from castwise.execute.functions.lookup import STANDARD, Function
 from castwise.rules.catalog import dialect_named
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
@@ -110,10 +110,10 @@ class CuPy:
             return _MOVES[op]
         if op in _BY_RECIPE or op in _NOT_FOR.get(dtype.kind, ()):
             return None
-        written = _WRITTEN.get((dtype.kind, op))
-        if written is not None:
+        own = _OWN_KERNELS.get((dtype.kind, op))
+        if own is not None:
             is_small = dtype.kind == "float" and dtype.bits < _SMALL and op != "nextafter"
-            return None if is_small else written
+            return None if is_small else own
         found = _NAMED.get(op) or getattr(standard, STANDARD.get(op, op), None)
         if isinstance(found, cupy.ufunc):
             return found if _has_loop(found, self.native(dtype)) else None
@@ -208,7 +208,7 @@ _POWER = "z = pow(static_cast<double>(x), static_cast<double>(y))"
 _same_power, _mixed_power = _of_two(_POWER), cupy.ElementwiseKernel("T x, U y", "T z", _POWER)
 _is_shift = "static_cast<unsigned long long>(y) < 8 * sizeof(T)"  # neither negative nor too large
 # (kind, op) -> what computes it where CuPy has another function, or one that is less exact.
-_WRITTEN: dict[tuple[str, str], Function] = {
+_OWN_KERNELS: dict[tuple[str, str], Function] = {
     ("int", "fmod"): _of_two("z = y == 0 ? T(0) : T(x % y)"),
     ("int", "bitwise_left_shift"): _of_two(f"z = {_is_shift} ? T(x << y) : T(0)"),
     ("int", "bitwise_right_shift"): _of_two(f"z = {_is_shift} ? T(x >> y) : T(x < 0 ? -1 : 0)"),

@@ -13,12 +13,12 @@ import array_api_compat.numpy as standard
 import ml_dtypes
 import numpy as np
 
-from castwise.execute import product_recipes
 from castwise.execute.backend import Backend, lacking
-from castwise.execute.casting import is_plain_cast
-from castwise.execute.exceptional import obeying
-from castwise.execute.functions import STANDARD
-from castwise.execute.steps import Steps
+from castwise.execute.functions.lookup import STANDARD
+from castwise.execute.functions.products import vecdot
+from castwise.execute.steps.steps import Steps
+from castwise.execute.values.adapting import adapted
+from castwise.execute.values.casting import is_plain_cast
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
@@ -105,7 +105,7 @@ class _NumPy:
         function = self.function(steps.op, steps.compute)
         if not isinstance(function, np.ufunc) or not self._casts_quietly(steps):
             return None
-        if obeying(function, self, steps.op, steps.compute, steps.values) is not function:
+        if adapted(function, self, steps.op, steps.compute, steps.values) is not function:
             return None  # a rule about values is not NumPy's
         native = self.native(steps.compute)
         if native.isbuiltin != 1 or _output(function, native) != self.native(steps.result):
@@ -116,7 +116,7 @@ class _NumPy:
 
         def run(*arrays: Any, **options: Any) -> Any:
             found = call(*arrays, **options)
-            return found if type(found) is np.ndarray else steps.ended(found, self)
+            return found if type(found) is np.ndarray else steps.as_result(found, self)
 
         return run
 
@@ -346,7 +346,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
         "pow": np.power, "atan2": np.arctan2, "concat": np.concatenate, "norm": np.linalg.norm,
         "median": np.median, "angle": np.angle, "count_nonzero": _count_nonzero,
         "clamp": _clip, "sign": _SIGN, "ldexp": _ldexp,
-        "vecdot": functools.partial(product_recipes.vecdot, standard),
+        "vecdot": functools.partial(vecdot, standard),
         "linalg.det": functools.partial(_determined, standard.linalg.det),
         "linalg.slogdet": functools.partial(_determined, standard.linalg.slogdet),
     }  # fmt: skip

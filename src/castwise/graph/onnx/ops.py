@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from castwise.execute.recipes import RECIPES
+from castwise.execute.functions.recipes import RECIPES
 from castwise.graph.onnx import arrays as xp
 from castwise.graph.onnx.complex_ops import write_complex
 from castwise.graph.onnx.dtypes import LackingError

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError
-from castwise.execute.alike import LIKE
+from castwise.execute.functions.alike import LIKE
 from castwise.graph.passes.redialect import decided, result_under
 from castwise.graph.program import CAST, CONSTANT, Call, Node, P, Program, rebuilt
 from castwise.rules.default import to_dialect

@@ -8,8 +8,8 @@ from typing import Generic
 from castwise.engine.ask import answer
 from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError
-from castwise.execute.alike import LIKE
-from castwise.execute.plans import check_kernel
+from castwise.execute.calling.prepared import check_kernel
+from castwise.execute.functions.alike import LIKE
 from castwise.graph.node_names import node_names
 from castwise.graph.program import CAST, Node, P
 from castwise.graph.shapes.results import has_own_dtype, result_dtype

@@ -9,9 +9,9 @@ from typing import Any
 
 from castwise.engine.decision import cast_between
 from castwise.errors import UsageError
-from castwise.execute.alike import LIKE
 from castwise.execute.backend import Backend, backend_named
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
+from castwise.execute.functions.alike import LIKE
 from castwise.graph.program import CAST, CONSTANT, Given, Node
 from castwise.graph.recording import layouts
 from castwise.graph.recording.arrays import Traced, constant, index_node, needs_value, unknown_size

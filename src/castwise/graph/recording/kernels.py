@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from castwise.engine.decision import Decision
-from castwise.execute.apply import watched_by
 from castwise.execute.backend import Backend, backend_named
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
+from castwise.execute.fast_path import watched_by
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor
 from castwise.graph.program import Node, Shape

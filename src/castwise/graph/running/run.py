@@ -7,14 +7,14 @@ from operator import attrgetter
 from typing import Any
 
 from castwise.errors import UsageError
-from castwise.execute.alike import LIKE
-from castwise.execute.apply import watchers
 from castwise.execute.backend import Backend
-from castwise.execute.casting import cast_under
-from castwise.execute.exceptional import obeying
-from castwise.execute.functions import function_for
+from castwise.execute.fast_path import watchers
+from castwise.execute.functions.alike import LIKE
+from castwise.execute.functions.lookup import function_for
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor, asarray
+from castwise.execute.values.adapting import adapted
+from castwise.execute.values.casting import cast_under
 from castwise.graph.program import (
     CAST,
     CONSTANT,
@@ -117,7 +117,7 @@ def _computed(
     if row.compute:
         return _checked(row.compute(*operands, **options), node, sizes)
     function = function_for(backend, node.op, node.compute)
-    function = obeying(function, backend, node.op, node.compute, rules)
+    function = adapted(function, backend, node.op, node.compute, rules)
     is_joining = row.family == "joining"
     return function(operands, **options) if is_joining else function(*operands, **options)
 

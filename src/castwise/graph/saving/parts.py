@@ -6,7 +6,7 @@ from typing import Any
 
 from castwise.engine.decision import HAZARDS, Cast
 from castwise.errors import UsageError
-from castwise.execute.alike import LIKE
+from castwise.execute.functions.alike import LIKE
 from castwise.graph.program import CAST, CONSTANT, INPUT, Node, given_numbers
 from castwise.graph.recording.layouts import LAYOUT_OPS
 from castwise.graph.saving.values import from_json, read_dtype, read_shape

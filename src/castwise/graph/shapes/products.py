@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from castwise.errors import UsageError
-from castwise.execute.product_recipes import spread
+from castwise.execute.functions.products import spread
 from castwise.graph.program import Shape
 from castwise.graph.shapes.arithmetic import broadcast, multiplied, places, reduced, size_of
 

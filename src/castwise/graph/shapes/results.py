@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from castwise.execute.alike import LIKE
+from castwise.execute.functions.alike import LIKE
 from castwise.graph.program import Shape
 from castwise.graph.shapes import arithmetic as shapes
 from castwise.graph.shapes.fft import FFT

@@ -10,7 +10,7 @@ from typing import Any
 
 from castwise.execute.backend import Backend
 from castwise.execute.tensor import Tensor, made_constant
-from castwise.execute.tracing import Held
+from castwise.execute.tracing import TracedState
 from castwise.execute.variable import Stateful, outside
 from castwise.graph.program import INPUT, Node, State
 from castwise.graph.recording.arrays import Traced
@@ -21,7 +21,7 @@ class _Entry:
     """A tensor that is held, with its value before; a variable that the function made has none."""
 
     tensor: Tensor
-    held: Held
+    held: TracedState
     before: Node | None = None
     is_argument: bool = False
 
@@ -58,17 +58,17 @@ class States:
 
     def add_argument(self, variable: Tensor, array: Traced) -> None:
         """A variable that stands for one that each run is given."""
-        held = Held(array, outside(variable).kind)
+        held = TracedState(array, outside(variable).kind)
         self._entries[id(variable)] = _Entry(variable, held, array.node, is_argument=True)
 
-    def held(self, tensor: Tensor) -> Held:
+    def held(self, tensor: Tensor) -> TracedState:
         """What a tensor that is state has within this trace."""
         entry = self._entries.get(id(tensor))
         if entry is None:
             kind, shape = outside(tensor).kind, tuple(outside(tensor).array.shape)
             name = self._name_of(tensor)
             node = Node(INPUT, (), kind.dtype, shape, name=name, is_weak=kind.is_weak)
-            held = Held(Traced(node), kind.with_(backend=self.backend))
+            held = TracedState(Traced(node), kind.with_(backend=self.backend))
             entry = self._entries[id(tensor)] = _Entry(tensor, held, node)
         return entry.held
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from castwise.engine.decision import Decision, cast_between
 from castwise.errors import UsageError
-from castwise.execute.apply import watched_by
+from castwise.execute.fast_path import watched_by
 from castwise.execute.kinds import Kind, held_dtype, interned
 from castwise.execute.tensor import Tensor
 from castwise.execute.tracing import traced_by

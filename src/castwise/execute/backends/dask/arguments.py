@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from castwise.execute.backends.dask.trees import How, Reduction, over_axes
-from castwise.execute.steps import Steps
+from castwise.execute.steps.steps import Steps
 
 
 class Found(NamedTuple):

@@ -15,7 +15,6 @@ import dask.array as da
 import numpy as np
 
 from castwise.errors import UsageError
-from castwise.execute.alike import LIKE
 from castwise.execute.backend import Backend, backend_named, lacking
 from castwise.execute.backends.dask import arguments, cumulative, indexing, products, reductions
 from castwise.execute.backends.dask.chunks import (
@@ -30,7 +29,8 @@ from castwise.execute.backends.dask.chunks import (
     sendable,
     softmax,
 )
-from castwise.execute.steps import Steps
+from castwise.execute.functions.alike import LIKE
+from castwise.execute.steps.steps import Steps
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
@@ -124,7 +124,7 @@ class Dask:
     def whole(self, steps: Steps) -> Callable[..., Any] | None:
         """One task a chunk: the casts, the op, the result's cast."""
         special = _SPECIAL.get(steps.op)
-        if not steps.is_elementwise and (special is None or steps.program):
+        if not steps.is_elementwise and (special is None or steps.composed):
             return None  # the steps of a loss are each on all chunks
         return functools.partial(special or elementwise, steps)
 
@@ -141,7 +141,7 @@ class Dask:
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """A new array with the values; Dask arrays that share chunks with this one stay."""
-        return indexing.written(array, key, values)
+        return indexing.write_at(array, key, values)
 
     def to_numpy(self, array: Any) -> Any:
         """The values, computed."""

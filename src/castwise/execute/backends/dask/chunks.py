@@ -14,7 +14,7 @@ from dask.base import tokenize
 
 from castwise.execute.backend import Backend, backend_named
 from castwise.execute.backends.dask.sending import is_read_back, rechunked, teach_dask
-from castwise.execute.steps import Steps
+from castwise.execute.steps.steps import Steps
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import to_dtype
 
@@ -38,30 +38,30 @@ class Kernel:
     def __call__(self, *chunks: Any) -> Any:
         steps, numpy = self.steps, numpy_backend()
         given = [as_chunk(chunk) for chunk in chunks]
-        taken = steps.taken(given, numpy)
+        entered = steps.enter(given, numpy)
         function = steps.function(numpy)
-        target = self._reusable(given, taken) if isinstance(function, np.ufunc) else None
+        target = self._reusable(given, entered) if isinstance(function, np.ufunc) else None
         options = self.options if target is None else {**self.options, "out": target}
-        return steps.ended(steps.quieted(function, numpy)(*taken, **options), numpy)
+        return steps.as_result(steps.quieted(function, numpy)(*entered, **options), numpy)
 
-    def _reusable(self, given: list[Any], taken: list[Any]) -> Any:
+    def _reusable(self, given: list[Any], entered: list[Any]) -> Any:
         """A cast operand that the result may overwrite: half the memory, and faster for it."""
         if self.steps.compute is not self.steps.result:
             return None
         native = numpy_backend().native(self.steps.result)
-        shape = np.broadcast_shapes(*[np.shape(array) for array in taken])
-        for before, array in zip(given, taken, strict=True):
+        shape = np.broadcast_shapes(*[np.shape(array) for array in entered])
+        for before, array in zip(given, entered, strict=True):
             is_new = array is not before and isinstance(array, np.ndarray) and array.flags.owndata
             if is_new and array.shape == shape and array.dtype == native:
                 return array
         return None
 
     def __dask_tokenize__(self) -> Any:
-        return described(self.steps), tokenize(self.options)
+        return as_text(self.steps), tokenize(self.options)
 
 
 @dataclass(frozen=True)
-class Cast:
+class CastChunk:
     """A cast of one chunk."""
 
     dtype: DType
@@ -73,7 +73,7 @@ class Cast:
         return "cast", self.dtype.name
 
 
-def described(steps: Steps) -> tuple[Any, ...]:
+def as_text(steps: Steps) -> tuple[Any, ...]:
     """The steps as text, of which Dask makes names: it takes all one-byte dtypes for the same."""
     entries = [entry and tuple(map(str, entry)) for entry in steps.entries]
     return steps.op, steps.compute.name, steps.result.name, entries, repr(steps.values)
@@ -101,7 +101,7 @@ def blocks(
     dtype: DType,
     **options: Any,
 ) -> Any:
-    """One task a chunk, of a dtype that is told."""
+    """One task per chunk, of a given dtype."""
     teach_dask()  # it may have joined a cluster since
     meta = empty(dtype, len(indices))
     pairs = [part for operand in operands for part in operand]
@@ -140,7 +140,7 @@ def elementwise(steps: Steps, *operands: Any, **options: Any) -> Any:
 def cast_chunks(array: Any, dtype: DType) -> Any:
     """The array in another dtype."""
     indices = broadcast_indices(array)
-    return blocks(Cast(dtype), indices, [(array, indices)], dtype, token="cast")
+    return blocks(CastChunk(dtype), indices, [(array, indices)], dtype, token="cast")
 
 
 def sendable(array: Any) -> Any:

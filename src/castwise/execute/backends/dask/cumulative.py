@@ -10,12 +10,12 @@ import numpy as np
 
 from castwise.execute.backends.dask.chunks import (
     as_chunk,
+    as_text,
     blocks,
-    described,
     numpy_backend,
 )
 from castwise.execute.backends.dask.trees import accumulator, normal_axes
-from castwise.execute.steps import Steps
+from castwise.execute.steps.steps import Steps
 
 _UFUNCS = {"cumsum": np.add, "cumprod": np.multiply}
 
@@ -28,9 +28,9 @@ class _Running:
     axis: int
 
     def __dask_tokenize__(self) -> Any:
-        return type(self).__name__, described(self.steps), self.axis
+        return type(self).__name__, as_text(self.steps), self.axis
 
-    def taken(self, chunk: Any) -> Any:
+    def in_accumulator(self, chunk: Any) -> Any:
         numpy, entry = numpy_backend(), self.steps.entries[0]
         array = as_chunk(chunk)
         array = numpy.cast(array, entry.dtype) if entry else array
@@ -45,7 +45,7 @@ class _Total(_Running):
     """What a chunk comes to."""
 
     def __call__(self, chunk: Any) -> Any:
-        array = self.taken(chunk)
+        array = self.in_accumulator(chunk)
         return self.ufunc.reduce(array, axis=self.axis, keepdims=True, dtype=array.dtype)
 
 
@@ -62,7 +62,7 @@ class _WithBefore(_Running):
     """The elements of a chunk so far, with what came before."""
 
     def __call__(self, chunk: Any, before: Any) -> Any:
-        array = self.taken(chunk)
+        array = self.in_accumulator(chunk)
         with np.errstate(all="ignore"):
             so_far = self.ufunc.accumulate(array, axis=self.axis, dtype=array.dtype)
             found = self.ufunc(so_far, before)

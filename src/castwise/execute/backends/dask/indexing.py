@@ -19,13 +19,13 @@ def read(array: Any, key: Any) -> Any:
     return whole[mask.reshape((1,))] if isinstance(mask, da.Array) else whole[: int(mask)]
 
 
-def written(array: Any, key: Any, values: Any) -> Any:
+def write_at(array: Any, key: Any, values: Any) -> Any:
     """A new array with values of its dtype at an index."""
     mask = _zero_d_mask(key)
     if isinstance(mask, da.Array):
         return da.where(mask, _filling(values, array.shape), array)
     if mask is not None:
-        return written(array, None, values) if mask else array
+        return write_at(array, None, values) if mask else array
     if key is Ellipsis and isinstance(values, da.Array) and values.shape == array.shape:
         return values
     parts = key if isinstance(key, tuple) else (key,)

@@ -18,9 +18,9 @@ from castwise.execute.backends.dask.trees import (
     function,
     tree,
 )
-from castwise.execute.product_recipes import spread
-from castwise.execute.shape_rules import check_vectors
-from castwise.execute.steps import Steps
+from castwise.execute.functions.products import spread
+from castwise.execute.steps.steps import Steps
+from castwise.execute.values.shapes import check_vectors
 
 Shape = tuple[int, ...]
 

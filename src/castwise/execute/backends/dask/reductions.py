@@ -22,7 +22,7 @@ from castwise.execute.backends.dask.trees import (
     over_axes,
     tree,
 )
-from castwise.execute.steps import Steps
+from castwise.execute.steps.steps import Steps
 
 # op -> what folds the states of chunks into one
 FOLDS = {

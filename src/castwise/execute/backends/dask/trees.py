@@ -14,13 +14,13 @@ from dask.array.utils import validate_axis
 from castwise.execute.backends.dask.chunks import (
     Indices,
     as_chunk,
+    as_text,
     blocks,
-    described,
     empty,
     numpy_backend,
 )
-from castwise.execute.functions import function_for
-from castwise.execute.steps import Steps
+from castwise.execute.functions.lookup import function_for
+from castwise.execute.steps.steps import Steps
 from castwise.vocab.dtypes import DType, dtype
 
 State = Any  # what is known of the elements so far: arrays that keep the reduced dimensions
@@ -76,8 +76,8 @@ class Reduction:
             return self.how.merge(self, nested)
 
     def _state(self, *arrays: Any) -> State:
-        taken = self.steps.taken(arrays, numpy_backend())
-        return self.how.first(self, *[self._widened(part) for part in taken])
+        entered = self.steps.enter(arrays, numpy_backend())
+        return self.how.first(self, *[self._widened(part) for part in entered])
 
     def _widened(self, chunk: Any) -> Any:
         numpy = numpy_backend()
@@ -85,11 +85,11 @@ class Reduction:
         return numpy.cast(chunk, self.wide) if is_narrow else chunk
 
     def merged(self, nested: Any) -> State:
-        """One state of several, which come as lists in lists, an axis each."""
+        """One state of several, which come as nested lists, one level per axis."""
         with np.errstate(all="ignore"):
             return self.how.merge(self, nested)
 
-    def ended(self, nested: Any, keepdims: bool) -> Any:
+    def result(self, nested: Any, keepdims: bool) -> Any:
         """The result of several states."""
         found = np.asarray(self.how.last(self, self.merged(nested)))
         numpy = numpy_backend()
@@ -98,7 +98,7 @@ class Reduction:
 
     def __dask_tokenize__(self) -> Any:
         functions = [function.__qualname__ for function in self.how]
-        return described(self.steps), self.axes, functions, sorted(self.options.items())
+        return as_text(self.steps), self.axes, functions, sorted(self.options.items())
 
 
 def _pieces(chunk: Any, axis: int) -> list[Any]:
@@ -126,7 +126,7 @@ def _combined(reduction: Reduction, nested: Any, axis: Any, keepdims: bool) -> S
 
 
 def _aggregated(reduction: Reduction, nested: Any, axis: Any, keepdims: bool) -> Any:
-    return reduction.ended(nested, keepdims)
+    return reduction.result(nested, keepdims)
 
 
 def tree(

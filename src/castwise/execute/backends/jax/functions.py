@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from castwise.execute import product_recipes
-from castwise.execute.functions import STANDARD, Function
+from castwise.execute.functions.lookup import STANDARD, Function
+from castwise.execute.functions.products import vecdot
 from castwise.vocab.dtypes import DType
 
 # These move elements and round nothing, whatever the dtype.
@@ -97,7 +97,7 @@ _NOT_FOR_COMPLEX: dict[str, Function | None] = {
 def _functions() -> dict[str, Function]:
     """Where JAX has an op outside of jax.numpy or under another name than the standard."""
     return {
-        "ldexp": _ldexp, "vecdot": functools.partial(product_recipes.vecdot, jnp),
+        "ldexp": _ldexp, "vecdot": functools.partial(vecdot, jnp),
         "erf": jax.lax.erf, "rsqrt": jax.lax.rsqrt, "norm": jnp.linalg.norm,
         "xlogy": jax.scipy.special.xlogy, "logsumexp": jax.nn.logsumexp, "relu": jax.nn.relu,
         "sigmoid": jax.nn.sigmoid, "softmax": jax.nn.softmax, "log_softmax": jax.nn.log_softmax,

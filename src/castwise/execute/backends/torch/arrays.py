@@ -15,7 +15,7 @@ from castwise.execute.backend import backend_named, lacking
 from castwise.execute.backends.torch.functions import function_in
 from castwise.execute.backends.torch.mixed import mixed_function
 from castwise.execute.backends.torch.unsigned import unsigned_function
-from castwise.execute.steps import Steps
+from castwise.execute.steps.steps import Steps
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype

@@ -8,15 +8,21 @@ from typing import Any
 import torch
 from torch.overrides import resolve_name
 
-from castwise.execute.apply import apply_operator
 from castwise.execute.backends.torch.compiled import constant, let_call
-from castwise.execute.inplace import OPERATORS
-from castwise.execute.library_calls import called, not_called, parameters
+from castwise.execute.calling.library import called, not_called, parameters
+from castwise.execute.calling.ops import apply_operator
 from castwise.execute.tensor import Tensor
 from castwise.vocab.ops import OPS
 
 # With a dimension, or a second tensor, these are other functions than without.
 _OF_ONE = frozenset({"torch.max", "torch.min", "torch.median"})
+# The methods of torch's tensors that operators call -> the op that each is.
+_OPERATORS = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide",
+    "mod": "remainder", "pow": "pow", "matmul": "matmul", "and": "bitwise_and",
+    "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift",
+    "rshift": "bitwise_right_shift",
+}  # fmt: skip
 
 
 def register() -> None:
@@ -64,9 +70,9 @@ def _by_name(
 def _operated(name: str, arguments: tuple[Any, ...]) -> Any:
     """The result of an operator, by the method that torch's compiler has for it."""
     tail = name.rpartition(".")[2].strip("_")
-    if tail not in OPERATORS and tail[1:] in OPERATORS:
+    if tail not in _OPERATORS and tail[1:] in _OPERATORS:
         tail, arguments = tail[1:], arguments[::-1]
-    row = OPS.get(OPERATORS.get(tail, tail))
+    row = OPS.get(_OPERATORS.get(tail, tail))
     if row is None or not row.symbol or len(arguments) != 2:
         raise not_called(name)
     return apply_operator(row.name, *arguments)

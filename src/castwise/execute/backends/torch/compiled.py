@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from torch.utils import _pytree as trees
 
-from castwise.execute.apply import apply_op, apply_several
-from castwise.execute.backends.torch.operated import let_operate
-from castwise.execute.inplace import assigned, update
+from castwise.execute.backends.torch.matmul_and_invert import let_operate
+from castwise.execute.calling.in_place import augment, update
+from castwise.execute.calling.ops import apply_op, apply_several
 from castwise.execute.kinds import Kind
-from castwise.execute.operators import operators
+from castwise.execute.operators import Operators
 from castwise.execute.tensor import Tensor, asarray, wrapped
 from castwise.rules.catalog import dialect_named
 from castwise.rules.default import DEFAULT, chosen_here, to_dialect, use
@@ -34,10 +34,10 @@ def register() -> None:
         )
     trees.register_pytree_node(_Word, lambda word: ([], word.text), lambda _, text: _Word(text))
     trees.register_pytree_node(_Slice, lambda key: (key.ends, None), lambda ends, _: _Slice(ends))
-    called: list[Callable[..., Any]] = [*_FUNCTIONS, *operators()]
-    for function in called:
+    operators = [operator for operator in vars(Operators).values() if callable(operator)]
+    for function in (*_FUNCTIONS, *operators):
         let_call(function)
-    for function in (assigned, update):
+    for function in (augment, update):
         _let_write(function)
     if torch.__version__ >= _TRIED:
         for name, stand_in in _METHODS.items():
@@ -164,7 +164,7 @@ def _allow_calls() -> None:
 
 
 class _Kept:
-    """What compiled functions were made with, by a name each: they may run at any time."""
+    """What compiled functions were made with, each by a name: they may run at any time."""
 
 
 _kept = _Kept()

@@ -11,8 +11,8 @@ import torch
 
 from castwise.errors import UsageError
 from castwise.execute.backends.torch.complex_order import ON_COMPLEX
-from castwise.execute.backends.torch.written import WRITTEN
-from castwise.execute.recipes import RECIPES
+from castwise.execute.backends.torch.replacements import REPLACEMENTS
+from castwise.execute.functions.recipes import RECIPES
 from castwise.vocab.dtypes import DType
 
 Function: TypeAlias = Callable[..., Any]
@@ -63,9 +63,9 @@ _FUNCTIONS: dict[str, Function] = {
     **{name: getattr(torch, name) for name in _SAME_NAME},
     **{name: getattr(standard, name) for name in _OF_THE_STANDARD},
     **{name: partial(RECIPES[name], standard) for name in _BY_RECIPE},
-    **WRITTEN,
+    **REPLACEMENTS,
     "positive": torch.positive,
-    "float_power": WRITTEN["pow"],
+    "float_power": REPLACEMENTS["pow"],
     "gelu": torch.nn.functional.gelu,
     "degrees": torch.rad2deg,
     "radians": torch.deg2rad,

@@ -9,8 +9,8 @@ import torch
 
 from castwise.execute.backend import Backend
 from castwise.execute.backends.torch.functions import COMPUTED, function_in
-from castwise.execute.exceptional import obeying
-from castwise.execute.steps import Steps
+from castwise.execute.steps.steps import Steps
+from castwise.execute.values.adapting import adapted
 from castwise.vocab.dtypes import DType
 
 _COMPARES = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
@@ -23,9 +23,9 @@ def mixed_function(steps: Steps, backend: Backend) -> Callable[..., Any] | None:
     function = function_in(steps.op, steps.compute) if is_torchs else None
     if function is None or not _torch_agrees(steps, backend):
         return None
-    if obeying(function, backend, steps.op, steps.compute, steps.values) is not function:
+    if adapted(function, backend, steps.op, steps.compute, steps.values) is not function:
         return None  # a rule about values is not torch's
-    left, right = steps.takes(backend)
+    left, right = steps.entry_casts(backend)
 
     def run(x: Any, y: Any, **options: Any) -> Any:
         if x.ndim and y.ndim:

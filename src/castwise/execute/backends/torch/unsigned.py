@@ -49,8 +49,8 @@ def unsigned_function(op: str, native: Any) -> Function | None:
         return _around(plain, _bits, _from_bits, op)
     if op in _ORDERED and plain:
         return _around(plain, _flipped, _from_flipped, op)
-    written = _WRITTEN.get(op)
-    return written and _around(written, _bits, _from_bits, op)
+    own = _OWN_KERNELS.get(op)
+    return own and _around(own, _bits, _from_bits, op)
 
 
 def _around(function: Function, enter: Function, leave: Function, op: str) -> Function:
@@ -123,7 +123,7 @@ def _heaviside(x: Any, y: Any) -> Any:
     return torch.where(x == 0, y, torch.ones_like(x))
 
 
-_WRITTEN: dict[str, Function] = {
+_OWN_KERNELS: dict[str, Function] = {
     "floor_divide": _floor_divide,
     "remainder": _remainder,
     "fmod": _remainder,

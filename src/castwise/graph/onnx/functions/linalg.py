@@ -6,7 +6,7 @@ import math
 import string
 from typing import Any
 
-from castwise.execute.product_recipes import spread
+from castwise.execute.functions.products import spread
 from castwise.graph.onnx import arrays as xp
 from castwise.graph.onnx.arrays import reshape
 from castwise.graph.onnx.dtypes import LackingError

@@ -1,0 +1,212 @@
+"""Runs an op on tensors, numbers and NumPy arrays: decided once for a signature, then computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from castwise.engine.decision import Question
+from castwise.engine.plan import looks_at_values
+from castwise.engine.steps.lists import is_left_to_python
+from castwise.errors import UsageError
+from castwise.execute import fast_path
+from castwise.execute.calling.arguments import arranged
+from castwise.execute.calling.devices import check_devices
+from castwise.execute.calling.lists import has_lists
+from castwise.execute.calling.masked import MASKING, run_masked
+from castwise.execute.calling.operands import (
+    NoOperandError,
+    common_backend,
+    common_home,
+    raw,
+)
+from castwise.execute.calling.prepared import Prepared
+from castwise.execute.calling.questions import asked, decided, without_lists
+from castwise.execute.fast_path import KnownResult, context, forget_all, remember, watchers
+from castwise.execute.functions.alike import LIKE
+from castwise.execute.kinds import Kind, interned
+from castwise.execute.tensor import Tensor, wrapped
+from castwise.rules.default import DEFAULT
+
+_MOST_KNOWN = 1 << 14
+_known: dict[tuple[object, ...], Prepared] = {}
+# Not complex: two that are equal may differ in the sign of a zero part.
+_NUMBERS = frozenset({bool, int, float})
+# Products of which a number is no operand.
+_OF_VECTORS = {"matmul": "matrix product", "cross": "cross product"}
+_new = object.__new__
+
+
+def apply_op(
+    name: str, *operands: Any, form: str = "function", home: str = DEFAULT, **options: Any
+) -> Tensor:
+    """The result of an op as a new tensor; `calling.apply` can write it, too."""
+    key = None
+    if len(operands) == 2 and not options and type(operands[0]) is type(operands[1]) is Tensor:
+        first, second = operands
+        key = (name, form, home, context(), first._kind, second._kind)
+        known = fast_path.known.get(key)
+        if known is not None:
+            return Tensor._of(known.run(first._array, second._array), known.kind)
+    call = arranged(name, operands, options, home, form)
+    prepared = prepare(name, call.operands, form, home=home, alpha=call.alpha, named=call.named)
+    array = run(prepared, call.operands, call.options)
+    if key:
+        _remember_pair(key, prepared)
+    is_known = prepared.is_elementwise and not options
+    return Tensor._of(array, prepared.kind if is_known else prepared.kind.shaped(array.shape))
+
+
+def apply_several(
+    name: str, *operands: Any, home: str = DEFAULT, **options: Any
+) -> tuple[Tensor, ...]:
+    """The results of a function that has several, or one of another dtype than it computes in.
+
+    The operands are cast as decided; the results have the dtypes that come out.
+    """
+    operands = without_lists(name, operands, "function", home)
+    prepared = prepare(name, operands, "function", home=home)
+    given = _given(prepared, operands)
+    found = prepared.compute(*given, **options)
+    arrays = found if isinstance(found, tuple) else (found,)
+    for watcher in watchers():
+        watcher.note(prepared.decision, given, arrays[0])
+    return tuple([wrapped(array, prepared.kind) for array in arrays])
+
+
+def apply_unary(name: str, operand: Tensor) -> Tensor:
+    """The result of an operator with one operand."""
+    return apply_op(name, operand, form="operator")
+
+
+def apply_operator(name: str, first: Any, second: Any) -> Any:
+    """The result of a binary operator, fast for a tensor beside a Python number."""
+    if type(first) is Tensor:
+        if type(second) in _NUMBERS:
+            # Zeros are told apart by their text, for 0.0 and -0.0 are equal.
+            number = second or str(second)
+            known = fast_path.known.get((name, context(), first._kind, type(second), number))
+            if known is not None:
+                return _made_of(known, first)
+    elif type(second) is Tensor and type(first) in _NUMBERS:
+        number = first or str(first)
+        known = fast_path.known.get((name, context(), type(first), number, second._kind))
+        if known is not None:
+            return _made_of(known, second)
+    return _apply_unknown_operator(name, first, second)
+
+
+def _made_of(known: KnownResult, operand: Tensor) -> Tensor:
+    """The result of a known computation of one tensor, which no trace is told of: where there is
+    one, nothing is known."""
+    result = _new(Tensor)
+    result._array = known.run(operand._array)
+    result._kind = known.kind
+    return result
+
+
+def _apply_unknown_operator(name: str, first: Any, second: Any) -> Any:
+    """The result of an operator that was not met before, remembered for the next time."""
+    if first is None or second is None:
+        return NotImplemented
+    try:
+        question = asked(name, (first, second), "operator")
+    except NoOperandError:
+        return NotImplemented
+    if has_lists((first, second)):
+        if is_left_to_python(question):
+            return NotImplemented
+        first, second = without_lists(name, (first, second), "operator")
+        question = asked(name, (first, second), "operator")
+    prepared = prepare_for(question, name, (first, second))
+    array = run(prepared, (first, second), {})
+    if type(first) is type(second) is Tensor:
+        _remember_pair((name, context(), first._kind, second._kind), prepared)
+    elif type(first) is Tensor and type(second) in _NUMBERS:
+        kinds: tuple[object, ...] = (first._kind, type(second), second or str(second))
+        _remember_number((name, context(), *kinds), prepared, 1, second)
+    elif type(first) in _NUMBERS and type(second) is Tensor:
+        kinds = (type(first), first or str(first), second._kind)
+        _remember_number((name, context(), *kinds), prepared, 0, first)
+    kind = prepared.kind
+    return Tensor._of(array, kind if prepared.is_elementwise else kind.shaped(array.shape))
+
+
+def _remember_pair(key: tuple[object, ...], prepared: Prepared) -> None:
+    """Keeps the computation of two tensors, unless other values may need another."""
+    asked_about = prepared.decision.question
+    sees_values = looks_at_values(asked_about.dialect, asked_about.op, asked_about.form)
+    if prepared.is_elementwise and not sees_values:
+        remember(key, prepared)
+
+
+def _remember_number(key: tuple[object, ...], prepared: Prepared, place: int, number: Any) -> None:
+    """Keeps the computation of a tensor beside a number, as the backend takes it."""
+    if number != number:
+        return  # NaN is never found again
+    with_number = prepared.with_number(place, number)
+    if with_number is not None:
+        remember(key, with_number)
+
+
+def prepare(
+    name: str, operands: tuple[Any, ...], form: str, *, home: str = DEFAULT, **given: Any
+) -> Prepared:
+    """How an op is computed on operands like these; `given` is what else is asked about."""
+    return prepare_for(asked(name, operands, form, home=home, **given), name, operands, home)
+
+
+def prepare_for(
+    question: Question, name: str, operands: tuple[Any, ...], home: str = DEFAULT
+) -> Prepared:
+    """How the op of a question is computed on the operands that it is about."""
+    kinds = [o._kind for o in operands if isinstance(o, Tensor)]
+    key = (name, question.key, home, *kinds)
+    prepared = _known.get(key)
+    if prepared is None:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+            forget_all()
+        prepared = _known[key] = _prepare_anew(name, question, kinds, operands, home)
+    return prepared
+
+
+def _prepare_anew(
+    name: str, question: Question, kinds: list[Kind], operands: tuple[Any, ...], home: str
+) -> Prepared:
+    """The computation of a signature that was not met before."""
+    backend = common_backend(operands, question.operands)
+    decision = decided(name, question)
+    have_no_dimensions = [o.is_scalar or o.rank == 0 for o in question.operands]
+    if name in _OF_VECTORS and any(have_no_dimensions):  # backends differ in what they make of it
+        raise UsageError(
+            f"{question} is no {_OF_VECTORS[name]}: each operand needs a dimension. Multiply with"
+            " *."
+        )
+    is_bounded = name == "clamp" and question.dialect.values.bound_shapes != "broadcast"
+    is_zero_d = have_no_dimensions[0] if is_bounded else all(have_no_dimensions)
+    own = next((kind.dialect for kind in kinds if kind.dialect), None)
+    home = common_home(kinds, home)
+    kind = interned(Kind(backend, decision.result, is_zero_d, decision.is_weak, own, home))
+    return Prepared(decision, kind, backend, name if name in LIKE else question.op.name)
+
+
+def run(prepared: Prepared, operands: Sequence[Any], options: dict[str, Any]) -> Any:
+    """The raw result of an op, with watchers told."""
+    given = _given(prepared, operands)
+    check_devices(prepared.decision.question.op, given)
+    is_whole = MASKING.isdisjoint(options)
+    array = prepared.run(*given, **options) if is_whole else run_masked(prepared, given, options)
+    for watcher in watchers():
+        watcher.note(prepared.decision, given, array)
+    return array
+
+
+def _given(prepared: Prepared, operands: Sequence[Any]) -> list[Any]:
+    """The operands that are there, as the backend computes with them."""
+    seen = prepared.decision.question.operands
+    there = [(operand, d) for operand, d in zip(operands, seen, strict=True) if operand is not None]
+    return [
+        raw(operand, prepared.backend, description, dtype)
+        for (operand, description), dtype in zip(there, prepared.entering, strict=True)
+    ]

@@ -1,0 +1,128 @@
+"""An op that is ready to run: casts of its operands, one computation, the cast of its result."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from castwise.engine.decision import Decision
+from castwise.engine.steps.forms import as_computed
+from castwise.errors import PromotionError
+from castwise.execute.backend import Backend, TracesAlone
+from castwise.execute.functions.lookup import Function
+from castwise.execute.kinds import Kind
+from castwise.execute.steps.by_values import under_rules
+from castwise.execute.steps.steps import running_whole, steps_of
+from castwise.vocab.dtypes import dtypes_of
+
+
+class PreparedWithNumber(NamedTuple):
+    """How an op with a known number is computed: `run` takes the raw array beside it."""
+
+    run: Callable[..., Any]
+    kind: Kind
+
+
+class Prepared:
+    """How an op is computed on operands of one signature: `run` takes raw arrays and numbers.
+
+    After a first run that gave an array of the right dtype, an elementwise op on arrays runs
+    without looking at its results again.
+    """
+
+    __slots__ = (
+        "_entry_casts", "_function", "_is_direct", "_steps", "backend", "decision", "entering",
+        "is_elementwise", "kind", "run",
+    )  # fmt: skip
+
+    def __init__(self, decision: Decision, kind: Kind, backend: Backend, computes: str) -> None:
+        check_kernel(decision)
+        for needed in (decision.compute, decision.result):
+            backend.native(needed)  # or it raises
+        self.decision, self.kind, self.backend = decision, kind, backend
+        computed = replace(decision, question=as_computed(decision.question))
+        self._steps = under_rules(steps_of(decision, computes), computed)
+        self.is_elementwise = self._steps.is_elementwise
+        self.entering = tuple([entry and entry.dtype for entry in self._steps.entries])
+        self._function = self._steps.quieted(self._steps.function(backend), backend)
+        self._entry_casts = self._steps.entry_casts(backend)
+        at_once = running_whole(backend)
+        whole = at_once.whole(self._steps) if at_once and not self._steps.kernel else None
+        if self._steps.defaults:
+            self._function = functools.partial(self._function, **self._steps.defaults)
+            whole = whole and functools.partial(whole, **self._steps.defaults)
+        self.run: Callable[..., Any] = whole or self._carefully
+        self._is_direct = False
+
+    def compute(self, *operands: Any, **options: Any) -> Any:
+        """Casts and computes: what the function returns, one array or several."""
+        return self._function(*self._entered(operands), **options)
+
+    def _entered(self, operands: Sequence[Any]) -> list[Any]:
+        """The operands as the function takes them."""
+        return [c(o) if c else o for c, o in zip(self._entry_casts, operands, strict=True)]
+
+    def _carefully(self, *operands: Any, **options: Any) -> Any:
+        """Casts, computes, and sees to the result's type and dtype."""
+        computed = self.compute(*operands, **options)
+        array = self._steps.as_result(computed, self.backend)
+        if array is computed and self.is_elementwise and not self.kind.is_zero_d:
+            self._is_direct = True
+            self.run = self._directly()  # which answers so for every array of these dtypes
+        return array
+
+    def with_number(self, place: int, number: Any) -> PreparedWithNumber | None:
+        """The computation beside a number; None before results are known not to need a look."""
+        if not self._is_direct:
+            return None
+        function, (left, right) = self._function, self._entry_casts
+        known = self._entry_casts[place]
+        value = known(number) if known else number
+        if self.backend.owns(value) and not self.backend.is_concrete(value):
+            return None  # it belongs to what is being traced
+        if place:
+            run = (lambda x: function(left(x), value)) if left else (lambda x: function(x, value))
+        else:
+            run = (lambda x: function(value, right(x))) if right else (lambda x: function(value, x))
+        return PreparedWithNumber(self._unless_traced(run, place, number), self.kind)
+
+    def _unless_traced(self, run: Function, place: int, number: Any) -> Function:
+        """A computation beside a number, which is made anew beside what is being traced."""
+        if not isinstance(self.backend, TracesAlone):
+            return run
+        plain, again = self.backend.plain, self._carefully
+        if place:
+            return lambda x: run(x) if type(x) is plain else again(x, number)
+        return lambda x: run(x) if type(x) is plain else again(number, x)
+
+    def _directly(self) -> Callable[..., Any]:
+        """The computation without a look at its result."""
+        function, entry_casts = self._function, self._entry_casts
+        if not any(entry_casts):
+            return function
+        if len(entry_casts) != 2:
+            return lambda *operands, **options: function(
+                *[c(o) if c else o for c, o in zip(entry_casts, operands, strict=True)], **options
+            )
+        left, right = entry_casts
+        if left is None:
+            return lambda x, y, **options: function(x, right(y), **options)  # type: ignore[misc]
+        if right is None:
+            return lambda x, y, **options: function(left(x), y, **options)
+        return lambda x, y, **options: function(left(x), right(y), **options)
+
+
+def check_kernel(decision: Decision) -> None:
+    """Raises PromotionError where the framework itself promotes and then has nothing to run.
+
+    Dtypes that the op could be computed in are computed: a framework's kernels differ from device
+    to device.
+    """
+    question = decision.question
+    if not decision.has_kernel and decision.compute not in dtypes_of(question.op.computes):
+        raise PromotionError(
+            f"{question} is not defined in {question.dialect.name}: {' '.join(decision.notes)} "
+            "Cast the operands to what it computes in."
+        )

@@ -1,0 +1,68 @@
+"""What an op on tensors, numbers and arrays asks the engine, and the engine's decision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from castwise.engine.ask import answer, find_op
+from castwise.engine.decision import NOTHING, Decision, Named, Question
+from castwise.engine.plan import looks_at_values
+from castwise.errors import PromotionError
+from castwise.execute.calling.lists import has_lists, made_tensors
+from castwise.execute.calling.operands import common_dialect, described
+from castwise.execute.functions.alike import LIKE
+from castwise.execute.tensor import Tensor
+from castwise.rules.default import DEFAULT
+from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import Scalar
+
+
+def asked(
+    name: str,
+    operands: tuple[Any, ...],
+    form: str,
+    *,
+    home: str = DEFAULT,
+    inplace: bool = False,
+    out: DType | None = None,
+    alpha: Scalar | None = None,
+    named: Named = NOTHING,
+) -> Question:
+    """The question an op on operands like these asks."""
+    dialect = common_dialect([o._kind for o in operands if isinstance(o, Tensor)], home)
+    row = find_op(LIKE.get(name, name), dialect)
+    sees_values = looks_at_values(dialect, row, form)
+    seen = tuple([described(o, dialect, sees_values=sees_values) for o in operands])
+    if row.counts_dimensions or (row.counts_elements and any(map(_is_empty, operands))):
+        seen = tuple([replace(d, shape=o.shape) if isinstance(o, Tensor) else d
+                      for o, d in zip(operands, seen, strict=True)])  # fmt: skip
+    return Question(row, seen, dialect, form, inplace, out, alpha, named)
+
+
+def without_lists(
+    name: str, operands: tuple[Any, ...], form: str, home: str = DEFAULT, *, inplace: bool = False
+) -> tuple[Any, ...]:
+    """The operands, with the tensors in the place of lists that the dialect makes of them.
+
+    Raises PromotionError where it takes no lists.
+    """
+    if not has_lists(operands):
+        return operands
+    question = asked(name, operands, form, home=home, inplace=inplace)
+    decided(name, question)
+    return made_tensors(question, operands, home)
+
+
+def _is_empty(operand: Any) -> bool:
+    return isinstance(operand, Tensor) and 0 in operand._array.shape
+
+
+def decided(name: str, question: Question) -> Decision:
+    """The decision; a refusal of a function without an op of its own tells which one it is like."""
+    try:
+        return answer(question)
+    except PromotionError as error:
+        if name not in LIKE:
+            raise
+        raise type(error)(f"{name} is decided as {question.op.name}: {error}") from None

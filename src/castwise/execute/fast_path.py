@@ -1,0 +1,111 @@
+"""The fast path of operators: computations found by the kinds of two tensors, or of a tensor and a
+number. While anyone watches, nothing is found, so that nobody pays for watching who does not."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from castwise.engine.decision import Decision
+from castwise.execute import handed
+from castwise.execute.kinds import Kind
+from castwise.rules.default import chosen_dialect, when_default_changes
+
+if TYPE_CHECKING:
+    from castwise.execute.tensor import Tensor
+
+Binary: TypeAlias = "Callable[[Any, Any], Tensor]"
+
+
+class KnownResult(Protocol):
+    """How a result is computed from raw arrays, and the kind it has."""
+
+    @property
+    def run(self) -> Callable[..., Any]:
+        """What computes the raw result."""
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the result."""
+
+
+_MOST_KNOWN = 1 << 14
+_by_kinds: dict[tuple[object, ...], KnownResult] = {}
+_NONE: dict[tuple[object, ...], KnownResult] = {}
+known = _by_kinds  # _NONE while anyone watches
+context = chosen_dialect.get
+_new = object.__new__
+_tensor: type[Any]  # that of results: a variable is a tensor, too, and no result is one
+when_default_changes(_by_kinds.clear)
+
+
+def results_are(tensor: type[Any]) -> None:
+    """Hands over the class of results, which stands on this module."""
+    global _tensor
+    _tensor = tensor
+
+
+def remember(key: tuple[object, ...], computation: KnownResult) -> None:
+    """Keeps a computation for the next operands of these kinds."""
+    if len(_by_kinds) >= _MOST_KNOWN:
+        _by_kinds.clear()
+    _by_kinds[key] = computation
+
+
+def forget_all() -> None:
+    """Drops every computation."""
+    _by_kinds.clear()
+
+
+def binary(op: str) -> Binary:
+    """The operator `x + y` of an op, fast where both are tensors of known kinds."""
+
+    def operator(first: Any, second: Any) -> Any:
+        if type(second) is _tensor:  # in the operator itself: a call more would be felt
+            found = known.get((op, context(), first._kind, second._kind))
+            if found is not None:
+                result: Any = _new(_tensor)
+                result._array = found.run(first._array, second._array)
+                result._kind = found.kind
+                return result
+        return handed.calls.operator(op, first, second)
+
+    return operator
+
+
+class Watcher(Protocol):
+    """Whoever is told of each op that runs."""
+
+    def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
+        """One op: what was decided, the raw operands and the raw result."""
+
+
+_watchers: ContextVar[tuple[Watcher, ...]] = ContextVar("castwise watchers", default=())
+_lock = threading.Lock()
+_blocks = 0  # how many blocks watch, in all threads
+
+
+def watchers() -> tuple[Watcher, ...]:
+    """Whoever watches this thread or asyncio task."""
+    return _watchers.get()
+
+
+@contextmanager
+def watched_by(watcher: Watcher, *, alone: bool = False) -> Iterator[None]:
+    """Tells a watcher of every op of this thread or asyncio task within the block, and those
+    outside of it unless it is to watch alone."""
+    global known, _blocks
+    token = _watchers.set((watcher,) if alone else (*_watchers.get(), watcher))
+    with _lock:
+        _blocks += 1
+        known = _NONE
+    try:
+        yield
+    finally:
+        _watchers.reset(token)
+        with _lock:
+            _blocks -= 1
+            known = _NONE if _blocks else _by_kinds

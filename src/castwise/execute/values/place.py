@@ -1,0 +1,51 @@
+"""Place: the backend, op, dtype and rules that a rule about values looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from castwise.execute.backend import Backend, constant
+from castwise.execute.functions.lookup import function_for
+from castwise.execute.values.casting import own_values
+from castwise.rules.values import Values
+from castwise.vocab.dtypes import DType
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a function computes: on which backend, in which dtype, under which rules."""
+
+    backend: Backend
+    op: str
+    compute: DType
+    values: Values
+
+    @property
+    def own(self) -> Values:
+        """The rules the backend has by itself."""
+        return own_values(self.backend)
+
+    def differs(self, *fields: str) -> bool:
+        """Whether the dialect and the backend disagree about one of these rules."""
+        return any(getattr(self.values, f) != getattr(self.own, f) for f in fields)
+
+    def number(self, value: int | float) -> Any:
+        return self.backend.number(value, self.compute)
+
+    def constant(self, value: int | float) -> Callable[[Any], Any]:
+        """What gives the number to compute with an array, for more than one computation."""
+        return constant(self.backend, value, self.compute)
+
+    def do(self, op: str, *arrays: Any) -> Any:
+        """Another op in the same dtype."""
+        return function_for(self.backend, op, self.compute)(*arrays)
+
+    def choose(self, condition: Any, x: Any, y: Any) -> Any:
+        """x where the condition holds, y elsewhere."""
+        return function_for(self.backend, "where", self.compute)(condition, x, y)
+
+    def has_any(self, condition: Any) -> bool:
+        """Whether a condition holds for any element; False where values cannot be read."""
+        return self.backend.is_concrete(condition) and bool(condition.any())
