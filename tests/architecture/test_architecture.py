@@ -139,7 +139,7 @@ def may_name_frameworks(file: Path) -> bool:
 
 # NumPy is also a role of the vocabulary: a NumPy array, 0-d array or scalar that stands in another
 # framework's op. Identifiers such as is_numpy and NUMPY_SCALAR, and sentences, speak of that role.
-ROLE_IN_CODE = re.compile(r"_?(is_|to_)?numpy(_[a-z_]+)?|_?NUMPY_[A-Z_]+|NumPyOperands")
+ROLE_IN_CODE = re.compile(r"_?(is_|to_)?numpy(_[a-z_]+)?|_?NUMPY_[A-Z_]+|NumPyOperands(Plan)?")
 ROLE_IN_TEXT = re.compile(r"NumPy (0-d )?(array|scalar)s?|^numpy\.[a-z_]+$")  # and a rule's field
 # file -> the strings in it that name a framework, and why
 ALLOWED = {

@@ -80,7 +80,7 @@ def answered(cell: Cell, dialect: Dialect) -> object:
 
 def steps_that_show(question: Question) -> str:
     """The steps of an op that are seen in its values, though they may change no dtype."""
-    if question.op.name not in question.dialect.values.stepwise.split():
+    if question.op.name not in question.dialect.values.arithmetic.stepwise.split():
         return ""
     plan = plan_of(question.op, question.dialect, question.form)
     composed = composition(plan, question.operands)

@@ -28,7 +28,7 @@ from castwise.execute.calling.in_place import update
 from castwise.execute.tensor import Tensor, asarray
 from castwise.rules.catalog import dialect_named
 from castwise.rules.dialect import Dialect
-from castwise.rules.values import WRAPS_ON
+from castwise.rules.value_words import WRAPS_ON
 from castwise.vocab.architecture import architecture
 
 held_in = functools.cache(read_held)  # most operands stand in many cells
@@ -94,7 +94,12 @@ def recorded(dialect: str, machine: str) -> list[Cell]:
 def of_processor(name: str, machine: str) -> Dialect:
     """A dialect that casts as a processor does, whichever one is at hand."""
     found = dialect_named(name)
-    return replace(found, values=replace(found.values, float_to_int=WRAPS_ON[machine]))
+    return replace(
+        found,
+        values=replace(
+            found.values, casting=replace(found.values.casting, float_to_int=WRAPS_ON[machine])
+        ),
+    )
 
 
 def without_subnormals(cell: Cell) -> Cell | None:

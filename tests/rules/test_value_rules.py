@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -11,34 +12,42 @@ from castwise.errors import UsageError
 from castwise.report.pages.values import value_tables
 from castwise.rules.catalog import dialect_named, dialects, load_dialect
 from castwise.rules.default import to_dialect
-from castwise.rules.values import CHOICES, WRAPS_ON, Values
+from castwise.rules.value_words import WRAPS_ON
+from castwise.rules.values import CHOICES, Arithmetic, Dividing, Reducing, Values
 
 
 def test_every_field_but_the_lists_of_ops_names_its_choices() -> None:
     others = {
-        "correction", "wide_scalars", "reciprocal_first", "reciprocal_second", "shares_memory",
-        "needs_dimension", "needs_elements", "needs_vectors", "stepwise", "retyped_first",
+        "reducing.correction", "arithmetic.wide_scalars", "arithmetic.stepwise",
+        "dividing.reciprocal_first", "dividing.reciprocal_second", "memory.shares_memory",
+        "memory.retyped_first", "needs.dimension", "needs.elements", "needs.vectors",
     }  # fmt: skip
-    assert {f.name for f in fields(Values)} == set(CHOICES) | others
+    found = {
+        f"{p.name}.{f.name}" for p in fields(Values) for f in fields(getattr(Values(), p.name))
+    }
+    assert found == set(CHOICES) | others
 
 
-# Ways of processors, which a dialect of one's own may name; the frameworks take what is at hand.
+# Ways of processors, which a custom dialect may name; the frameworks take what is at hand.
 PROCESSORS = set(WRAPS_ON.values())
 
 
 def test_every_choice_is_some_dialect_s() -> None:
     chosen = [dialect_named(name).values for name in dialects()]
     for field, choices in CHOICES.items():
-        assert {getattr(values, field) for values in chosen} == set(choices) - PROCESSORS, field
+        assert {attrgetter(field)(values) for values in chosen} == set(choices) - PROCESSORS, field
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"shifts": "shifted"}, "'shifted' is not a choice for shifts. Did you mean 'shifted out'"),
-        ({"wide_scalars": "times"}, "'times' is not an op"),
-        ({"reciprocal_first": "div/opertor"}, "'opertor' is not a form of div"),
-        ({"correction": 2}, "correction is 0 or 1, not 2"),
+        (
+            {"arithmetic": Arithmetic(shifts="shifted")},
+            "'shifted' is not a choice for arithmetic.shifts. Did you mean 'shifted out'",
+        ),
+        ({"arithmetic": Arithmetic(wide_scalars="times")}, "'times' is not an op"),
+        ({"dividing": Dividing(reciprocal_first="div/opertor")}, "'opertor' is not a form of div"),
+        ({"reducing": Reducing(correction=2)}, "correction is 0 or 1, not 2"),
     ],
 )
 def test_an_unknown_choice_is_refused(change: dict[str, object], message: str) -> None:
@@ -48,12 +57,14 @@ def test_an_unknown_choice_is_refused(change: dict[str, object], message: str) -
         to_dialect(varied)
 
 
-def test_a_dialect_of_one_s_own_chooses_too(tmp_path: Path) -> None:
+def test_a_custom_dialect_chooses_too(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     head = "name = 'mine'\nbase = 'torch'\nabout = 'mine'\n"
-    file.write_text(head + "[values]\nfloat_to_int = 'saturates'\n", encoding="utf-8")
+    file.write_text(head + "[values.casting]\nfloat_to_int = 'saturates'\n", encoding="utf-8")
     torch = dialect_named("torch").values
-    assert load_dialect(file).values == replace(torch, float_to_int="saturates")
+    assert load_dialect(file).values == replace(
+        torch, casting=replace(torch.casting, float_to_int="saturates")
+    )
     file.write_text(head + "[values]\nfloats = 'saturate'\n", encoding="utf-8")
     with pytest.raises(UsageError, match="has no field 'floats'"):
         load_dialect(file)

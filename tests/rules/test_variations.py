@@ -266,7 +266,10 @@ def test_a_mistake_in_a_file_is_told(written: Any, before: str, after: str, reas
         ("mode = 1", "mode is 1: write text in quotes"),
         ('version = "1\\n2"', r"version is '1\\n2': write it on one line"),
         ('joining.refusal = "\\u001b[2J"', r"refusal has the control character '\\x1b'"),
-        ("[values]\ncorrection = 1.0", r"\[values\]\.correction is 1\.0: write a whole number"),
+        (
+            "[values.reducing]\ncorrection = 1.0",
+            r"\[values\]\.reducing\.correction is 1\.0: write a whole number",
+        ),
         ("x\0 = 1", "is not TOML"),
     ],
     ids=lambda text: text[:30],

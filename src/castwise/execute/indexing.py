@@ -13,14 +13,14 @@ from castwise.vocab.operands import Operand
 
 def read_at(array: Any, key: Any, kind: Kind) -> Any:
     """The elements at an index, as a view or as a copy."""
-    backend, elements = kind.backend, kind.current_dialect.values.elements
+    backend, elements = kind.backend, kind.current_dialect.values.memory.elements
     found = backend.read(array, key)
     parts = key if isinstance(key, tuple) else (key,)
     if found.shape or any(part is ... for part in parts):
-        is_own = kind.current_dialect.values.slices == own_values(backend).slices
+        is_own = kind.current_dialect.values.memory.slices == own_values(backend).memory.slices
         is_own = is_own or isinstance(backend, TakesConstants)  # a graph has no memory
         return found if is_own else backend.make(found, None, copy=True, device=None)
-    if elements == own_values(backend).elements:
+    if elements == own_values(backend).memory.elements:
         return found
     if elements == "views":
         kept = (*parts, ...)  # a view, where there would be a scalar
@@ -56,7 +56,7 @@ def _is_bool(array: Any) -> bool:
 
 def write_at(array: Any, key: Any, given: Any, kind: Kind) -> Any:
     """The array after array[key] = given, where None in the key means what the dialect says."""
-    backend, rule = kind.backend, kind.current_dialect.values.new_axes
+    backend, rule = kind.backend, kind.current_dialect.values.memory.new_axes
     if key is not None or rule == "broadcast":
         return backend.write(array, key, _fitted(given, key, array.shape, kind))
     if rule == "copied":
@@ -75,7 +75,7 @@ def write_at(array: Any, key: Any, given: Any, kind: Kind) -> Any:
 def _fitted(array: Any, key: Any, shape: tuple[Any, ...], kind: Kind) -> Any:
     """A value to be broadcast into a part of an array of a shape, without leading dimensions of one
     that it does not need."""
-    rule = kind.current_dialect.values.assigned_shapes
+    rule = kind.current_dialect.values.memory.assigned_shapes
     if not kind.backend.owns(array):
         return array
     if rule == "broadcast" and array.shape and _is_element(key, shape):
@@ -99,13 +99,13 @@ def _is_element(key: Any, shape: tuple[Any, ...]) -> bool:
 
 def is_read_first(kind: Kind) -> bool:
     """Whether the dialect assigns an array to a part of itself, and the backend refuses to."""
-    is_refused = own_values(kind.backend).overlaps == "refused"
-    return is_refused and kind.current_dialect.values.overlaps == "allowed"
+    is_refused = own_values(kind.backend).memory.overlaps == "refused"
+    return is_refused and kind.current_dialect.values.memory.overlaps == "allowed"
 
 
 def check_0d(kind: Kind, value: Operand) -> None:
     """Raises UsageError for a 0-d array that the dialect does not assign the value to."""
-    is_refusing = kind.is_zero_d and kind.current_dialect.values.assigned_0d == "refused"
+    is_refusing = kind.is_zero_d and kind.current_dialect.values.memory.assigned_0d == "refused"
     if is_refusing and not (value.is_scalar and kind.dtype.name == "float32"):
         raise UsageError(
             "nothing is assigned to a 0-d array in this dialect: bind the name to a new one."

@@ -257,7 +257,7 @@ def _element(value: Any, seen: Operand, kind: Kind) -> Any:
     array = value._array if isinstance(value, Tensor) else _held(
         value, None, kind.current_dialect, holder, copy=None, device=None
     )  # fmt: skip
-    is_own_cast = values.float_to_int == own_values(backend).float_to_int
+    is_own_cast = values.casting.float_to_int == own_values(backend).casting.float_to_int
     if isinstance(backend, TakesConstants) and is_own_cast:
         return array
     is_right = holder.dtype_of(array) is kind.dtype

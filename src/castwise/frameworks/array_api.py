@@ -15,7 +15,7 @@ from castwise.rules.parts import (
     Writes,
 )
 from castwise.rules.rule import Rule
-from castwise.rules.values import Values
+from castwise.rules.values import Memory, Needs, PythonFunctions, Values
 
 _OPS = {
     "*": Rule(
@@ -92,7 +92,11 @@ ARRAY_API = Dialect(
     ),
     casts="safe",
     assigns=Assigns(values="safe", limit="dtype"),
-    values=Values(shares_memory="real imag", divmod="refused", needs_vectors="outer"),
+    values=Values(
+        memory=Memory(shares_memory="real imag"),
+        functions=PythonFunctions(divmod="refused"),
+        needs=Needs(vectors="outer"),
+    ),
     ops=_OPS,
     prefixes="xp xp.linalg array_api_strict",
     aliases={

@@ -21,7 +21,17 @@ from castwise.rules.parts import (
     Writes,
 )
 from castwise.rules.rule import Rule, combined
-from castwise.rules.values import Values
+from castwise.rules.values import (
+    Arithmetic,
+    Casting,
+    Clamping,
+    Dividing,
+    Needs,
+    Powers,
+    PythonFunctions,
+    Reducing,
+    Values,
+)
 
 _INTS = "uint8 int8 uint16 int16 uint32 int32 uint64 int64"
 # Of these one joins the weak numbers below it and nothing else: the first stand for the others.
@@ -174,22 +184,18 @@ JAX_X64 = Dialect(
     casts="as numpy",  # jnp.can_cast is np.can_cast
     assigns=Assigns(limit="default int"),
     values=Values(
-        quotient_by_zero="minus one or two",
-        integer_powers="six bits",
-        float_to_int="saturates",
-        subnormals="flushed",
-        mixed_signs="common dtype",
-        divisor_in_place="cast",
-        truth="implied real part",
-        gelu="tanh",
-        reciprocal_second="div",
-        lower_bound="first",
-        summed_angles="wrapped",
-        cumulated_axis="flattened",
-        float_errors="silent",
-        median_of_none="raises",
-        round="integers",
-        needs_dimension="softmax log_softmax",
+        dividing=Dividing(
+            quotient_by_zero="minus one or two", divisor_in_place="cast", reciprocal_second="div"
+        ),
+        powers=Powers(of_integers="six bits"),
+        casting=Casting(float_to_int="saturates", subnormals="flushed", truth="implied real part"),
+        arithmetic=Arithmetic(
+            mixed_signs="common dtype", gelu="tanh", summed_angles="wrapped", float_errors="silent"
+        ),
+        clamping=Clamping(lower_bound="first"),
+        reducing=Reducing(cumulated_axis="flattened", median_of_none="raises"),
+        functions=PythonFunctions(round="integers"),
+        needs=Needs(dimension="softmax log_softmax"),
     ),
     ops=_WIDE_OPS,
     prefixes="jnp jax.numpy jax.nn jax.lax jax.scipy.special jnp.linalg jax.numpy.linalg",

@@ -32,7 +32,8 @@ KERAS = JAX.vary(
     order="bool int* uint8 int8 uint16 int16 uint32 int32 uint64 int64 float* float8_e4m3fn"
     " float8_e5m2 float16 bfloat16 float32 float64 complex* complex64 complex128",
     reaches=LATTICE + f"float* -> {_FLOAT8}; uint32 -> int32; int32 -> float*",
-    values=replace(JAX.values, divisor_in_place="common"),  # nothing is computed in place
+    # Nothing is computed in place.
+    values=replace(JAX.values, dividing=replace(JAX.values.dividing, divisor_in_place="common")),
     no_kernel={},
     joining=replace(JAX.joining, refusal="8-bit floats join nothing but what lies below them"),
     ops={

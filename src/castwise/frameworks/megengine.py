@@ -6,7 +6,7 @@ from castwise.rules.dialect import Dialect
 from castwise.rules.dialect_parts import Becomes, Joining
 from castwise.rules.parts import Accepts, Composed, Condition, Joins, Numbers, NumPyOperands, Writes
 from castwise.rules.rule import Rule
-from castwise.rules.values import Values
+from castwise.rules.values import Arithmetic, Casting, Dividing, Values
 
 # Promoted to, but without a kernel on the CPU: seen as "bad dtype" once the op runs.
 _NO_KERNEL = {
@@ -90,15 +90,17 @@ ALIASES = {
 }
 
 VALUES = Values(
-    quotient_by_zero="raises",
-    remainder_by_zero="raises",
-    float_quotient="rounded",
-    shifts="modulo width",
-    subnormals="flushed",
-    mixed_signs="common dtype",
-    sign_of_nan="zero",
-    halves="away",
-    float_errors="silent",
+    dividing=Dividing(
+        quotient_by_zero="raises", remainder_by_zero="raises", float_quotient="rounded"
+    ),
+    arithmetic=Arithmetic(
+        shifts="modulo width",
+        mixed_signs="common dtype",
+        sign_of_nan="zero",
+        halves="away",
+        float_errors="silent",
+    ),
+    casting=Casting(subnormals="flushed"),
 )
 
 MEGENGINE = Dialect(

@@ -17,7 +17,7 @@ from castwise.rules.parts import (
     Writes,
 )
 from castwise.rules.rule import Rule
-from castwise.rules.values import Values
+from castwise.rules.values import Arithmetic, Dividing, Powers, Reducing, Values
 
 _WIDE_UNSIGNED = "uint16 uint32 uint64"
 _REAL = "bool int float"
@@ -266,17 +266,21 @@ MINDSPORE = Dialect(
     casts="safe",
     # Asked on the CPU; it keeps a scalar wide in its functions, and rounds it in operators.
     values=Values(
-        quotient_by_zero="saturates",
-        remainder_by_zero="dividend",
-        float_quotient="rounded",
-        integer_powers="in float64",
-        shifts="modulo width",
-        mixed_signs="common dtype",
-        median="lower",
-        sign_of_nan="zero",
-        wide_scalars="mul/function div/function",
-        reciprocal_first="div/operator",
-        float_errors="silent",
+        dividing=Dividing(
+            quotient_by_zero="saturates",
+            remainder_by_zero="dividend",
+            float_quotient="rounded",
+            reciprocal_first="div/operator",
+        ),
+        powers=Powers(of_integers="in float64"),
+        arithmetic=Arithmetic(
+            shifts="modulo width",
+            mixed_signs="common dtype",
+            sign_of_nan="zero",
+            wide_scalars="mul/function div/function",
+            float_errors="silent",
+        ),
+        reducing=Reducing(median="lower"),
     ),
     ops=_OPS,
     prefixes="ms mindspore mindspore.ops ops mindspore.mint mint mindspore.Tensor mindspore.numpy",

@@ -6,7 +6,16 @@ from castwise.rules.dialect import Dialect
 from castwise.rules.dialect_parts import Assigns, Becomes, Joining, Laws
 from castwise.rules.parts import Arguments, Composed, Numbers, NumPyOperands, Range, Writes
 from castwise.rules.rule import Rule
-from castwise.rules.values import Values
+from castwise.rules.values import (
+    Arithmetic,
+    Dividing,
+    Memory,
+    Needs,
+    Powers,
+    PythonFunctions,
+    Reducing,
+    Values,
+)
 
 _ERROR = "abs(sub(x, y))"
 _QUADRATIC = f"minimum({_ERROR}, 1.0)"
@@ -46,22 +55,23 @@ MLX = Dialect(
     assigns=Assigns(limit="array dtype", whole="takes the value's dtype"),
     # Asked on the CPU, where the least int32 // -1 ends the process.
     values=Values(
-        remainder_by_zero="dividend",
-        float_quotient="rounded",
-        integer_powers="negative is zero",
-        shifts="modulo width",
-        mixed_signs="common dtype",
-        sign_of_nan="zero",
-        assigned_shapes="leading ones dropped",
-        slices="copies",
-        median_of_none="raises",
-        logsumexp_of_none="raises",
-        new_axes="passed over",
-        cumulated_axis="flattened",
-        needs_elements="argmax argmin kron",
-        stepwise="mse_loss l1_loss huber_loss",
-        divmod="refused",
-        float_errors="silent",
+        dividing=Dividing(remainder_by_zero="dividend", float_quotient="rounded"),
+        powers=Powers(of_integers="negative is zero"),
+        arithmetic=Arithmetic(
+            shifts="modulo width",
+            mixed_signs="common dtype",
+            sign_of_nan="zero",
+            stepwise="mse_loss l1_loss huber_loss",
+            float_errors="silent",
+        ),
+        memory=Memory(
+            assigned_shapes="leading ones dropped", slices="copies", new_axes="passed over"
+        ),
+        reducing=Reducing(
+            median_of_none="raises", logsumexp_of_none="raises", cumulated_axis="flattened"
+        ),
+        needs=Needs(elements="argmax argmin kron"),
+        functions=PythonFunctions(divmod="refused"),
     ),
     ops={
         "*": Rule(

@@ -18,7 +18,7 @@ from castwise.rules.parts import (
     Writes,
 )
 from castwise.rules.rule import Rule
-from castwise.rules.values import Values
+from castwise.rules.values import Arithmetic, Memory, Powers, Reducing, Values
 
 # NumPy has no common dtype for bfloat16 with a Python float: the ufunc machinery takes the float
 # as its smallest dtype and climbs to float32, result_type takes it as float64, clip as float32.
@@ -148,7 +148,9 @@ NUMPY = Dialect(
     reads_ints="uint64 float64",
     becomes=Becomes(accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64"),
     values=Values(
-        single_powers="square root", shares_memory="real imag", cumulated_axis="flattened"
+        powers=Powers(by_one_exponent="square root"),
+        memory=Memory(shares_memory="real imag"),
+        reducing=Reducing(cumulated_axis="flattened"),
     ),
     ops={
         "*": Rule(
@@ -221,10 +223,10 @@ NUMPY_1 = NUMPY.vary(
     about="NumPy 1: scalars and 0-d arrays count as the smallest dtype that holds their value.",
     evidence="recorded from NumPy 1.24.4 with ml_dtypes 0.5",
     values=Values(
-        mixed_signs="common dtype",
-        single_powers="square root by operator",
-        shares_memory="real imag",
-        cumulated_axis="flattened",
+        arithmetic=Arithmetic(mixed_signs="common dtype"),
+        powers=Powers(by_one_exponent="square root by operator"),
+        memory=Memory(shares_memory="real imag"),
+        reducing=Reducing(cumulated_axis="flattened"),
     ),
     assigns=Assigns(limit="int64"),
     ops={

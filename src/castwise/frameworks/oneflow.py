@@ -17,7 +17,7 @@ from castwise.rules.parts import (
     Writes,
 )
 from castwise.rules.rule import Rule
-from castwise.rules.values import Values
+from castwise.rules.values import Arithmetic, Dividing, Powers, Reducing, Values
 
 _INTERNAL = "int16 uint16 uint32 uint64 int128"  # in the table, and without a name in Python
 
@@ -153,17 +153,18 @@ ONEFLOW = Dialect(
     casts="any",
     # Asked of 0.9 on the CPU, where an integer division by zero ends the process.
     values=Values(
-        quotient_by_zero="raises",
-        remainder_by_zero="raises",
-        division="truncates",
-        float_quotient="rounded",
-        integer_powers="in float64",
-        mixed_signs="common dtype",
-        median="lower",
-        sign_of_nan="zero",
-        correction=1,
-        reciprocal_first="div",
-        float_errors="silent",
+        dividing=Dividing(
+            quotient_by_zero="raises",
+            remainder_by_zero="raises",
+            rounds="truncates",
+            float_quotient="rounded",
+            reciprocal_first="div",
+        ),
+        powers=Powers(of_integers="in float64"),
+        arithmetic=Arithmetic(
+            mixed_signs="common dtype", sign_of_nan="zero", float_errors="silent"
+        ),
+        reducing=Reducing(median="lower", correction=1),
     ),
     ops=_OPS,
     prefixes="oneflow flow oneflow.Tensor oneflow.linalg oneflow.nn.functional F",

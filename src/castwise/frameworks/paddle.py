@@ -17,7 +17,16 @@ from castwise.rules.parts import (
     Writes,
 )
 from castwise.rules.rule import Rule
-from castwise.rules.values import Values
+from castwise.rules.values import (
+    Arithmetic,
+    Clamping,
+    Dividing,
+    Memory,
+    Powers,
+    PythonFunctions,
+    Reducing,
+    Values,
+)
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2"
 _NEW = f"uint16 uint32 uint64 {_FLOAT8}"  # can be cast to, and hardly computed with
@@ -312,26 +321,26 @@ PADDLE = Dialect(
     casts="any",
     # Asked of 3.3 on the CPU. An array to the power of a negative Python int does not end there.
     values=Values(
-        quotient_by_zero="raises",
-        remainder_by_zero="raises",
-        integer_powers="in float64",
-        mixed_signs="common dtype",
-        correction=1,
-        crossed_bounds="raises",
-        bound_shapes="one",
-        float_errors="silent",
-        assigned_shapes="leading ones dropped",
-        assigned_0d="refused",
-        elements="views",
-        divmod="refused",
-        place_of_nan="passed over",
-        step_of_nan="zero",
-        real_angles="below zero or NaN",
-        shares_memory="positive real imag",
-        stepwise="hypot degrees radians atan2 exp sigmoid poisson_nll_loss",
-        retyped_first="eq ne lt le gt ge logical_and logical_or logical_xor",
-        retyped_shapes="kept",
-        integer_variance="in integers",
+        dividing=Dividing(quotient_by_zero="raises", remainder_by_zero="raises"),
+        powers=Powers(of_integers="in float64"),
+        arithmetic=Arithmetic(
+            mixed_signs="common dtype",
+            float_errors="silent",
+            step_of_nan="zero",
+            real_angles="below zero or NaN",
+            stepwise="hypot degrees radians atan2 exp sigmoid poisson_nll_loss",
+        ),
+        reducing=Reducing(correction=1, place_of_nan="passed over", integer_variance="in integers"),
+        clamping=Clamping(crossed_bounds="raises", bound_shapes="one"),
+        memory=Memory(
+            assigned_shapes="leading ones dropped",
+            assigned_0d="refused",
+            elements="views",
+            shares_memory="positive real imag",
+            retyped_first="eq ne lt le gt ge logical_and logical_or logical_xor",
+            retyped_shapes="kept",
+        ),
+        functions=PythonFunctions(divmod="refused"),
     ),
     ops=_OPS,
     prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",

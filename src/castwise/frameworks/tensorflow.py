@@ -18,7 +18,16 @@ from castwise.rules.parts import (
     Writes,
 )
 from castwise.rules.rule import Rule
-from castwise.rules.values import Values
+from castwise.rules.values import (
+    Arithmetic,
+    Casting,
+    Clamping,
+    Dividing,
+    Needs,
+    PythonFunctions,
+    Reducing,
+    Values,
+)
 
 _ARRAYS = "ARRAY ZERO_D"
 _NUMPY = "NUMPY_ARRAY NUMPY_ZERO_D NUMPY_SCALAR"
@@ -139,24 +148,26 @@ TENSORFLOW = Dialect(
     casts="same dtype",
     # Asked of 2.21 on the CPU; tf.bitwise.left_shift documents its shifts as undefined.
     values=Values(
-        quotient_by_zero="raises",
-        remainder_by_zero="raises",
-        float_quotient="rounded",
-        shifts="clamped",
-        subnormals="flushed",
-        mixed_signs="common dtype",
-        crossed_bounds="lower",
-        bound_shapes="first",
-        float_errors="silent",
-        truth="real part",
-        divmod="refused",
-        extremes_of_none="limits",
-        place_of_nan="passed over",
-        integer_means="in integers",
-        real_angles="below zero",
-        zero_log_of_nan="zero",
-        cumulated_axis="first",
-        needs_dimension="argmax argmin softmax log_softmax",
+        dividing=Dividing(
+            quotient_by_zero="raises", remainder_by_zero="raises", float_quotient="rounded"
+        ),
+        arithmetic=Arithmetic(
+            shifts="clamped",
+            mixed_signs="common dtype",
+            float_errors="silent",
+            real_angles="below zero",
+            zero_log_of_nan="zero",
+        ),
+        casting=Casting(subnormals="flushed", truth="real part"),
+        clamping=Clamping(crossed_bounds="lower", bound_shapes="first"),
+        functions=PythonFunctions(divmod="refused"),
+        reducing=Reducing(
+            extremes_of_none="limits",
+            place_of_nan="passed over",
+            integer_means="in integers",
+            cumulated_axis="first",
+        ),
+        needs=Needs(dimension="argmax argmin softmax log_softmax"),
     ),
     prefixes="tf tf.math tf.bitwise tf.nn tf.linalg tensorflow tensorflow.math",
     aliases={
@@ -220,7 +231,9 @@ _PLAIN = (
 
 TENSORFLOW_NP_ALL = TENSORFLOW.vary(
     mode="np-all",
-    values=replace(TENSORFLOW.values, round="same dtype"),
+    values=replace(
+        TENSORFLOW.values, functions=replace(TENSORFLOW.values.functions, round="same dtype")
+    ),
     about="TensorFlow with NumPy behaviour, conversion mode ALL: a lattice with weak tensors.",
     evidence="recorded from TensorFlow 2.21.0, CPU, eager,"
     " experimental_enable_numpy_behavior(dtype_conversion_mode='all')",

@@ -16,7 +16,15 @@ from castwise.rules.parts import (
     Writes,
 )
 from castwise.rules.rule import Rule
-from castwise.rules.values import Values
+from castwise.rules.values import (
+    Arithmetic,
+    Dividing,
+    Memory,
+    Powers,
+    PythonFunctions,
+    Reducing,
+    Values,
+)
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz"
 
@@ -53,20 +61,18 @@ TINYGRAD = Dialect(
     assigns=Assigns(by_places="always same dtype"),
     # Asked of the device that is written in Python; integer powers it reduces to those of floats.
     values=Values(
-        remainder_by_zero="dividend",
-        float_quotient="rounded",
-        integer_powers="in float64",
-        mixed_signs="common dtype",
-        gelu="tanh",
-        correction=1,
-        reciprocal_first="div",
-        float_errors="silent",
-        divmod="refused",
-        extremes_of_none="limits",
-        new_axes="copied",
-        cumulated_axis="first",
-        cumulated_number="0-d",
-        stepwise="lerp",
+        dividing=Dividing(
+            remainder_by_zero="dividend", float_quotient="rounded", reciprocal_first="div"
+        ),
+        powers=Powers(of_integers="in float64"),
+        arithmetic=Arithmetic(
+            mixed_signs="common dtype", gelu="tanh", float_errors="silent", stepwise="lerp"
+        ),
+        reducing=Reducing(
+            correction=1, extremes_of_none="limits", cumulated_axis="first", cumulated_number="0-d"
+        ),
+        functions=PythonFunctions(divmod="refused"),
+        memory=Memory(new_axes="copied"),
     ),
     ops={
         "*": Rule(

@@ -20,7 +20,17 @@ from castwise.rules.parts import (
     Writes,
 )
 from castwise.rules.rule import Rule
-from castwise.rules.values import Values
+from castwise.rules.values import (
+    Arithmetic,
+    Casting,
+    Dividing,
+    Memory,
+    Needs,
+    Powers,
+    PythonFunctions,
+    Reducing,
+    Values,
+)
 
 FLOAT8 = "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu"
 _NEW_UNSIGNED = "uint16 uint32 uint64"
@@ -244,33 +254,36 @@ TORCH = Dialect(
     assigns=Assigns(limit="magnitude", by_places="same dtype"),
     # Recorded, as are NumPy's and JAX's, in conformance/values.
     values=Values(
-        quotient_by_zero="raises",
-        remainder_by_zero="raises",
-        integer_powers="negative truncates",
-        exponents="kept",
-        single_powers="short cuts",
-        square_root="library",
-        float_to_byte="low bits of int64",
-        mixed_signs="common dtype",
-        median="lower",
-        sign_of_nan="zero",
-        correction=1,
-        wide_scalars="mul div floor_divide lerp",
-        reciprocal_first="div/operator",
-        float_errors="silent",
-        out_shapes="resized",
-        assigned_shapes="leading ones dropped",
-        scaled_sums="float32 once",
-        elements="views",
-        overlaps="refused",
-        cumulated_number="0-d",
-        stepwise="ldexp poisson_nll_loss",
-        needs_vectors="dot outer",
-        real_angles="below zero or NaN",
-        step_of_nan="zero",
-        signless="magnitude",
-        shares_memory="positive real imag conj",
-        divmod="refused",
+        dividing=Dividing(
+            quotient_by_zero="raises", remainder_by_zero="raises", reciprocal_first="div/operator"
+        ),
+        powers=Powers(
+            of_integers="negative truncates",
+            exponents="kept",
+            by_one_exponent="short cuts",
+            square_root="library",
+        ),
+        casting=Casting(float_to_byte="low bits of int64", signless="magnitude"),
+        arithmetic=Arithmetic(
+            mixed_signs="common dtype",
+            sign_of_nan="zero",
+            wide_scalars="mul div floor_divide lerp",
+            float_errors="silent",
+            scaled_sums="float32 once",
+            stepwise="ldexp poisson_nll_loss",
+            real_angles="below zero or NaN",
+            step_of_nan="zero",
+        ),
+        reducing=Reducing(median="lower", correction=1, cumulated_number="0-d"),
+        memory=Memory(
+            out_shapes="resized",
+            assigned_shapes="leading ones dropped",
+            elements="views",
+            overlaps="refused",
+            shares_memory="positive real imag conj",
+        ),
+        needs=Needs(vectors="dot outer"),
+        functions=PythonFunctions(divmod="refused"),
     ),
     ops=_OPS,
     prefixes="torch torch.Tensor torch.linalg torch.special torch.nn.functional F",

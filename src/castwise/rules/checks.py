@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from operator import attrgetter
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.dialect_data import DialectData, parse_edges
@@ -193,16 +194,16 @@ def _check_condition(condition: Condition, names: str) -> None:
 
 def _check_values(values: Values) -> None:
     for field, choices in CHOICES.items():
-        _check_name(getattr(values, field), choices, f"a choice for {field}")
-    _check_key(values.wide_scalars)
-    _check_key(values.reciprocal_first)
-    _check_key(values.reciprocal_second)
-    _check_key(values.stepwise)
-    _check_key(values.shares_memory)
-    _check_key(values.needs_elements)
-    _check_key(values.retyped_first)
-    if values.correction not in (0, 1):
-        raise UsageError(f"correction is 0 or 1, not {values.correction!r}.")
+        _check_name(attrgetter(field)(values), choices, f"a choice for {field}")
+    _check_key(values.arithmetic.wide_scalars)
+    _check_key(values.dividing.reciprocal_first)
+    _check_key(values.dividing.reciprocal_second)
+    _check_key(values.arithmetic.stepwise)
+    _check_key(values.memory.shares_memory)
+    _check_key(values.needs.elements)
+    _check_key(values.memory.retyped_first)
+    if values.reducing.correction not in (0, 1):
+        raise UsageError(f"correction is 0 or 1, not {values.reducing.correction!r}.")
 
 
 def _counts_dimensions(names: str) -> bool:

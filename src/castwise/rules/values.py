@@ -1,370 +1,200 @@
 """What a framework computes where arithmetic leaves a choice, as data.
 
 Most of what ops compute is the same everywhere. A record says what is not: each field is a named
-choice, whose meanings stand beside it. The defaults are what most of NumPy's are.
+choice of those in value_words.py. The defaults are what most of NumPy's are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-# The quotient `//` of integers by zero.
-QUOTIENT_BY_ZERO = {
-    "raises": "it raises",
-    "zero": "it is 0",
-    "minus one or two": "it is -1 of 0 and -2 of any other; of unsigned ones the greatest number",
-    "saturates": "it is the greatest or the least number, of 0 it is 0",
-}
-# The remainders of integers by zero.
-REMAINDER_BY_ZERO = {
-    "raises": "it raises",
-    "zero": "it is 0",
-    "dividend": "it is the dividend",
-}
-# Which way `//` and `%` round.
-DIVISION = {
-    "floors": "the quotient is rounded down, the remainder has the divisor's sign",
-    "truncates": "the quotient is rounded to zero, the remainder has the dividend's sign",
-}
-# How `//` of floats is computed.
-FLOAT_QUOTIENT = {
-    "exact": "from the exact remainder: 1 // 0.1 is 9, inf // 2 is nan",
-    "rounded": "the rounded quotient is rounded down: 1 // 0.1 is 10, inf // 2 is inf",
-}
-# Integers to the power of integers; beyond their range all but the last wrap.
-INTEGER_POWERS = {
-    "negative raises": "an array of exponents with a negative one raises",
-    "negative truncates": "a negative power is rounded to zero; 0 to a negative power is 0",
-    "negative is zero": "a negative power is 0, even of 1",
-    "six bits": "the six low bits of the exponent count, of negative ones too",
-    "in float64": "computed in float64 and cast to the integer",
-}
-# A Python number as the exponent of float32.
-EXPONENTS = {
-    "rounded": "it is rounded to float32",
-    "kept": "it is kept: the power is computed in float64, then rounded",
-}
-# Floats to the power of one exponent, a number or a 0-d array.
-SINGLE_POWERS = {
-    "as arrays": "as to the power of an array of exponents: -inf to the power 0.5 is inf",
-    "square root": "0.5 is the square root, of -inf NaN; of float16 by the operator alone",
-    "square root by operator": "`** 0.5` is the square root",
-    "short cuts": "a number 0.5, -0.5, -1, 2, 3 or -2 is a square root, a product or the inverse of"
-    " one, except for float16",
-}
-# How the square root of float32 and float64 is rounded.
-SQUARE_ROOT = {
-    "exact": "to the nearest number",
-    "library": "as the library it was built with rounds it: on a CPU a unit in the last place off"
-    " at times",
-}
-# Shifts by fewer than no bits, or by as many as there are or more.
-SHIFTS = {
-    "shifted out": "every bit is shifted out, whether the count is negative or too large",
-    "modulo width": "the count is taken modulo the width, which is 32 for smaller ones",
-    "clamped": "the count is brought into the range from 0 to the width less one",
-}
-# Floats that an integer dtype has no room for, in a cast.
-FLOAT_TO_INT = {
-    "wraps": "as the processor at hand converts, and as the loop does that the element falls to: on"
-    " x86-64 and on ARM mostly as the next two lines say",
-    "wraps as x86-64": "beyond int32 (int64 for 64 bits) it is the least number of that, and the"
-    " low bits of what this gives are kept",
-    "wraps as ARM": "the nearest int32 (int64 from float64), of which the low bits are kept; for 64"
-    " bits, and for uint32 from smaller floats, the nearest number; NaN is 0",
-    "saturates": "the greatest or the least number; NaN is 0",
-}
-# The same for uint8.
-FLOAT_TO_BYTE = {
-    "as others": "as to other integers",
-    "low bits of int64": "through int64, of which the low bits are kept, whatever the loop",
-}
-# Floats below the least normal one.
-SUBNORMALS = {
-    "kept": "they count as they are",
-    "flushed": "arithmetic, comparisons and casts to and from float64 take them for zero, and give"
-    " zero instead of them",
-}
-# Comparisons of a signed with an unsigned integer.
-MIXED_SIGNS = {
-    "exact": "integers are compared as the numbers they are",
-    "common dtype": "integers are compared in the dtype they join in, rounded if that is a float",
-}
-# What `x /= y` divides by.
-DIVISOR_IN_PLACE = {
-    "common": "y in the dtype that x and y compute in",
-    "cast": "y cast to the dtype of x, integers too: int32 /= 0.5 divides by 0",
-}
-# Casts of complex numbers to bool.
-TRUTH = {
-    "not zero": "all but zero are true",
-    "implied real part": "they are true where their real part is; all but zero by an explicit cast",
-    "real part": "they are true where their real part is",
-}
-MEDIAN = {
-    "mean": "of an even number it is the mean of the middle two",
-    "lower": "of an even number it is the lower of the middle two",
-}
-GELU = {
-    "erf": "by the error function",
-    "tanh": "by the approximation with tanh",
-}
-SIGN_OF_NAN = {"nan": "it is NaN", "zero": "it is 0"}
-HALVES = {"even": "to the even neighbour", "away": "away from zero"}
-# clamp between a lower bound and a smaller upper one.
-CROSSED_BOUNDS = {
-    "upper": "the upper bound",
-    "lower": "the lower bound",
-    "raises": "it raises, and where one of the bounds is NaN",
-}
-# The bounds of clamp beside the array they bound.
-BOUND_SHAPES = {
-    "broadcast": "all three are broadcast",
-    "first": "all three are broadcast, and it raises where that is not the array's own shape",
-    "one": "a bound has one element; in place, and of int32 and int64, the first of many counts",
-}
-# A Python int as the lower bound of integers, where the upper one has another dtype.
-LOWER_BOUND = {
-    "joined": "it enters in the dtype that all are joined in",
-    "first": "it meets the integers first, and wraps in their dtype",
-}
-# Floats that overflow, and results that no number is: 1 / 0, inf - inf, the mean of nothing.
-FLOAT_ERRORS = {
-    "warns": "infinity or NaN with a warning, or what `np.errstate` asks for",
-    "silent": "infinity or NaN, and nothing is said",
-}
-# What becomes of out= where the result has another shape.
-OUT_SHAPES = {
-    "kept": "it keeps its shape, to which the result is broadcast if it can be",
-    "resized": "it takes the result's shape, with a warning where it had elements",
-}
-# What x[i] = value broadcasts into its place.
-ASSIGNED_SHAPES = {
-    "broadcast": "the value as it is; into one element, a 0-d one",
-    "leading ones dropped": "the value without the dimensions of length 1 in front: an array of"
-    " shape (1,) is written into one element",
-}
-# x + alpha * y of floats.
-SCALED_SUMS = {
-    "each step": "the product is rounded, then the sum",
-    "float32 once": "that of float32 is rounded once; smaller floats are rounded after each step",
-}
-# One element of an array, x[0].
-ELEMENTS = {
-    "copies": "it is an array or a scalar of its own",
-    "views": "it is a view: what is written into x shows in it, and the other way round",
-}
-# Some of an array, x[1:].
-SLICES = {
-    "views": "a view: what is written into x shows in it, and the other way round",
-    "copies": "an array of its own",
-}
-# An array that is assigned to a part of itself, x[::2] = x[:1].
-OVERLAPS = {
-    "allowed": "it is read before anything is written",
-    "refused": "it is refused",
-}
-# An op in place, where the array takes another dtype and the result has another shape.
-RETYPED_SHAPES = {
-    "taken": "the array takes the shape too",
-    "kept": "it is refused",
-}
-# cumsum and cumprod of a 0-d array.
-CUMULATED_NUMBER = {"one element": "they have one element", "0-d": "they are 0-d"}
-# The same of more dimensions, where no axis is given.
-CUMULATED_AXIS = {
-    "refused": "it is refused",
-    "flattened": "of all elements, in one dimension",
-    "first": "along the first axis",
-}
-MEDIAN_OF_NONE = {"nan": "it is NaN, of integers 0", "raises": "it raises"}
-LOGSUMEXP_OF_NONE = {"minus infinity": "it is -inf", "raises": "it raises"}
-# Python's divmod(x, y).
-DIVMOD = {
-    "quotient and remainder": "it is `x // y` and `x % y`",
-    "refused": "it is no function of arrays",
-}
-# Python's round(x) and round(x, digits).
-ROUND = {
-    "refused": "it is no function of arrays",
-    "integers": "it gives integers of the default width; with digits the dtype stays",
-    "same dtype": "the dtype stays, with digits and without",
-}
-# max and min of no elements.
-EXTREMES_OF_NONE = {
-    "raises": "they raise",
-    "limits": "the least and the greatest number there is",
-}
-# argmax and argmin of floats with NaN among them.
-PLACE_OF_NAN = {
-    "taken": "the place of the first NaN",
-    "passed over": "NaN is passed over",
-}
-# Integers of 64 bits, where their mean is an integer.
-INTEGER_MEANS = {
-    "in floats": "in float64, which has room for 53 bits",
-    "in integers": "their sum, which may wrap, over their number, without its fraction",
-}
-# std and var of integers.
-INTEGER_VARIANCE = {
-    "in floats": "the integers are made floats, if the result is one",
-    "in integers": "from the mean without its fraction, in integers; std is the root of that",
-}
-# angle of real numbers.
-REAL_ANGLES = {
-    "sign": "pi where the sign is set, of -0.0 too; of NaN it is NaN",
-    "below zero or NaN": "pi below zero, 0 of -0.0; of NaN it is NaN",
-    "below zero": "pi below zero, else 0, of NaN too",
-}
-# xlogy of 0 and NaN.
-ZERO_LOG_OF_NAN = {"nan": "it is NaN", "zero": "it is 0, as beside any other number"}
-# The imaginary part of logaddexp and logaddexp2 of complex numbers.
-SUMMED_ANGLES = {
-    "as computed": "as the sum has it",
-    "wrapped": "brought between -pi and pi, or these over log(2)",
-}
-# What float8_e8m0fnu, which holds powers of two alone, makes of negative numbers and zero.
-SIGNLESS = {
-    "nan": "they are NaN",
-    "magnitude": "the sign is dropped, and zero is the least number",
-}
-STEP_OF_NAN = {"nan": "it is NaN", "zero": "it is 0"}
-# x[None] = value.
-NEW_AXES = {
-    "broadcast": "the value is broadcast to x with an axis in front",
-    "passed over": "as x[...] = value, and a value with more dimensions than x is refused",
-    "copied": "a copy is written into, and x stays as it was",
-}
-# x[...] = value of a 0-d array.
-ASSIGNED_0D = {
-    "written": "it is written",
-    "refused": "it is refused, except for a Python number that is assigned to float32",
-}
+from castwise.rules import value_words as words
+
+
+@dataclass(frozen=True, slots=True)
+class Dividing:
+    """How numbers are divided."""
+
+    quotient_by_zero: str = "zero"
+    remainder_by_zero: str = "zero"
+    rounds: str = "floors"
+    float_quotient: str = "exact"
+    divisor_in_place: str = "common"
+    # Ops or op/form, in which a number / an array is the number times the array's reciprocal.
+    reciprocal_first: str = ""
+    # The same of an array / a number or a 0-d array: the array times the other's reciprocal.
+    reciprocal_second: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Powers:
+    """What powers and roots are."""
+
+    of_integers: str = "negative raises"
+    exponents: str = "rounded"
+    by_one_exponent: str = "as arrays"
+    square_root: str = "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class Casting:
+    """What a cast makes of values that the other dtype lacks."""
+
+    float_to_int: str = "wraps"
+    float_to_byte: str = "as others"
+    truth: str = "not zero"
+    subnormals: str = "kept"
+    signless: str = "nan"
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """How other elementwise ops compute."""
+
+    shifts: str = "shifted out"
+    mixed_signs: str = "exact"
+    scaled_sums: str = "each step"
+    halves: str = "even"
+    gelu: str = "erf"
+    real_angles: str = "sign"
+    summed_angles: str = "as computed"
+    sign_of_nan: str = "nan"
+    step_of_nan: str = "nan"
+    zero_log_of_nan: str = "nan"
+    float_errors: str = "warns"
+    # Ops, in which a Python number or a 0-d array beside small floats is not rounded to them.
+    wide_scalars: str = ""
+    # Ops that are computed by the steps of their composition, each rounded to its own dtype.
+    stepwise: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Clamping:
+    """What clamp makes of its bounds."""
+
+    crossed_bounds: str = "upper"
+    bound_shapes: str = "broadcast"
+    lower_bound: str = "joined"
+
+
+@dataclass(frozen=True, slots=True)
+class Reducing:
+    """What reductions and cumulative ops give."""
+
+    correction: int = 0  # std and var divide by the count less this
+    median: str = "mean"
+    integer_means: str = "in floats"
+    integer_variance: str = "in floats"
+    place_of_nan: str = "taken"
+    extremes_of_none: str = "raises"
+    median_of_none: str = "nan"
+    logsumexp_of_none: str = "minus infinity"
+    cumulated_number: str = "one element"
+    cumulated_axis: str = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is a view, and what is written where."""
+
+    elements: str = "copies"
+    slices: str = "views"
+    # Ops whose result lies in the memory of their operand: what is written into one shows in both.
+    shares_memory: str = ""
+    out_shapes: str = "kept"
+    assigned_shapes: str = "broadcast"
+    assigned_0d: str = "written"
+    new_axes: str = "broadcast"
+    overlaps: str = "allowed"
+    retyped_shapes: str = "taken"
+    # Ops that give an array another dtype in place before they read their operands: the array may
+    # not be one of them.
+    retyped_first: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The ops that are refused of some shapes."""
+
+    # Ops that are refused of 0-d arrays.
+    dimension: str = ""
+    # Ops that are refused of arrays without elements.
+    elements: str = ""
+    # Ops that take arrays of one dimension alone.
+    vectors: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PythonFunctions:
+    """What Python's own functions do with arrays."""
+
+    divmod: str = "quotient and remainder"
+    round: str = "refused"
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
     """What a framework computes where arithmetic leaves a choice."""
 
-    quotient_by_zero: str = "zero"
-    remainder_by_zero: str = "zero"
-    division: str = "floors"
-    float_quotient: str = "exact"
-    integer_powers: str = "negative raises"
-    exponents: str = "rounded"
-    single_powers: str = "as arrays"
-    square_root: str = "exact"
-    shifts: str = "shifted out"
-    float_to_int: str = "wraps"
-    float_to_byte: str = "as others"
-    subnormals: str = "kept"
-    mixed_signs: str = "exact"
-    divisor_in_place: str = "common"
-    truth: str = "not zero"
-    median: str = "mean"
-    gelu: str = "erf"
-    sign_of_nan: str = "nan"
-    halves: str = "even"
-    crossed_bounds: str = "upper"
-    bound_shapes: str = "broadcast"
-    lower_bound: str = "joined"
-    float_errors: str = "warns"
-    out_shapes: str = "kept"
-    assigned_shapes: str = "broadcast"
-    scaled_sums: str = "each step"
-    elements: str = "copies"
-    slices: str = "views"
-    overlaps: str = "allowed"
-    retyped_shapes: str = "taken"
-    cumulated_number: str = "one element"
-    cumulated_axis: str = "refused"
-    median_of_none: str = "nan"
-    logsumexp_of_none: str = "minus infinity"
-    divmod: str = "quotient and remainder"
-    round: str = "refused"
-    extremes_of_none: str = "raises"
-    place_of_nan: str = "taken"
-    integer_means: str = "in floats"
-    integer_variance: str = "in floats"
-    real_angles: str = "sign"
-    step_of_nan: str = "nan"
-    zero_log_of_nan: str = "nan"
-    summed_angles: str = "as computed"
-    signless: str = "nan"
-    assigned_0d: str = "written"
-    new_axes: str = "broadcast"
-    correction: int = 0  # std and var divide by the count less this
-    # Ops, in which a Python number or a 0-d array beside small floats is not rounded to them.
-    wide_scalars: str = ""
-    # Ops or op/form, in which a number / an array is the number times the array's reciprocal.
-    reciprocal_first: str = ""
-    # The same of an array / a number or a 0-d array: the array times the other's reciprocal.
-    reciprocal_second: str = ""
-    # Ops that are computed by the steps of their composition, each rounded to its own dtype.
-    stepwise: str = ""
-    # Ops whose result lies in the memory of their operand: what is written into one shows in both.
-    shares_memory: str = ""
-    # Ops that give an array another dtype in place before they read their operands: the array may
-    # not be one of them.
-    retyped_first: str = ""
-    # Ops that are refused of 0-d arrays.
-    needs_dimension: str = ""
-    # Ops that are refused of arrays without elements.
-    needs_elements: str = ""
-    # Ops that take arrays of one dimension alone.
-    needs_vectors: str = ""
+    dividing: Dividing = field(default=Dividing())
+    powers: Powers = field(default=Powers())
+    casting: Casting = field(default=Casting())
+    arithmetic: Arithmetic = field(default=Arithmetic())
+    clamping: Clamping = field(default=Clamping())
+    reducing: Reducing = field(default=Reducing())
+    memory: Memory = field(default=Memory())
+    needs: Needs = field(default=Needs())
+    functions: PythonFunctions = field(default=PythonFunctions())
 
 
-# What "wraps" comes to where castwise converts instead of the processor.
-WRAPS_ON = {"x86_64": "wraps as x86-64", "aarch64": "wraps as ARM"}
-
+# The words that each field chooses from.
 CHOICES: Mapping[str, Mapping[str, str]] = {
-    "quotient_by_zero": QUOTIENT_BY_ZERO,
-    "remainder_by_zero": REMAINDER_BY_ZERO,
-    "division": DIVISION,
-    "float_quotient": FLOAT_QUOTIENT,
-    "integer_powers": INTEGER_POWERS,
-    "exponents": EXPONENTS,
-    "single_powers": SINGLE_POWERS,
-    "square_root": SQUARE_ROOT,
-    "shifts": SHIFTS,
-    "float_to_int": FLOAT_TO_INT,
-    "float_to_byte": FLOAT_TO_BYTE,
-    "subnormals": SUBNORMALS,
-    "mixed_signs": MIXED_SIGNS,
-    "divisor_in_place": DIVISOR_IN_PLACE,
-    "truth": TRUTH,
-    "median": MEDIAN,
-    "gelu": GELU,
-    "sign_of_nan": SIGN_OF_NAN,
-    "halves": HALVES,
-    "crossed_bounds": CROSSED_BOUNDS,
-    "bound_shapes": BOUND_SHAPES,
-    "lower_bound": LOWER_BOUND,
-    "float_errors": FLOAT_ERRORS,
-    "out_shapes": OUT_SHAPES,
-    "assigned_shapes": ASSIGNED_SHAPES,
-    "scaled_sums": SCALED_SUMS,
-    "elements": ELEMENTS,
-    "slices": SLICES,
-    "overlaps": OVERLAPS,
-    "retyped_shapes": RETYPED_SHAPES,
-    "cumulated_number": CUMULATED_NUMBER,
-    "cumulated_axis": CUMULATED_AXIS,
-    "median_of_none": MEDIAN_OF_NONE,
-    "logsumexp_of_none": LOGSUMEXP_OF_NONE,
-    "divmod": DIVMOD,
-    "round": ROUND,
-    "extremes_of_none": EXTREMES_OF_NONE,
-    "place_of_nan": PLACE_OF_NAN,
-    "integer_means": INTEGER_MEANS,
-    "integer_variance": INTEGER_VARIANCE,
-    "real_angles": REAL_ANGLES,
-    "step_of_nan": STEP_OF_NAN,
-    "zero_log_of_nan": ZERO_LOG_OF_NAN,
-    "summed_angles": SUMMED_ANGLES,
-    "signless": SIGNLESS,
-    "assigned_0d": ASSIGNED_0D,
-    "new_axes": NEW_AXES,
+    "dividing.quotient_by_zero": words.QUOTIENT_BY_ZERO,
+    "dividing.remainder_by_zero": words.REMAINDER_BY_ZERO,
+    "dividing.rounds": words.DIVISION,
+    "dividing.float_quotient": words.FLOAT_QUOTIENT,
+    "powers.of_integers": words.INTEGER_POWERS,
+    "powers.exponents": words.EXPONENTS,
+    "powers.by_one_exponent": words.SINGLE_POWERS,
+    "powers.square_root": words.SQUARE_ROOT,
+    "arithmetic.shifts": words.SHIFTS,
+    "casting.float_to_int": words.FLOAT_TO_INT,
+    "casting.float_to_byte": words.FLOAT_TO_BYTE,
+    "casting.subnormals": words.SUBNORMALS,
+    "arithmetic.mixed_signs": words.MIXED_SIGNS,
+    "dividing.divisor_in_place": words.DIVISOR_IN_PLACE,
+    "casting.truth": words.TRUTH,
+    "reducing.median": words.MEDIAN,
+    "arithmetic.gelu": words.GELU,
+    "arithmetic.sign_of_nan": words.SIGN_OF_NAN,
+    "arithmetic.halves": words.HALVES,
+    "clamping.crossed_bounds": words.CROSSED_BOUNDS,
+    "clamping.bound_shapes": words.BOUND_SHAPES,
+    "clamping.lower_bound": words.LOWER_BOUND,
+    "arithmetic.float_errors": words.FLOAT_ERRORS,
+    "memory.out_shapes": words.OUT_SHAPES,
+    "memory.assigned_shapes": words.ASSIGNED_SHAPES,
+    "arithmetic.scaled_sums": words.SCALED_SUMS,
+    "memory.elements": words.ELEMENTS,
+    "memory.slices": words.SLICES,
+    "memory.overlaps": words.OVERLAPS,
+    "memory.retyped_shapes": words.RETYPED_SHAPES,
+    "reducing.cumulated_number": words.CUMULATED_NUMBER,
+    "reducing.cumulated_axis": words.CUMULATED_AXIS,
+    "reducing.median_of_none": words.MEDIAN_OF_NONE,
+    "reducing.logsumexp_of_none": words.LOGSUMEXP_OF_NONE,
+    "functions.divmod": words.DIVMOD,
+    "functions.round": words.ROUND,
+    "reducing.extremes_of_none": words.EXTREMES_OF_NONE,
+    "reducing.place_of_nan": words.PLACE_OF_NAN,
+    "reducing.integer_means": words.INTEGER_MEANS,
+    "reducing.integer_variance": words.INTEGER_VARIANCE,
+    "arithmetic.real_angles": words.REAL_ANGLES,
+    "arithmetic.step_of_nan": words.STEP_OF_NAN,
+    "arithmetic.zero_log_of_nan": words.ZERO_LOG_OF_NAN,
+    "arithmetic.summed_angles": words.SUMMED_ANGLES,
+    "casting.signless": words.SIGNLESS,
+    "memory.assigned_0d": words.ASSIGNED_0D,
+    "memory.new_axes": words.NEW_AXES,
 }

@@ -72,7 +72,7 @@ def disagreements(dialect: str, backend: str) -> list[Cell]:
     asked = [cell for cell in recorded(dialect, architecture()) if dtypes_in(cell) <= names]
     step = SAMPLED.get(backend, 1) * (1 if cells.takes_all else SHARE)
     tried: Iterable[Cell | None] = asked[::step]
-    if backend in FLUSHES and dialect_named(dialect).values.subnormals == "kept":
+    if backend in FLUSHES and dialect_named(dialect).values.casting.subnormals == "kept":
         tried = map(without_subnormals, filter(None, tried))
     with quietly():
         left = compiled_let_go(filter(None, tried))

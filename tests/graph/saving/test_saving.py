@@ -30,7 +30,7 @@ name = "mine"
 base = "torch"
 [ops.add]
 scalars = "as arrays"
-[values]
+[values.dividing]
 quotient_by_zero = "raises"
 [vary]
 cap_float = 32

@@ -38,9 +38,9 @@ class CuPy:
     # A GPU converts floats out of range in a way that is no framework's.
     values = replace(
         dialect_named(speaks).values,
-        integer_powers="negative truncates",
-        float_to_int="its own",
-        elements="views",
+        powers=replace(dialect_named(speaks).values.powers, of_integers="negative truncates"),
+        casting=replace(dialect_named(speaks).values.casting, float_to_int="its own"),
+        memory=replace(dialect_named(speaks).values.memory, elements="views"),
     )
 
     def __init__(self) -> None:

@@ -152,7 +152,7 @@ def _is_resized(shape: tuple[int, ...], target: Tensor, prepared: Prepared) -> b
     """
     if shape == target.shape:
         return False
-    if prepared.decision.question.dialect.values.out_shapes != "resized":
+    if prepared.decision.question.dialect.values.memory.out_shapes != "resized":
         if fills(shape, target.shape):
             return False
         raise UsageError(

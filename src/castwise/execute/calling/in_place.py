@@ -85,13 +85,13 @@ def _stored(
 
 
 def _takes_shape(question: Question) -> bool:
-    return takes_result(question) and question.dialect.values.retyped_shapes == "taken"
+    return takes_result(question) and question.dialect.values.memory.retyped_shapes == "taken"
 
 
 def _check_itself(question: Question, target: Tensor) -> None:
     """Raises where an array that takes another dtype in place is its own operand, and the dialect
     changes it before it is read."""
-    is_retyped = question.op.name in question.dialect.values.retyped_first.split()
+    is_retyped = question.op.name in question.dialect.values.memory.retyped_first.split()
     if is_retyped and 0 not in target.shape:
         raise PromotionError(
             f"{question} is refused in {question.dialect.name} with the array itself, which takes "

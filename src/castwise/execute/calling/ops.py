@@ -183,7 +183,7 @@ def _prepare_anew(
             f"{question} is no {_OF_VECTORS[name]}: each operand needs a dimension. Multiply with"
             " *."
         )
-    is_bounded = name == "clamp" and question.dialect.values.bound_shapes != "broadcast"
+    is_bounded = name == "clamp" and question.dialect.values.clamping.bound_shapes != "broadcast"
     is_zero_d = have_no_dimensions[0] if is_bounded else all(have_no_dimensions)
     own = next((kind.dialect for kind in kinds if kind.dialect), None)
     home = common_home(kinds, home)

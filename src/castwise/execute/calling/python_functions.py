@@ -44,7 +44,7 @@ def round_of(x: Tensor, ndigits: int | None) -> Tensor:
     """
     _check(x, "round", _ROUND)
     dialect, kind = x.dialect, x.dtype.kind
-    gives_integers = dialect.values.round == "integers"
+    gives_integers = dialect.values.functions.round == "integers"
     by_tens = kind == "int" and (ndigits or 0) < 0
     if kind == "bool" or by_tens or (kind == "complex" and ndigits):
         raise TypeError(_DIGITS.format(x.dtype, dialect.name))
@@ -64,5 +64,5 @@ def _scaled(x: Tensor, digits: int) -> Tensor:
 
 def _check(x: Tensor, function: str, message: str) -> None:
     """Raises TypeError where the framework's arrays have no such function."""
-    if getattr(x.dialect.values, function) == "refused":
+    if getattr(x.dialect.values.functions, function) == "refused":
         raise TypeError(message.format(x.dialect.name))

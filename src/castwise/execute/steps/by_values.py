@@ -51,7 +51,11 @@ def _rounded(steps: Steps, decision: Decision) -> Steps | None:
     if mode == "trunc":
         if steps.compute.kind == "float":
             return replace(steps, op="truncated_quotient")
-        return replace(steps, op="floor_divide", values=replace(values, division="truncates"))
+        return replace(
+            steps,
+            op="floor_divide",
+            values=replace(values, dividing=replace(values.dividing, rounds="truncates")),
+        )
     rounded = replace(question, op=op("floor_divide"), named=NOTHING)
     return under_rules(replace(steps, op="floor_divide"), replace(decision, question=rounded))
 
@@ -60,23 +64,23 @@ def _scaled(steps: Steps, decision: Decision) -> Steps | None:
     """A sum or difference with a factor for its second operand."""
     if decision.question.alpha is None:
         return None
-    is_once = decision.question.dialect.values.scaled_sums == "float32 once"
+    is_once = decision.question.dialect.values.arithmetic.scaled_sums == "float32 once"
     return replace(steps, op=f"{steps.op}_scaled{'_once' if is_once else ''}")
 
 
 def _named_otherwise(steps: Steps, decision: Decision) -> Steps | None:
     """Ops that mean something else: the median of an even number, the approximation of gelu."""
     values = decision.question.dialect.values
-    if steps.op == "median" and values.median == "lower":
+    if steps.op == "median" and values.reducing.median == "lower":
         return replace(steps, op="lower_median")
-    if steps.op == "gelu" and values.gelu == "tanh":
+    if steps.op == "gelu" and values.arithmetic.gelu == "tanh":
         return replace(steps, op="gelu_tanh")
     return None
 
 
 def _deviation(steps: Steps, decision: Decision) -> Steps | None:
     """std of integers, where it is the root of a variance in integers."""
-    is_whole = decision.question.dialect.values.integer_variance == "in integers"
+    is_whole = decision.question.dialect.values.reducing.integer_variance == "in integers"
     if steps.op != "std" or not is_whole or decision.question.operands[0].kind != "int":
         return None
     return replace(steps, op="std_of_integers", entries=(None,) * len(steps.entries))
@@ -90,7 +94,7 @@ def _is_named(names: str, decision: Decision) -> bool:
 def _reciprocal(steps: Steps, decision: Decision) -> Steps | None:
     """A number / an array, where that is the number times the array's reciprocal."""
     values = decision.question.dialect.values
-    if not _is_named(values.reciprocal_first, decision):
+    if not _is_named(values.dividing.reciprocal_first, decision):
         return None
     number, array = decision.question.operands
     plan = plan_of(decision.question.op, decision.question.dialect, decision.question.form)
@@ -98,7 +102,7 @@ def _reciprocal(steps: Steps, decision: Decision) -> Steps | None:
     is_composed = number.is_numpy and composition(plan, decision.question.operands) is not None
     if not (is_number or is_composed) or not array.dtype:
         return None
-    is_wide = is_number and values.wide_scalars
+    is_wide = is_number and values.arithmetic.wide_scalars
     wide = _WIDE.get(steps.compute.name, steps.compute) if is_wide else steps.compute
     # The reciprocal of floats has their own dtype, that of integers the one they are lifted to.
     dialect = decision.question.dialect
@@ -120,7 +124,7 @@ def _divided_in_place(steps: Steps, decision: Decision) -> Steps | None:
     question = decision.question
     if not question.inplace or question.op.name != "div":
         return None
-    if question.dialect.values.divisor_in_place != "cast":
+    if question.dialect.values.dividing.divisor_in_place != "cast":
         return None
     first, second = question.operands
     assert first.dtype is not None  # nothing is written into a number
@@ -178,7 +182,7 @@ def _true_number(steps: Steps, decision: Decision) -> Steps | None:
 
 def _inverse(steps: Steps, decision: Decision) -> Steps | None:
     """An array / a number, where that is the array times the number's reciprocal."""
-    if not _is_named(decision.question.dialect.values.reciprocal_second, decision):
+    if not _is_named(decision.question.dialect.values.dividing.reciprocal_second, decision):
         return None
     array, number = decision.question.operands
     is_single = number.is_scalar or number.rank == 0
@@ -193,7 +197,7 @@ def _wide_scalar(steps: Steps, decision: Decision) -> Steps | None:
     """A number or 0-d array behind small floats, where it is not rounded to them."""
     question = decision.question
     wide = _WIDE.get(steps.compute.name)
-    if wide is None or not _is_named(question.dialect.values.wide_scalars, decision):
+    if wide is None or not _is_named(question.dialect.values.arithmetic.wide_scalars, decision):
         return None
     first, last = question.operands[0], question.operands[-1]
     counts = plan_of(question.op, question.dialect, question.form).numpy.scalars_left
@@ -214,7 +218,7 @@ def _half_exponent(steps: Steps, decision: Decision) -> Steps | None:
     question = decision.question
     if question.op.name != "pow" or steps.compute.kind != "float":
         return None
-    rule, exponent = question.dialect.values.single_powers, question.operands[1]
+    rule, exponent = question.dialect.values.powers.by_one_exponent, question.operands[1]
     is_single = exponent.is_scalar or exponent.rank == 0
     if is_single and _takes_root(rule, question.form, steps.compute):
         return replace(steps, op="pow_or_root")
@@ -246,11 +250,11 @@ def _large_exponent(steps: Steps, decision: Decision) -> Steps | None:
 def _exponent(steps: Steps, decision: Decision) -> Steps | None:
     """A Python number as an exponent, where it is not rounded to float32."""
     question = decision.question
-    if question.op.name != "pow" or question.dialect.values.exponents != "kept":
+    if question.op.name != "pow" or question.dialect.values.powers.exponents != "kept":
         return None
     if not question.operands[1].is_scalar or steps.compute.kind not in ("float", "complex"):
         return None
-    is_short = question.dialect.values.single_powers == "short cuts"
+    is_short = question.dialect.values.powers.by_one_exponent == "short cuts"
     name = "pow_by_short_cuts" if is_short else "pow_of_number"
     return replace(steps, op=name, entries=(steps.entries[0], None))
 
@@ -263,7 +267,7 @@ def _bounded(steps: Steps, decision: Decision) -> Steps | None:
     if question.operands[1:2] == (UNDEFINED,) and len(steps.entries) == 2:
         steps = replace(steps, op="clip_above")
     first = question.operands[0].dtype
-    is_of_one = question.dialect.values.bound_shapes == "one" and steps.op == "clamp"
+    is_of_one = question.dialect.values.clamping.bound_shapes == "one" and steps.op == "clamp"
     is_long = first is not None and first.name in ("int32", "int64")
     if is_of_one and (is_long or question.inplace):
         steps = replace(steps, op="clamp_by_first")
@@ -279,7 +283,7 @@ def _bounded_first(steps: Steps, decision: Decision) -> Steps:
     """A lower bound that integers meet before they take the dtype of the upper one."""
     question = decision.question
     first, lower = question.operands[0].dtype, question.operands[1:2]
-    if question.dialect.values.lower_bound != "first" or steps.compute is first:
+    if question.dialect.values.clamping.lower_bound != "first" or steps.compute is first:
         return steps
     is_int = bool(lower) and lower[0].is_scalar and type(lower[0].value) is int
     entry = steps.entries[1] if is_int else None
@@ -307,7 +311,7 @@ def _compared(steps: Steps, decision: Decision) -> Steps | None:
         return replace(steps, compute=_FLOAT32, entries=tuple(entries))
     kinds = {operand.dtype.kind for operand in question.operands if operand.dtype}
     is_mixed = kinds == {"int"} and not (first.is_scalar or second.is_scalar)
-    is_exact = question.dialect.values.mixed_signs == "exact"
+    is_exact = question.dialect.values.arithmetic.mixed_signs == "exact"
     if is_mixed and is_exact and steps.compute.kind == "float":
         return replace(steps, op=f"{steps.op}_of_mixed_signs", entries=(None, None))
     return None

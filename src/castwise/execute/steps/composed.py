@@ -33,7 +33,7 @@ def stepwise(steps: Steps, decision: Decision, change: Change) -> Steps | None:
     `change` is what rules about values make of each step's own steps.
     """
     question = decision.question
-    if question.op.name not in question.dialect.values.stepwise.split():
+    if question.op.name not in question.dialect.values.arithmetic.stepwise.split():
         return None
     plan = plan_of(question.op, question.dialect, question.form)
     composed = composition(plan, question.operands)

@@ -61,7 +61,7 @@ class Steps:
     def defaults(self) -> dict[str, Any]:
         """The options that the dialect gives where the caller gives none."""
         is_spread = self.op in ("std", "var", "std_of_integers")
-        corrects = is_spread and self.values is not None and self.values.correction
+        corrects = is_spread and self.values is not None and self.values.reducing.correction
         return {"correction": 1.0} if corrects else {}
 
     def entry_casts(self, backend: Backend) -> list[EntryCast | None]:
@@ -182,7 +182,7 @@ class CastsByPair(Protocol):
 
 def quieted(function: Function, backend: Backend, op: str, values: Values | None) -> Function:
     """A function of a backend that warns only where the framework with these rules does."""
-    is_silent = values is not None and values.float_errors == "silent"
+    is_silent = values is not None and values.arithmetic.float_errors == "silent"
     return backend.quiet(function, op) if is_silent and isinstance(backend, Warns) else function
 
 

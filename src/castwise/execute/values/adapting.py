@@ -50,7 +50,7 @@ def adapted(
     place = Place(backend, op, compute, values)
     for rule in _RULES.get(op, ()):
         function = rule(function, place)
-    is_flushing = values.subnormals == "flushed" and place.differs("subnormals")
+    is_flushing = values.casting.subnormals == "flushed" and place.differs("casting.subnormals")
     if op in FLUSHED and is_flushing:  # what a processor has flushed is gone
         return flushing(function, backend, op, compute)
     return function
@@ -58,10 +58,10 @@ def adapted(
 
 def _truth_rule(function: Function, at: Place) -> Function:
     """any and all of complex numbers, which count as true or false by a rule."""
-    if at.compute.kind != "complex" or not at.differs("truth"):
+    if at.compute.kind != "complex" or not at.differs("casting.truth"):
         return function
     real = function_for(at.backend, at.op, at.compute.part)
-    if at.values.truth != "not zero":
+    if at.values.casting.truth != "not zero":
         return lambda x, **options: real(at.do("real", x), **options)
     question = function_for(at.backend, at.op, dtype("bool"))
     return lambda x, **options: question(at.do("ne", x, at.number(0)), **options)
@@ -69,7 +69,7 @@ def _truth_rule(function: Function, at: Place) -> Function:
 
 def _shift_rule(function: Function, at: Place) -> Function:
     """Shifts by fewer than no bits, or by as many as there are or more."""
-    rule = at.values.shifts
+    rule = at.values.arithmetic.shifts
     if rule == "modulo width":
         width = at.constant(max(at.compute.bits, 32) - 1)
         return lambda x, y: function(x, at.do("bitwise_and", y, width(y)))
@@ -81,7 +81,7 @@ def _shift_rule(function: Function, at: Place) -> Function:
 
 def _clamp_rule(function: Function, at: Place) -> Function:
     """clamp, where of two bounds that leave no number the lower one counts."""
-    rule = at.values.crossed_bounds
+    rule = at.values.clamping.crossed_bounds
     if rule == "upper":
         return function
 
@@ -113,7 +113,7 @@ def _within_order(function: Function, at: Place) -> Function:
 
 def _variance_rule(function: Function, at: Place) -> Function:
     """The variance of integers, where it is computed in integers."""
-    if at.compute.kind != "int" or at.values.integer_variance == "in floats":
+    if at.compute.kind != "int" or at.values.reducing.integer_variance == "in floats":
         return function
 
     def computed(x: Any, **options: Any) -> Any:
@@ -127,21 +127,25 @@ def _variance_rule(function: Function, at: Place) -> Function:
 def _square_root_rule(function: Function, at: Place) -> Function:
     """The square root, where a library does not round it to the nearest number."""
     is_rounded = at.compute.kind == "float" and at.compute.bits >= 32
-    if not is_rounded or at.values.square_root == "library" or not at.differs("square_root"):
+    if (
+        not is_rounded
+        or at.values.powers.square_root == "library"
+        or not at.differs("powers.square_root")
+    ):
         return function
     return at.backend.function("exact_sqrt", at.compute) or function
 
 
 def _sign_rule(function: Function, at: Place) -> Function:
-    if at.compute.kind != "float" or not at.differs("sign_of_nan"):
+    if at.compute.kind != "float" or not at.differs("arithmetic.sign_of_nan"):
         return function
-    of_nan = at.constant(0 if at.values.sign_of_nan == "zero" else float("nan"))
+    of_nan = at.constant(0 if at.values.arithmetic.sign_of_nan == "zero" else float("nan"))
     return lambda x: at.choose(at.do("ne", x, x), of_nan(x), function(x))
 
 
 def _place_of_nan_rule(function: Function, at: Place) -> Function:
     """The place of the largest or smallest number, where NaN is not taken for one."""
-    if at.compute.kind != "float" or at.values.place_of_nan == "taken":
+    if at.compute.kind != "float" or at.values.reducing.place_of_nan == "taken":
         return function
     end = at.constant(float("-inf" if at.op == "argmax" else "inf"))
     return lambda x, **options: function(at.choose(at.do("ne", x, x), end(x), x), **options)
@@ -149,9 +153,9 @@ def _place_of_nan_rule(function: Function, at: Place) -> Function:
 
 def _angle_rule(function: Function, at: Place) -> Function:
     """The angle of real numbers, where that of NaN or of -0.0 is not the library's."""
-    if at.compute.kind != "float" or not at.differs("real_angles"):
+    if at.compute.kind != "float" or not at.differs("arithmetic.real_angles"):
         return function
-    rule, zero, pi = at.values.real_angles, at.constant(0), at.constant(math.pi)
+    rule, zero, pi = at.values.arithmetic.real_angles, at.constant(0), at.constant(math.pi)
     if rule == "sign":
         return lambda x: at.do("atan2", zero(x), x)
 
@@ -164,15 +168,15 @@ def _angle_rule(function: Function, at: Place) -> Function:
 
 def _heaviside_rule(function: Function, at: Place) -> Function:
     """heaviside of NaN."""
-    if at.compute.kind != "float" or not at.differs("step_of_nan"):
+    if at.compute.kind != "float" or not at.differs("arithmetic.step_of_nan"):
         return function
-    of_nan = at.constant(0 if at.values.step_of_nan == "zero" else float("nan"))
+    of_nan = at.constant(0 if at.values.arithmetic.step_of_nan == "zero" else float("nan"))
     return lambda x, y: at.choose(at.do("ne", x, x), of_nan(x), function(x, y))
 
 
 def _xlogy_rule(function: Function, at: Place) -> Function:
     """xlogy of 0 and NaN, where it is 0."""
-    if at.compute.kind != "float" or at.values.zero_log_of_nan == "nan":
+    if at.compute.kind != "float" or at.values.arithmetic.zero_log_of_nan == "nan":
         return function
     zero = at.constant(0)
     return lambda x, y: at.choose(at.do("eq", x, zero(x)), zero(x), function(x, y))
@@ -180,7 +184,9 @@ def _xlogy_rule(function: Function, at: Place) -> Function:
 
 def _logaddexp_rule(function: Function, at: Place) -> Function:
     """logaddexp and logaddexp2 of complex numbers, where their imaginary part goes round."""
-    is_wrapped = at.values.summed_angles == "wrapped" and at.differs("summed_angles")
+    is_wrapped = at.values.arithmetic.summed_angles == "wrapped" and at.differs(
+        "arithmetic.summed_angles"
+    )
     if at.compute.kind != "complex" or not is_wrapped:
         return function
     return functools.partial(_wrapped_angle, function, at)
@@ -200,7 +206,7 @@ def _wrapped_angle(function: Function, at: Place, x: Any, y: Any) -> Any:
 
 
 def _rounding_rule(function: Function, at: Place) -> Function:
-    if at.compute.kind != "float" or not at.differs("halves"):
+    if at.compute.kind != "float" or not at.differs("arithmetic.halves"):
         return function
 
     def away(x: Any) -> Any:

@@ -10,7 +10,8 @@ from castwise.execute.backend import Backend
 from castwise.execute.functions.lookup import SIGNLESS, above_zero, function_for
 from castwise.execute.values.flushing import flusher, is_flushed
 from castwise.rules.catalog import dialect_named
-from castwise.rules.values import WRAPS_ON, Values
+from castwise.rules.value_words import WRAPS_ON
+from castwise.rules.values import Values
 from castwise.vocab.architecture import architecture
 from castwise.vocab.dtypes import DType, dtype
 
@@ -40,7 +41,7 @@ def is_plain_cast(values: Values | None, source: DType, target: DType) -> bool:
         return False
     if values is None or source.kind not in ("float", "complex"):
         return True
-    return target.kind in ("float", "complex") and values.subnormals == "kept"
+    return target.kind in ("float", "complex") and values.casting.subnormals == "kept"
 
 
 def cast_under(
@@ -57,11 +58,11 @@ def cast_under(
         return _truth(values, backend, array, target, is_asked)
     if target.kind != "int":
         return _flushed_cast(backend, array, held, target)
-    rule, own = values.float_to_int, own_values(backend)
-    is_byte = target is _UINT8 and values.float_to_byte != own.float_to_byte
-    if rule == own.float_to_int and not is_byte:
+    rule, own = values.casting.float_to_int, own_values(backend)
+    is_byte = target is _UINT8 and values.casting.float_to_byte != own.casting.float_to_byte
+    if rule == own.casting.float_to_int and not is_byte:
         return backend.cast(array, target)
-    if is_byte and values.float_to_byte == "low bits of int64" and _INT64 in backend.dtypes:
+    if is_byte and values.casting.float_to_byte == "low bits of int64" and _INT64 in backend.dtypes:
         return backend.cast(cast_under(values, backend, array, _INT64), target)
     if rule == "wraps":
         rule = WRAPS_ON.get(architecture(), WRAPS_ON["x86_64"])
@@ -71,7 +72,7 @@ def cast_under(
 
 def _flushed_cast(backend: Backend, array: Any, held: DType, target: DType) -> Any:
     """A cast that flushes subnormal floats where the processor computes: to float64 and from it."""
-    is_own = own_values(backend).subnormals == "flushed"
+    is_own = own_values(backend).casting.subnormals == "flushed"
     if not is_own and is_flushed(held) and held.bits < 64 == target.part.bits:
         array = flusher(backend, held)(array)
     found = backend.cast(array, target)
@@ -81,10 +82,10 @@ def _flushed_cast(backend: Backend, array: Any, held: DType, target: DType) -> A
 
 def _signless_cast(values: Values, backend: Backend, array: Any, held: DType) -> Any:
     """A cast to powers of two, which have neither a sign nor a zero."""
-    if values.signless == own_values(backend).signless or held is SIGNLESS:
+    if values.casting.signless == own_values(backend).casting.signless or held is SIGNLESS:
         return backend.cast(array, SIGNLESS)
     wide = backend.cast(array, _FLOAT32)
-    if values.signless == "nan":
+    if values.casting.signless == "nan":
         return backend.cast(above_zero(backend, wide, _FLOAT32), SIGNLESS)
     zero, least = backend.number(0.0, _FLOAT32), backend.number(float(SIGNLESS.min), _FLOAT32)
     size = function_for(backend, "abs", _FLOAT32)(wide)
@@ -96,14 +97,20 @@ def _truth(values: Values, backend: Backend, array: Any, target: DType, is_asked
     """Where numbers count as true."""
     held, own = backend.dtype_of(array), own_values(backend)
     if held.kind == "complex":
-        if values.truth == "not zero" == own.truth:
+        if values.casting.truth == "not zero" == own.casting.truth:
             return backend.cast(array, target)
-        if values.truth == "not zero" or (is_asked and values.truth == "implied real part"):
+        if values.casting.truth == "not zero" or (
+            is_asked and values.casting.truth == "implied real part"
+        ):
             return function_for(backend, "ne", held)(array, backend.number(0, held))
         array = function_for(backend, "real", held)(array)
         held = held.part
     is_by_bits = is_asked and held.bits < 32
-    if values.subnormals == "flushed" != own.subnormals and is_flushed(held) and not is_by_bits:
+    if (
+        values.casting.subnormals == "flushed" != own.casting.subnormals
+        and is_flushed(held)
+        and not is_by_bits
+    ):
         array = flusher(backend, held)(array)
     return backend.cast(array, target)
 

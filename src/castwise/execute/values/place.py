@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from castwise.execute.backend import Backend, constant
@@ -28,8 +29,8 @@ class Place:
         return own_values(self.backend)
 
     def differs(self, *fields: str) -> bool:
-        """Whether the dialect and the backend disagree about one of these rules."""
-        return any(getattr(self.values, f) != getattr(self.own, f) for f in fields)
+        """Whether the dialect and the backend disagree about a rule such as "casting.truth"."""
+        return any(attrgetter(f)(self.values) != attrgetter(f)(self.own) for f in fields)
 
     def number(self, value: int | float) -> Any:
         return self.backend.number(value, self.compute)

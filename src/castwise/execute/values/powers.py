@@ -20,19 +20,22 @@ def power_rule(function: Function, at: Place) -> Function:
         return _single_power(function, at)
     if at.compute.kind != "int":
         return function
-    rule = at.values.integer_powers
+    rule = at.values.powers.of_integers
     if rule == "in float64":
         return functools.partial(_float_power, at)
-    if at.own.integer_powers == rule != "negative raises":
+    if at.own.powers.of_integers == rule != "negative raises":
         return function
-    if at.own.integer_powers == "six bits":
+    if at.own.powers.of_integers == "six bits":
         function = functools.partial(_wrapping_power, at)
     return functools.partial(_POWERS[rule], function, at)
 
 
 def _single_power(function: Function, at: Place) -> Function:
     """The power of one half on a library that takes the square root of what is broadcast."""
-    if at.own.single_powers != "square root" or at.values.single_powers == "square root":
+    if (
+        at.own.powers.by_one_exponent != "square root"
+        or at.values.powers.by_one_exponent == "square root"
+    ):
         return function
     return full_exponents(function, at)
 

@@ -14,32 +14,32 @@ from castwise.execute.values.shapes import made_array
 
 def quotient_rule(function: Function, at: Place) -> Function:
     """`//`: its direction, then how floats are rounded and what integers do by zero."""
-    if at.values.division == "truncates":
+    if at.values.dividing.rounds == "truncates":
         function = functools.partial(_truncated, at)
     elif at.compute.kind == "float":
-        is_rounded = at.values.float_quotient == "rounded"
+        is_rounded = at.values.dividing.float_quotient == "rounded"
         return functools.partial(_floored, at) if is_rounded else function
     if at.compute.kind != "int":
         return function
-    rule = at.values.quotient_by_zero
-    is_own = not at.differs("quotient_by_zero", "division") and rule != "raises"
+    rule = at.values.dividing.quotient_by_zero
+    is_own = not at.differs("dividing.quotient_by_zero", "dividing.rounds") and rule != "raises"
     return function if is_own else _by_zero(function, at, rule)
 
 
 def truncated_quotient_rule(function: Function, at: Place) -> Function:
     """A quotient without its fraction: how floats are rounded, and what integers do by zero."""
     if at.compute.kind == "int":
-        return _by_zero(function, at, at.values.quotient_by_zero)
-    is_rounded = at.compute.kind == "float" and at.values.float_quotient == "rounded"
+        return _by_zero(function, at, at.values.dividing.quotient_by_zero)
+    is_rounded = at.compute.kind == "float" and at.values.dividing.float_quotient == "rounded"
     return functools.partial(_truncated, at) if is_rounded else function
 
 
 def remainder_rule(function: Function, at: Place) -> Function:
     """`%` and fmod: the sign, then what integers do by zero."""
-    if at.op == "remainder" and at.values.division == "truncates":
+    if at.op == "remainder" and at.values.dividing.rounds == "truncates":
         function = function_for(at.backend, "fmod", at.compute)
-    rule = at.values.remainder_by_zero
-    is_own = not at.differs("remainder_by_zero", "division") and rule != "raises"
+    rule = at.values.dividing.remainder_by_zero
+    is_own = not at.differs("dividing.remainder_by_zero", "dividing.rounds") and rule != "raises"
     kinds = ("bool", "int") if rule == "dividend" else ("int",)
     return function if is_own or at.compute.kind not in kinds else _by_zero(function, at, rule)
 
@@ -93,11 +93,11 @@ _QUOTIENTS: dict[str, Callable[[Place, Any], Any]] = {
 def division_rule(function: Function, at: Place) -> Function:
     """`/`: truth values by False, where they stay truth values, and a library that multiplies with
     the reciprocal of what is no array: it is made one."""
-    if at.compute.kind == "bool" and at.values.quotient_by_zero == "raises":
+    if at.compute.kind == "bool" and at.values.dividing.quotient_by_zero == "raises":
         return _by_zero(function, at, "raises")
-    if at.compute.kind != "float" or not at.differs("reciprocal_second"):
+    if at.compute.kind != "float" or not at.differs("dividing.reciprocal_second"):
         return function
-    if at.values.reciprocal_second:
+    if at.values.dividing.reciprocal_second:
         return function
 
     def computed(x: Any, y: Any) -> Any:

@@ -47,7 +47,7 @@ def cumulation_rule(function: Function, at: Place) -> Function:
     with more dimensions, where no axis is given."""
     if isinstance(at.backend, TakesConstants):
         return function  # a graph is told the shape when it is traced
-    shape = () if at.values.cumulated_number == "0-d" else (1,)
+    shape = () if at.values.reducing.cumulated_number == "0-d" else (1,)
 
     def computed(x: Any, *, axis: int | None = None, **options: Any) -> Any:
         if axis is None and len(x.shape) > 1:
@@ -62,7 +62,7 @@ def cumulation_rule(function: Function, at: Place) -> Function:
 
 def _along_no_axis(at: Place, x: Any) -> tuple[Any, int]:
     """What is cumulated where no axis is given, and along which axis."""
-    rule = at.values.cumulated_axis
+    rule = at.values.reducing.cumulated_axis
     if rule == "refused":
         raise UsageError(
             f"{at.op} of an array with {len(x.shape)} dimensions takes an axis in this dialect."
@@ -77,7 +77,7 @@ def median_rule(function: Function, at: Place) -> Function:
         counted = x.shape if axis is None else (x.shape[axis],)
         if 0 not in counted:
             return function(x, axis=axis, keepdims=keepdims)
-        if at.values.median_of_none == "raises":
+        if at.values.reducing.median_of_none == "raises":
             raise _of_nothing(at, x)
         empty = function_for(at.backend, "sum", at.compute)(x, axis=axis, keepdims=keepdims)
         zeros = at.backend.cast(empty, at.compute)
@@ -89,7 +89,7 @@ def median_rule(function: Function, at: Place) -> Function:
 
 def logsumexp_rule(function: Function, at: Place) -> Function:
     """logsumexp, where there is none of an array without elements."""
-    if at.values.logsumexp_of_none != "raises":
+    if at.values.reducing.logsumexp_of_none != "raises":
         return function
 
     def computed(x: Any, **options: Any) -> Any:
@@ -111,7 +111,7 @@ def shared_memory_rule(function: Function, at: Place) -> Function:
     """`+x`, real, imag and conj, which lie in the memory of x or do not."""
     if isinstance(at.backend, TakesConstants):
         return function  # a graph has values, and no memory
-    is_shared, is_own = (at.op in v.shares_memory.split() for v in (at.values, at.own))
+    is_shared, is_own = (at.op in v.memory.shares_memory.split() for v in (at.values, at.own))
     is_itself = at.op == "positive" or (at.op != "imag" and at.compute.kind != "complex")
     if is_shared and is_itself:  # what computes small dtypes in wider ones would copy
         return lambda x: x[...]
@@ -122,7 +122,7 @@ def shared_memory_rule(function: Function, at: Place) -> Function:
 
 def bound_shapes_rule(function: Function, at: Place) -> Function:
     """clamp, where bounds are not broadcast with what they bound."""
-    rule = at.values.bound_shapes
+    rule = at.values.clamping.bound_shapes
     if rule == "broadcast":
         return function
 
@@ -161,7 +161,7 @@ def _one(xp: Any, bound: Any) -> Any:
 
 def dimensions_rule(function: Function, at: Place) -> Function:
     """An op that this dialect refuses of 0-d arrays, or the function itself."""
-    if at.op not in at.values.needs_dimension.split():
+    if at.op not in at.values.needs.dimension.split():
         return function
 
     def computed(x: Any, **options: Any) -> Any:
@@ -177,7 +177,7 @@ def dimensions_rule(function: Function, at: Place) -> Function:
 
 def elements_rule(function: Function, at: Place) -> Function:
     """An op that this dialect refuses of arrays without elements, or the function itself."""
-    if at.op not in at.values.needs_elements.split():
+    if at.op not in at.values.needs.elements.split():
         return function
 
     def computed(*arrays: Any, **options: Any) -> Any:
@@ -191,7 +191,7 @@ def elements_rule(function: Function, at: Place) -> Function:
 
 def vectors_rule(function: Function, at: Place) -> Function:
     """A product that this dialect has of vectors alone, or the function itself."""
-    if at.op not in at.values.needs_vectors.split():
+    if at.op not in at.values.needs.vectors.split():
         return function
 
     def computed(*arrays: Any) -> Any:
@@ -203,7 +203,7 @@ def vectors_rule(function: Function, at: Place) -> Function:
 
 def check_vectors(op: str, values: Values | None, *arrays: Any) -> None:
     """Raises UsageError where a product that is of vectors alone is given other shapes."""
-    if values is None or op not in values.needs_vectors.split():
+    if values is None or op not in values.needs.vectors.split():
         return
     if any(len(_shape(array)) != 1 for array in arrays):
         shapes = " and ".join([str(_shape(array)) for array in arrays])
@@ -215,7 +215,7 @@ def check_vectors(op: str, values: Values | None, *arrays: Any) -> None:
 
 def extremum_rule(function: Function, at: Place) -> Function:
     """max and min, of no elements too."""
-    if at.values.extremes_of_none == "raises" or at.compute.kind not in ("int", "float"):
+    if at.values.reducing.extremes_of_none == "raises" or at.compute.kind not in ("int", "float"):
         return function
     end: int | float = math.inf
     if at.compute.kind == "int":
@@ -236,7 +236,7 @@ def extremum_rule(function: Function, at: Place) -> Function:
 def mean_rule(function: Function, at: Place) -> Function:
     """The mean of integers of 64 bits, of which a float holds the first digits alone."""
     is_long = at.compute.kind == "int" and at.compute.bits == 64
-    if not is_long or at.values.integer_means == "in floats":
+    if not is_long or at.values.reducing.integer_means == "in floats":
         return function
 
     def computed(x: Any, *, axis: Any = None, **options: Any) -> Any:

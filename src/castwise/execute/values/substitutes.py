@@ -71,7 +71,7 @@ def _pow_of_large(backend: Backend, compute: DType) -> Function:
 
 def _times_reciprocal(backend: Backend, compute: DType) -> Function:
     """The array times the other's reciprocal, each rounded; as a quotient where it is one."""
-    if "div" in own_values(backend).reciprocal_second.split():
+    if "div" in own_values(backend).dividing.reciprocal_second.split():
         return function_for(backend, "div", compute)
     reciprocal, times = (function_for(backend, op, compute) for op in ("reciprocal", "mul"))
     return lambda array, number: times(array, reciprocal(number))
@@ -81,7 +81,7 @@ def _div_of_arrays(backend: Backend, compute: DType) -> Function:
     """A quotient that is one, on a library that multiplies with the reciprocal of what is no array
     too: there the divisor is made one."""
     divide, equal, choose = (function_for(backend, op, compute) for op in ("div", "eq", "where"))
-    if not own_values(backend).reciprocal_second:
+    if not own_values(backend).dividing.reciprocal_second:
         return divide
 
     def computed(x: Any, y: Any) -> Any:
@@ -95,7 +95,7 @@ def _beside_wide(op: str, backend: Backend, compute: DType) -> Function:
     """An op of a small float and a number of a wider one, rounded once; the library's own op does
     so itself where the rule is its own."""
     is_own = (
-        op != "lerp" and op in own_values(backend).wide_scalars.split()
+        op != "lerp" and op in own_values(backend).arithmetic.wide_scalars.split()
     )  # whose weight is typed
     own = backend.function(op, compute) if is_own else None
 
@@ -265,7 +265,7 @@ _PRODUCTS = (2, 3, -2)
 def _power_or_root(backend: Backend, compute: DType) -> Function:
     """A power, of one half the square root: not every version of a library takes it by itself."""
     power, equal, choose = (function_for(backend, op, compute) for op in ("pow", "eq", "where"))
-    is_exact = own_values(backend).square_root == "exact" or compute.bits < 32
+    is_exact = own_values(backend).powers.square_root == "exact" or compute.bits < 32
     root = function_for(backend, "sqrt" if is_exact else "exact_sqrt", compute)
 
     def computed(base: Any, exponent: Any) -> Any:

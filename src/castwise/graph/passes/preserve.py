@@ -27,7 +27,7 @@ def preserve(program: P, dialect: str | Dialect) -> P:
     chosen = to_dialect(dialect)
     for node in program.inputs:
         _check_held(node, chosen)
-    rules = [d.values.single_powers for d in (program.dialect, chosen)]
+    rules = [d.values.powers.by_one_exponent for d in (program.dialect, chosen)]
     takes_roots = rules[0] != rules[1] == "square root"
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:

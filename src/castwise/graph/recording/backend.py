@@ -144,7 +144,11 @@ def rules_of_nodes(dialect: Dialect) -> Values:
     when the graph runs.
     """
     plain, own = dialect_named(DEFAULT).values, dialect.values
-    return replace(plain, subnormals=own.subnormals, single_powers=own.single_powers)
+    return replace(
+        plain,
+        casting=replace(plain.casting, subnormals=own.casting.subnormals),
+        powers=replace(plain.powers, by_one_exponent=own.powers.by_one_exponent),
+    )
 
 
 def _recorded(name: str, compute: DType, given: Sequence[Node], options: dict[str, Any]) -> Any:

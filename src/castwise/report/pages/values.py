@@ -4,61 +4,68 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple
+from operator import attrgetter
 
 from castwise.rules.dialect import Dialect
 from castwise.rules.values import CHOICES
 
 _TITLES = {
-    "quotient_by_zero": "The quotient `//` of integers by zero",
-    "remainder_by_zero": "The remainder of integers by zero",
-    "division": "Which way `//` and `%` round",
-    "float_quotient": "`//` of floats",
-    "integer_powers": "Integers to the power of integers in an array",
-    "exponents": "A Python number as the exponent of `float32`",
-    "single_powers": "Floats to the power of one exponent",
-    "square_root": "The square root of float32 and float64",
-    "shifts": "Shifts by a negative count, or by all bits and more",
-    "float_to_int": "Floats out of range, cast to an integer",
-    "float_to_byte": "The same, cast to `uint8`",
-    "subnormals": "Floats below the least normal one",
-    "mixed_signs": "Comparisons of a signed with an unsigned integer",
-    "divisor_in_place": "What division in place divides by",
-    "truth": "Casts of complex numbers to bool",
-    "median": "The median",
-    "gelu": "gelu",
-    "sign_of_nan": "The sign of NaN",
-    "halves": "round of a half",
-    "crossed_bounds": "clamp between bounds of which the lower is the larger",
-    "bound_shapes": "The bounds of clamp, where they are arrays",
-    "lower_bound": "clamp of integers above a Python int, and below another dtype",
-    "float_errors": "Floats that overflow or are undefined",
-    "out_shapes": "`out=` of another shape than the result",
-    "assigned_shapes": "The shape of a value that `x[i] = value` assigns",
-    "cumulated_number": "cumsum and cumprod of a 0-d array",
-    "cumulated_axis": "cumsum and cumprod of more dimensions, without an axis",
-    "median_of_none": "The median of no elements",
-    "logsumexp_of_none": "logsumexp of no elements",
-    "divmod": "Python's divmod of arrays",
-    "round": "Python's round of an array",
-    "extremes_of_none": "max and min of no elements",
-    "place_of_nan": "argmax and argmin of floats, of which one is NaN",
-    "integer_means": "The mean of integers of 64 bits, where it is one",
-    "integer_variance": "std and var of integers",
-    "real_angles": "angle of real numbers",
-    "step_of_nan": "heaviside of NaN",
-    "zero_log_of_nan": "xlogy of 0 and NaN",
-    "summed_angles": "The imaginary part of logaddexp and logaddexp2",
-    "signless": "Negative numbers and zero as float8_e8m0fnu",
-    "assigned_0d": "`x[...] = value` of a 0-d array",
-    "new_axes": "`x[None] = value`",
-    "scaled_sums": "`add` and `sub` of floats with `alpha`",
-    "elements": "One element of an array, `x[0]`",
-    "slices": "Some of an array, `x[1:]`",
-    "overlaps": "An array assigned to a part of itself",
-    "retyped_shapes": "An op in place that changes the dtype, with a result of another shape",
+    "dividing.quotient_by_zero": "The quotient `//` of integers by zero",
+    "dividing.remainder_by_zero": "The remainder of integers by zero",
+    "dividing.rounds": "Which way `//` and `%` round",
+    "dividing.float_quotient": "`//` of floats",
+    "powers.of_integers": "Integers to the power of integers in an array",
+    "powers.exponents": "A Python number as the exponent of `float32`",
+    "powers.by_one_exponent": "Floats to the power of one exponent",
+    "powers.square_root": "The square root of float32 and float64",
+    "arithmetic.shifts": "Shifts by a negative count, or by all bits and more",
+    "casting.float_to_int": "Floats out of range, cast to an integer",
+    "casting.float_to_byte": "The same, cast to `uint8`",
+    "casting.subnormals": "Floats below the least normal one",
+    "arithmetic.mixed_signs": "Comparisons of a signed with an unsigned integer",
+    "dividing.divisor_in_place": "What division in place divides by",
+    "casting.truth": "Casts of complex numbers to bool",
+    "reducing.median": "The median",
+    "arithmetic.gelu": "gelu",
+    "arithmetic.sign_of_nan": "The sign of NaN",
+    "arithmetic.halves": "round of a half",
+    "clamping.crossed_bounds": "clamp between bounds of which the lower is the larger",
+    "clamping.bound_shapes": "The bounds of clamp, where they are arrays",
+    "clamping.lower_bound": "clamp of integers above a Python int, and below another dtype",
+    "arithmetic.float_errors": "Floats that overflow or are undefined",
+    "memory.out_shapes": "`out=` of another shape than the result",
+    "memory.assigned_shapes": "The shape of a value that `x[i] = value` assigns",
+    "reducing.cumulated_number": "cumsum and cumprod of a 0-d array",
+    "reducing.cumulated_axis": "cumsum and cumprod of more dimensions, without an axis",
+    "reducing.median_of_none": "The median of no elements",
+    "reducing.logsumexp_of_none": "logsumexp of no elements",
+    "functions.divmod": "Python's divmod of arrays",
+    "functions.round": "Python's round of an array",
+    "reducing.extremes_of_none": "max and min of no elements",
+    "reducing.place_of_nan": "argmax and argmin of floats, of which one is NaN",
+    "reducing.integer_means": "The mean of integers of 64 bits, where it is one",
+    "reducing.integer_variance": "std and var of integers",
+    "arithmetic.real_angles": "angle of real numbers",
+    "arithmetic.step_of_nan": "heaviside of NaN",
+    "arithmetic.zero_log_of_nan": "xlogy of 0 and NaN",
+    "arithmetic.summed_angles": "The imaginary part of logaddexp and logaddexp2",
+    "casting.signless": "Negative numbers and zero as float8_e8m0fnu",
+    "memory.assigned_0d": "`x[...] = value` of a 0-d array",
+    "memory.new_axes": "`x[None] = value`",
+    "arithmetic.scaled_sums": "`add` and `sub` of floats with `alpha`",
+    "memory.elements": "One element of an array, `x[0]`",
+    "memory.slices": "Some of an array, `x[1:]`",
+    "memory.overlaps": "An array assigned to a part of itself",
+    "memory.retyped_shapes": "An op in place that changes the dtype and the shape",
 }
 
 
+# The rules that name ops, in the order of their columns.
+_OF_OPS = (
+    "arithmetic.wide_scalars", "dividing.reciprocal_first", "dividing.reciprocal_second",
+    "arithmetic.stepwise", "memory.shares_memory", "needs.dimension", "needs.elements",
+    "needs.vectors", "memory.retyped_first",
+)  # fmt: skip
 _OWN = "custom dialects that ask for it"
 
 
@@ -79,7 +86,7 @@ def _told_apart(dialects: Iterable[Dialect]) -> list[Dialect]:
 
 def _table(title: str, field: str, choices: Mapping[str, str], told: list[Dialect]) -> str:
     rows = [
-        (meaning, ", ".join(d.name for d in told if getattr(d.values, field) == choice) or _OWN)
+        (meaning, ", ".join(d.name for d in told if attrgetter(field)(d.values) == choice) or _OWN)
         for choice, meaning in choices.items()
     ]
     lines = [f"| {title} | in |", "|---|---|", *(f"| {text} | {names} |" for text, names in rows)]
@@ -96,12 +103,8 @@ def _ops_table(told: list[Dialect]) -> str:
     lines = [f"{head}{more} std, var divide by |", f"|{'---|' * 11}"]
     for dialect in told:
         values = dialect.values
-        listed = (
-            values.wide_scalars, values.reciprocal_first, values.reciprocal_second,
-            values.stepwise, values.shares_memory, values.needs_dimension, values.needs_elements,
-            values.needs_vectors, values.retyped_first,
-        )  # fmt: skip
-        cells = [dialect.name, *map(_code, listed), f"n{' - 1' * values.correction}"]
+        listed = [attrgetter(field)(values) for field in _OF_OPS]
+        cells = [dialect.name, *map(_code, listed), f"n{' - 1' * values.reducing.correction}"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 

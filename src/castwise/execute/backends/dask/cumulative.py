@@ -73,7 +73,7 @@ def running(steps: Steps, x: Any, *, axis: int | None = None, include_initial: b
     """The sums or products so far along an axis; chunks are computed side by side."""
     if not x.ndim:
         found = running(steps, x[None], axis=axis, include_initial=include_initial)
-        is_kept = steps.values is not None and steps.values.cumulated_number == "0-d"
+        is_kept = steps.values is not None and steps.values.reducing.cumulated_number == "0-d"
         return found[0] if is_kept and not include_initial else found
     if axis is None and x.ndim != 1:
         raise ValueError(f"{steps.op} of {x.ndim} dimensions needs an axis.")
