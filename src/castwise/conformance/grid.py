@@ -46,6 +46,8 @@ DTYPES_ONLY = words("promote_types can_cast")
 SELECTIONS = words("where")  # a condition first
 TERNARY = words("clamp lerp addcmul addcdiv")
 JOINS = words("concat stack")
+SCANS = words("cumsum cumprod softmax log_softmax")
+LOSSES = words("mse_loss l1_loss huber_loss poisson_nll_loss")
 OPS = (
     *(*BINARY, *ARRAYS_ONLY, *DTYPES_ONLY, *SELECTIONS),
     *(*TERNARY, *JOINS, *UNARY, *REDUCTIONS),
