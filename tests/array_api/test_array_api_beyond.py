@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 import castwise as cw
 from castwise import array_api as xp
 from castwise.array_api import beyond
+from castwise.array_api.from_rows import functions_from_rows
+from castwise.execute.functions.lookup import STANDARD
 from castwise.vocab.dtypes import dtypes_of
 from castwise.vocab.ops import OPS
 
@@ -91,6 +94,20 @@ def decided(name: str, operands: list[cw.Tensor], dialect: str) -> cw.DType | No
         return None
     runs = found.has_kernel or found.compute in dtypes_of(OPS[name].computes)
     return found.result if runs else None  # the framework promotes, then has nothing to run
+
+
+def test_an_op_that_is_written_out_nowhere_has_a_function_of_its_row() -> None:
+    known = {*OPS, *STANDARD.values()} - {"xlogy", "softmax"}
+    made = functions_from_rows(known)
+    assert [*made] == ["xlogy", "softmax"]
+    assert str(inspect.signature(made["xlogy"])) == "(x1, x2, /, **options)"
+    x, y = xp.asarray(X), xp.asarray([0.5, 4.0, 3.0])
+    with cw.use("numpy"):
+        assert made["xlogy"](x, y).tolist() == xp.xlogy(x, y).tolist()
+        found = made["softmax"](xp.asarray([[1.0, 2.0], [3.0, 5.0]]), axis=0)
+    assert found.tolist() == xp.softmax(xp.asarray([[1.0, 2.0], [3.0, 5.0]]), axis=0).tolist()
+    with pytest.raises(cw.UsageError, match="operand"):
+        made["xlogy"](x)
 
 
 @pytest.mark.parametrize("dialect", ["numpy", "torch", "jax", "tensorflow:all", "oneflow"])

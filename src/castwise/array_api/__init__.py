@@ -1,7 +1,8 @@
 """The Python Array API standard, 2025.12, as a namespace of castwise tensors.
 
 Its dialect is the standard's own; under `cw.use` and with `asarray(..., dialect=...)` the same
-functions follow another. What it has beyond the standard is in `beyond`.
+functions follow another. What it has beyond the standard is in `beyond`, and an op that is written
+out nowhere has a function made from its row.
 
 >>> from castwise import array_api as xp
 >>> xp.sum(xp.asarray([1, 2, 3], dtype=xp.int8)).dtype
@@ -16,6 +17,7 @@ from castwise.array_api.creation import *  # noqa: F403
 from castwise.array_api.data_type_functions import *  # noqa: F403
 from castwise.array_api.data_types import *  # noqa: F403
 from castwise.array_api.elementwise import *  # noqa: F403
+from castwise.array_api.from_rows import functions_from_rows as _functions_from_rows
 from castwise.array_api.indexing import *  # noqa: F403
 from castwise.array_api.inspection import __array_namespace_info__ as __array_namespace_info__
 from castwise.array_api.linear_algebra import *  # noqa: F403
@@ -29,3 +31,4 @@ from castwise.array_api.utility import *  # noqa: F403
 from castwise.execute.array_object import VERSION
 
 __array_api_version__ = VERSION
+globals().update(_functions_from_rows(globals()))

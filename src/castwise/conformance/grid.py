@@ -20,32 +20,24 @@ from castwise.conformance.values import (
     chosen_operands,
     operands_holding,
 )
+from castwise.vocab.ops import OPS as OP_ROWS
 
-UNARY = words(
-    "abs neg positive exp log sqrt rsqrt sin tanh sigmoid relu erf gelu square sign floor ceil "
-    "round trunc reciprocal isnan isinf isfinite real imag angle conj softmax log_softmax "
-    "threshold logical_not bitwise_not cos tan asin acos atan sinh cosh asinh acosh atanh log2 "
-    "log10 log1p exp2 expm1 cbrt degrees radians signbit"
-)
-REDUCTIONS = words(
-    "sum prod mean cumsum cumprod any all max min argmax argmin std var median norm logsumexp "
-    "count_nonzero"
-)
-BINARY = words(
-    "add sub mul div floor_divide remainder fmod pow float_power eq ne lt le gt ge logical_and "
-    "logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_left_shift "
-    "bitwise_right_shift maximum minimum fmax fmin atan2 hypot logaddexp copysign nextafter "
-    "logaddexp2 ldexp heaviside xlogy dot outer inner kron clamp_min clamp_max rsub real_div "
-    "floor_div truncate_div div_no_nan multiply_no_nan result_type"
-)
-# These take arrays alone, so that a scalar would only test their argument parsing.
-ARRAYS_ONLY = words(
-    "matmul vecdot cross mse_loss l1_loss huber_loss poisson_nll_loss allclose isclose"
+# How an op is asked about follows from its row.
+_ROWS = tuple(OP_ROWS.values())
+REDUCTIONS = tuple(op.name for op in _ROWS if op.family == "reductions")
+UNARY = tuple(op.name for op in _ROWS if op.arity == (1, 1) and op.name not in REDUCTIONS)
+# A scalar would only test their argument parsing.
+ARRAYS_ONLY = tuple(op.name for op in _ROWS if op.call.arrays_only)
+BINARY = (
+    *(op.name for op in _ROWS if op.arity == (2, 2) and not op.call.arrays_only),
+    "result_type",
 )
 DTYPES_ONLY = words("promote_types can_cast")
-SELECTIONS = words("where")  # a condition first
-TERNARY = words("clamp lerp addcmul addcdiv")
-JOINS = words("concat stack")
+SELECTIONS = tuple(op.name for op in _ROWS if op.is_condition_first)
+TERNARY = tuple(op.name for op in _ROWS if op.arity[1] == 3 and not op.is_condition_first)
+JOINS = tuple(op.name for op in _ROWS if op.family == "joining")
+SCANS = tuple(op.name for op in _ROWS if op.call.along_axis)
+LOSSES = tuple(op.name for op in _ROWS if op.family == "losses")
 OPS = (
     *(*BINARY, *ARRAYS_ONLY, *DTYPES_ONLY, *SELECTIONS),
     *(*TERNARY, *JOINS, *UNARY, *REDUCTIONS),

@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from castwise.conformance.recorder import read_cells
+from castwise.conformance.recorder import read_header, read_ops
 from castwise.vocab.ops import OPS
 
 
@@ -21,9 +21,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("cells", type=Path, help="the folder of the cell files")
     parser.add_argument("-o", "--output", type=Path, required=True)
     chosen = parser.parse_args(arguments)
-    files = map(read_cells, sorted(chosen.cells.glob("*.tsv.gz")))
-    recorded = ((first["dialect"], {cell.op for cell in cells}) for first, cells in files)
-    chosen.output.write_text(index_of(recorded), encoding="utf-8")
+    write_index(chosen.cells, chosen.output)
+
+
+def write_index(cells: Path, output: Path) -> None:
+    """Writes the list of a folder of cell files."""
+    files = sorted(cells.glob("*.tsv.gz"))
+    recorded = ((read_header(file)["dialect"], read_ops(file)) for file in files)
+    output.write_text(index_of(recorded), encoding="utf-8")
 
 
 def index_of(recorded: Iterable[tuple[str, set[str]]]) -> str:

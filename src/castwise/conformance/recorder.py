@@ -175,6 +175,13 @@ def read_header(path: Path) -> Header:
         return cast(Header, json.loads(file.readline().removeprefix("# ")))
 
 
+def read_ops(path: Path) -> set[str]:
+    """The ops a cell file has cells of."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        next(file)  # the header
+        return {line.partition("\t")[0] for line in file}
+
+
 def read_cells(path: Path) -> tuple[Header, list[Cell]]:
     """The header and the cells of a cell file.
 

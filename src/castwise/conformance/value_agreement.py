@@ -14,6 +14,7 @@ from typing import Any
 
 from castwise.conformance.operand import Scalar, words
 from castwise.conformance.value_notation import Held
+from castwise.vocab.ops import known_op
 
 # dtype -> significant bits and the exponent of the least normal number
 _FORMATS = {
@@ -26,15 +27,8 @@ _PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64
 # What small floats are added and multiplied in.
 _ACCUMULATED = {"float16": "float32", "bfloat16": "float32"}
 
-# Units in the last place of the result, of floats.
-_ULPS = {
-    **dict.fromkeys(words("pow float_power degrees radians"), 1),
-    **dict.fromkeys(words("exp log sin tanh rsqrt atan2 hypot xlogy sigmoid angle"), 2),
-    **dict.fromkeys(words("exp2 expm1 log2 log10 log1p cos tan asin acos atan sinh cosh"), 2),
-    **dict.fromkeys(words("asinh acosh atanh cbrt"), 2),
-    **dict.fromkeys(words("erf logaddexp logaddexp2 logsumexp softmax log_softmax"), 4),
-}
-# The same of complex numbers, whose parts are sums of products.
+# Units in the last place of complex numbers, whose parts are sums of products; of floats the op's
+# row tells how many.
 _COMPLEX_ULPS = 4
 # A sum in these cancels: they are off by as many units of the operands, too.
 _CANCELLING = words("gelu logaddexp2")
@@ -73,7 +67,8 @@ def _slack(op: str, operands: Sequence[Held], expected: Held) -> tuple[float, fl
     if part not in _FORMATS:
         return 0, 0.0
     is_complex = expected.dtype in _PARTS
-    ulps = _ULPS.get(op, 0)
+    row = known_op(op)
+    ulps = row.ulps if row else 0
     if is_complex and op not in _EXACT_OF_COMPLEX:
         ulps = _COMPLEX_POWER_ULPS if op in ("pow", "float_power") else max(ulps, _COMPLEX_ULPS)
     if op == "abs" and operands[0].dtype in _PARTS:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 
-from castwise.conformance.grid import JOINS, REDUCTIONS, UNARY, Question
+from castwise.conformance.grid import BINARY as GRID_BINARY
+from castwise.conformance.grid import JOINS, LOSSES, REDUCTIONS, UNARY, Question
 from castwise.conformance.operand import Scalar, read_literal, words
 from castwise.conformance.value_notation import Held, number, single, vector
 from castwise.conformance.value_operands import (
@@ -24,13 +25,12 @@ from castwise.conformance.value_operands import (
     paired,
 )
 
-BINARY = words(
-    "add sub mul div floor_divide remainder fmod pow float_power eq ne lt le gt ge logical_and "
-    "logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_left_shift "
-    "bitwise_right_shift maximum minimum fmax fmin atan2 hypot logaddexp logaddexp2 copysign "
-    "nextafter ldexp heaviside xlogy isclose"
+# Most of these are others with their operands turned round or bounded, which those tell.
+_NOT_ASKED = words(
+    "rsub clamp_min clamp_max real_div floor_div truncate_div div_no_nan multiply_no_nan outer "
+    "inner kron dot result_type"
 )
-LOSSES = words("mse_loss l1_loss huber_loss poisson_nll_loss")
+BINARY = (*(op for op in GRID_BINARY if op not in _NOT_ASKED), "isclose")
 PRODUCTS = words("dot matmul")
 TERNARY = words("where clamp lerp addcmul")
 CAST = "astype"  # an explicit cast, whose form `to=int8` names the dtype; no op of the vocabulary

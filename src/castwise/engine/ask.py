@@ -102,7 +102,9 @@ def question_of(
 
 def named_of(row: Op, given: dict[str, Any]) -> Named:
     """What a call gives by name and the dtypes depend on, taken out of all that it gives."""
-    readers = {name: read for name, read in _READERS.items() if name in (*_OF_ANY_OP, *row.takes)}
+    readers = {
+        name: read for name, read in _READERS.items() if name in (*_OF_ANY_OP, *row.call.takes)
+    }
     if row.family == "conversion" or readers.keys().isdisjoint(given):
         return NOTHING
     taken = {name: given.pop(name) for name in readers if name in given}
@@ -162,7 +164,7 @@ def check_augmented(row: Op, count: int, others: Mapping[str, Any]) -> None:
 
 def _check_named(row: Op, others: dict[str, Any]) -> None:
     """Raises UsageError for what an op does not take by name."""
-    known = (*row.operand_names, *row.parameters)
+    known = (*row.call.operands, *row.call.parameters)
     for name in others:
         if name not in known:
             hint = did_you_mean(name, known)

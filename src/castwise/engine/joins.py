@@ -75,17 +75,18 @@ _OF_MASKS: dict[str, Callable[[Plan, list[int]], DType | None]] = {
 
 def _first_operand(plan: Plan, operands: tuple[Operand, ...]) -> DType:
     """The first operand's dtype, where the others are what they may be."""
-    dtypes = [own_dtype(plan, o) for o in operands]
     if plan.joins.unless and _UNLESS[plan.joins.unless](operands):
         if plan.joins.unless == "floats beside an integer":
             return plan.python["float"]
         if plan.joins.others == "mixing":
+            dtypes = [own_dtype(plan, o) for o in operands]
             check_mix(plan, dtypes)
             return join(plan, dtypes)
         return _by_policy(plan, operands)
-    for operand, other in zip(operands[1:], dtypes[1:], strict=True):
-        _OTHERS[plan.joins.others](plan, dtypes[0], operand, other)
-    return dtypes[0]
+    first = own_dtype(plan, operands[0])
+    for other in operands[1:]:
+        _OTHERS[plan.joins.others](plan, first, other)
+    return first
 
 
 _UNLESS: dict[str, Callable[[tuple[Operand, ...]], bool]] = {
@@ -97,31 +98,31 @@ _UNLESS: dict[str, Callable[[tuple[Operand, ...]], bool]] = {
 }
 
 
-def _check_any(plan: Plan, first: DType, operand: Operand, other: DType) -> None:
-    """Any operand is taken."""
+def _check_any(plan: Plan, first: DType, other: Operand) -> None:
+    """Any operand is taken, a number that no dtype holds too."""
 
 
-def _check_same_kind(plan: Plan, first: DType, operand: Operand, other: DType) -> None:
+def _check_same_kind(plan: Plan, first: DType, other: Operand) -> None:
     """Raises Refusal for an operand that is not of the first one's kind."""
-    is_fit = fits_kind(operand.kind, first.kind) if operand.is_scalar else other.kind == first.kind
-    if not is_fit or (operand.kind == "complex" and first.kind != "complex"):
-        raise Refusal(f"{operand} does not go with {first}", f"Cast it to {first}.")
+    is_fit = fits_kind(other.kind, first.kind) if other.is_scalar else other.kind == first.kind
+    if not is_fit or (other.kind == "complex" and first.kind != "complex"):
+        raise Refusal(f"{other} does not go with {first}", f"Cast it to {first}.")
 
 
-def _check_mixing(plan: Plan, first: DType, operand: Operand, other: DType) -> None:
+def _check_mixing(plan: Plan, first: DType, other: Operand) -> None:
     """Raises Refusal for an operand that the dialect does not cast to the first one's dtype."""
-    mixes = plan.joins.mixes
-    if other is not first and (mixes is None or (other, first) not in mixes):
-        raise Refusal(f"{other} is not cast to {first}", f"Cast it: x.astype('{first}').")
+    own, mixes = own_dtype(plan, other), plan.joins.mixes
+    if own is not first and (mixes is None or (own, first) not in mixes):
+        raise Refusal(f"{own} is not cast to {first}", f"Cast it: x.astype('{first}').")
 
 
-def _check_beside_integer(plan: Plan, first: DType, operand: Operand, other: DType) -> None:
+def _check_beside_integer(plan: Plan, first: DType, other: Operand) -> None:
     """Raises Refusal for an operand of another dtype, except beside an integer."""
-    if first.kind != "int" and other is not first:
+    if first.kind != "int" and own_dtype(plan, other) is not first:
         raise Refusal(f"{first} goes with {first} alone", "Cast one to the other.")
 
 
-_OTHERS: dict[str, Callable[[Plan, DType, Operand, DType], None]] = {
+_OTHERS: dict[str, Callable[[Plan, DType, Operand], None]] = {
     "any": _check_any,
     "same kind": _check_same_kind,
     "mixing": _check_mixing,

@@ -104,11 +104,22 @@ class Operators:
     __invert__ = unary("bitwise_not")
 
 
+# The families of ops whose results have another shape than the first operand.
+_OTHER_SHAPES = ("reductions", "products", "joining", "losses", "questions")
+
+
 class InPlace:
     """The operators before `=`, and a method for each op whose result may have the shape of its
-    first operand."""
+    first operand. An op that has no line here gets its method from its row."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name, row in OPS.items():
+            is_fitting = row.family not in _OTHER_SHAPES and not row.is_condition_first
+            if is_fitting and name != "allclose" and not hasattr(cls, f"{name}_"):
+                setattr(cls, f"{name}_", in_place(name))
 
     __iadd__ = augmented("add")
     __isub__ = augmented("sub")
@@ -262,5 +273,6 @@ class OpsAreNoMethods:
     __slots__ = ()
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         for name in OPS.keys() - set(dir(cls)):
             setattr(cls, name, _NoMethod(name))

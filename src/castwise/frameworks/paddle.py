@@ -62,6 +62,8 @@ ALIASES = {
     "gt": "greater_than greater",
     "ge": "greater_equal",
     "bitwise_not": "bitwise_invert",
+    "degrees": "rad2deg",
+    "radians": "deg2rad",
     "clamp": "clip",
     "huber_loss": "smooth_l1_loss",
     "neg": "negative",

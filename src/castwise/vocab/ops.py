@@ -26,6 +26,18 @@ NUMBER = "int float complex"
 FLOATING = "float complex"
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """How an op is called, in every framework that has it."""
+
+    operands: tuple[str, ...] = ()  # the names by which operands may be given, from the first
+    parameters: tuple[str, ...] = ()  # what may follow the operands: it has no say in the dtype
+    takes: tuple[str, ...] = ()  # what else it may be given by name, which has a say in the dtype
+    takes_alpha: bool = False  # the second operand may have a factor
+    arrays_only: bool = False  # no operand is a Python number
+    along_axis: bool = False  # it works along one axis, and the result keeps its length
+
+
 @dataclass(frozen=True, slots=True, eq=False)  # rows are compared by identity
 class Op:
     """What an op does to dtypes when no dialect says otherwise.
@@ -51,10 +63,8 @@ class Op:
     is_condition_first: bool = False  # `where`: operand 0 chooses and takes no part
     counts_dimensions: bool = False  # a rule may tell vectors from matrices
     counts_elements: bool = False  # a rule may tell whether there are any
-    operand_names: tuple[str, ...] = ()  # the names by which operands may be given, from the first
-    parameters: tuple[str, ...] = ()  # what may follow the operands: it has no say in the dtype
-    takes_alpha: bool = False  # the second operand may have a factor
-    takes: tuple[str, ...] = ()  # what else it may be given by name, which has a say in the dtype
+    call: Call = Call()
+    ulps: int = 0  # units in the last place that two libraries may differ by: none rounds it right
     compute: Callable[..., Any] | None = None  # the kernel of a declared op, on cast arrays
     meaning: str = ""
     family: str = ""  # where it stands in tables and pages
@@ -79,17 +89,17 @@ class Op:
         most, others = self.arity[1], dict(named)
         if not named and len(given) <= most:
             return tuple(given), others
-        if named.get("alpha") is not None and not self.takes_alpha:
+        if named.get("alpha") is not None and not self.call.takes_alpha:
             raise UsageError(f"{self.name} takes no alpha; add and sub do.")
         operands, surplus = list(given[:most]), list(given[most:])
-        names = self.parameters if all(map(_is_number, surplus)) else ()
-        if self.takes_alpha and len(surplus) == 1 and _is_number(operands[1]):
+        names = self.call.parameters if all(map(_is_number, surplus)) else ()
+        if self.call.takes_alpha and len(surplus) == 1 and _is_number(operands[1]):
             # add(x, alpha, y), as older programs have it
             names, operands, surplus = ("alpha",), [operands[0], *surplus], [operands[1]]
         for name, extra in zip(names, surplus, strict=False):
             if others.setdefault(name, extra) is not extra:
                 raise self._given_twice(name)
-        for place, name in enumerate(self.operand_names):
+        for place, name in enumerate(self.call.operands):
             if name in others:
                 operands += [None] * (place + 1 - len(operands))
                 if operands[place] is not None:
@@ -115,18 +125,19 @@ def _row(names: str, arity: int | tuple[int, int], **switches: Any) -> list[Op]:
     return rows
 
 
+_ARRAYS = Call(arrays_only=True)
 _ROWS = [
-    *_row("add:+ sub:-", 2, takes_alpha=True, family="arithmetic"),
+    *_row("add:+ sub:-", 2, call=Call(takes_alpha=True), family="arithmetic"),
     *_row("rsub", 2, family="arithmetic"),
     *_row("mul:*", 2, family="arithmetic"),
-    *_row("div:/", 2, computes=FLOATING, integers_become_float=True, takes=("rounding_mode",),
-          family="arithmetic"),
+    *_row("div:/", 2, computes=FLOATING, integers_become_float=True,
+          call=Call(takes=("rounding_mode",)), family="arithmetic"),
     *_row("floor_divide:// remainder:% fmod", 2, computes=REAL, family="arithmetic"),
     *_row("real_div multiply_no_nan", 2, computes=FLOATING, family="arithmetic"),
     *_row("floor_div truncate_div", 2, computes=REAL, family="arithmetic"),
     *_row("div_no_nan", 2, computes=FLOATING, integers_become_float=True, family="arithmetic"),
-    *_row("pow:**", 2, counts_elements=True, family="arithmetic"),
-    *_row("float_power", 2, computes="float64 complex128", family="arithmetic"),
+    *_row("pow:**", 2, counts_elements=True, ulps=1, family="arithmetic"),
+    *_row("float_power", 2, computes="float64 complex128", ulps=1, family="arithmetic"),
     *_row("eq:== ne:!= lt:< le:<= gt:> ge:>=", 2, result="bool", family="comparison"),
     *_row("logical_and logical_or logical_xor", 2, result="bool", family="logic"),
     *_row("logical_not", 1, result="bool", family="logic"),
@@ -134,49 +145,72 @@ _ROWS = [
     *_row("bitwise_left_shift:<< bitwise_right_shift:>>", 2, computes="int", family="bits"),
     *_row("bitwise_not:~", 1, computes="bool int", family="bits"),
     *_row("maximum minimum fmax fmin", 2, family="extrema"),
-    *_row("atan2 hypot logaddexp logaddexp2 copysign nextafter", 2, computes="float",
-          integers_become_float=True, family="float functions"),
+    *_row("atan2 hypot", 2, computes="float", integers_become_float=True, ulps=2,
+          family="float functions"),
+    *_row("logaddexp logaddexp2", 2, computes="float", integers_become_float=True, ulps=4,
+          family="float functions"),
+    *_row("copysign nextafter", 2, computes="float", integers_become_float=True,
+          family="float functions"),
     *_row("ldexp", 2, computes=FLOATING, integers_become_float=True, family="float functions"),
     *_row("heaviside", 2, computes=REAL, family="float functions"),
-    *_row("xlogy", 2, computes="float", integers_become_float=True, family="float functions"),
-    *_row("matmul:@", 2, counts_dimensions=True, family="products"),
-    *_row("dot outer inner vecdot cross kron", 2, family="products"),
+    *_row("xlogy", 2, computes="float", integers_become_float=True, ulps=2,
+          family="float functions"),
+    *_row("matmul:@", 2, counts_dimensions=True, call=_ARRAYS, family="products"),
+    *_row("dot outer inner", 2, family="products"),
+    *_row("vecdot cross", 2, call=_ARRAYS, family="products"),
+    *_row("kron", 2, family="products"),
     *_row("where", 3, is_condition_first=True, family="selection"),
-    *_row("clamp", (1, 3), computes=REAL, operand_names=("x", "min", "max"), family="selection"),
+    *_row("clamp", (1, 3), computes=REAL, call=Call(("x", "min", "max")), family="selection"),
     *_row("clamp_min clamp_max", 2, computes=REAL, family="selection"),
     *_row("lerp", 3, computes=FLOATING, family="selection"),
-    *_row("addcmul", 3, takes=("value",), family="arithmetic"),
-    *_row("addcdiv", 3, computes=FLOATING, takes=("value",), family="arithmetic"),
+    *_row("addcmul", 3, call=Call(takes=("value",)), family="arithmetic"),
+    *_row("addcdiv", 3, computes=FLOATING, call=Call(takes=("value",)), family="arithmetic"),
     *_row("concat stack", (1, ARBITRARY), family="joining"),
-    *_row("mse_loss", 2, computes=FLOATING, family="losses"),
-    *_row("l1_loss", 2, computes=FLOATING, result="real", family="losses"),
-    *_row("huber_loss", 2, computes="float", takes=("delta",), family="losses"),
-    *_row("poisson_nll_loss", 2, computes="float", family="losses"),
+    *_row("mse_loss", 2, computes=FLOATING, call=_ARRAYS, family="losses"),
+    *_row("l1_loss", 2, computes=FLOATING, result="real", call=_ARRAYS, family="losses"),
+    *_row("huber_loss", 2, computes="float", call=Call(takes=("delta",), arrays_only=True),
+          family="losses"),
+    *_row("poisson_nll_loss", 2, computes="float", call=_ARRAYS, family="losses"),
     *_row("abs", 1, result="real", family="unary"),
     *_row("neg:- positive:+", 1, computes=NUMBER, family="unary"),
     *_row("square conj", 1, family="unary"),
     *_row("sign floor ceil round trunc", 1, computes=REAL, family="unary"),
     *_row("relu", 1, computes="int float", family="unary"),
-    *_row("threshold", 1, computes="int float", parameters=("threshold", "value"), family="unary"),
-    *_row("exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh"
-          " tanh asinh acosh atanh sigmoid reciprocal", 1, computes=FLOATING,
-          integers_become_float=True, family="unary float functions"),
-    *_row("cbrt erf degrees radians", 1, computes="float", integers_become_float=True,
+    *_row("threshold", 1, computes="int float", call=Call(parameters=("threshold", "value")),
+          family="unary"),
+    *_row("exp exp2 expm1 log log2 log10 log1p", 1, computes=FLOATING,
+          integers_become_float=True, ulps=2, family="unary float functions"),
+    *_row("sqrt", 1, computes=FLOATING, integers_become_float=True,
           family="unary float functions"),
-    *_row("gelu softmax log_softmax", 1, computes="float", family="unary float functions"),
+    *_row("rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid", 1,
+          computes=FLOATING, integers_become_float=True, ulps=2, family="unary float functions"),
+    *_row("reciprocal", 1, computes=FLOATING, integers_become_float=True,
+          family="unary float functions"),
+    *_row("cbrt", 1, computes="float", integers_become_float=True, ulps=2,
+          family="unary float functions"),
+    *_row("erf", 1, computes="float", integers_become_float=True, ulps=4,
+          family="unary float functions"),
+    *_row("degrees radians", 1, computes="float", integers_become_float=True, ulps=1,
+          family="unary float functions"),
+    *_row("gelu", 1, computes="float", family="unary float functions"),
+    *_row("softmax log_softmax", 1, computes="float", ulps=4, call=Call(along_axis=True),
+          family="unary float functions"),
     *_row("isnan isinf isfinite", 1, result="bool", family="predicates"),
     *_row("signbit", 1, computes=REAL, result="bool", family="predicates"),
     *_row("real imag", 1, result="real", family="unary"),
-    *_row("angle", 1, computes=FLOATING, integers_become_float=True, result="real", family="unary"),
-    *_row("sum prod cumsum cumprod", 1, accumulates=True, family="reductions"),
+    *_row("angle", 1, computes=FLOATING, integers_become_float=True, result="real", ulps=2,
+          family="unary"),
+    *_row("sum prod", 1, accumulates=True, family="reductions"),
+    *_row("cumsum cumprod", 1, accumulates=True, call=Call(along_axis=True), family="reductions"),
     *_row("mean", 1, computes=FLOATING, family="reductions"),
     *_row("std var norm", 1, computes=FLOATING, result="real", family="reductions"),
-    *_row("median logsumexp", 1, computes="float", family="reductions"),
+    *_row("median", 1, computes="float", family="reductions"),
+    *_row("logsumexp", 1, computes="float", ulps=4, family="reductions"),
     *_row("any all", 1, result="bool", family="reductions"),
     *_row("max min", 1, computes=REAL, family="reductions"),
     *_row("argmax argmin", 1, computes=REAL, result="index", family="reductions"),
     *_row("count_nonzero", 1, result="index", family="reductions"),
-    *_row("isclose allclose", 2, result="bool", family="comparison"),
+    *_row("isclose allclose", 2, result="bool", call=_ARRAYS, family="comparison"),
     *_row("result_type promote_types", (1, ARBITRARY), family="questions"),
 ]  # fmt: skip
 OPS: MappingProxyType[str, Op] = MappingProxyType({op.name: op for op in _ROWS})
@@ -184,8 +218,8 @@ OPS: MappingProxyType[str, Op] = MappingProxyType({op.name: op for op in _ROWS})
 _CONVERSIONS = {
     row.name: row
     for row in (
-        *_row("cast", 2, operand_names=("x", "dtype"), family="conversion"),
-        *_row("fill", 2, operand_names=("x", "value"), result="first", family="conversion"),
+        *_row("cast", 2, call=Call(("x", "dtype")), family="conversion"),
+        *_row("fill", 2, call=Call(("x", "value")), result="first", family="conversion"),
     )
 }
 _declared: dict[str, Op] = {}
@@ -269,8 +303,8 @@ def declare_op(
 
 
 _FIXED = (
-    *("name", "arity", "family", "symbol", "counts_dimensions", "counts_elements", "takes_alpha"),
-    *("takes", "compute"),
+    *("name", "arity", "family", "symbol", "counts_dimensions", "counts_elements", "call"),
+    *("ulps", "compute"),
 )
 
 

@@ -10,7 +10,16 @@ import random
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from castwise.conformance.grid import BINARY, JOINS, PLAIN, REDUCTIONS, TERNARY, UNARY
+from castwise.conformance.grid import (
+    BINARY,
+    JOINS,
+    LOSSES,
+    PLAIN,
+    REDUCTIONS,
+    SCANS,
+    TERNARY,
+    UNARY,
+)
 from castwise.conformance.operand import Scalar, read_literal, words
 from castwise.conformance.programs.program import (
     ALIAS,
@@ -25,14 +34,12 @@ from castwise.conformance.programs.program import (
 )
 from castwise.conformance.programs.shapes import Shape, broadcast, indexed, product_of, reduced
 from castwise.conformance.programs.speaker import Menu
-from castwise.conformance.value_grid import LOSSES
 from castwise.conformance.value_notation import Held, number
 from castwise.conformance.value_operands import edges, ordinary
 
 _STEPS = 14
 _NAMES = "abcdefghijklmnopqrstuvwxyz"
 _NUMBERS = (*PLAIN, *words("0 2 3 -1 0.5 -2.5"))
-_SCANS = words("cumsum cumprod softmax log_softmax")
 _PRODUCTS = words("matmul dot")
 _NOT_STEPS = words("result_type where dot")
 _BINARY = tuple(op for op in BINARY if op not in _NOT_STEPS)
@@ -98,7 +105,7 @@ class _Writer:
         axis = self._needed_axis(op, name)
         if axis is None and op in self._menu.along_axes and shape and self._chance.random() < 0.6:
             axis = self._chance.randrange(-len(shape), len(shape))
-        if op in _SCANS:
+        if op in SCANS:
             self._bind(op, (name,), shape, axis=axis)
             return
         keeps = axis is not None and op in self._menu.along_axes and self._chance.random() < 0.3

@@ -19,29 +19,9 @@ from castwise.conformance.programs.program import (
     Step,
 )
 from castwise.conformance.value_notation import Held
+from castwise.vocab.ops import OPS
 
-_SYMBOLS = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "div": "/",
-    "floor_divide": "//",
-    "remainder": "%",
-    "pow": "**",
-    "matmul": "@",
-    "eq": "==",
-    "ne": "!=",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "bitwise_and": "&",
-    "bitwise_or": "|",
-    "bitwise_xor": "^",
-    "bitwise_left_shift": "<<",
-    "bitwise_right_shift": ">>",
-}
-_UNARY_SYMBOLS = {"neg": "-", "positive": "+", "bitwise_not": "~"}
+_SYMBOLS = {(op.name, op.arity[0]): op.symbol for op in OPS.values() if op.symbol}
 
 
 class Language(Protocol):
@@ -63,7 +43,7 @@ def statement(language: Language, step: Step) -> str:
     if step.op == ASSIGN:
         return f"{step.name}[{_key(language, step.key)}] = {value}"
     if step.form == "augmented":
-        return f"{step.name} {_SYMBOLS[step.op]}= {value}"
+        return f"{step.name} {_SYMBOLS[step.op, 2]}= {value}"
     return value if step.form == "inplace" else f"{step.name} = {value}"
 
 
@@ -83,8 +63,8 @@ def expression(language: Language, step: Step) -> str:
 
 def _operator(step: Step, given: Sequence[str]) -> str:
     if len(given) == 1:
-        return f"{_UNARY_SYMBOLS[step.op]}{given[0]}"
-    return f"{given[0]} {_SYMBOLS[step.op]} {given[1]}"
+        return f"{_SYMBOLS[step.op, 1]}{given[0]}"
+    return f"{given[0]} {_SYMBOLS[step.op, 2]} {given[1]}"
 
 
 def _operand(language: Language, operand: Operand) -> str:

@@ -15,32 +15,17 @@ from castwise.conformance.calls import (
     OPERATORS,
     assigned,
     of_dtypes,
-    of_sequence,
     refusing,
 )
+from castwise.conformance.functions import called_with_operands, found_functions
 from castwise.conformance.grid import OPS, Scope, existing_forms, given_by_name, named_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header
+from castwise.frameworks.array_api import ARRAY_API
 
 DTYPES = words(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
 )
-_NAMES = {
-    "sub": "subtract",
-    "mul": "multiply",
-    "div": "divide",
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "bitwise_not": "bitwise_invert",
-    "clamp": "clip",
-    "neg": "negative",
-    "cumsum": "cumulative_sum",
-    "cumprod": "cumulative_prod",
-}
 _TAKE_DTYPE = words("sum prod cumsum cumprod")
 # A Python int beyond 64 bits becomes a NumPy array of objects inside clip.
 _OUT_OF_RANGE = re.compile("negative integer powers|only defined for x2 >= 0|dtype 'object'")
@@ -133,12 +118,6 @@ def _forms(op: str) -> tuple[str, ...]:
 def _functions() -> dict[str, Callable[..., Any]]:
     import array_api_strict as xp
 
-    named = {op: _NAMES.get(op, op) for op in OPS}
-    functions = {op: getattr(xp, name) for op, name in named.items() if hasattr(xp, name)}
-    functions["norm"] = xp.linalg.vector_norm
-    for op in ("outer", "cross"):
-        functions[op] = getattr(xp.linalg, op)
-    functions["concat"] = of_sequence(xp.concat)
-    functions["stack"] = of_sequence(xp.stack)
-    functions["can_cast"] = refusing(of_dtypes(xp.can_cast), yes=xp.bool)
-    return functions
+    found = found_functions({"xp": xp, "xp.linalg": xp.linalg}, ARRAY_API.aliases)
+    can_cast = refusing(of_dtypes(xp.can_cast), yes=xp.bool)
+    return called_with_operands(found) | {"can_cast": can_cast}

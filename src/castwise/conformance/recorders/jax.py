@@ -12,8 +12,8 @@ from castwise.conformance.calls import (
     AUGMENTED_OPERATORS,
     OPERATORS,
     assigned,
-    of_sequence,
 )
+from castwise.conformance.functions import Found, called_with_operands, found_functions
 from castwise.conformance.grid import (
     INITIALS,
     MASKS,
@@ -29,6 +29,7 @@ from castwise.conformance.grid import (
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import NO_KERNEL, Header, versions_of
 from castwise.conformance.recorders.jax_errors import classify
+from castwise.frameworks.jax import JAX
 
 DTYPES = words(
     "bool uint4 int4 uint8 int8 uint16 int16 uint32 int32 uint64 int64 float8_e4m3fn float8_e5m2 "
@@ -50,23 +51,6 @@ LITERALS = (
     *PLAIN,
     *words("-1 300 2147483648 -2147483649 9223372036854775808 18446744073709551616 1e39"),
 )
-NAMES = {
-    "sub": "subtract",
-    "mul": "multiply",
-    "div": "divide",
-    "pow": "power",
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_right_shift": "right_shift",
-    "atan2": "arctan2",
-    "clamp": "clip",
-    "neg": "negative",
-}
 # In place is `x.at[...].add(y)`; `power` is left out, for which a trace has no concrete exponent.
 _AT_METHODS = {
     "add": "add",
@@ -116,7 +100,8 @@ class JaxRecorder:
             raise ValueError(f"{self.name} is recorded as {known}; not {mode!r}.")
         self._jax: Any = jax
         self._mode = mode
-        self._functions = _functions()
+        self.found = _found()
+        self._functions = _functions(self.found)
         asked = (*_MODE_OPS, *UNARY, *REDUCTIONS) if mode in _PARTLY_ASKED else OPS
         self.scope = Scope(
             dtypes=DTYPES,
@@ -254,23 +239,22 @@ def _named_forms(op: str) -> Iterator[str]:
         yield from (f"{start}{mask}" for mask in named_forms("where", MASKS))
 
 
-def _functions() -> dict[str, Callable[..., Any]]:
+def _found() -> dict[str, Found]:
     import jax
     import jax.numpy as jnp
 
-    named = {op: NAMES.get(op, op) for op in OPS}
-    functions = {op: getattr(jnp, name) for op, name in named.items() if hasattr(jnp, name)}
-    for op in words("relu sigmoid gelu softmax log_softmax"):
-        functions[op] = getattr(jax.nn, op)
-    for op in words("erf xlogy logsumexp"):
-        functions[op] = getattr(jax.scipy.special, op)
-    functions["rsqrt"] = jax.lax.rsqrt
-    functions["norm"] = jnp.linalg.norm
-    functions["promote_types"] = _promote_types
-    functions["concat"] = of_sequence(jnp.concatenate)
-    functions["stack"] = of_sequence(jnp.stack)
-    del functions["can_cast"]  # it is NumPy's, and knows nothing of JAX's lattice
-    return functions
+    rooms = {
+        "jnp": jnp, "jax.nn": jax.nn, "jax.scipy.special": jax.scipy.special, "jax.lax": jax.lax,
+        "jnp.linalg": jnp.linalg,
+    }  # fmt: skip
+    instead = {"concat": "jnp.concatenate"}  # jnp.concat takes no dtype=
+    found = found_functions(rooms, JAX.aliases, instead)
+    del found["can_cast"]  # it is NumPy's, and knows nothing of JAX's lattice
+    return found
+
+
+def _functions(found: dict[str, Found]) -> dict[str, Callable[..., Any]]:
+    return called_with_operands(found) | {"promote_types": _promote_types}
 
 
 def _promote_types(*things: Any) -> Any:

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.calls import of_sequence
+from castwise.conformance.functions import Found, called_with_operands, found_functions
 from castwise.conformance.grid import INITIALS, OPS, Scope, existing_forms, named_forms
 from castwise.conformance.operand import Spec, read_operand, words
 from castwise.conformance.recorder import Header
 from castwise.conformance.recorders.jax import LITERALS, NUMPY, JaxRecorder
+from castwise.frameworks.keras import KERAS
 
 DTYPES = words(
     "bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 float8_e4m3fn float8_e5m2 float16 "
@@ -20,32 +21,6 @@ DTYPES = words(
 )
 # Tensors are JAX's own arrays, and so are their operators: a few show that.
 _OPERATORS = words("add div pow")
-NAMES = {
-    "sub": "subtract",
-    "mul": "multiply",
-    "div": "divide",
-    "remainder": "mod",
-    "pow": "power",
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_right_shift": "right_shift",
-    "atan2": "arctan2",
-    "asin": "arcsin",
-    "acos": "arccos",
-    "atan": "arctan",
-    "asinh": "arcsinh",
-    "acosh": "arccosh",
-    "atanh": "arctanh",
-    "degrees": "rad2deg",
-    "radians": "deg2rad",
-    "clamp": "clip",
-    "neg": "negative",
-}
 _TAKE_DTYPE = words("prod cumsum cumprod")
 _TAKE_INITIAL = words("max min")
 
@@ -64,7 +39,8 @@ class KerasRecorder(JaxRecorder):
         if keras.backend.backend() != "jax":
             raise ValueError("keras is recorded on JAX, and runs here on another backend.")
         self._keras: Any = keras
-        self._functions = _functions()
+        self.found = _found()
+        self._functions = _functions(self.found)
         self._requested: dict[int, Spec] = {}
         self.scope = Scope(
             dtypes=DTYPES,
@@ -125,13 +101,16 @@ def _forms(op: str) -> tuple[str, ...]:
     return (*forms, *dtypes, *(named_forms("initial", INITIALS) if op in _TAKE_INITIAL else ()))
 
 
-def _functions() -> dict[str, Callable[..., Any]]:
-    from keras import backend, ops
+def _found() -> dict[str, Found]:
+    from keras import ops
 
-    named = {op: NAMES.get(op, op) for op in OPS}
-    functions = {op: getattr(ops, name) for op, name in named.items() if hasattr(ops, name)}
-    functions["concat"] = of_sequence(ops.concatenate)
-    functions["stack"] = of_sequence(ops.stack)
-    functions["threshold"] = partial(ops.threshold, threshold=1, default_value=1)
+    return found_functions({"ops": ops}, KERAS.aliases)
+
+
+def _functions(found: dict[str, Found]) -> dict[str, Callable[..., Any]]:
+    from keras import backend
+
+    functions = called_with_operands(found)
+    functions["threshold"] = partial(functions["threshold"], threshold=1, default_value=1)
     functions["result_type"] = backend.result_type
     return functions

@@ -14,10 +14,12 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS, assigned, of_sequence
-from castwise.conformance.grid import OPS, Question, Scope, existing_forms
+from castwise.conformance.functions import called_with_operands, found_functions
+from castwise.conformance.grid import OPS, SCANS, Question, Scope, existing_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.megengine_errors import classify
+from castwise.frameworks.megengine import MEGENGINE
 
 DTYPES = words("bool uint8 uint16 int8 int16 int32 float16 bfloat16 float32 complex64")
 # NumPy operands of every dtype; their role makes no difference, which a few show.
@@ -26,21 +28,7 @@ NUMPY_OPERANDS = words(
     "np.uint32[3] np.uint64[3] np.float16[3] np.float32[3] np.float64[3] np.complex64[3] "
     "np.complex128[3] np.uint8[] np.float32[] np.bool(1) np.int16(1) np.float16(1) np.float64(1)"
 )
-_NAMES = {
-    "floor_divide": "floor_div",
-    "remainder": "mod",
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_right_shift": "right_shift",
-    "log_softmax": "logsoftmax",
-    "clamp": "clip",
-}
-_NEED_AXIS = words("softmax log_softmax cumsum logsumexp")
+_NEED_AXIS = (*SCANS, "logsumexp")
 
 
 class MegengineRecorder:
@@ -113,16 +101,11 @@ def _functions() -> dict[str, Callable[..., Any]]:
     from megengine import functional
     from megengine.core._imperative_rt import core2
 
-    # Its floor_div is floor_divide, and not the op of that name.
-    named = {op: _NAMES.get(op, op) for op in OPS if op not in _NAMES.values()}
-    functions = {op: getattr(functional, n) for op, n in named.items() if hasattr(functional, n)}
+    losses = {"l1_loss": "functional.nn.l1_loss", "mse_loss": "functional.nn.square_loss"}
+    found = found_functions({"functional": functional}, MEGENGINE.aliases, losses)
+    functions = called_with_operands(found)
     functions["reciprocal"] = partial(operator.truediv, 1)  # it has no other
-    functions["l1_loss"] = functional.nn.l1_loss
-    functions["mse_loss"] = functional.nn.square_loss
-    for op in _NEED_AXIS:
-        functions[op] = partial(functions[op], axis=-1)
-    functions["concat"] = of_sequence(functional.concat)
-    functions["stack"] = of_sequence(functional.stack)
+    functions |= {op: partial(functions[op], axis=-1) for op in _NEED_AXIS if op in functions}
     functions["result_type"] = of_sequence(core2.dtype_promotion)
     return functions
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -15,9 +15,9 @@ from castwise.conformance.calls import (
     RefusalError,
     assigned,
     of_dtypes,
-    of_sequence,
     refusing,
 )
+from castwise.conformance.functions import called_with_operands, found_functions
 from castwise.conformance.grid import (
     ALPHAS,
     OPS,
@@ -35,6 +35,7 @@ from castwise.conformance.recorders.mindspore_errors import (
     is_missing_signature,
     promoted_dtype,
 )
+from castwise.frameworks.mindspore import MINDSPORE
 
 DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
@@ -46,7 +47,6 @@ NUMPY_DTYPES = words(
 )
 # All NumPy arrays are refused alike, for being no tensors.
 NUMPY_ARRAYS = words("np.bool[3] np.int8[3] np.float32[3] np.float32[] np.complex64[]")
-_NAMES = {"degrees": "rad2deg", "radians": "deg2rad"}
 _NEED_AXIS = {"cumsum", "cumprod", "logsumexp"}
 # A layer; not there; only in mindspore.numpy; made of a product and a power that end the process;
 # torch's and TensorFlow's own.
@@ -77,9 +77,9 @@ class MindSporeRecorder:
 
         if mode:
             raise ValueError(f"mindspore is recorded in PyNative mode; not {mode!r}.")
-        self.scope = _scope()
         self._mindspore: Any = mindspore
         self._functions = _functions()
+        self.scope = _scope(self._functions)
 
     def versions(self) -> Header:
         return versions_of(self._mindspore.__version__, "numpy")
@@ -130,10 +130,10 @@ class MindSporeRecorder:
 recorder = MindSporeRecorder
 
 
-def _scope() -> Scope:
+def _scope(functions: Container[str]) -> Scope:
     return Scope(
         dtypes=DTYPES,
-        forms={op: forms for op in OPS if (forms := _forms(op))},
+        forms={op: forms for op in OPS if (forms := _forms(op, op in functions))},
         foreign=(*(f"np.{dtype}(1)" for dtype in NUMPY_DTYPES), *NUMPY_ARRAYS),
         is_left_out=_is_crashing,
     )
@@ -149,9 +149,9 @@ def _is_crashing(question: Question) -> bool:
     return dtypes == _CRASHING_DTYPES and is_beside_0d
 
 
-def _forms(op: str) -> tuple[str, ...]:
+def _forms(op: str, has_function: bool) -> tuple[str, ...]:
     forms = existing_forms(
-        function=op not in _MISSING,
+        function=has_function and op not in _MISSING,
         operator=op in OPERATORS and op not in _SHIFTS,
         augmented=op in AUGMENTED_OPERATORS and op not in _SHIFTS,
     )
@@ -164,13 +164,10 @@ def _functions() -> dict[str, Callable[..., Any]]:
     import mindspore
     from mindspore import mint, ops
 
-    named = {op: _NAMES.get(op, op) for op in OPS}
-    functions = {op: getattr(ops, name) for op, name in named.items() if hasattr(ops, name)}
+    functions = called_with_operands(found_functions({"ops": ops}, MINDSPORE.aliases))
     for op in _NEED_AXIS:
         functions[op] = _along_last(functions[op])
     functions["threshold"] = partial(ops.threshold, thr=1, value=1)
-    functions["concat"] = of_sequence(ops.concat)
-    functions["stack"] = of_sequence(ops.stack)
     functions["bitwise_not"] = ops.invert  # mint.bitwise_not has no kernel at all
     functions["dot"] = mindspore.numpy.dot  # that of ops takes no vectors
     functions["allclose"] = refusing(mint.allclose, yes=mindspore.bool_)

@@ -14,12 +14,13 @@ from castwise.conformance.calls import (
     OPERATORS,
     RefusalError,
     assigned,
-    of_sequence,
     refusing,
 )
-from castwise.conformance.grid import OPS, Scope, existing_forms, given_by_name, named_forms
+from castwise.conformance.functions import Found, called_with_operands, found_functions
+from castwise.conformance.grid import LOSSES, OPS, Scope, existing_forms, given_by_name, named_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header, versions_of
+from castwise.frameworks.mlx import MLX
 
 DTYPES = words(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 "
@@ -29,21 +30,6 @@ NUMPY_DTYPES = words(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 complex64 "
     "complex128"
 )
-NAMES = {
-    "sub": "subtract",
-    "mul": "multiply",
-    "div": "divide",
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "bitwise_not": "bitwise_invert",
-    "dot": "inner",
-    "clamp": "clip",
-    "neg": "negative",
-}
 _TAKE_DTYPE = words("cumsum cumprod")
 _OUT_OF_RANGE = re.compile(r"would result in overflow|^std::bad_cast$")
 _REFUSAL = re.compile(
@@ -72,7 +58,8 @@ class MlxRecorder:
             raise ValueError(f"mlx has no mode {mode!r}.")
         self._mx: Any = mx
         self._np: Any = np
-        self._functions = _functions()
+        self.found = _found()
+        self._functions = _functions(self.found)
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: _forms(op) for op in OPS if op in self._functions},
@@ -150,20 +137,21 @@ def _forms(op: str) -> tuple[str, ...]:
     return (*forms, *named_forms("dtype", DTYPES)) if op in _TAKE_DTYPE else forms
 
 
-def _functions() -> dict[str, Callable[..., Any]]:
+def _found() -> dict[str, Found]:
     import mlx.core as mx
     from mlx import nn
 
-    named = {op: NAMES.get(op, op) for op in OPS}
-    functions = {op: getattr(mx, name) for op, name in named.items() if hasattr(mx, name)}
-    for op in ("relu", "gelu", "log_softmax"):
-        functions[op] = getattr(nn, op)
-    for op in ("mse_loss", "l1_loss", "huber_loss"):
-        functions[op] = partial(getattr(nn.losses, op), reduction="mean")
-    functions["norm"] = mx.linalg.norm
-    functions["cross"] = mx.linalg.cross
-    functions["concat"] = of_sequence(mx.concatenate)
-    functions["stack"] = of_sequence(mx.stack)
+    rooms = {"mx": mx, "nn": nn, "nn.losses": nn.losses, "mx.linalg": mx.linalg}
+    return found_functions(rooms, MLX.aliases, {"dot": "mx.inner"})
+
+
+def _functions(found: dict[str, Found]) -> dict[str, Callable[..., Any]]:
+    import mlx.core as mx
+
+    functions = called_with_operands(found)
+    for op in LOSSES:
+        if op in functions:
+            functions[op] = partial(functions[op], reduction="mean")
     functions["can_cast"] = refusing(_can_cast, yes=mx.bool_)
     return functions
 

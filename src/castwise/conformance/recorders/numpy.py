@@ -14,9 +14,9 @@ from castwise.conformance.calls import (
     OPERATORS,
     assigned,
     of_dtypes,
-    of_sequence,
     refusing,
 )
+from castwise.conformance.functions import Found, called_with_operands, found_functions
 from castwise.conformance.grid import (
     CASTINGS,
     INITIALS,
@@ -32,38 +32,12 @@ from castwise.conformance.grid import (
 )
 from castwise.conformance.operand import foreign_operand, read_operand, words
 from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header, versions_of
+from castwise.frameworks.numpy import NUMPY
 
 DTYPES = words(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
     "complex64 complex128"
 )
-# The names that both NumPy 1 and NumPy 2 know.
-NAMES = {
-    "sub": "subtract",
-    "mul": "multiply",
-    "div": "divide",
-    "pow": "power",
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "bitwise_not": "invert",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_right_shift": "right_shift",
-    "atan2": "arctan2",
-    "asin": "arcsin",
-    "acos": "arccos",
-    "atan": "arctan",
-    "asinh": "arcsinh",
-    "acosh": "arccosh",
-    "atanh": "arctanh",
-    "clamp": "clip",
-    "concat": "concatenate",
-    "abs": "absolute",
-    "neg": "negative",
-}
 # What takes dtype= beside the ufuncs, and of these those that take casting= too.
 _TAKE_DTYPE = words("sum prod mean cumsum cumprod std var concat stack clamp")
 _TAKE_CASTING = words("concat stack clamp")
@@ -92,7 +66,8 @@ class NumpyRecorder:
             raise ValueError(f"numpy has no mode {mode!r}.")
         self._np: Any = np
         self.dialect = "numpy@1" if np.__version__.startswith("1.") else "numpy"
-        self._functions = _functions()
+        self.found = _found()
+        self._functions = _functions(self.found)
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: _forms(op, f) for op in OPS if (f := self._functions.get(op))},
@@ -177,16 +152,18 @@ def _named_forms(op: str, function: Any) -> Iterator[str]:
         yield from (f"{start}{mask}" for mask in named_forms("where", MASKS))
 
 
-def _functions() -> dict[str, Callable[..., Any]]:
+def _found() -> dict[str, Found]:
     import numpy as np
 
-    named = {op: NAMES.get(op, op) for op in OPS}
-    functions = {op: getattr(np, name) for op, name in named.items() if hasattr(np, name)}
-    functions["norm"] = np.linalg.norm
+    return found_functions({"np": np, "np.linalg": np.linalg}, NUMPY.aliases)
+
+
+def _functions(found: dict[str, Found]) -> dict[str, Callable[..., Any]]:
+    import numpy as np
+
+    functions = called_with_operands(found)
     # Told an axis it answers an array; otherwise a Python int, which has no dtype.
     functions["count_nonzero"] = partial(np.count_nonzero, axis=-1)
-    functions["concat"] = of_sequence(np.concatenate)
-    functions["stack"] = of_sequence(np.stack)
     functions["promote_types"] = of_dtypes(np.promote_types)
     functions["can_cast"] = refusing(of_dtypes(np.can_cast), yes=np.dtype(bool))
     functions["allclose"] = lambda *arrays: np.bool_(np.allclose(*arrays))

@@ -16,10 +16,10 @@ from castwise.conformance.calls import (
     AUGMENTED_OPERATORS,
     OPERATORS,
     assigned,
-    of_sequence,
     refusing,
 )
-from castwise.conformance.grid import OPS, Question, Scope, existing_forms, named_forms
+from castwise.conformance.functions import called_with_operands, found_functions
+from castwise.conformance.grid import OPS, SCANS, Question, Scope, existing_forms, named_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_literal, read_operand, words
 from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.oneflow_errors import (
@@ -28,6 +28,7 @@ from castwise.conformance.recorders.oneflow_errors import (
     dtype_lacking_kernel,
     is_missing_kernel,
 )
+from castwise.frameworks.oneflow import ONEFLOW
 
 PUBLIC_DTYPES = words("bool uint8 int8 int32 int64 float16 bfloat16 float32 float64")
 # Not among the names of the package, but in its promotion table. Most have no kernels, and then it
@@ -39,7 +40,7 @@ _ASKED_OF_INTERNAL = words(
     "add sub mul div maximum lt eq logical_and dot concat stack sum prod cumsum neg exp mean"
 )
 NUMPY_DTYPES = words("bool int8 int64 float32 float64 complex64")
-_NEED_AXIS = words("softmax log_softmax cumsum cumprod logsumexp")
+_NEED_AXIS = (*SCANS, "logsumexp")
 _TAKE_DTYPE = words("sum prod")
 # The step without a kernel is not the last one: its dtype is not the result's.
 _ENDING_OTHERWISE = words(
@@ -131,14 +132,12 @@ recorder = OneflowRecorder
 def _functions() -> dict[str, Callable[..., Any]]:
     import oneflow
 
-    functions = {op: getattr(oneflow, op) for op in OPS if hasattr(oneflow, op)}
-    for op in ("mse_loss", "l1_loss"):
-        functions[op] = getattr(oneflow.nn.functional, op)
-    for op in _NEED_AXIS:
-        functions[op] = partial(functions[op], dim=-1)
+    instead = {op: f"oneflow.nn.functional.{op}" for op in ("mse_loss", "l1_loss")}
+    instead["concat"] = "oneflow.cat"
+    found = found_functions({"oneflow": oneflow}, ONEFLOW.aliases, instead)
+    functions = called_with_operands(found)
+    functions |= {op: partial(functions[op], dim=-1) for op in _NEED_AXIS if op in functions}
     functions["threshold"] = partial(oneflow.threshold, threshold=1, value=1)
-    functions["concat"] = of_sequence(oneflow.cat)
-    functions["stack"] = of_sequence(oneflow.stack)
     functions["allclose"] = refusing(oneflow.allclose, yes=oneflow.ones(3, dtype=oneflow.bool))
     return functions
 
@@ -198,4 +197,4 @@ def _crashes(question: Question) -> bool:
         # Integers are divided by a number that wraps to zero.
         value = read_literal(last)
         return isinstance(value, int) and value % 256 == 0
-    return op in ("softmax", "log_softmax", "cumsum", "cumprod") and last.endswith("[]")
+    return op in SCANS and last.endswith("[]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -13,8 +13,8 @@ from castwise.conformance.calls import (
     OPERATORS,
     RefusalError,
     assigned,
-    of_sequence,
 )
+from castwise.conformance.functions import Found, called_with_operands, found_functions
 from castwise.conformance.grid import OPS, Scope, existing_forms, named_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import Header, versions_of
@@ -24,6 +24,7 @@ from castwise.conformance.recorders.paddle_errors import (
     is_missing_kernel,
     looked_for,
 )
+from castwise.frameworks.paddle import PADDLE
 
 DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 "
@@ -33,20 +34,6 @@ NUMPY_DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 float32 float64 "
     "complex64 complex128"
 )
-NAMES = {
-    "sub": "subtract",
-    "mul": "multiply",
-    "div": "divide",
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less_than",
-    "le": "less_equal",
-    "gt": "greater_than",
-    "ge": "greater_equal",
-    "clamp": "clip",
-    "degrees": "rad2deg",
-    "radians": "deg2rad",
-}
 _TAKE_DTYPE = words("sum prod mean cumsum cumprod softmax log_softmax")
 # Where no kernel is found for the dtype the operands were promoted to, that is also the result's
 # (or the result would have been bool); elsewhere several kernels run, or none was promoted.
@@ -80,7 +67,8 @@ class PaddleRecorder:
             raise ValueError(f"paddle has no mode {mode!r}.")
         self._paddle: Any = paddle
         self.dialect = "paddle"
-        self._functions = _functions()
+        self.found = _found()
+        self._functions = called_with_operands(self.found) | {"promote_types": _promoted}
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: self._forms(op) for op in OPS if op in self._functions},
@@ -148,25 +136,27 @@ class PaddleRecorder:
         if form == "augmented":
             return assigned(op, operands, copy=_copied)
         if form == "inplace":
-            return getattr(_copied(operands[0]), f"{NAMES.get(op, op)}_")(*operands[1:])
+            return getattr(_copied(operands[0]), self._method(op))(*operands[1:])
         _, is_dtype, name = form.partition("=")
         # By the dtype's own object, since the name "uint16" means bfloat16.
         named = {"dtype": getattr(self._paddle, name)} if is_dtype else {}
         return self._functions[op](*operands, **named)
 
     def _forms(self, op: str) -> tuple[str, ...]:
-        method = f"{NAMES.get(op, op)}_"
         forms = existing_forms(
             function=True,
             operator=op in OPERATORS,
             augmented=op in AUGMENTED_OPERATORS,
             # The tensor whose where_ is called is the condition.
-            inplace=op != "where" and hasattr(self._paddle.Tensor, method),
+            inplace=op != "where" and hasattr(self._paddle.Tensor, self._method(op)),
         )
         return (*forms, *named_forms("dtype", DTYPES)) if op in _TAKE_DTYPE else forms
 
-    def _make(self, spec: Spec) -> Any:
+    def _method(self, op: str) -> str:
+        """The method that computes an op in place."""
+        return f"{self.found[op].name if op in self.found else op}_"
 
+    def _make(self, spec: Spec) -> Any:
         if spec.dtype is None or spec.is_numpy:
             return foreign_operand(spec)
         # By the dtype's own object, since the name "uint16" means bfloat16.
@@ -215,18 +205,14 @@ def _result_of(op: str, dtype: str | None) -> str | None:
     return dtype if op in _RESULT_OF_KERNEL else None
 
 
-def _functions() -> dict[str, Callable[..., Any]]:
+def _found() -> dict[str, Found]:
     import paddle
     from paddle.nn import functional
 
-    named = {op: NAMES.get(op, op) for op in OPS}
-    functions = {op: getattr(paddle, name) for op, name in named.items() if hasattr(paddle, name)}
-    for op in ("relu", "gelu", "log_softmax", "mse_loss", "l1_loss", "poisson_nll_loss"):
-        functions[op] = getattr(functional, op)
-    functions["huber_loss"] = functional.smooth_l1_loss
-    functions["threshold"] = functional.thresholded_relu
-    functions["norm"] = paddle.linalg.vector_norm
-    functions["promote_types"] = _promoted
-    functions["concat"] = of_sequence(paddle.concat)
-    functions["stack"] = of_sequence(paddle.stack)
-    return functions
+    rooms = {"paddle": paddle, "paddle.nn.functional": functional}
+    # By the short names it has other functions, or methods in place of other names.
+    instead = {
+        "mul": "paddle.multiply", "div": "paddle.divide", "eq": "paddle.equal",
+        "gt": "paddle.greater_than", "clamp": "paddle.clip", "norm": "paddle.linalg.vector_norm",
+    }  # fmt: skip
+    return found_functions(rooms, PADDLE.aliases, instead)

@@ -10,83 +10,18 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS, assigned, of_sequence
+from castwise.conformance.functions import Found, called_with_operands, found_functions
 from castwise.conformance.grid import OPS, Scope, existing_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.tensorflow_errors import NotAskedError, classify
+from castwise.frameworks.tensorflow import TENSORFLOW
 
 DTYPES = words(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 float16 float32 float64 "
     "complex64 complex128"
 )
 WEAK = words("int32 int64 float32 float64 complex128")
-# castwise's name of an op -> where the function is, below `tf`.
-NAMES = {
-    "sub": "subtract",
-    "mul": "multiply",
-    "div": "divide",
-    "floor_divide": "math.floordiv",
-    "remainder": "math.floormod",
-    "fmod": "truncatemod",
-    "real_div": "realdiv",
-    "floor_div": "compat.v1.floor_div",
-    "truncate_div": "truncatediv",
-    "div_no_nan": "math.divide_no_nan",
-    "multiply_no_nan": "math.multiply_no_nan",
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "logical_xor": "math.logical_xor",
-    "bitwise_and": "bitwise.bitwise_and",
-    "bitwise_or": "bitwise.bitwise_or",
-    "bitwise_xor": "bitwise.bitwise_xor",
-    "bitwise_left_shift": "bitwise.left_shift",
-    "bitwise_right_shift": "bitwise.right_shift",
-    "bitwise_not": "bitwise.invert",
-    "nextafter": "math.nextafter",
-    "xlogy": "math.xlogy",
-    "cross": "linalg.cross",
-    "clamp": "clip_by_value",
-    "neg": "negative",
-    "log": "math.log",
-    "log1p": "math.log1p",
-    "expm1": "math.expm1",
-    "rsqrt": "math.rsqrt",
-    "ceil": "math.ceil",
-    "reciprocal": "math.reciprocal",
-    "erf": "math.erf",
-    "angle": "math.angle",
-    "real": "math.real",
-    "imag": "math.imag",
-    "conj": "math.conj",
-    "isnan": "math.is_nan",
-    "isinf": "math.is_inf",
-    "isfinite": "math.is_finite",
-    "relu": "nn.relu",
-    "gelu": "nn.gelu",
-    "softmax": "nn.softmax",
-    "log_softmax": "nn.log_softmax",
-    "sum": "reduce_sum",
-    "prod": "reduce_prod",
-    "mean": "reduce_mean",
-    "any": "reduce_any",
-    "all": "reduce_all",
-    "max": "reduce_max",
-    "min": "reduce_min",
-    "std": "math.reduce_std",
-    "var": "math.reduce_variance",
-    "logsumexp": "reduce_logsumexp",
-    "cumprod": "math.cumprod",
-    "count_nonzero": "math.count_nonzero",
-}
-_AS_THEY_ARE = words(
-    "add pow logical_and logical_or logical_not maximum minimum atan2 abs exp sqrt sin cos tan "
-    "asin acos atan sinh cosh tanh asinh acosh atanh "
-    "sigmoid square sign floor round cumsum argmax argmin norm where"
-)
 _OPERATORS = {**OPERATORS, "abs": abs}
 _INPLACE = {"add": "assign_add", "sub": "assign_sub"}  # all a Variable has
 
@@ -106,7 +41,8 @@ class TensorflowRecorder:
             raise ValueError(f"tensorflow is recorded as {', '.join(self.dialects)}; not {mode!r}.")
         self._tf: Any = tf
         self._mode = mode.removeprefix("np-")
-        self._functions = _functions(tf)
+        self.found = _found(tf)
+        self._functions = _functions(tf, self.found)
         if mode:
             self._functions["result_type"] = tf.experimental.numpy.result_type
         self.scope = Scope(
@@ -200,14 +136,17 @@ class TensorflowRecorder:
 recorder = TensorflowRecorder
 
 
-def _functions(tf: Any) -> dict[str, Callable[..., Any]]:
-    paths = {**{op: op for op in _AS_THEY_ARE}, **NAMES}
-    functions = {op: _at(tf, path) for op, path in paths.items()}
-    functions["matmul"] = tf.matmul
-    functions["dot"] = _dot
-    functions["concat"] = of_sequence(partial(tf.concat, axis=0))
-    functions["stack"] = of_sequence(tf.stack)
-    return functions
+def _found(tf: Any) -> dict[str, Found]:
+    rooms = {
+        "tf": tf, "tf.math": tf.math, "tf.nn": tf.nn, "tf.bitwise": tf.bitwise,
+        "tf.linalg": tf.linalg,
+    }  # fmt: skip
+    return found_functions(rooms, TENSORFLOW.aliases, {"floor_div": "tf.compat.v1.floor_div"})
+
+
+def _functions(tf: Any, found: dict[str, Found]) -> dict[str, Callable[..., Any]]:
+    concat = of_sequence(partial(tf.concat, axis=0))
+    return called_with_operands(found) | {"dot": _dot, "concat": concat}
 
 
 def _dot(a: Any, b: Any) -> Any:
@@ -216,12 +155,6 @@ def _dot(a: Any, b: Any) -> Any:
     if 0 in (len(x.shape) if hasattr(x, "shape") else 0 for x in (a, b)):
         raise NotAskedError("tensordot needs an axis; of a number only the conversion would show")
     return tf.tensordot(a, b, axes=1)
-
-
-def _at(tf: Any, path: str) -> Any:
-    for name in path.split("."):
-        tf = getattr(tf, name)
-    return tf
 
 
 def _numpys(role: str) -> tuple[str, ...]:

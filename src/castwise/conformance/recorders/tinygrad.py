@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS, assigned, of_dtypes
+from castwise.conformance.functions import Found, found_functions
 from castwise.conformance.grid import (
     OPS,
     REDUCTIONS,
@@ -23,6 +24,7 @@ from castwise.conformance.grid import (
 )
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED, Header, versions_of
+from castwise.frameworks.tinygrad import TINYGRAD
 
 DTYPES = words(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float8_e4m3fn float8_e5m2 "
@@ -40,12 +42,6 @@ _FLOAT8 = {
     "fp8e5m2": "float8_e5m2",
     "fp8e4m3fnuz": "float8_e4m3fnuz",
     "fp8e5m2fnuz": "float8_e5m2fnuz",
-}
-METHODS = {
-    "remainder": "mod",
-    "bitwise_left_shift": "lshift",
-    "bitwise_right_shift": "rshift",
-    "concat": "cat",
 }
 # Their methods take reverse=True, which is how tinygrad's own operators put a number on the left.
 REVERSIBLE = words(
@@ -87,7 +83,8 @@ class TinygradRecorder:
         self._tensor: Any = tinygrad.Tensor
         self._default_int = mode.partition("=")[2] or "int32"
         self._names = _dtype_names(self._default_int)
-        self._functions = _functions()
+        self.found = _found()
+        self._functions = _functions(self.found)
         asked = (*_MODE_OPS, *UNARY, *REDUCTIONS) if mode else OPS
         self.scope = Scope(
             dtypes=DTYPES,
@@ -189,12 +186,17 @@ def _dtype_names(default_int: str) -> dict[Any, str]:
     return {getattr(dtypes, theirs): name for theirs, name in own.items()}
 
 
-def _functions() -> dict[str, Callable[..., Any]]:
+def _found() -> dict[str, Found]:
+    from tinygrad import Tensor
+
+    return found_functions({"Tensor": Tensor}, TINYGRAD.aliases, {"floor_divide": "Tensor.div"})
+
+
+def _functions(found: dict[str, Found]) -> dict[str, Callable[..., Any]]:
     from tinygrad import Tensor
     from tinygrad.dtype import least_upper_dtype
 
-    named = {op: METHODS.get(op, op) for op in OPS}
-    functions = {op: getattr(Tensor, name) for op, name in named.items() if hasattr(Tensor, name)}
+    functions = {op: each.function for op, each in found.items()}
     functions["floor_divide"] = partial(Tensor.div, rounding_mode="floor")
     functions["cumprod"] = partial(Tensor.cumprod, axis=0)
     functions["where"] = _where

@@ -13,15 +13,15 @@ from castwise.conformance.calls import (
     OPERATORS,
     assigned,
     of_dtypes,
-    of_sequence,
     refusing,
 )
+from castwise.conformance.functions import Found, called_with_operands, found_functions
 from castwise.conformance.grid import (
     ALPHAS,
-    OPS,
     OUT_OPS,
     REDUCTIONS,
     ROUNDING_MODES,
+    SCANS,
     Scope,
     existing_forms,
     named_forms,
@@ -30,6 +30,7 @@ from castwise.conformance.grid import (
 from castwise.conformance.operand import Spec, foreign_operand, read_literal, read_operand, words
 from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.torch_errors import NoKernelError, classify, is_missing_kernel
+from castwise.frameworks.torch import TORCH
 
 DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 "
@@ -55,13 +56,12 @@ AUTOCAST_OPS = words(
     "mse_loss l1_loss huber_loss poisson_nll_loss exp sin gelu softmax log_softmax relu sum prod "
     "mean cumsum cumprod std norm cos log2"
 )
-_NAMES = {"degrees": "rad2deg", "radians": "deg2rad"}
 _TAKE_DTYPE = words("sum prod mean cumsum cumprod softmax log_softmax norm")
 # The numbers that have a name of their own, by op.
 _NUMBERS = {
     "add": "alpha", "sub": "alpha", "addcmul": "value", "addcdiv": "value", "huber_loss": "delta",
 }  # fmt: skip
-_NEED_AXIS = {"softmax", "log_softmax", "cumsum", "cumprod", "logsumexp"}
+NEED_AXIS = (*SCANS, "logsumexp")
 
 
 class TorchRecorder:
@@ -83,12 +83,13 @@ class TorchRecorder:
         self.dialect = f"torch:{mode}" if mode else "torch"
         if self.dialect not in self.dialects:
             raise ValueError(f"torch is recorded as {', '.join(self.dialects)}; not {mode!r}.")
-        self.scope = _mode_scope(mode) if mode else _full_scope()
         self._torch: Any = torch
         option, _, dtype = mode.partition("=")
         self._default_float = dtype if option == "default_float" else "float32"
         self._autocast = dtype if option == "autocast" else ""
-        self._functions = _functions()
+        self.found = _found()
+        self._functions = _functions(self.found)
+        self.scope = self._mode_scope(mode) if mode else self._full_scope()
 
     def versions(self) -> Header:
         return versions_of(str(self._torch.__version__).partition("+")[0], "numpy")
@@ -139,8 +140,8 @@ class TorchRecorder:
         if kind == "augmented":
             return assigned(op, operands, self._torch.clone)
         if kind == "inplace":
-            axis = {"dim": -1} if op in _NEED_AXIS else {}
-            return getattr(operands[0].clone(), _method(op))(*operands[1:], **axis)
+            axis = {"dim": -1} if op in NEED_AXIS else {}
+            return getattr(operands[0].clone(), self._method(op))(*operands[1:], **axis)
         if kind in _NUMBERS.values():
             return self._functions[op](*operands, **{kind: read_literal(value)})
         if kind == "rounding_mode":
@@ -168,66 +169,63 @@ class TorchRecorder:
         except Exception:  # its reference implementations fail in ways of their own
             return None
 
+    def _full_scope(self) -> Scope:
+        more = {op: out_forms(DTYPES) for op in OUT_OPS}
+        named = {op: named_forms(name, ALPHAS) for op, name in _NUMBERS.items()}
+        named |= {op: named_forms("dtype", DTYPES) for op in _TAKE_DTYPE}
+        named["div"] = named_forms("rounding_mode", ROUNDING_MODES)
+        forms = {
+            op: (*self._forms(op), *more.get(op, ()), *named.get(op, ())) for op in self._functions
+        }
+        numpys = (*_numpys("[3]"), *_numpys("[]"), *_numpys("(1)"))
+        return Scope(dtypes=DTYPES, rare=RARE, forms=forms, foreign=numpys)
+
+    def _mode_scope(self, mode: str) -> Scope:
+        is_autocast = mode.startswith("autocast")
+        forms = {op: self._forms(op) for op in (AUTOCAST_OPS if is_autocast else MODE_OPS)}
+        for op in _TAKE_DTYPE if is_autocast else ():
+            forms[op] += named_forms("dtype", DTYPES)
+        return Scope(dtypes=DTYPES, rare=RARE, forms=forms, foreign=_numpys("(1)"))
+
+    def _forms(self, op: str) -> tuple[str, ...]:
+        return existing_forms(
+            function=True,
+            operator=op in OPERATORS,
+            augmented=op in AUGMENTED_OPERATORS,
+            inplace=hasattr(self._torch.Tensor, self._method(op)),
+        )
+
+    def _method(self, op: str) -> str:
+        """The method that computes an op in place."""
+        return f"{self.found[op].name}_"
+
 
 recorder = TorchRecorder
-
-
-def _full_scope() -> Scope:
-    more = {op: out_forms(DTYPES) for op in OUT_OPS}
-    named = {op: named_forms(name, ALPHAS) for op, name in _NUMBERS.items()}
-    named |= {op: named_forms("dtype", DTYPES) for op in _TAKE_DTYPE}
-    named["div"] = named_forms("rounding_mode", ROUNDING_MODES)
-    return Scope(
-        dtypes=DTYPES,
-        rare=RARE,
-        forms={op: (*_forms(op), *more.get(op, ()), *named.get(op, ())) for op in _functions()},
-        foreign=(*_numpys("[3]"), *_numpys("[]"), *_numpys("(1)")),
-    )
-
-
-def _mode_scope(mode: str) -> Scope:
-    is_autocast = mode.startswith("autocast")
-    forms = {op: _forms(op) for op in (AUTOCAST_OPS if is_autocast else MODE_OPS)}
-    for op in _TAKE_DTYPE if is_autocast else ():
-        forms[op] += named_forms("dtype", DTYPES)
-    return Scope(dtypes=DTYPES, rare=RARE, forms=forms, foreign=_numpys("(1)"))
 
 
 def _numpys(role: str) -> tuple[str, ...]:
     return tuple(f"np.{dtype}{role}" for dtype in NUMPY_DTYPES)
 
 
-def _forms(op: str) -> tuple[str, ...]:
-    import torch
-
-    return existing_forms(
-        function=True,
-        operator=op in OPERATORS,
-        augmented=op in AUGMENTED_OPERATORS,
-        inplace=hasattr(torch.Tensor, _method(op)),
-    )
-
-
-def _method(op: str) -> str:
-    """The method that computes an op in place."""
-    return f"{_NAMES.get(op, op)}_"
-
-
-def _functions() -> dict[str, Callable[..., Any]]:
+def _found() -> dict[str, Found]:
     import torch
     from torch.nn import functional
 
-    named = {op: _NAMES.get(op, op) for op in OPS}
-    functions = {op: getattr(torch, name) for op, name in named.items() if hasattr(torch, name)}
-    functions["vecdot"] = torch.linalg.vecdot
-    functions["cross"] = torch.linalg.cross
-    for op in ("gelu", "mse_loss", "l1_loss", "huber_loss", "poisson_nll_loss"):
-        functions[op] = getattr(functional, op)
-    for op in _NEED_AXIS:
-        functions[op] = partial(functions[op], dim=-1)
-    functions["threshold"] = partial(functional.threshold, threshold=1, value=1)
-    functions["concat"] = of_sequence(torch.concat)
-    functions["stack"] = of_sequence(torch.stack)
+    rooms = {"torch": torch, "torch.nn.functional": functional, "torch.linalg": torch.linalg}
+    instead = {
+        "cross": "torch.linalg.cross",
+        "poisson_nll_loss": "torch.nn.functional.poisson_nll_loss",
+        "threshold": "torch.nn.functional.threshold",
+    }
+    return found_functions(rooms, TORCH.aliases, instead)
+
+
+def _functions(found: dict[str, Found]) -> dict[str, Callable[..., Any]]:
+    import torch
+
+    functions = called_with_operands(found)
+    functions |= {op: partial(functions[op], dim=-1) for op in NEED_AXIS if op in functions}
+    functions["threshold"] = partial(functions["threshold"], threshold=1, value=1)
     functions["promote_types"] = of_dtypes(torch.promote_types)
     functions["can_cast"] = refusing(of_dtypes(torch.can_cast), yes=torch.bool)
     functions["allclose"] = refusing(torch.allclose, yes=torch.bool)

@@ -56,7 +56,8 @@ def _applied(
     is_joining = row.family == "joining"
     most = 1 if is_joining else row.arity[1]
     operands = arguments[0] if is_joining and arguments else arguments[:most]
-    known = {*_OPTIONS, *row.operand_names, *row.parameters, *(["alpha"] * row.takes_alpha)}
+    call = row.call
+    known = {*_OPTIONS, *call.operands, *call.parameters, *(["alpha"] * call.takes_alpha)}
     options = _known(named | _by_name(name, places, arguments, most), known, name, row)
     result = apply(row.name, *operands, **options)
     out = options.get("out")

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from castwise.errors import UsageError
+from castwise.execute.functions import products
 from castwise.execute.functions.error_function import erf
-from castwise.execute.functions.products import cross, dot, inner, kron, outer, vecdot
+from castwise.vocab.ops import OPS
 
 
 def div(xp: Any, x: Any, y: Any) -> Any:
@@ -334,12 +336,12 @@ def isin(xp: Any, x: Any, y: Any, *, invert: bool = False) -> Any:
     return xp.isin(x, y, invert=invert)
 
 
-def eig(xp: Any, x: Any) -> Any:
+def _eig(xp: Any, x: Any) -> Any:
     """Eigenvalues and eigenvectors, complex also where the backend gives real ones."""
     return tuple([_as_complex(xp, part) for part in _of_linalg(xp, "eig")(x)])
 
 
-def eigvals(xp: Any, x: Any) -> Any:
+def _eigvals(xp: Any, x: Any) -> Any:
     """Eigenvalues, complex also where the backend gives real ones."""
     return _as_complex(xp, _of_linalg(xp, "eigvals")(x))
 
@@ -357,18 +359,14 @@ def _as_complex(xp: Any, x: Any) -> Any:
     return xp.astype(x, xp.complex128 if x.dtype == xp.float64 else xp.complex64)
 
 
+# A recipe is found by its name, which is that of the op; a few stand for parts of ops.
 RECIPES: dict[str, Callable[..., Any]] = {
-    "linalg.eig": eig,
-    "linalg.eigvals": eigvals,
-} | {
-    f.__name__: f
-    for f in (
-        div, fmod, float_power, fmax, fmin, copysign, atan2, logaddexp, logaddexp2, exp2,
-        cbrt, degrees, radians, ldexp, heaviside, xlogy, dot, outer, inner, vecdot, cross, kron,
-        clip_above, lerp, addcmul, addcdiv, rsub, clamp_min, clamp_max, real_div,
-        floor_div, truncate_div, div_no_nan, multiply_no_nan, mean, mse_loss, l1_loss,
-        huber_loss, poisson_nll_loss, relu, threshold, rsqrt, sigmoid, gelu, gelu_tanh, erf,
-        softmax, log_softmax, logsumexp, angle, norm, median, lower_median, isclose, allclose,
-        isin,
-    )
-}  # fmt: skip
+    **{name: found for name, found in vars(products).items() if name in OPS},
+    **{
+        name: found
+        for name, found in globals().items()
+        if isinstance(found, FunctionType) and not name.startswith("_")
+    },
+    "linalg.eig": _eig,
+    "linalg.eigvals": _eigvals,
+}

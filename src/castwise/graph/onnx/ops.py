@@ -246,8 +246,21 @@ def _chosen_function(name: str, main: Value) -> tuple[Written, bool]:
     if name in COMPOSED:
         return COMPOSED[name], widens
     if name in RECIPES:  # castwise's own compositions, written for any namespace of the standard
-        return functools.partial(RECIPES[name], xp), widens
+        return functools.partial(RECIPES[name], _Standard()), widens
     raise LackingError(_not_written(name))
+
+
+class _Standard:
+    """The namespace recipes are written on: its own functions, and those of floats that are ops."""
+
+    def __getattr__(self, name: str) -> Any:
+        row = known_op(name)
+        if name in vars(xp) or row is None or row.family not in _FUNCTIONS_OF_FLOATS:
+            return getattr(xp, name)
+        return SINGLE.get(name) or COMPOSED.get(name) or getattr(xp, name)
+
+
+_FUNCTIONS_OF_FLOATS = ("unary float functions", "float functions")
 
 
 def _not_written(name: str) -> str:

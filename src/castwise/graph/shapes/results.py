@@ -66,7 +66,7 @@ def _shape_of(row: Op, given: Sequence[Shape], options: Mapping[str, Any]) -> Sh
         return shapes.joined(given, options.get("axis", 0))
     if row.family == "products":
         return PRODUCTS[row.name](*given, **options)
-    if row.name in ("cumsum", "cumprod"):
+    if row.family == "reductions" and row.call.along_axis:
         return shapes.accumulated(given[0], **options)
     if row.family == "reductions":
         return shapes.reduced(given[0], options.get("axis"), options.get("keepdims", False))

@@ -9,16 +9,9 @@ from castwise.conformance.programs.program import Step
 from castwise.conformance.programs.recorded import RecordedSpeaker, with_augmented
 from castwise.conformance.programs.speaker import Menu
 from castwise.conformance.programs.spelling import AxisWords, arguments, in_list, numbers
-from castwise.conformance.recorders.jax import LITERALS, NAMES, JaxRecorder
+from castwise.conformance.recorders.jax import LITERALS, JaxRecorder
 from castwise.conformance.recorders.jax_values import JaxValues
 from castwise.conformance.value_notation import Held
-
-_ROOMS = {
-    **dict.fromkeys(words("relu sigmoid gelu softmax log_softmax"), "jax.nn"),
-    **dict.fromkeys(words("erf xlogy logsumexp"), "jax.scipy.special"),
-    "rsqrt": "jax.lax",
-    "norm": "jnp.linalg",
-}
 
 
 class JaxSpeaker(RecordedSpeaker):
@@ -32,6 +25,7 @@ class JaxSpeaker(RecordedSpeaker):
     def __init__(self, mode: str = "") -> None:
         values = JaxValues(mode)
         super().__init__(values)
+        self._found = values.found
         self.menu = Menu(
             dtypes=values.dtypes,
             forms=with_augmented(JaxRecorder(mode).scope.forms),
@@ -56,7 +50,7 @@ class JaxSpeaker(RecordedSpeaker):
 
     def called(self, step: Step, operands: Sequence[str]) -> str:
         given = arguments(step, in_list(step, operands), AxisWords())
-        return f"{_ROOMS.get(step.op, 'jnp')}.{NAMES.get(step.op, step.op)}({given})"
+        return f"{self._found[step.op].path}({given})"
 
 
 speaker = JaxSpeaker

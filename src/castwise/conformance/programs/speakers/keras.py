@@ -9,7 +9,7 @@ from castwise.conformance.programs.program import Step
 from castwise.conformance.programs.recorded import with_augmented
 from castwise.conformance.programs.speakers.jax import JaxSpeaker
 from castwise.conformance.programs.spelling import AxisWords, arguments, in_list
-from castwise.conformance.recorders.keras import NAMES, KerasRecorder
+from castwise.conformance.recorders.keras import KerasRecorder
 
 # They have parameters of their own.
 _NOT_WRITTEN = words("result_type norm")
@@ -26,6 +26,7 @@ class KerasSpeaker(JaxSpeaker):
     def __init__(self, mode: str = "") -> None:
         super().__init__(mode)
         self._recorder = recorder = KerasRecorder(mode)
+        self._found = recorder.found
         self.name, self.dialect = recorder.name, recorder.dialect
         forms = {op: own for op, own in recorder.scope.forms.items() if op not in _NOT_WRITTEN}
         self.menu = self.menu._replace(forms=with_augmented(forms))
@@ -33,8 +34,7 @@ class KerasSpeaker(JaxSpeaker):
     def called(self, step: Step, operands: Sequence[str]) -> str:
         more = ("1", "1") if step.op == "threshold" else ()
         given = arguments(step, in_list(step, operands), AxisWords(), *more)
-        name = "concatenate" if step.op == "concat" else NAMES.get(step.op, step.op)
-        return f"ops.{name}({given})"
+        return f"{self._found[step.op].path}({given})"
 
 
 speaker = KerasSpeaker

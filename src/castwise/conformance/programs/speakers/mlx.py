@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from castwise.conformance.grid import LITERALS
+from castwise.conformance.grid import LITERALS, LOSSES
 from castwise.conformance.operand import words
 from castwise.conformance.programs.program import Step
 from castwise.conformance.programs.recorded import RecordedSpeaker, with_augmented
 from castwise.conformance.programs.speaker import Menu
 from castwise.conformance.programs.spelling import AxisWords, arguments, in_list, numbers
-from castwise.conformance.recorders.mlx import DTYPES, NAMES, MlxRecorder
+from castwise.conformance.recorders.mlx import DTYPES, MlxRecorder
 from castwise.conformance.recorders.numpy_values import numpy_held
 from castwise.conformance.value_notation import Held
 
-_ROOMS = {
-    **dict.fromkeys(words("relu gelu"), "nn"),
-    **dict.fromkeys(words("mse_loss l1_loss huber_loss"), "nn.losses"),
-    "norm": "mx.linalg",
-}
 # nn.log_softmax of a 0-d array ends the process; the others are about dtypes alone.
 _NOT_WRITTEN = words("log_softmax result_type can_cast")
 
@@ -34,6 +29,7 @@ class MlxSpeaker(RecordedSpeaker):
     def __init__(self, mode: str = "") -> None:
         recorder = MlxRecorder(mode)
         super().__init__(recorder)
+        self._found = recorder.found
         forms = {op: own for op, own in recorder.scope.forms.items() if op not in _NOT_WRITTEN}
         self.menu = Menu(
             dtypes=DTYPES,
@@ -56,10 +52,9 @@ class MlxSpeaker(RecordedSpeaker):
         return f"{array}.astype({_dtype(dtype)})"
 
     def called(self, step: Step, operands: Sequence[str]) -> str:
-        more = ('reduction="mean"',) if step.op.endswith("_loss") else ()
+        more = ('reduction="mean"',) if step.op in LOSSES else ()
         given = arguments(step, in_list(step, operands), AxisWords(), *more)
-        room = _ROOMS.get(step.op, "mx")
-        return f"{room}.{step.op if room != 'mx' else NAMES.get(step.op, step.op)}({given})"
+        return f"{self._found[step.op].path}({given})"
 
     def read(self, array: Any) -> Held | None:
         import mlx.core as mx

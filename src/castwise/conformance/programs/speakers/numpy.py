@@ -11,7 +11,6 @@ from castwise.conformance.programs.program import Step
 from castwise.conformance.programs.recorded import RecordedSpeaker, with_augmented
 from castwise.conformance.programs.speaker import Menu
 from castwise.conformance.programs.spelling import AxisWords, arguments, in_list, numbers
-from castwise.conformance.recorders.numpy import NAMES
 from castwise.conformance.recorders.numpy_values import NumpyValues
 from castwise.conformance.value_notation import Held
 
@@ -27,6 +26,7 @@ class NumpySpeaker(RecordedSpeaker):
         values = NumpyValues(mode)
         super().__init__(values)
         self._np: Any = np
+        self._found = values.found
         self.menu = Menu(
             dtypes=values.dtypes,
             forms=with_augmented(values.scope.forms),
@@ -45,8 +45,8 @@ class NumpySpeaker(RecordedSpeaker):
         return f"{array}.astype({_dtype(dtype)})"
 
     def called(self, step: Step, operands: Sequence[str]) -> str:
-        name = "linalg.norm" if step.op == "norm" else NAMES.get(step.op, step.op)
-        return f"np.{name}({arguments(step, in_list(step, operands), AxisWords())})"
+        given = arguments(step, in_list(step, operands), AxisWords())
+        return f"{self._found[step.op].path}({given})"
 
     def bound(self, result: Any) -> Any:
         """A scalar, which NumPy gives for one element, as the 0-d array that stands for it."""

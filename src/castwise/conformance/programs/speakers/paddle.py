@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from castwise.conformance.grid import LITERALS
+from castwise.conformance.grid import LITERALS, SCANS
 from castwise.conformance.operand import words
 from castwise.conformance.programs.program import ASSIGN, Step
 from castwise.conformance.programs.recorded import RecordedSpeaker, with_augmented
 from castwise.conformance.programs.speaker import Menu
 from castwise.conformance.programs.spelling import AxisWords, arguments, in_list, numbers
 from castwise.conformance.recorders.numpy_values import numpy_held
-from castwise.conformance.recorders.paddle import NAMES, PaddleRecorder
+from castwise.conformance.recorders.paddle import PaddleRecorder
 from castwise.conformance.recorders.paddle_errors import is_missing_kernel
 from castwise.conformance.value_notation import Held
 
@@ -24,7 +24,6 @@ DTYPES = words(
 # Its power of an integer may never return; the others have parameters of their own.
 _NOT_WRITTEN = words("pow result_type promote_types huber_loss threshold norm")
 _WANTS_TENSOR = re.compile("must be (Tensor|tensor type)")
-_FUNCTIONAL = words("relu gelu softmax log_softmax mse_loss l1_loss poisson_nll_loss")
 
 
 class PaddleSpeaker(RecordedSpeaker):
@@ -35,13 +34,14 @@ class PaddleSpeaker(RecordedSpeaker):
     def __init__(self, mode: str = "") -> None:
         recorder = PaddleRecorder(mode)
         super().__init__(recorder)
+        self._found = recorder.found
         forms = {op: own for op, own in recorder.scope.forms.items() if op not in _NOT_WRITTEN}
         self.menu = Menu(
             dtypes=DTYPES,
             forms=with_augmented(forms, "inplace"),
             literals=LITERALS,
             along_axes=words("sum prod mean any all max min argmax argmin std var logsumexp"),
-            need_axes=words("cumsum cumprod softmax log_softmax"),
+            need_axes=SCANS,
             has_array_keys=False,  # places out of bounds are written to, whatever is there
             is_left_out=_is_left_out,
         )
@@ -55,12 +55,11 @@ class PaddleSpeaker(RecordedSpeaker):
         return f'{array}.astype("{dtype}").clone()'  # to its own dtype it is the tensor itself
 
     def called(self, step: Step, operands: Sequence[str]) -> str:
-        name = NAMES.get(step.op, step.op)
+        found = self._found[step.op]
         named = AxisWords("dim" if step.op == "cumprod" else "axis", "keepdim")
         if step.form == "inplace":
-            return f"{operands[0]}.{name}_({arguments(step, operands[1:], named)})"
-        room = "paddle.nn.functional" if step.op in _FUNCTIONAL else "paddle"
-        return f"{room}.{name}({arguments(step, in_list(step, operands), named)})"
+            return f"{operands[0]}.{found.name}_({arguments(step, operands[1:], named)})"
+        return f"{found.path}({arguments(step, in_list(step, operands), named)})"
 
     def read(self, array: Any) -> Held | None:
         dtype = self._recorder.dtype_of(array)

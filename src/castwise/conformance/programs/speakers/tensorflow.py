@@ -13,7 +13,7 @@ from castwise.conformance.programs.recorded import RecordedSpeaker, with_augment
 from castwise.conformance.programs.speaker import Menu
 from castwise.conformance.programs.spelling import AxisWords, arguments, in_list, numbers
 from castwise.conformance.recorders.numpy_values import numpy_held
-from castwise.conformance.recorders.tensorflow import DTYPES, NAMES, TensorflowRecorder
+from castwise.conformance.recorders.tensorflow import DTYPES, TensorflowRecorder
 from castwise.conformance.value_notation import Held
 
 # They take matrices alone, or an axis that castwise has no word for.
@@ -28,6 +28,7 @@ class TensorflowSpeaker(RecordedSpeaker):
     def __init__(self, mode: str = "") -> None:
         recorder = TensorflowRecorder(mode)
         super().__init__(recorder)
+        self._found = recorder.found
         import tensorflow as tf
 
         self._tf: Any = tf
@@ -65,7 +66,7 @@ class TensorflowSpeaker(RecordedSpeaker):
     def called(self, step: Step, operands: Sequence[str]) -> str:
         more = ("axis=0",) if step.op == "concat" else ()
         given = arguments(step, in_list(step, operands), AxisWords(), *more)
-        return f"tf.{NAMES.get(step.op, step.op)}({given})"
+        return f"{self._found[step.op].path}({given})"
 
     def read(self, array: Any) -> Held | None:
         dtype = self._recorder.dtype_of(array)

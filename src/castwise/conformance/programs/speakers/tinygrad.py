@@ -12,7 +12,7 @@ from castwise.conformance.programs.recorded import RecordedSpeaker, with_augment
 from castwise.conformance.programs.speaker import Menu
 from castwise.conformance.programs.spelling import AxisWords, arguments, numbers
 from castwise.conformance.recorders.numpy_values import numpy_held
-from castwise.conformance.recorders.tinygrad import DTYPES, METHODS, REVERSIBLE, TinygradRecorder
+from castwise.conformance.recorders.tinygrad import DTYPES, REVERSIBLE, TinygradRecorder
 from castwise.conformance.value_notation import Held
 
 # They are about dtypes alone.
@@ -32,6 +32,7 @@ class TinygradSpeaker(RecordedSpeaker):
     def __init__(self, mode: str = "") -> None:
         recorder = TinygradRecorder(mode)
         super().__init__(recorder)
+        self._found = recorder.found
         forms = {op: own for op, own in recorder.scope.forms.items() if op not in _NOT_WRITTEN}
         self.menu = Menu(
             # Its float8 numbers can be handed to no other library.
@@ -70,7 +71,7 @@ class TinygradSpeaker(RecordedSpeaker):
             more = ("reverse=True",) if is_reversed else ()
         if step.op == "floor_divide":
             more = (*more, 'rounding_mode="floor"')
-        name = METHODS.get(step.op, "div" if step.op == "floor_divide" else step.op)
+        name = self._found[step.op].name
         return f"{first}.{name}({arguments(step, others, AxisWords(keeps='keepdim'), *more)})"
 
     def bound(self, result: Any) -> Any:

@@ -11,12 +11,10 @@ from castwise.conformance.programs.program import Step
 from castwise.conformance.programs.recorded import RecordedSpeaker, with_augmented
 from castwise.conformance.programs.speaker import Menu
 from castwise.conformance.programs.spelling import AxisWords, arguments, in_list, numbers
+from castwise.conformance.recorders.torch import NEED_AXIS
 from castwise.conformance.recorders.torch_errors import is_missing_kernel
 from castwise.conformance.recorders.torch_values import TorchValues
 from castwise.conformance.value_notation import Held
-
-_NAMES = {"degrees": "rad2deg", "radians": "deg2rad"}
-_FUNCTIONAL = words("gelu mse_loss l1_loss huber_loss poisson_nll_loss threshold")
 
 
 class TorchSpeaker(RecordedSpeaker):
@@ -32,7 +30,7 @@ class TorchSpeaker(RecordedSpeaker):
             forms=with_augmented(self._values.scope.forms, "inplace"),
             literals=LITERALS,
             along_axes=words("sum prod mean any all argmax argmin std var logsumexp"),
-            need_axes=words("softmax log_softmax cumsum cumprod logsumexp"),
+            need_axes=NEED_AXIS,
             has_axis_of_0d=True,
         )
 
@@ -47,11 +45,11 @@ class TorchSpeaker(RecordedSpeaker):
     def called(self, step: Step, operands: Sequence[str]) -> str:
         more = ("1", "1") if step.op == "threshold" else ()
         taken = operands[1:] if step.form == "inplace" else in_list(step, operands)
-        name = _NAMES.get(step.op, step.op)
+        found = self._values.found[step.op]
         given = arguments(step, taken, AxisWords("dim", "keepdim"), *more)
         if step.form == "inplace":
-            return f"{operands[0]}.{name}_({given})"
-        return f"torch{'.nn.functional' if step.op in _FUNCTIONAL else ''}.{name}({given})"
+            return f"{operands[0]}.{found.name}_({given})"
+        return f"{found.path}({given})"
 
     def read(self, array: Any) -> Held | None:
         return self._values.held_by(array)

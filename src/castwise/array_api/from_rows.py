@@ -1,0 +1,41 @@
+"""Functions of the ops that no chapter writes out, made from their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from inspect import Parameter, Signature
+from typing import Any
+
+from castwise.array_api.calls import Operand, op
+from castwise.execute.functions.lookup import STANDARD
+from castwise.execute.tensor import Tensor
+from castwise.vocab.ops import OPS, Op
+
+_NOT_COMPUTED = "questions"  # the family of ops that tell a dtype
+
+
+def functions_from_rows(known: Container[str]) -> dict[str, Callable[..., Tensor]]:
+    """A function for each op that a namespace with some names lacks.
+
+    >>> [*functions_from_rows({*OPS, *STANDARD.values()} - {"erf"})]
+    ['erf']
+    """
+    return {
+        name: _function(row)
+        for name, row in OPS.items()
+        if row.family != _NOT_COMPUTED and STANDARD.get(name, name) not in known
+    }
+
+
+def _function(row: Op) -> Callable[..., Tensor]:
+    def computed(*operands: Operand, **options: Any) -> Tensor:
+        return op(row.name, *operands, **options)
+
+    count = row.arity[0]
+    names = ["x"] if count == 1 else [f"x{place + 1}" for place in range(count)]
+    given = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in names]
+    options = Parameter("options", Parameter.VAR_KEYWORD)
+    computed.__name__ = computed.__qualname__ = row.name
+    computed.__doc__ = f"The op {row.name}; its result has the dtype that the dialect decides."
+    computed.__signature__ = Signature([*given, options])  # type: ignore[attr-defined]
+    return computed
