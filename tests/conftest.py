@@ -6,6 +6,7 @@ from __future__ import annotations
 import faulthandler
 import os
 import sys
+import tempfile
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -31,6 +32,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     cells.takes_all = config.getoption("--all-cells")
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        _keep_bytecode_elsewhere(config)
+
+
+def _keep_bytecode_elsewhere(config: pytest.Config) -> None:
+    """Where none may be written beside the source, the workers and the programs that tests start
+    share a folder for it: each of these many processes would compile all that it imports."""
+    folder = tempfile.TemporaryDirectory(prefix="castwise-bytecode-", ignore_cleanup_errors=True)
+    os.environ["PYTHONPYCACHEPREFIX"] = folder.name
+    config.add_cleanup(folder.cleanup)
 
 
 @pytest.fixture(params=cells.FILES, ids=lambda path: path.name[:-7], scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import sys
 from collections.abc import Iterator
@@ -26,6 +27,12 @@ FRAMEWORKS = [
 
 def place(file: Path) -> str:
     return file.relative_to(SOURCE).as_posix()
+
+
+@functools.cache
+def parsed(file: Path) -> ast.Module:
+    """A file, which several tests look at."""
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def run(code: str) -> str:
@@ -115,7 +122,7 @@ def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]
 def test_no_function_is_over_60_lines(file: Path) -> None:
     long = {
         f.name: size
-        for f in functions(ast.parse(file.read_text(encoding="utf-8")))
+        for f in functions(parsed(file))
         if (size := (f.end_lineno or f.lineno) - f.lineno + 1) > 60
     }
     assert long == {}
@@ -188,7 +195,7 @@ NAMED = re.compile("|".join(FRAMEWORKS), re.IGNORECASE)
 def test_frameworks_are_named_only_where_they_may_be(file: Path) -> None:
     found = [
         (line, text)
-        for line, text, is_string in words(ast.parse(file.read_text(encoding="utf-8")))
+        for line, text, is_string in words(parsed(file))
         if NAMED.search(text) and not is_allowed(file, text, is_string)
     ]
     assert found == []
@@ -196,7 +203,7 @@ def test_frameworks_are_named_only_where_they_may_be(file: Path) -> None:
 
 def test_the_allow_list_is_not_longer_than_it_need_be() -> None:
     for name, strings in ALLOWED.items():
-        tree = ast.parse((SOURCE / name).read_text(encoding="utf-8"))
+        tree = parsed(SOURCE / name)
         texts = [text for _, text, is_string in words(tree) if is_string]
         assert {s for s in strings if not any(s in text for text in texts)} == set(), name
 
@@ -206,7 +213,7 @@ def test_python_files_of_the_engine_import_the_standard_library_and_castwise_alo
     for file in FILES:
         if place(file).split("/")[0] not in ("vocab", "rules", "frameworks", "engine", "errors.py"):
             continue
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(file)):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             foreign |= {n.partition(".")[0] for n in names}
@@ -217,7 +224,7 @@ def test_python_files_of_the_engine_import_the_standard_library_and_castwise_alo
 def test_every_folder_tells_what_it_holds() -> None:
     """The map in docs/how-it-works.md is made of these."""
     inits = [file for file in FILES if file.name == "__init__.py"]
-    assert [f for f in inits if not ast.get_docstring(ast.parse(f.read_text("utf-8")))] == []
+    assert [f for f in inits if not ast.get_docstring(parsed(f))] == []
 
 
 # The files of engine/ that read a part of a plan: those of its name, and what they say in words.
@@ -238,7 +245,7 @@ def test_the_parts_of_a_plan_are_read_by_the_files_of_their_names() -> None:
     reading: dict[str, set[str]] = {part: set() for part in READERS}
     for file in (SOURCE / "engine").rglob("*.py"):
         name = file.relative_to(SOURCE / "engine").with_suffix("").as_posix()
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(file)):
             is_part = isinstance(node, ast.Attribute) and node.attr in READERS
             if is_part and isinstance(node.value, ast.Name) and node.value.id == "plan":
                 reading[node.attr].add(name)
@@ -253,6 +260,7 @@ STARTS = re.compile(
 @each("file", TESTS)
 def test_what_a_test_starts_has_a_time_limit(file: Path) -> None:
     """tests/processes.py gives it one; what stands in a string is run by it."""
-    calls = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(parsed(file)) if isinstance(node, ast.Call)]
     unlimited = [node for node in calls if "timeout" not in [k.arg for k in node.keywords]]
-    assert [found for node in unlimited if STARTS.match(found := ast.unparse(node))] == []
+    starting = [node for node in unlimited if STARTS.match(f"{ast.unparse(node.func)}(")]
+    assert [ast.unparse(node) for node in starting] == []

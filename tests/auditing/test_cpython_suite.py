@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from running import Outcome, audited, plainly
+from under_audit import Outcome, audited, plainly
 
 MODULES = ["test_grammar", "test_generators", "test_coroutines", "test_super", "test_traceback"]
 

@@ -355,9 +355,12 @@ def edges_of(dialect: Dialect) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_no_edge_is_dead(dialect: str) -> None:
-    """Taking any one edge away changes what some op answers for some pair of operands."""
+@pytest.mark.parametrize(("number", "dialect"), [*enumerate(DIALECTS)])
+def test_no_edge_is_dead(number: int, dialect: str) -> None:
+    """Taking any one edge away changes what some op answers for some pair of operands.
+
+    Without --all-cells one edge in three, in each dialect others.
+    """
     spoken = cw.dialect(dialect)
     edges = edges_of(spoken)
     ops = ("promote_types", "add", "div", "exp", "matmul")
@@ -369,7 +372,7 @@ def test_no_edge_is_dead(dialect: str) -> None:
     questions = [(op, *p[: 1 if op == "exp" else 2]) for op in ops for p in pairs]
     whole = functools.cache(functools.partial(answered, spoken))
     dead = []
-    for edge in edges:
+    for edge in edges if cells.takes_all else edges[number % 3 :: 3]:
         varied = spoken.vary(
             reaches="\n".join(e for e in edges if e != edge),
             joining=replace(spoken.joining, alone=spoken.order),

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from running import audited, plainly, same_script, write
+from under_audit import audited, plainly, same_script, write
 
 from processes import finished, started
 

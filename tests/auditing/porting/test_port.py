@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import textwrap
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from castwise.auditing.porting.port import Port, PortChange, port_of
+from castwise.auditing.records.events import Seen
 from castwise.auditing.running.launch import run_audited
 from castwise.cli.main import main
 from castwise.report.port.text import port_text
@@ -34,11 +36,17 @@ z = x * 2
 
 
 def ported(program: str, directory: Path, source: str | None, target: str) -> Port:
+    return port_of(seen_of(program, directory), target, source)
+
+
+@functools.cache
+def seen_of(program: str, directory: Path) -> Seen:
+    """What is seen of a program, which may be ported to several dialects."""
     script = directory / "program.py"
     script.write_text(textwrap.dedent(program))
     run = run_audited([str(script)])
     assert run.status == 0
-    return port_of(run.seen, target, source)
+    return run.seen
 
 
 def change_at(port: Port, line: int) -> PortChange:
@@ -52,9 +60,15 @@ def status_of(*arguments: object) -> object:
     return exit_.value.code
 
 
-@pytest.fixture
-def nep_50(tmp_path: Path) -> Port:
-    return ported(NEP_50, tmp_path, "numpy@1", "numpy@2")
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the program lies that several tests look at."""
+    return tmp_path_factory.mktemp("port")
+
+
+@pytest.fixture(scope="module")
+def nep_50(beside: Path) -> Port:
+    return ported(NEP_50, beside, "numpy@1", "numpy@2")
 
 
 @pytest.mark.parametrize(
@@ -191,8 +205,8 @@ def test_a_call_is_asked_with_the_dtype_it_was_given(tmp_path: Path, given: str)
     assert not ported(program, tmp_path, None, "torch").changes
 
 
-def test_operations_of_other_frameworks_are_not_asked_about(tmp_path: Path) -> None:
-    port = ported(NEP_50, tmp_path, "torch", "paddle")
+def test_operations_of_other_frameworks_are_not_asked_about(beside: Path) -> None:
+    port = ported(NEP_50, beside, "torch", "paddle")
     assert port.changes == ()
     assert port.others["numpy"] > 0
     assert "another framework" in port_text(port)

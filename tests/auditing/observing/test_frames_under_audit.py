@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from running import audited, plainly, same, same_script, write
+from under_audit import audited, plainly, same, same_script, write
 
 ENDS_WELL = {
     "what a script knows of itself": """

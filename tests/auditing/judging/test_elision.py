@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from running import audited, plainly, write
+from under_audit import audited, plainly, write
 
 PROGRAM = """
 import tracemalloc

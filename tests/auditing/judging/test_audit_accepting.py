@@ -27,27 +27,27 @@ z = y * x
 LOSSY = "y = np.ones(3, dtype=np.int64) + np.ones(3, dtype=np.float32){comment}\n"
 
 
-def kept(program: str, directory: Path) -> list[str]:
-    return [finding.op for finding in without_ignored(audited(program, directory)).findings]
+# What stands behind the first finding, and the ops whose findings are left.
+COMMENTED = [
+    ("  # castwise: ignore", ["mul"]),
+    ("  # a reason. castwise: ignore", ["add", "mul"]),  # it must begin the comment
+    ("  # castwise: ignore[widens]", ["mul"]),
+    ("  # castwise: ignore[widens, not-on-device] since it is small", ["mul"]),
+    ("  # castwise: ignore[loses-range]", ["add", "mul"]),
+    ("; '# castwise: ignore'", ["add", "mul"]),
+    ("", ["add", "mul"]),
+]
 
 
-@pytest.mark.parametrize(
-    ("comment", "left"),
-    [
-        ("  # castwise: ignore", ["mul"]),
-        ("  # a reason. castwise: ignore", ["add", "mul"]),  # it must begin the comment
-        ("  # castwise: ignore[widens]", ["mul"]),
-        ("  # castwise: ignore[widens, not-on-device] since it is small", ["mul"]),
-        ("  # castwise: ignore[loses-range]", ["add", "mul"]),
-        ("; '# castwise: ignore'", ["add", "mul"]),
-        ("", ["add", "mul"]),
-    ],
-)
-def test_a_comment_accepts_the_finding_on_its_line(
-    comment: str, left: list[str], tmp_path: Path
-) -> None:
-    program = WIDE.format(origin="", finding=comment)
-    assert sorted(kept(program, tmp_path)) == left
+def test_a_comment_accepts_the_finding_on_its_line(tmp_path: Path) -> None:
+    """Each in a module of its own, all in one program."""
+    modules = [f"commented_{number}" for number in range(len(COMMENTED))]
+    for module, (comment, _) in zip(modules, COMMENTED, strict=True):
+        written = script(WIDE.format(origin="", finding=comment), tmp_path)
+        written.rename(tmp_path / f"{module}.py")
+    found = without_ignored(audited(f"import {', '.join(modules)}", tmp_path)).findings
+    left = [sorted(f.op for f in found if Path(f.place.file).stem == m) for m in modules]
+    assert left == [ops for _, ops in COMMENTED]
 
 
 def test_a_comment_at_the_origin_accepts_all_that_comes_of_it(tmp_path: Path) -> None:
@@ -85,37 +85,36 @@ y = x + bias
 """
 
 
-def test_a_baseline_knows_findings_whose_lines_moved(tmp_path: Path) -> None:
-    file = tmp_path / "known.json"
-    first = audited(TWICE.format(between="", more=""), tmp_path)
-    write_baseline(first.findings, file)
-    moved = audited(TWICE.format(between="\n\n", more=""), tmp_path)
-    found = without_known(moved, read_baseline(file))
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A baseline, beside which the program is written anew."""
+    file = tmp_path_factory.mktemp("baseline") / "known.json"
+    write_baseline(audited(TWICE.format(between="", more=""), file.parent).findings, file)
+    return file
+
+
+def test_a_baseline_knows_findings_whose_lines_moved(known: Path) -> None:
+    moved = audited(TWICE.format(between="\n\n", more=""), known.parent)
+    found = without_known(moved, read_baseline(known))
     assert (found.findings, found.baselined) == ([], 2)
     assert "Known: 2 findings, by the baseline." in audit_text(found)
 
 
-def test_a_baseline_counts_lines_that_look_alike(tmp_path: Path) -> None:
-    file = tmp_path / "known.json"
-    write_baseline(audited(TWICE.format(between="", more=""), tmp_path).findings, file)
-    third = audited(TWICE.format(between="", more="y = x + bias"), tmp_path)
-    found = without_known(third, read_baseline(file))
+def test_a_baseline_counts_lines_that_look_alike(known: Path) -> None:
+    third = audited(TWICE.format(between="", more="y = x + bias"), known.parent)
+    found = without_known(third, read_baseline(known))
     assert [finding.place.line for finding in found.findings] == [10]
 
 
-@pytest.mark.parametrize("new", ["y = x - bias", "y = bias + x", "y = x[0] + image / 2"])
-def test_other_code_is_new(new: str, tmp_path: Path) -> None:
-    file = tmp_path / "known.json"
-    write_baseline(audited(TWICE.format(between="", more=""), tmp_path).findings, file)
-    other = audited(TWICE.format(between="", more=new), tmp_path)
-    found = without_known(other, read_baseline(file))
-    assert {finding.place.line for finding in found.findings} == {10}
+def test_other_code_is_new(known: Path) -> None:
+    new = "y = x - bias\ny = bias + x\ny = x[0] + image / 2"
+    other = audited(TWICE.format(between="", more=new), known.parent)
+    found = without_known(other, read_baseline(known))
+    assert {finding.place.line for finding in found.findings} == {10, 11, 12}
 
 
-def test_a_baseline_names_files_from_where_it_lies(tmp_path: Path) -> None:
-    file = tmp_path / "known.json"
-    write_baseline(audited(WIDE.format(origin="", finding=""), tmp_path).findings, file)
-    told = json.loads(file.read_text())
+def test_a_baseline_names_files_from_where_it_lies(known: Path) -> None:
+    told = json.loads(known.read_text())
     assert {entry["file"] for entry in told["findings"]} == {"program.py"}
 
 

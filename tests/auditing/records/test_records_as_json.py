@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from running import audited, write
+from under_audit import audited, write
 
 from castwise.auditing.records.as_json import (
     options_from_json,

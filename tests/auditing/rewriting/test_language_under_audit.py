@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from running import same, same_script, write
+from under_audit import same, same_script, write
 
 # Each part of an assignment says when it is evaluated.
 TELLING = """

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from running import forget_origins
+from under_audit import forget_origins
 
 from castwise.auditing.observing import observe
 from castwise.auditing.observing.callees import pending_call

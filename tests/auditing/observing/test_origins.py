@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from running import forget_origins
+from under_audit import forget_origins
 
 from castwise.auditing.observing import origins
 from castwise.auditing.observing.origins import origin_of, remember

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from running import audited, plainly, same, write
+from under_audit import audited, plainly, same, write
 
 from castwise.auditing.records.events import Seen
 from processes import finished
