@@ -71,7 +71,7 @@ def _watcher_class() -> Any:
     log = _DispatchLog(torch)
     see, frame_above = log.see, sys._getframe
 
-    class Watcher(TorchDispatchMode):  # type: ignore[misc]
+    class DispatchWatcher(TorchDispatchMode):  # type: ignore[misc]
         """Runs every op unchanged and logs it."""
 
         supports_higher_order_operators = True
@@ -102,8 +102,8 @@ def _watcher_class() -> Any:
                 LOG.failed(error)
             return result
 
-    leave_to_python([Watcher.__torch_dispatch__.__code__])
-    return Watcher
+    leave_to_python([DispatchWatcher.__torch_dispatch__.__code__])
+    return DispatchWatcher
 
 
 class _DispatchLog:
