@@ -1,16 +1,16 @@
-"""Runs a program, sees its operations on arrays, and tells which of them cast without being asked.
+"""Runs a program, watches its array operations, and reports which of them cast implicitly.
 
-Each part stands on those before it and imports none after it:
+Each part builds on those before it and imports none after it:
 
-    records    what an audit sees and says; JSON is made of it only at the edge, in as_json
-    hook       what is known of a framework beyond its dialect, found by module name
-    rewriting  the user's source, with calls of observers in it
-    observing  the observers, and what they keep of what they see
-    hooks      one file per framework, which hook finds by its name
+    records    what an audit sees and reports; converted to JSON only at the edge, in as_json
+    hook       what the auditor knows about a framework beyond its dialect
+    rewriting  the user's source, with calls to observers inserted
+    observing  the observers, and what they record
+    hooks      one file per framework, found by its name
     running    a program under audit in its own process, and the event log on disk
     fixing     what to write instead
-    judging    what was seen, judged by the rules: findings by origin, with their fixes
-    porting    what a program would give in another dialect
+    judging    findings grouped by origin, with their fixes
+    porting    what a program would compute in another dialect
     enforcing  a program held to a dialect, as a block or a decorator
-    joining    how a process becomes part of an audit before its program runs
+    joining    how a process joins an audit before its program runs
 """

@@ -16,7 +16,7 @@ Entered = TypeVar("Entered", bound="Block")
 class Block:
     """A context manager that watches its thread or task while it is entered."""
 
-    name: str  # what a person calls it
+    name: str  # the name users know it by
     log: Log | None
     is_checking: bool
 

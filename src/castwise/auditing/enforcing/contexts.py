@@ -1,4 +1,4 @@
-"""An audit of a block: what its thread or task does, as findings and for other dialects."""
+"""Audits a block: what its thread or task does, as findings or for other dialects."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def audit() -> AuditLog:
 
     `with cw.audit() as log: ...` and then `log.findings`, `log.origins`, `log.port("paddle")`.
 
-    It sees this thread or asyncio task: functions under @cw.audited, modules that `castwise
-    audit`, `pytest --castwise` or %%audit load, and frameworks that have a mode of their own for
-    this. Raises UsageError on entry where there is none of these.
+    It sees this thread or asyncio task: functions under @cw.audited, modules that `castwise audit`,
+    `pytest --castwise` or %%audit load, and frameworks with a mode that reports every call. Raises
+    UsageError on entry if there is none of these.
     """
     return AuditLog()
 
@@ -41,12 +41,12 @@ class AuditLog(Block):
     @property
     def seen(self) -> Seen:
         """What was seen so far."""
-        assert self.log is not None  # it is made with one
+        assert self.log is not None  # the constructor sets it
         return seen_in(self.log)
 
     @property
     def audit(self) -> Audit:
-        """The findings so far by origin, worst first, and how much was seen."""
+        """The findings so far by origin, worst first, with the coverage."""
         return audit_of(self.seen)
 
     @property
@@ -60,6 +60,6 @@ class AuditLog(Block):
         return self.audit.coverage
 
     def port(self, target: str | Dialect, source: str | Dialect | None = None) -> Port:
-        """What the operations seen so far would give in the dialect `target`. `source` is the
+        """What the operations seen so far would compute in the dialect `target`. `source` is the
         dialect they are written for: by default the one that ran most of them."""
         return port_of(self.seen, target, source)

@@ -1,4 +1,4 @@
-"""Makes one function observed, by its source; the function stays itself."""
+"""Adds observers to one function by recompiling its source; the function object stays the same."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from castwise.errors import UsageError
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-_KIND = 0x3FF  # of a code's flags: function, generator, coroutine; the others are __future__'s
+_KIND = 0x3FF  # flags of a code object that say what it is; the rest come from __future__
 
 
 def audited(function: Decorated) -> Decorated:
-    """Makes a function observed by `cw.audit()` and `cw.enforce` wherever it runs.
+    """Lets `cw.audit()` and `cw.enforce` observe a function wherever it runs.
 
-    Its code is compiled again from its source, with observers around its operations; it is the
-    same object, with its closure, defaults and attributes. A function below other decorators is
-    reached through the __wrapped__ they leave. One that is handed to another compiler stays as it
-    is, and is listed as not observed.
+    Its code is compiled again from its source, with observers around its operations; it is the same
+    object, with its closure, defaults and attributes. A function under other decorators is reached
+    through their __wrapped__. One that another compiler reads stays unchanged and is listed as not
+    observed.
 
     >>> import numpy as np
     >>> from castwise.auditing.enforcing.contexts import audit
@@ -38,7 +38,7 @@ def audited(function: Decorated) -> Decorated:
     >>> [str(finding) for finding in log.findings]
     ['float32[3] * int64[3] -> float64']
 
-    Raises UsageError where the source cannot be read or is not that of the function.
+    Raises UsageError if the source cannot be read or does not match the function.
     """
     inner = inspect.unwrap(getattr(function, "__func__", function))
     if not isinstance(inner, FunctionType):
@@ -82,7 +82,7 @@ def _new_code(function: FunctionType) -> CodeType | None:
 
 
 def _is_same(new: CodeType, old: CodeType) -> bool:
-    """Whether a rewritten function is that one: observers add neither variables nor lines."""
+    """Whether rewritten code belongs to this function: observers add no variables and no lines."""
     return _identity(new) == _identity(old)
 
 

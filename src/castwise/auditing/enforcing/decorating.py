@@ -1,4 +1,4 @@
-"""A scope as a decorator: of functions, coroutines and generators, for as long as they run."""
+"""A scope as a decorator: it covers functions, coroutines and generators while they run."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Wrapped = TypeVar("Wrapped", bound=Callable[..., Any])
 
 
 class Decorator(ABC):
-    """A context manager that can be put around a function."""
+    """A context manager that can also decorate a function."""
 
     @abstractmethod
     def __enter__(self) -> Any:
-        """Begins the scope."""
+        """Starts the scope."""
 
     @abstractmethod
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         """Ends the scope."""
 
     def decorate(self, function: Wrapped) -> Wrapped:
-        """The function, in this scope whenever it runs."""
+        """Wraps a function so that it runs in this scope."""
         wrapper: Any
         if inspect.isasyncgenfunction(function):
 
@@ -51,7 +51,7 @@ class Decorator(ABC):
 
 
 class _Steps(Generator[Any, Any, Any]):
-    """A generator that is in the scope while it runs, and not while its caller does."""
+    """A generator that is in the scope while it runs, but not while its caller runs."""
 
     def __init__(self, inner: Generator[Any, Any, Any], scope: Decorator) -> None:
         self._inner, self._scope = inner, scope

@@ -1,4 +1,4 @@
-"""Holds a program to a dialect: what the dialect refuses is raised before it runs."""
+"""Holds a program to a dialect: an operation it refuses raises an error before it runs."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def enforce(
 ) -> Enforcement:
     """Holds what runs in a block, or in a function it decorates, to a dialect.
 
-    Where the dialect refuses an operation, PromotionError is raised at its line before it runs.
-    Where it answers with another dtype, `differs="report"` warns (PromotionWarning) and keeps it
-    in `differences`, `differs="raise"` raises too. No result is ever changed. Without a dialect
-    it is the running framework's own; with `strict` every implicit cast is refused. `allow` names
-    ops ("add") and places ("train.py:12") that are let through.
+    If the dialect refuses an operation, PromotionError is raised at its line before it runs. If it
+    gives another dtype, `differs="report"` warns (PromotionWarning) and adds it to `differences`;
+    `differs="raise"` raises too. No result is ever changed. The default dialect is that of the
+    running framework; with `strict` every implicit cast is refused. `allow` names ops ("add") and
+    places ("train.py:12") that are exempt.
 
     >>> import numpy as np
     >>> from castwise.auditing.enforcing.decorated import audited
@@ -52,14 +52,14 @@ def enforce(
     castwise.errors.PromotionError: ...: float32[3] * int64[3] is not defined in tensorflow:safe...
 
     It holds for this thread or asyncio task, and covers functions under @cw.audited, modules that
-    `castwise audit --enforceable`, `pytest --castwise` or %%audit load, and frameworks that have a
-    mode of their own for this. Raises UsageError on entry where there is none of these.
+    `castwise audit --enforceable`, `pytest --castwise` or %%audit load, and frameworks with a mode
+    that reports every call. Raises UsageError on entry if there is none of these.
     """
     return Enforcement(dialect, strict=strict, differs=differs, allow=allow)
 
 
 class Enforcement(Block, Decorator):
-    """A scope that refuses; made by enforce."""
+    """A scope that refuses operations; made by enforce."""
 
     name = "cw.enforce"
     log: Log | None = None
@@ -84,14 +84,14 @@ class Enforcement(Block, Decorator):
         self.differences: list[str] = []
 
     def __call__(self, function: Wrapped) -> Wrapped:
-        """The function, held to the dialect whenever it runs."""
+        """Wraps a function so that it is held to the dialect."""
         return self.decorate(function)
 
     def check(self, pending: PendingOperation, frame: FrameType) -> None:
-        """Raises PromotionError where the operation is refused."""
+        """Raises PromotionError if the operation is refused."""
         try:
             verdict = self._verdict(pending)
-        except Exception as error:  # castwise's own, which the program must not see
+        except Exception as error:  # an internal error, which the program must not see
             LOG.failed(error)
             return
         if verdict is None:
@@ -111,13 +111,13 @@ class Enforcement(Block, Decorator):
         return verdict
 
     def refuse(self, verdict: Verdict, mark: int) -> None:
-        """Raises why the dialect refuses an operation."""
+        """Raises an error that says why the dialect refuses an operation."""
         __tracebackhide__ = True
         kind = type(verdict.refusal) if verdict.refusal is not None else PromotionError
         raise kind(f"{_place(mark)}: {verdict.message}")
 
     def report(self, verdict: Verdict, mark: int, frame: FrameType) -> None:
-        """Warns at the user's line, and keeps what was said."""
+        """Warns at the user's line and keeps the message."""
         text = f"{_place(mark)}: {verdict.message}"
         if text not in self.differences:
             self.differences.append(text)
@@ -129,7 +129,7 @@ class Enforcement(Block, Decorator):
 
 
 class _Allowed:
-    """Ops and places that are let through."""
+    """Ops and places that are exempt."""
 
     def __init__(self, allow: Iterable[str], dialect: Dialect | None) -> None:
         if isinstance(allow, str):
@@ -158,28 +158,28 @@ def _place(mark: int) -> str:
 
 
 def held_to(named: str, differs: str, allow: Iterable[str]) -> EnforcedDialect:
-    """What the process of a program needs to be held to a dialect, or to "strict": its own, with
+    """What a program's process needs to be held to a dialect, or to "strict": its own dialect with
     every implicit cast refused.
 
     Raises UsageError as enforce does.
     """
     dialect = None if named == _STRICT else named
     wanted = EnforcedDialect(dialect, named == _STRICT, differs, tuple(allow))
-    ProcessEnforcement.of(wanted)  # what is wrong is said before it runs
+    ProcessEnforcement.of(wanted)  # errors are raised before the program runs
     return wanted
 
 
 class ProcessEnforcement(Enforcement):
-    """Holds a whole program to a dialect. What differs is for the report at its end."""
+    """Holds a whole program to a dialect. Differences appear in the report at its end."""
 
     @classmethod
     def of(cls, wanted: EnforcedDialect) -> ProcessEnforcement:
-        """What holds a program to what is wanted."""
+        """Builds the enforcement from its options."""
         return cls(wanted.dialect, strict=wanted.strict, differs=wanted.differs, allow=wanted.allow)
 
     def check(self, pending: PendingOperation, frame: FrameType) -> None:
-        """Raises PromotionError where the operation is refused; the report will know of it even
-        if the program catches the error."""
+        """Raises PromotionError if the operation is refused; the report lists it even if the
+        program catches the error."""
         __tracebackhide__ = True
         try:
             super().check(pending, frame)
@@ -188,11 +188,12 @@ class ProcessEnforcement(Enforcement):
             raise
 
     def report(self, verdict: Verdict, mark: int, frame: FrameType) -> None:
-        """Leaves it to the report: the operation will be seen."""
+        """Does nothing: the operation runs and appears in the report."""
 
 
 class Attempts:
-    """Notes what the running framework itself is about to refuse: it would leave no trace."""
+    """Logs operations that the running framework is about to refuse, which would otherwise leave no
+    trace."""
 
     log: Log | None = None
     is_checking = True
@@ -201,7 +202,7 @@ class Attempts:
         self._refused = Remembered(_is_refused)
 
     def check(self, pending: PendingOperation, frame: FrameType) -> None:
-        """Logs an operation whose dialect has no answer to it."""
+        """Logs an operation that its dialect refuses."""
         try:
             if self._refused(pending):
                 LOG.attempt(pending)

@@ -1,4 +1,4 @@
-"""Whether there is anything that a scope could see."""
+"""Checks that a scope has something to observe."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from castwise.errors import UsageError
 
 
 def refuse_if_blind(name: str, *, for_checks: bool) -> None:
-    """Raises UsageError where a scope would see nothing, and says what to do."""
+    """Raises UsageError, with advice, if a scope would see nothing."""
     if available_modes() or has_observed(only_functions=for_checks) or (for_checks and CHECKED):
         return
     option = "--enforceable " if for_checks else ""

@@ -1,4 +1,4 @@
-"""What another dialect says of an operation that is about to run."""
+"""What another dialect decides about an operation that is about to run."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Verdict(NamedTuple):
 
     op: str
     message: str
-    refusal: PromotionError | None = None  # None: another dtype
+    refusal: PromotionError | None = None  # None if only the dtype differs
 
 
 Judged = TypeVar("Judged")
 
 
 class Remembered(Generic[Judged]):
-    """What is made of operations, each asked once: by place, dtypes and all rules see of values."""
+    """A cache of verdicts, keyed by place, dtypes and what rules can see of values."""
 
     def __init__(self, ask: Callable[[Operation | None, int], Judged]) -> None:
         self._ask = ask
@@ -50,14 +50,14 @@ _MOST_KNOWN = 1 << 14
 
 
 def _class_of(operand: Any) -> object:
-    """What a rule can tell of an operand's value."""
+    """The part of an operand's value that a rule can see."""
     value = operand.value if type(operand) is Note else operand
     return value_class(value) if type(value) in NUMBERS else None
 
 
 def about_to_run(pending: PendingOperation) -> Operation | None:
-    """The operation that is about to run; None where castwise knows no rule for it, or where the
-    program asks for its casts."""
+    """The operation that is about to run; None if castwise knows no rule for it or the program asks
+    for its casts."""
     event = event_of(pending.key, Tally(pending.operands, None))
     try:
         found = understand(event, site_of(pending.mark).site, running_dialects())
@@ -67,7 +67,7 @@ def about_to_run(pending: PendingOperation) -> Operation | None:
 
 
 def judged(operation: Operation, dialect: Dialect) -> Verdict | None:
-    """How a dialect answers an operation differently; None where it answers the same."""
+    """How a dialect decides an operation differently; None if it decides the same."""
     try:
         found = answer_to(next(questions_in(operation, dialect)))
     except UsageError:

@@ -1,4 +1,4 @@
-"""Small changes to a piece of source that keep the rest of it as it is written."""
+"""Small changes to a piece of source that keep the rest of the text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 
 def with_dtype(code: str, dtype: str) -> str | None:
-    """A call with this dtype= instead of its own or none; None where the text is no call.
+    """A call with this dtype= added or replaced; None if the text is not a call.
 
     >>> with_dtype("np.zeros(3)", "np.float32")
     'np.zeros(3, dtype=np.float32)'
@@ -26,7 +26,7 @@ def with_dtype(code: str, dtype: str) -> str | None:
 
 
 def with_first_argument(code: str, argument: str) -> str | None:
-    """A call with another first argument; None where the text is no call with one.
+    """A call with another first argument; None if the text is not a call with arguments.
 
     >>> with_first_argument("image.astype(float)", "np.float32")
     'image.astype(np.float32)'
@@ -36,7 +36,7 @@ def with_first_argument(code: str, argument: str) -> str | None:
 
 
 def operands_of(code: str) -> list[str] | None:
-    """The operands of an expression with one operator, as they are written.
+    """The source text of the operands of an expression with one operator.
 
     >>> operands_of("img / 255")
     ['img', '255']
@@ -47,7 +47,7 @@ def operands_of(code: str) -> list[str] | None:
 
 
 def with_operand(code: str, place: int, text: str) -> str | None:
-    """An operation, also in place, with another text for one of its operands.
+    """An operation, in place or not, with another text for one of its operands.
 
     >>> with_operand("a + b", 1, "float(b)")
     'a + float(b)'
@@ -57,7 +57,7 @@ def with_operand(code: str, place: int, text: str) -> str | None:
 
 
 def followed_by(code: str, tail: str) -> str:
-    """An expression with an attribute or a call after it, in brackets where it needs them.
+    """An expression followed by an attribute or a call, in brackets if needed.
 
     >>> followed_by("a + b", ".astype(int)")
     '(a + b).astype(int)'
@@ -93,7 +93,7 @@ def _expression(code: str) -> ast.expr | None:
 
 
 def _replaced(code: str, node: ast.expr, text: str) -> str | None:
-    """Code on one line with another text for one of its nodes."""
+    """One line of code with another text for one of its nodes."""
     if node.lineno != 1 or node.end_lineno != 1 or node.end_col_offset is None:
         return None
     raw = code.encode()

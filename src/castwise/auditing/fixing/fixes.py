@@ -1,4 +1,5 @@
-"""What to write instead, at the line where a dtype was made; resolve confirms each change first."""
+"""What to write instead, at the line where a dtype comes from; resolve confirms each change
+first."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ _FLOAT = dtype("float32").rank
 
 
 class Effect(NamedTuple):
-    """What a fix makes of a finding."""
+    """What a fix does to a finding."""
 
     is_removed: bool
     saved: int  # bytes
@@ -39,8 +40,8 @@ _A_NUMBER = "a Python number takes the dtype it meets"
 
 
 def fix_for(findings: list[Finding], origin: int, seen: Seen) -> Fix | None:
-    """The change that removes most of what an origin's findings cost; None where castwise knows
-    none that helps."""
+    """The change that removes most of the cost of an origin's findings; None if castwise knows none
+    that helps."""
     best, most = None, (0, 0)
     for fix in _candidates(findings, origin, seen):
         effects = [effect_of(fix, finding) for finding in findings]
@@ -51,10 +52,10 @@ def fix_for(findings: list[Finding], origin: int, seen: Seen) -> Fix | None:
 
 
 def effect_of(fix: Fix, finding: Finding) -> Effect:
-    """What a fix makes of one finding, as the dialect decides."""
+    """What a fix does to one finding, as the dialect decides."""
     if fix.place == finding.place and fix.target is not None:
         if fix.is_after or fix.target.rank < finding.result.rank:
-            return _NONE  # the same happens, or another computation
+            return _NONE  # the cast stays, or the computation changes
         saved = _bytes_of(finding.elements, finding.result) - _bytes_of(
             finding.elements, fix.target
         )
@@ -102,7 +103,8 @@ def _candidates(findings: list[Finding], origin: int, seen: Seen) -> Iterator[Fi
 
 
 def _is_about_an_array(finding: Finding, place: SourcePlace) -> bool:
-    """Whether an operation is its own origin since nobody saw where its widest array was made."""
+    """Whether an operation is its own origin because nobody saw where its widest array was
+    created."""
     if finding.culprit is None or finding.place != place:
         return False
     return finding.operands[finding.culprit].role is not Role.SCALAR
@@ -114,7 +116,7 @@ def _number_kind(scalar: SeenArray) -> str:
 
 
 def _targets(findings: list[Finding]) -> list[DType]:
-    """The dtypes that may be wide enough: those the culprits meet, and 32 bits of precision."""
+    """The dtypes that may be wide enough: those the culprits are combined with, and float32."""
     met = [
         operand.dtype
         for finding in findings
@@ -128,7 +130,7 @@ def _targets(findings: list[Finding]) -> list[DType]:
 def _fixes_at(
     located: LocatedSite, call: SeenCall | None, code: str, target: DType, hook: Hook
 ) -> Iterator[Fix]:
-    """Fixes of a call or an operator that makes an array, so that it makes another dtype."""
+    """Fixes for a call or an operator that creates an array, so that it creates another dtype."""
     place, site = located.place, located.site
     name = spelled(target, hook, place.file)
     if call is None:
@@ -145,7 +147,7 @@ def _fixes_at(
 
 
 def _fixes_where_seen(finding: Finding, hook: Hook | None) -> Iterator[Fix]:
-    """Fixes of one operation: its culprit as a Python number, or its cast by hand."""
+    """Fixes for one operation: its culprit as a Python number, or an explicit cast."""
     code, culprit = text_at(finding.place), finding.culprit
     if culprit is not None and finding.operands[culprit].role is Role.NUMPY_SCALAR:
         kind = finding.operands[culprit].kind
@@ -164,5 +166,5 @@ def _fixes_where_seen(finding: Finding, hook: Hook | None) -> Iterator[Fix]:
 
 
 def _bytes_of(elements: int, dtype: DType) -> int:
-    """The memory some elements of a dtype take."""
+    """The memory that elements of a dtype take."""
     return elements * dtype.itemsize

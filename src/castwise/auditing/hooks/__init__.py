@@ -1,1 +1,1 @@
-"""What the auditor knows of each framework, as data."""
+"""What the auditor knows about each framework, as data."""

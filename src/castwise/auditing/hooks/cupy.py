@@ -1,4 +1,4 @@
-"""CuPy, as the auditor meets it: NumPy's functions on the GPU."""
+"""The hook for CuPy: NumPy's functions on the GPU."""
 
 from __future__ import annotations
 

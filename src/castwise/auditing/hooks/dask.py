@@ -1,4 +1,4 @@
-"""Dask's arrays, as the auditor meets them. Nothing is computed: dtype and shape are known."""
+"""The hook for Dask arrays. Reading one computes nothing: dtype and shape are known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from castwise.auditing.hooks.numpy import HOOK as NUMPY
 
 
 def _read(array: Any) -> Read:
-    """A size is not a number where it depends on the data: it counts as 0."""
+    """Reads an array; a size that depends on the data counts as 0."""
     return array.dtype, tuple([size if size == size else 0 for size in array.shape]), False, None
 
 

@@ -1,4 +1,4 @@
-"""JAX, as the auditor meets it."""
+"""The hook for JAX."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _read(array: Any) -> Read:
 
 
 def _values(array: Any) -> list[float]:
-    """Its numbers; of complex ones the real parts."""
+    """The values of an array; the real parts if complex."""
     return array.ravel().real.astype("float32").tolist()  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""Numba, whose functions the auditor leaves alone: it compiles their bytecode."""
+"""The hook for Numba, which compiles bytecode: the auditor leaves its functions alone."""
 
 from castwise.auditing.hook import Hook
 

@@ -1,4 +1,4 @@
-"""NumPy, as the auditor meets it."""
+"""The hook for NumPy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _read(array: Any) -> Read:
 
 
 def _values(array: Any) -> list[float]:
-    """Its numbers; of complex ones the real parts, then the imaginary ones."""
+    """The values of an array; the real parts, then the imaginary parts, if complex."""
     flat = array.ravel()
     if flat.dtype.kind == "c":
         return [*flat.real.tolist(), *flat.imag.tolist()]

@@ -1,4 +1,4 @@
-"""PaddlePaddle, as the auditor meets it."""
+"""The hook for PaddlePaddle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pandas, as the auditor meets it: a Series or DataFrame by its array."""
+"""The hook for pandas: a Series or DataFrame counts as its array."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from castwise.auditing.hooks.numpy import HOOK as NUMPY
 
 
 def _read(frame: Any) -> Read:
-    """A DataFrame whose columns are of several dtypes has none."""
+    """Reads a Series or DataFrame; one with columns of several dtypes has no dtype."""
     if frame.ndim == 1:
         return frame.dtype, frame.shape, False, None
     held = {block.dtype for block in frame._mgr.blocks}

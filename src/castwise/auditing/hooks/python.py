@@ -1,4 +1,4 @@
-"""Python's own functions, as the auditor meets them."""
+"""The hook for Python's built-in functions."""
 
 from castwise.auditing.hook import Hook
 

@@ -1,4 +1,4 @@
-"""TensorFlow, as the auditor meets it."""
+"""The hook for TensorFlow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _dialect() -> str:
 
 
 def _read(tensor: Any) -> Read:
-    """While a function is traced, sizes may be unknown: they count as 0."""
+    """Reads a tensor; sizes that tracing does not know count as 0."""
     shape = tensor.shape
     known = (0,) if shape.rank is None else tuple([size or 0 for size in shape])
     return tensor.dtype, known, type(tensor).__name__.endswith("WeakTensor"), None

@@ -1,4 +1,4 @@
-"""PyTorch, as the auditor meets it."""
+"""The hook for PyTorch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def _dialect() -> str:
 
 
 def _read(tensor: Any) -> Read:
-    """While a function is traced, asking a tensor for its shape would add to what is traced."""
+    """Reads a tensor; while a function is traced, not its shape, which would be recorded in the
+    trace."""
     torch = sys.modules["torch"]._C
     state = torch._get_tracing_state()
     if state is None:
@@ -29,14 +30,14 @@ def _read(tensor: Any) -> Read:
 
 
 def _read_dense(tensor: Any) -> Read:
-    """A sparse, quantised or nested tensor has no dtype that rules are about."""
+    """Reads a dense tensor; the rules do not cover sparse, quantised or nested ones."""
     if tensor.is_nested or tensor.is_quantized or str(tensor.layout) != "torch.strided":
         return None, (), False, None
     return tensor.dtype, tensor.shape, False, None
 
 
 def _values(tensor: Any) -> list[float]:
-    """Its numbers; of complex ones the real parts."""
+    """The values of an array; the real parts if complex."""
     flat = tensor.detach().cpu().flatten()
     return (flat.real if flat.is_complex() else flat).double().tolist()  # type: ignore[no-any-return]
 
@@ -48,15 +49,15 @@ def _watch_inside() -> None:
 
 
 class _NoTypeError(type):
-    """Of classes whose bases include TypeError, which they are not."""
+    """The metaclass of classes that derive from TypeError but hide it from their mro."""
 
     def mro(cls) -> list[type]:
         return [base for base in super().mro() if base is not TypeError]
 
 
 def _coming_through(error: PromotionError) -> PromotionError:
-    """The same error, but no TypeError. torch takes a TypeError of an operator to mean that it is
-    not implemented, and the program would see another one that says nothing."""
+    """The same error, but not a TypeError. torch reads a TypeError from an operator as "not
+    implemented", and the program would see another error without this message."""
     kind = _NoTypeError(
         type(error).__name__, (type(error),), {"__module__": PromotionError.__module__}
     )
@@ -66,7 +67,7 @@ def _coming_through(error: PromotionError) -> PromotionError:
 
 
 def _mode(watch: Callable[..., Any]) -> Any:
-    """A function mode that tells every call, entered."""
+    """Enters a function mode that reports every call."""
     overrides = sys.modules["torch.overrides"]
     torch = sys.modules["torch"]
     core = torch._C
@@ -78,7 +79,7 @@ def _mode(watch: Callable[..., Any]) -> Any:
         ) -> Any:
             __tracebackhide__ = True
             kwargs = kwargs or {}
-            if is_compiling():  # what is compiled runs without anybody between
+            if is_compiling():  # compiled code runs unobserved
                 return func(*args, **kwargs)
             try:
                 after = watch(func, args, kwargs)
@@ -147,8 +148,8 @@ HOOK = Hook(
     takes_dtype_first="type",
     when_imported={"torch._dynamo.convert_frame": _compile_originals,
                    "torch._dynamo.variables.functions": _inline_originals},
-    # torch.amp's lists of what runs in a lower precision, in float32, and in the widest dtype,
-    # for the CPU and for CUDA, by the names the library calls them by.
+    # torch.amp's lists of what runs in a lower precision, in float32, and in the widest dtype, for
+    # the CPU and for CUDA, by their names in the library.
     autocasts="conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc "
     "bmm mm baddbmm addmm addbmm addmv addr chain_matmul multi_dot mv linear matmul bilinear prelu "
     "einsum linalg_vecdot scaled_dot_product_attention multi_head_attention_forward lstm gru "

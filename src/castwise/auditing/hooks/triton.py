@@ -1,4 +1,4 @@
-"""Triton, whose kernels the auditor leaves alone: it compiles their source."""
+"""The hook for Triton, which compiles source: the auditor leaves its kernels alone."""
 
 from castwise.auditing.hook import Hook
 

@@ -1,4 +1,4 @@
-"""xarray, as the auditor meets it: an object by its array. Nothing lazy is computed."""
+"""The hook for xarray: an object counts as its array. Nothing lazy is computed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from castwise.auditing.hooks.numpy import HOOK as NUMPY
 def _read(array: Any) -> Read:
     try:
         return read_array(array)
-    except AttributeError:  # xarray's own __init__ is observed, and has not given it its array yet
+    except AttributeError:  # xarray's own __init__ is running and has not set the array yet
         return None, (), False, None
 
 

@@ -1,1 +1,1 @@
-"""How a process becomes part of an audit, before its program runs."""
+"""How a process joins an audit before its program runs."""

@@ -1,4 +1,4 @@
-"""Makes this process part of an audit. Runs in the program's process, before the program does.
+"""Joins this process to an audit. Runs in the program's process, before the program.
 
 `castwise audit` starts another process, so that a crash, os._exit or Ctrl-C of the program
 loses nothing, and no thread or handler of castwise lives next to the program's own.
@@ -23,17 +23,17 @@ from castwise.auditing.running import loading, main_script, saved
 from castwise.auditing.running.outcome import save_arrays
 from castwise.auditing.running.starting import pass_audit_on, read_options
 
-_LEAST_WAIT = 1.0  # seconds between two reports of a running process
-_SHARE = 0.02  # of the time may go into them
-_AT_ONCE = 0.05  # seconds that may go into reports of what has just been seen first
+_LEAST_WAIT = 1.0  # minimum seconds between two reports of a running process
+_SHARE = 0.02  # the share of the run time that reports may take
+_AT_ONCE = 0.05  # seconds that immediate reports of new events may take
 
 _directory: Path | None = None
 _keeps_outcome = False
 
 
 def join(place: str, loaded: Collection[str]) -> None:
-    """Makes this process part of an audit, and those it starts. `loaded` are the modules Python
-    had before castwise came."""
+    """Joins this process, and those it starts, to an audit. `loaded` are the modules Python had
+    loaded before castwise."""
     global _directory, _keeps_outcome
     _directory = Path(place)
     options, script = read_options(_directory)
@@ -51,7 +51,7 @@ def join(place: str, loaded: Collection[str]) -> None:
 
 
 def _begin_checks(options: Options) -> None:
-    # Most programs need none.
+    # Imported here because most programs need no checks.
     from castwise.auditing.enforcing.enforce import Attempts, ProcessEnforcement
 
     if options.notes_attempts:
@@ -61,15 +61,15 @@ def _begin_checks(options: Options) -> None:
 
 
 def _is_first() -> bool:
-    """Whether this is the process of the program itself, and not one that it started."""
-    assert _directory is not None  # it has joined
+    """Whether this is the program's first process, not one that it started."""
+    assert _directory is not None  # set by join
     with suppress(FileExistsError), open(_directory / "first", "x", encoding="utf-8") as file:
         file.write(str(os.getpid()))
     return (_directory / "first").read_text(encoding="utf-8") == str(os.getpid())
 
 
 def _end() -> None:
-    """The last step before Python takes the program's modules apart."""
+    """The last step before Python tears down the program's modules."""
     if _keeps_outcome and _directory is not None:
         save_arrays(sys.modules["__main__"], _directory)
     _report()
@@ -82,7 +82,7 @@ _next_report = _began + _LEAST_WAIT
 
 
 def _report() -> None:
-    """Writes what was seen so far. It is the program's process: whatever fails here, it goes on."""
+    """Writes what was seen so far. The program goes on even if this fails."""
     global _spent, _next_report
     if _directory is None or not _reporting.acquire(blocking=False):
         return
@@ -100,18 +100,17 @@ def _report() -> None:
 
 
 def _report_sometimes(is_new: bool) -> None:
-    """Reports now and then, and at once what was not seen before: the next line may be the crash
-    that is looked for."""
+    """Reports periodically, and at once for new events: the next line may crash."""
     now = time.monotonic()
     if now >= _next_report or (is_new and _spent < _AT_ONCE + _SHARE * (now - _began)):
         _report()
 
 
 def _forked() -> None:
-    """A forked child starts its own count and its own time."""
+    """Resets the counts and the clock in a forked child."""
     global _keeps_outcome, _reporting, _spent, _began, _next_report
     _keeps_outcome = False
-    _reporting = allocate_lock()  # the parent's may have been held by a thread that is not here
+    _reporting = allocate_lock()  # a thread that the child lacks may have held the parent's lock
     _spent, _began = 0.0, time.monotonic()
     _next_report = _began + _LEAST_WAIT
     LOG.clear()
@@ -121,5 +120,5 @@ def _forked() -> None:
 
 
 def _report_at_end(_: object) -> None:
-    """multiprocessing ends its forked children by their finalizers alone, without atexit."""
+    """Reports at the end of a forked child: multiprocessing runs its finalizers, but not atexit."""
     sys.modules["multiprocessing.util"].Finalize(None, _report, exitpriority=-100)

@@ -1,1 +1,1 @@
-"""What was seen, judged by the rules: findings, origins and fixes."""
+"""Applies the rules to what was seen: findings, origins and fixes."""

@@ -1,4 +1,4 @@
-"""Which findings count: those that no comment and no baseline accepts."""
+"""Which findings count: those that neither a comment nor a baseline accepts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ANY = "any"
 
 
 def without_ignored(audit: Audit) -> Audit:
-    """The audit without the findings, and the hazards of findings, that comments accept."""
+    """The audit without the findings and hazards that comments accept."""
 
     def kept(finding: Finding, origin: DtypeOrigin) -> Finding | None:
         left = hazards_left(finding, origin.place)
@@ -31,7 +31,8 @@ def without_ignored(audit: Audit) -> Audit:
 
 
 def without_allowed(audit: Audit) -> Audit:
-    """The audit without the hazards that were allowed where they were seen, as by a test."""
+    """The audit without hazards that were allowed where they occurred, for example by a test's
+    marker."""
 
     def kept(finding: Finding, _: DtypeOrigin) -> Finding | None:
         allowed = finding.operation.event.allowed
@@ -43,7 +44,7 @@ def without_allowed(audit: Audit) -> Audit:
 
 
 def without_known(audit: Audit, baseline: Baseline) -> Audit:
-    """The audit without the findings that a baseline knows."""
+    """The audit without the findings in a baseline."""
     known = {id(finding) for finding in baseline.knows(audit.findings)}
     filtered = _filtered(audit, lambda finding, _: None if id(finding) in known else finding)
     return replace(filtered, baselined=_findings_removed(audit, filtered))

@@ -29,11 +29,11 @@ class DtypeOrigin:
 
     @property
     def bytes(self) -> int:
-        """The memory its findings' results take beyond what they would after the fix."""
+        """The bytes that the fix saves in the results of its findings."""
         return sum(self.saved_by(finding) for finding in self.findings)
 
     def saved_by(self, finding: Finding) -> int:
-        """The bytes one finding's results are smaller by after the fix."""
+        """The bytes that the fix saves in the results of one finding."""
         return effect_of(self.fix, finding).saved if self.fix else 0
 
     @property
@@ -46,15 +46,15 @@ class DtypeOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """All there is to report of a program."""
+    """Everything to report about a program."""
 
     origins: tuple[DtypeOrigin, ...]
     coverage: Coverage
     versions: dict[str, str]
-    inside: InsideCoverage | None = None  # None: nobody looked inside the libraries
-    ignored: int = 0  # findings that comments in the source accept
-    baselined: int = 0  # findings that a baseline knows
-    remarks: tuple[str, ...] = ()  # on comments that make no sense
+    inside: InsideCoverage | None = None  # None: not observed inside libraries
+    ignored: int = 0  # how many findings comments in the source accept
+    baselined: int = 0  # how many findings are in the baseline
+    remarks: tuple[str, ...] = ()  # about invalid comments
 
     @property
     def findings(self) -> list[Finding]:
@@ -63,7 +63,7 @@ class Audit:
 
     @property
     def bytes(self) -> int:
-        """The memory all results take beyond what they would after the fixes."""
+        """The bytes that the fixes save in all results."""
         return sum(origin.bytes for origin in self.origins)
 
     @property
@@ -74,12 +74,12 @@ class Audit:
 
     @property
     def temporaries(self) -> int:
-        """The bytes of operands that were cast into arrays of their own."""
+        """The bytes of temporary arrays made for cast operands."""
         return sum(finding.temporaries for finding in self.findings)
 
     @property
     def makers_of_temporaries(self) -> list[str]:
-        """The frameworks that do so."""
+        """The frameworks that make such temporaries."""
         makers = [framework_of(f.operation.event) for f in self.findings if f.temporaries]
         return list(dict.fromkeys(makers))
 
@@ -87,7 +87,7 @@ class Audit:
 def audit_of(seen: Seen, *, with_accumulators: bool = False) -> Audit:
     """The audit of what was seen."""
     for file in seen.files:
-        linecache.checkcache(file)  # it may have changed since another audit
+        linecache.checkcache(file)  # the file may have changed since the last audit
     findings, coverage = find(seen, with_accumulators=with_accumulators)
     inside = None
     if seen.facts.is_deep:
@@ -101,7 +101,7 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False) -> Audit:
 
 
 def worst_first(origins: Iterable[DtypeOrigin]) -> tuple[DtypeOrigin, ...]:
-    """Origins in the order a person should look at them."""
+    """Sorts origins in the order a person should look at them."""
     return tuple(sorted(origins, key=lambda o: (-o.bytes, -len(o.findings), o.place)))
 
 

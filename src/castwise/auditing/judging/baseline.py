@@ -18,23 +18,23 @@ _INSTALLED = "/site-packages/"
 
 
 class Known(NamedTuple):
-    """What tells a finding from another whatever its line is."""
+    """What identifies a finding independent of its line."""
 
     file: str
     code: str
     op: str
-    operands: tuple[str, ...]  # their dtypes; of a Python number its type
+    operands: tuple[str, ...]  # their dtypes, or the type of a Python number
     result: str
 
 
 class Baseline(NamedTuple):
-    """How many places there are of each known finding."""
+    """The number of places of each known finding."""
 
-    directory: Path  # that its files are named from
+    directory: Path  # file names are relative to it
     known: dict[Known, int]
 
     def knows(self, findings: Iterable[Finding]) -> list[Finding]:
-        """Those of some findings that are known: of places that look alike, the first ones."""
+        """The findings that are known; of identical places, the first ones."""
         by_key: dict[Known, dict[SourcePlace, list[Finding]]] = {}
         for finding in findings:
             places = by_key.setdefault(known_as(finding, self.directory), {})
@@ -59,7 +59,8 @@ def known_as(finding: Finding, directory: Path) -> Known:
 
 
 def _named_from(file: str, directory: Path) -> str:
-    """A file's name that other machines have too: below the directory, or in a package."""
+    """A file name that is the same on other machines: relative to the directory, or to a
+    package."""
     whole = Path(file).as_posix()
     if _INSTALLED in whole:
         return whole.rpartition(_INSTALLED)[2]
@@ -68,7 +69,7 @@ def _named_from(file: str, directory: Path) -> str:
 
 
 def baseline_of(findings: Iterable[Finding], directory: Path) -> Baseline:
-    """The baseline that knows some findings."""
+    """The baseline of these findings."""
     places: dict[Known, set[SourcePlace]] = {}
     for finding in findings:
         places.setdefault(known_as(finding, directory), set()).add(finding.place)
@@ -76,7 +77,7 @@ def baseline_of(findings: Iterable[Finding], directory: Path) -> Baseline:
 
 
 def write_baseline(findings: Iterable[Finding], file: Path) -> None:
-    """Writes findings as known ones."""
+    """Writes findings to a baseline file."""
     known = baseline_of(findings, file.absolute().parent).known
     entries = [{**key._asdict(), "places": count} for key, count in known.items()]
     text = json.dumps({"castwise_baseline": _FORMAT, "findings": entries}, indent=1)
@@ -86,7 +87,7 @@ def write_baseline(findings: Iterable[Finding], file: Path) -> None:
 def read_baseline(file: Path) -> Baseline:
     """The baseline in a file.
 
-    Raises UsageError where it is none.
+    Raises UsageError if it is not one.
     """
     try:
         data = json.loads(file.read_text(encoding="utf-8"))

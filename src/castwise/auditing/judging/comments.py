@@ -22,13 +22,14 @@ class Comment(NamedTuple):
     """What one comment accepts."""
 
     hazards: frozenset[str]
-    unknown: tuple[str, ...] = ()  # words in its brackets that are no hazards
+    unknown: tuple[str, ...] = ()  # words in its brackets that are not hazards
 
 
 def hazards_left(finding: Finding, origin: SourcePlace) -> tuple[str, ...] | None:
-    """The hazards that no comment at a finding or at its origin accepts; None: it is accepted.
+    """The hazards that no comment at a finding or its origin accepts; None if the finding is
+    accepted.
 
-    A cast that widens to float64 is not-on-device too: who accepts the first accepts the second.
+    A cast that widens to float64 is also not-on-device: accepting the first accepts the second.
     """
     accepted: set[str] = set()
     comments = [*comments_at(finding.place), *comments_at(origin)]
@@ -49,7 +50,7 @@ def comments_at(place: SourcePlace) -> list[Comment]:
 
 
 def remarks_on(file: str) -> Iterator[str]:
-    """A sentence on each comment in a file that names what is no hazard."""
+    """A remark on each comment in a file that names an unknown hazard."""
     for line, comment in _comments_in("".join(linecache.getlines(file))).items():
         for word in comment.unknown:
             hint = did_you_mean(word, HAZARDS)
@@ -58,7 +59,7 @@ def remarks_on(file: str) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=256)
 def _comments_in(source: str) -> dict[int, Comment]:
-    """All comments in a source that are meant for castwise, by line."""
+    """All comments for castwise in a source, by line."""
     if "castwise:" not in source:
         return {}
     found = {}
@@ -67,7 +68,7 @@ def _comments_in(source: str) -> dict[int, Comment]:
             if token.type == tokenize.COMMENT and (match := _COMMENT.match(token.string)):
                 found[token.start[0]] = _comment(match[1])
     except (tokenize.TokenError, SyntaxError):
-        pass  # what was read of it counts
+        pass  # keep what was read so far
     return found
 
 

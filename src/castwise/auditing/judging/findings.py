@@ -1,4 +1,4 @@
-"""Which of the operations that were seen cast an array without being asked, and what caused it."""
+"""Which observed operations cast an array implicitly, and what caused it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDE = ("float64", "complex128")
 
 
 def find(seen: Seen, *, with_accumulators: bool = False) -> tuple[list[Finding], Coverage]:
-    """The findings in what was seen, largest first, and how much was seen."""
+    """The findings in what was seen, largest first, with the coverage."""
     found: dict[object, Finding] = {}
     count, unclear, unexpected, asked = 0, Counter[str](), Counter[str](), Counter[str]()
     for event in seen.events:
@@ -48,7 +48,7 @@ def find(seen: Seen, *, with_accumulators: bool = False) -> tuple[list[Finding],
 
 
 def merge(found: dict[object, Finding], new: Finding) -> None:
-    """Adds a finding to those of its kind."""
+    """Adds a finding, merged with an equal one."""
     key = key_of(new)
     old = found.get(key)
     found[key] = (
@@ -64,7 +64,7 @@ def merge(found: dict[object, Finding], new: Finding) -> None:
 
 
 def key_of(finding: Finding) -> object:
-    """All that tells one finding from another."""
+    """What identifies a finding."""
     dtypes = tuple(o.dtype or o.kind for o in finding.operands)
     return finding.place, finding.op, dtypes, finding.result, finding.origin, finding.inside
 
@@ -72,16 +72,16 @@ def key_of(finding: Finding) -> object:
 def findings_of(
     operation: Operation, place: SourcePlace, with_accumulators: bool = False
 ) -> Iterator[Finding]:
-    """The finding an operation is, if it is one."""
+    """The finding for an operation, if it casts implicitly."""
     decision, question = operation.decision, operation.question
-    assert decision is not None  # it is expected
+    assert decision is not None  # such a cast is expected
     is_sum = question.op.accumulates
     casts = operation.casts
     if operation.is_asked or not casts or (is_sum and not with_accumulators):
         return
     culprit = _culprit(question.operands, decision.compute)
     if culprit is None and decision.result.name not in _WIDE and not is_sum:
-        return  # the op alone made it so, and it made no float64
+        return  # the op itself caused it, and the result is not float64
     hazards = {hazard for cast in casts for hazard in cast.hazards}
     event = operation.event
     widest = operation.operands[culprit] if culprit is not None else None
@@ -92,7 +92,7 @@ def findings_of(
 
 
 def _culprit(operands: tuple[Operand, ...], compute: DType) -> int | None:
-    """The widest operand, where another is cast on its account; None where the op itself is why."""
+    """The widest operand, if another is cast because of it; None if the op itself is the cause."""
     dtypes = {o.dtype for o in operands if o.dtype}
     kinds = [o.dtype.rank if o.dtype else _KIND_RANK[o.kind] for o in operands]
     scalars = [n for n, o in enumerate(operands) if not o.dtype]
@@ -110,5 +110,5 @@ _KIND_RANK = {"bool": 0, "int": 1, "float": 2, "complex": 3}
 
 def _width(operand: Operand) -> tuple[int, int]:
     found = operand.dtype
-    assert found is not None  # asked of arrays alone
+    assert found is not None  # only called for arrays
     return found.bits, found.rank

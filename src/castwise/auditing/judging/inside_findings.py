@@ -1,4 +1,4 @@
-"""What ran inside libraries and in backward: findings of its own, and casts that nobody wrote."""
+"""Findings inside libraries and in backward, and casts that nobody wrote."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from castwise.vocab.dtypes import dtype
 
 
 def find_inside(seen: Seen, known: list[Finding]) -> tuple[list[Finding], InsideCoverage]:
-    """The findings inside libraries that no source line shows by itself, and the coverage."""
+    """The findings inside libraries that the user's source does not show, and the coverage."""
     shown = {key_of(finding) for finding in known}
     found: dict[object, Finding] = {}
     casts: dict[object, InsideCast] = {}
@@ -66,12 +66,12 @@ def _closed(seen: Seen) -> tuple[str, ...]:
 
 
 def _has_one_dtype(event: Event) -> bool:
-    """Whether all arrays that go in and come out are of one dtype: none was cast."""
+    """Whether all inputs and outputs have one dtype: nothing was cast."""
     return len({array.dtype for array in event.arrays}) == 1
 
 
 def _how(event: Event) -> SeenInside:
-    assert event.inside is not None  # asked of such events alone
+    assert event.inside is not None  # only called for such events
     return event.inside
 
 
@@ -82,20 +82,20 @@ def _inside_text(how: SeenInside) -> str:
 
 
 def _spot_text(spot: CodeSpot | None) -> str:
-    assert spot is not None  # only what runs in backward has none
+    assert spot is not None  # only events in backward have no spot
     return f"{_library_text(spot.file)}:{spot.line}"
 
 
 def _library_text(file: str) -> str:
-    """A library's file from its package on."""
+    """A library's file, relative to its package's parent."""
     _, found, inside = file.replace(os.sep, "/").rpartition("-packages/")
     return inside if found else os.path.basename(file)
 
 
 def _cast(event: Event, place: SourcePlace, is_autocast_site: bool) -> InsideCast | None:
-    """A cast of one array as a whole; None for all other operations.
+    """The cast of a whole array; None for other operations.
 
-    Raises Harmless where somebody asked for it.
+    Raises Harmless if the program asked for it.
     """
     call = event.call
     hook = find_hook(call.module) if call else None
@@ -111,7 +111,7 @@ def _cast(event: Event, place: SourcePlace, is_autocast_site: bool) -> InsideCas
 
 
 def _why(how: SeenInside, hook: Hook, is_autocast_site: bool) -> str:
-    """Who made a cast, as far as it can be told."""
+    """What caused a cast, as far as is known."""
     of, spot = how.backward_of, how.spot
     if of in hook.casts_inside.split():
         if is_autocast_site:
@@ -129,14 +129,14 @@ def _why(how: SeenInside, hook: Hook, is_autocast_site: bool) -> str:
 
 @dataclass(frozen=True)
 class _SourceCall:
-    """The call that stands at a place of the source."""
+    """The call at a place in the source."""
 
     name: str = ""
-    is_cast: bool = False  # it gives the dtype
+    is_cast: bool = False  # it names the dtype
 
 
 def _call_at(spot: CodeSpot | None) -> _SourceCall:
-    assert spot is not None  # only what runs in backward has none
+    assert spot is not None  # only events in backward have no spot
     try:
         node = ast.parse(text_at(spot.place).strip())
     except SyntaxError:

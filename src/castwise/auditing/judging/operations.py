@@ -1,4 +1,4 @@
-"""What an observed operation is in castwise's terms: a question resolve can answer, or why not."""
+"""Turns an observed operation into a question that resolve can answer, or says why not."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ _EXAMPLE: dict[str, Any] = {"bool": True, "int": 1, "float": 1.5, "complex": 1j}
 
 
 class NotUnderstood(Exception):  # noqa: N818 -- not an error: it is counted
-    """Raised for an operation castwise has no row for, or whose operands do not show."""
+    """Raised for an unknown operation, or one whose operands are not visible."""
 
 
 class Harmless(Exception):  # noqa: N818 -- not an error: it is counted as seen
-    """Raised for a call that casts nothing, or casts since it was asked to."""
+    """Raised for a call that casts nothing, or only on request."""
 
 
 def understand(event: Event, site: Site, dialects: dict[str, str]) -> Operation:
-    """The operation an event tells of.
+    """The operation of an event.
 
-    Raises Harmless or NotUnderstood where there is none.
+    Raises Harmless or NotUnderstood if there is none.
     """
     if event.call is None or not event.call.gives_dtype:
         return _understood(event, site, dialects)
@@ -55,7 +55,7 @@ def understand(event: Event, site: Site, dialects: dict[str, str]) -> Operation:
         found = _understood(event, site, dialects)
     except NotUnderstood:
         raise asked from None
-    if found.decision is None:  # castwise does not know that it takes one
+    if found.decision is None:  # not a call known to take dtype=
         raise asked
     return found
 
@@ -89,9 +89,9 @@ def _understood(event: Event, site: Site, dialects: dict[str, str]) -> Operation
 
 
 def _arrays_and_numbers(operands: Operands) -> tuple[SeenArray | SeenNumber, ...]:
-    """Operands that are all arrays or Python numbers.
+    """The operands, checked to be arrays or Python numbers.
 
-    Raises NotUnderstood where one is not.
+    Raises NotUnderstood if one is neither.
     """
     found = tuple(o for o in operands if isinstance(o, (SeenArray, SeenNumber)))
     if len(found) < len(operands):
@@ -100,13 +100,13 @@ def _arrays_and_numbers(operands: Operands) -> tuple[SeenArray | SeenNumber, ...
 
 
 def _given(event: Event) -> Named:
-    """What a call was given by name."""
+    """The keyword arguments of a call."""
     name = event.call.dtype if event.call is not None else None
     return Named(dtype=dtype(name)) if name else NOTHING
 
 
 def framework_of(event: Event) -> str:
-    """The framework that ran it: of NumPy arrays among others' it is the others'."""
+    """The framework that ran an event: of NumPy and another one, the other."""
     found = [array.framework for array in event.arrays]
     hosts = [name for name in found if not _is_guest(name)]
     return found[-1] if event.result else (hosts or found)[0]
@@ -128,7 +128,7 @@ def _operator(site: Site, hook: Hook) -> tuple[Op, str]:
 def _call(
     operands: Operands, call: SeenCall, hook: Hook, dialect: Dialect
 ) -> tuple[Op, Operands, bool, DType | None]:
-    """The op of a call, its operands, whether it works in place, and the dtype of out=."""
+    """The op of a call, its operands, whether it is in place, and the dtype of out=."""
     own = find_hook(call.module)
     name = call.name
     if own and own.renamed:
@@ -151,7 +151,7 @@ def _call(
 
 @functools.cache
 def _likeness(hook: Hook) -> dict[str, str]:
-    """A callable's name -> the op that casts as it does."""
+    """Maps a callable's name to the op that casts the same way."""
     return {name: op for op, names in hook.like.items() for name in names.split()}
 
 
@@ -161,12 +161,12 @@ def _are_related(one: Hook, other: Hook) -> bool:
 
 @functools.cache
 def _words(hook: Hook) -> frozenset[str]:
-    """The calls that cast nothing, or since they are asked to."""
+    """The calls that cast nothing, or only on request."""
     return frozenset(f"{hook.casts} {hook.makes} {hook.keeps}".split())
 
 
 def _row(name: str, dialect: Dialect) -> tuple[Op, bool]:
-    """The op of a callee's name; a name that ends in _ works in place."""
+    """The op of a callee's name; a name that ends in _ is in place."""
     for word, is_inplace in ((name, False), (name.rstrip("_"), True)):
         try:
             return find_op(word, dialect), is_inplace
@@ -178,7 +178,7 @@ def _row(name: str, dialect: Dialect) -> tuple[Op, bool]:
 def _bound(
     operands: Operands, call: SeenCall, row: Op, hook: Hook
 ) -> tuple[Operands, DType | None]:
-    """The arguments that are operands of an op, in its order, and the dtype of out=."""
+    """The arguments that are operands of an op, in order, and the dtype of out=."""
     out = None
     places = dict(enumerate(operands[: call.positional]))
     for name, given_by_name in zip(call.keywords, operands[call.positional :], strict=True):
@@ -214,7 +214,7 @@ def _described(operand: SeenArray | SeenNumber, framework: str) -> Operand:
 def _known_dtype(array: SeenArray) -> DType:
     """The dtype of an array.
 
-    Raises NotUnderstood where castwise does not know it.
+    Raises NotUnderstood if castwise does not know it.
     """
     if array.dtype is None:
         raise NotUnderstood("a dtype that is out of scope")

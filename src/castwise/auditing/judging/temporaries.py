@@ -1,4 +1,4 @@
-"""The memory of operands that a framework casts into arrays of their own before it computes."""
+"""The memory of temporary arrays that a framework makes for cast operands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from castwise.auditing.records.findings import Operation
 
 
 def temporary_bytes(operation: Operation) -> int:
-    """The bytes of all cast operands that an operation made; 0 where the framework makes none."""
+    """The bytes of the temporaries of an operation; 0 if the framework makes none."""
     hook = find_hook(framework_of(operation.event))
     if hook is None or not hook.makes_temporaries or operation.decision is None:
         return 0
@@ -23,8 +23,8 @@ def temporary_bytes(operation: Operation) -> int:
 
 
 def _elements(operand: SeenArray | SeenNumber, event: Event) -> int:
-    """How many elements of an operand were cast in all runs: shapes are those of the first run,
-    while the elements of the results are counted."""
+    """How many elements of an operand were cast in all runs, scaled from the first run's shapes by
+    the number of result elements."""
     if isinstance(operand, SeenNumber) or operand.shape is None:
         return 0
     if event.result and operand.shape == event.result.shape:

@@ -1,4 +1,4 @@
-"""Applies the fixes in memory, runs the program again, and tells what they change."""
+"""Applies the fixes in memory, runs the program again, and compares."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from castwise.auditing.running.outcome import largest_change
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A program with its fixes, compared with the program as it is."""
+    """A program with its fixes, compared with the original."""
 
     fixes: tuple[Fix, ...]
     status: int
@@ -32,8 +32,8 @@ def try_fixes(
     options: Options,
     read: Callable[[Seen], Audit] = audit_of,
 ) -> Trial:
-    """The program run once more with every fix of its audit. `read` makes an audit of what is
-    seen, as that audit was made."""
+    """Runs the program again with every fix of its audit. `read` turns what is seen into an audit,
+    as for the first run."""
     fixes = _without_overlaps([origin.fix for origin in audit.origins if origin.fix])
     edits: dict[str, list[SourceEdit]] = {}
     for fix in fixes:
@@ -52,7 +52,7 @@ def try_fixes(
 
 
 def _without_overlaps(fixes: list[Fix]) -> list[Fix]:
-    """The fixes that do not change one piece of source twice, those of worse origins first."""
+    """The fixes that do not overlap in the source; those of worse origins take precedence."""
     chosen: list[Fix] = []
     for fix in fixes:
         if not any(_overlap(fix, other) for other in chosen):

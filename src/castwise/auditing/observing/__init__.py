@@ -1,1 +1,1 @@
-"""What runs with the program: observers, and what they keep of what they see."""
+"""What runs inside the program: the observers, and what they record."""

@@ -1,4 +1,4 @@
-"""Which types are arrays, and what one shows of itself. No attribute of anything else is read."""
+"""Which types are arrays, and how to read one. No attribute of any other object is read."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ NUMBERS = frozenset({bool, int, float, complex})
 
 
 class Signature(NamedTuple):
-    """All of an array that tells one kind of operation from another."""
+    """The properties of an array that distinguish operations."""
 
     kind: type
     dtype: Any
     is_zero_d: bool
     is_weak: bool
-    origin: int  # the mark of the site where it was made, 0 where that was not seen
+    origin: int  # the mark of the site that created it, 0 if unknown
 
 
 class Note(NamedTuple):
-    """What an observer keeps of an array: nothing that keeps the array alive."""
+    """What an observer records about an array, without a reference to it."""
 
     signature: Signature
     shape: tuple[int, ...]
-    value: Any  # of a 0-d array, where reading it costs nothing
+    value: Any  # of a 0-d array, if it is free to read
 
 
 class ArrayType(NamedTuple):
@@ -40,11 +40,11 @@ class ArrayType(NamedTuple):
 
 
 ARRAYS: dict[type, ArrayType] = {}
-_others: set[int] = set()  # by id: the auditor keeps no class of the user's alive
+_others: set[int] = set()  # by id, so that no class of the user is kept alive
 
 
 def is_array_type(kind: type) -> bool:
-    """Whether instances of a type are arrays, by its exact name and module."""
+    """Whether a type is an array type, by its exact name and module."""
     if kind in ARRAYS:
         return True
     if kind in NUMBERS or id(kind) in _others:
@@ -80,7 +80,8 @@ def _top_module(kind: type) -> str | None:
 
 
 def note(thing: Any) -> Any:
-    """What to keep of an operand: a Note of an array, a Python number itself, None of all else."""
+    """The record of an operand: a Note for an array, a Python number itself, None for anything
+    else."""
     kind = type(thing)
     found = ARRAYS.get(kind)
     if found is None:
@@ -95,13 +96,13 @@ def note(thing: Any) -> Any:
 
 
 def signature_of(thing: Any) -> Any:
-    """What tells one signature from another: of an array or its Note what equals its Signature,
-    of all else the type that its note has."""
+    """A hashable signature: for an array or its Note a tuple equal to its Signature, otherwise the
+    type of its note."""
     kind = type(thing)
     found = ARRAYS.get(kind)
     if found is not None:
         dtype, shape, is_weak, _ = found[0](thing)
-        made = MADE.get(id(thing))  # as origin_of does first
+        made = MADE.get(id(thing))  # the first step of origin_of, inlined
         is_known = made is not None and made[0]() is thing
         origin = made[1] if is_known else origin_of(thing, found[1])  # type: ignore[index]
         return kind, dtype, not shape, is_weak, origin
@@ -110,4 +111,4 @@ def signature_of(thing: Any) -> Any:
     return kind if kind in NUMBERS else type(note(thing))
 
 
-_new = tuple.__new__  # a named tuple's own constructor takes three times as long
+_new = tuple.__new__  # the named tuple's own constructor takes three times as long

@@ -12,7 +12,7 @@ _waiting: dict[str, Callable[[], None]] = {}
 
 
 def when_imported(name: str, action: Callable[[], None]) -> None:
-    """Runs an action once a module has been imported, or now where it has been."""
+    """Runs an action once a module is imported, or now if it already is."""
     if name in sys.modules:
         action()
     else:
@@ -20,16 +20,16 @@ def when_imported(name: str, action: Callable[[], None]) -> None:
 
 
 def notice(spec: ModuleSpec) -> None:
-    """Makes sure that the action that waits for a module runs after its loader has run it."""
+    """Schedules the action waiting for a module to run after its loader."""
     loader: Any = spec.loader
     if spec.name not in _waiting or loader is None:
         return
     run = loader.exec_module
 
     def run_and_act(module: types.ModuleType) -> None:
-        del loader.exec_module  # the loader is the program's: it is as it was from here on
+        del loader.exec_module  # restore the program's loader
         run(module)
-        action = _waiting.pop(spec.name, None)  # not before: a spec may be asked for and not used
+        action = _waiting.pop(spec.name, None)  # not earlier: a spec may be looked up and not used
         if action is not None:
             action()
 

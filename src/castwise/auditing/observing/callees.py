@@ -1,4 +1,4 @@
-"""What a call calls, as far as the auditor can tell without touching it."""
+"""Identifies what a call calls, without side effects."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from castwise.auditing.hook import Hook, find_hook
 from castwise.auditing.observing.arrays import is_array_type, note
 from castwise.auditing.records.places import CodeSpot
 
-_MOST_ELEMENTS = 64  # of a list of arrays: those of concatenate and stack
+_MOST_ELEMENTS = 64  # longest list of arrays that is read, as for concatenate and stack
 _FUNCTIONS_KEPT = 1024
 _METHOD_TYPES = frozenset({types.BuiltinMethodType, types.MethodType})
 rewritten_files: set[str] = set()
-_rewritten_codes: dict[int, types.CodeType] = {}  # by id, since code is slow to hash
+_rewritten_codes: dict[int, types.CodeType] = {}  # by id, because code objects are slow to hash
 _callable_types: dict[int, bool] = {}
 
 
 class Callee(NamedTuple):
-    """A function by the top-level module it belongs to and its name there."""
+    """A function, by its top-level module and its name there."""
 
     module: str
     name: str
@@ -27,12 +27,12 @@ class Callee(NamedTuple):
 
 
 class InsideCallee(NamedTuple):
-    """An operation inside a library by its name, and how the program came to it."""
+    """An operation inside a library, and how the program reached it."""
 
     module: str
     name: str
     backward_of: str  # the operation whose gradient it computes, "" in forward
-    autocast: str  # the dtype automatic casts were on for, "" where they were off or do not matter
+    autocast: str  # the autocast dtype, "" if autocast was off or does not matter
     spot: CodeSpot | None  # the innermost Python expression
     is_method: bool = False
 
@@ -49,17 +49,17 @@ class PendingCall:
         self.callee = callee
         self.arguments = arguments
         self.keywords: dict[str, Any] = {}
-        self.dtype: Any = None  # what dtype= was given
+        self.dtype: Any = None  # the value of dtype=
         self.is_complete = True  # False: some arguments could not be seen
-        self.arguments_seen = 0  # counted while scopes watch, see watching.py
+        self.arguments_seen = 0  # counts arguments while scopes watch, see watching.py
 
     @property
     def flags(self) -> tuple[Any, ...]:
-        """What tells two calls with the same operands apart."""
+        """What distinguishes two calls with the same operands."""
         return self.dtype, self.is_complete, len(self.arguments), *self.keywords
 
     def add(self, name: int | str, thing: Any) -> None:
-        """Notes an argument."""
+        """Records an argument."""
         if isinstance(name, int):
             self.arguments.append(_noted(thing))
         elif name == "*":
@@ -83,7 +83,7 @@ class PendingCall:
 
 
 def given_dtype(thing: Any) -> Any:
-    """What was given as a dtype; `...` where it is nothing to look up by, such as a list."""
+    """The value given as a dtype; `...` if it is not hashable, such as a list."""
     return ... if type(thing).__hash__ is None else thing
 
 
@@ -99,12 +99,12 @@ def _has_array(elements: Any) -> bool:
 
 
 def observed_file(path: str) -> None:
-    """Says that the functions of a file are observed themselves."""
+    """Registers a file whose functions are observed."""
     rewritten_files.add(path)
 
 
 def observed_code(code: types.CodeType) -> None:
-    """Says that a function is observed itself, with all that is defined in it."""
+    """Registers a function as observed, with all functions defined in it."""
     _rewritten_codes[id(code)] = code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -112,22 +112,22 @@ def observed_code(code: types.CodeType) -> None:
 
 
 def has_observed(*, only_functions: bool) -> bool:
-    """Whether there are observed functions, or files of them."""
+    """Whether there are any observed functions or files."""
     return bool(_rewritten_codes or (rewritten_files and not only_functions))
 
 
 def is_observed(code: types.CodeType) -> bool:
-    """Whether a function is observed itself."""
+    """Whether a function is observed."""
     return code.co_filename in rewritten_files or id(code) in _rewritten_codes
 
 
 def pending_call(function: Any) -> PendingCall | None:
-    """The call that is about to happen, or None where its body is observed, or it is no function
-    the auditor can read."""
+    """The call that is about to happen, or None if its body is observed or the auditor cannot
+    identify it."""
     kind = type(function)
     if kind is types.FunctionType:
         if is_observed(function.__code__) or _is_of_the_user(function.__module__):
-            return None  # the latter: a function of the user's that something has wrapped
+            return None  # the latter: a user function that something has wrapped
         return _named(function.__module__, function.__name__)
     if kind in _METHOD_TYPES:
         return _method(function)
@@ -141,7 +141,7 @@ def pending_call(function: Any) -> PendingCall | None:
     return None
 
 
-# The framework's functions that were called last, by id, and kept so that their ids stay theirs.
+# The most recently called framework functions, by id; kept alive so that ids stay unique.
 _functions: dict[int, tuple[Any, Callee]] = {}
 
 
@@ -156,7 +156,8 @@ def _framework_function(function: Any) -> PendingCall | None:
 
 
 def _method(function: Any) -> PendingCall | None:
-    """A bound method of an array, or a built-in function, whose owner is its module."""
+    """The callee of a bound method of an array, or of a built-in function, whose owner is its
+    module."""
     owner = function.__self__
     kind = type(owner)
     if is_array_type(kind):
@@ -171,7 +172,7 @@ def _method(function: Any) -> PendingCall | None:
 
 
 def _is_of_the_user(module: Any) -> bool:
-    """Whether a module is one whose functions are observed."""
+    """Whether a module's functions are observed."""
     if type(module) is not str:
         return False
     known = _users_modules.get(module)
@@ -191,7 +192,7 @@ def _named(module: Any, name: Any) -> PendingCall | None:
 
 
 def _is_callable_type(kind: type) -> bool:
-    """Whether a type is one a framework makes its functions of."""
+    """Whether a type is a framework's type of functions."""
     known = _callable_types.get(id(kind))
     if known is None:
         module = getattr(kind, "__module__", None)

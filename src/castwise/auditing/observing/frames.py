@@ -11,17 +11,18 @@ from castwise.auditing.observing.log import SITES
 from castwise.auditing.records.places import CodeSpot, Site
 from castwise.auditing.rewriting.marks import first_mark
 
-_LINES = 1 << 19  # marks of lines come after those of a file's operations
+_LINES = 1 << 19  # marks of lines follow those of a file's operations
 
 
-# A code object is kept with its id, so that the id stays its own.
+# Each code object is kept alive so that its id stays unique.
 _spots: dict[tuple[int, int], tuple[CodeSpot, CodeType]] = {}
 _marks: dict[tuple[int, int], tuple[int, CodeType]] = {}
 _by_place: dict[str, dict[tuple[int, int, int, int], int]] = {}
 
 
 def users_frame(frame: FrameType | None, below: CodeType | None = None) -> FrameType | None:
-    """The innermost frame of an audited file, or None; None too where `below` runs inside it."""
+    """The innermost frame of an audited file; None if there is none, or if `below` runs inside
+    it."""
     while frame is not None:
         code = frame.f_code
         if code.co_filename in rewritten_files:
@@ -63,7 +64,7 @@ def mark_of(frame: FrameType) -> int:
 
 
 def _mark(spot: CodeSpot) -> int:
-    """An operation's own mark, or one that stands for its line."""
+    """The mark of an operation, or one for its whole line."""
     sites = _by_place.get(spot.file)
     if sites is None:
         first = first_mark(spot.file)

@@ -1,4 +1,4 @@
-"""What was seen, summed by site and signature; nothing in it keeps an array alive."""
+"""What was seen, summed by site and signature, without references to arrays."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from castwise.auditing.observing.callees import AnyCallee, PendingCall
 from castwise.auditing.observing.origins import origin_of, remember
 from castwise.auditing.records.places import Site, Unobserved
 
-# What tells one operation from another: the mark of its site, the callee (None: an operator), the
-# signatures of its operands, how a call was given them, and the result's signature (None: it has
-# no array as its result, or none yet).
+# What identifies an operation: the mark of its site, the callee (None: an operator), the signatures
+# of its operands, how they were passed, and the result's signature (None: the result is not an
+# array, or not there yet).
 EventKey: TypeAlias = (
     "tuple[int, AnyCallee | None, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...] | None]"
 )
@@ -34,7 +34,7 @@ class PendingOperation(NamedTuple):
 
 
 class Tally:
-    """How often an operation ran with one signature, on how much, and a first example."""
+    """How often an operation ran with one signature, on how many elements, with an example."""
 
     __slots__ = ("count", "elements", "extremes", "result", "shapes")
 
@@ -50,22 +50,22 @@ class Tally:
         }
 
     def widen(self, operands: tuple[Any, ...]) -> None:
-        """Takes in the numbers of one more run."""
+        """Adds the numbers of one more run."""
         for place, (low, high) in self.extremes.items():
             value = _value(operands[place])
-            if not low <= value <= high:  # one step at a time: another thread may read them
+            if not low <= value <= high:  # in single steps: another thread may read them
                 self.extremes[place] = (min(low, value), max(high, value))
 
 
 def _shape(operand: Any) -> Any:
-    """The shape of an array; of a list of them, theirs."""
+    """The shape of an array, or the shapes of a list of arrays."""
     if type(operand) is tuple:
         return tuple([_shape(element) for element in operand])
     return operand.shape if type(operand) is Note else None
 
 
 def _value(operand: Any) -> Any:
-    """The number an operand is known to be; complex ones have no order."""
+    """The known value of an operand, unless complex, which has no order."""
     kind = type(operand)
     if kind not in _ORDERED and kind in ARRAYS:
         operand = note(operand)
@@ -76,28 +76,28 @@ def _value(operand: Any) -> Any:
 _ORDERED = frozenset({bool, int, float})
 
 
-_NOW_AND_THEN = 15  # of an operation's runs, one in 16 asks whether it is time for a report
+_NOW_AND_THEN = 15  # one in 16 runs of an operation checks whether a report is due
 
 
 class Log:
-    """All that is seen in this process."""
+    """Everything seen in this process."""
 
     def __init__(self) -> None:
-        self.on_event: Callable[[bool], None] | None = None  # told whether it is new
-        self.is_deep = False  # whether what runs inside libraries is logged too
+        self.on_event: Callable[[bool], None] | None = None  # called with: is it new
+        self.is_deep = False  # whether operations inside libraries are logged too
         self.clear()
 
     def clear(self) -> None:
         """Forgets everything except the sites, which belong to the loaded modules."""
         self.events: dict[EventKey, Tally] = {}
-        self.attempts: dict[EventKey, Tally] = {}  # what was about to run and is refused
+        self.attempts: dict[EventKey, Tally] = {}  # operations refused before they ran
         self.quieted: set[int] = set()
-        self.late: dict[int, int] = {}  # site -> results missed while it was quiet
-        self.failures: dict[str, int] = {}  # errors of the auditor itself, by text
+        self.late: dict[int, int] = {}  # site -> number of results missed while it was quiet
+        self.failures: dict[str, int] = {}  # internal errors of the auditor, by text
 
     def again(self, mark: int, operands: tuple[Any, ...], result: Any) -> bool:
-        """Counts an operator's run if it ran with this signature before, and says whether it did:
-        the short way for what happens most. Operands are as they are, or Notes."""
+        """Counts an operator's run if its signature is known, and returns whether it is: the fast
+        path for the common case. Operands are live objects or Notes."""
         kind = type(result)
         dtype, shape, is_weak, _ = ARRAYS[kind][0](result)
         signatures = tuple([signature_of(operand) for operand in operands])
@@ -121,11 +121,11 @@ class Log:
         return True
 
     def operator(self, mark: int, operands: tuple[Any, ...], result: Any) -> None:
-        """Counts an operator's run and files its result."""
+        """Counts an operator's run and records where its result comes from."""
         self._add(mark, None, operands, (), result)
 
     def call(self, mark: int, called: PendingCall, result: Any) -> bool:
-        """Counts a call if it takes or makes arrays, and says whether it does."""
+        """Counts a call if it takes or returns arrays, and returns whether it does."""
         operands = (*called.arguments, *called.keywords.values())
         is_array = is_array_type(type(result))
         if is_array:
@@ -137,7 +137,7 @@ class Log:
         return True
 
     def attempt(self, pending: PendingOperation) -> None:
-        """Counts an operation that is about to be refused, and so never ends."""
+        """Counts an operation that is about to be refused."""
         tally = self.attempts.get(pending.key)
         is_new = tally is None
         if tally is None:
@@ -154,12 +154,12 @@ class Log:
         self._add(mark, callee, operands, flags, result)
 
     def passed(self, mark: int, result: Any) -> None:
-        """Files an array that a user's function returns, if it is not known yet."""
+        """Records the origin of an array that a user's function returns, unless known."""
         if not origin_of(result, ARRAYS[type(result)].owner):
             remember(result, mark)
 
     def woken(self, mark: int) -> None:
-        """Counts an array that came to a site after it was quieted."""
+        """Counts an array seen at a site after it was quieted."""
         self.late[mark] = self.late.get(mark, 0) + 1
 
     def _add(
@@ -170,13 +170,13 @@ class Log:
         flags: Any,
         result: Any,
     ) -> None:
-        """Counts a run that made an array, and files the array under the site it comes from."""
+        """Counts a run that returned an array, and records the array's origin."""
         kind = type(result)
         dtype, shape, is_weak, _ = ARRAYS[kind].read(result)
         made = (kind, dtype, not shape, is_weak, 0)
         self._count(mark, callee, operands, flags, made, shape)
         if callee is None or not origin_of(result):
-            is_scalar = ARRAYS[kind].is_scalar  # each is a new one: its own site is the nearest
+            is_scalar = ARRAYS[kind].is_scalar  # a scalar is always a new object
             remember(result, mark if is_scalar else _dtype_origin(mark, operands, dtype))
             if callee is not None and not any([type(o) in (Note, tuple) for o in operands]):
                 _remember_owner(result, mark)
@@ -205,13 +205,13 @@ class Log:
             self.on_event(count == 1)
 
     def failed(self, error: Exception) -> None:
-        """Counts an error of the auditor itself, which the program must not see."""
+        """Counts an internal error of the auditor, which the program must not see."""
         text = f"{type(error).__name__}: {error}"[:200]
         self.failures[text] = self.failures.get(text, 0) + 1
 
 
 def _key(operand: Any) -> Any:
-    """All of an operand that tells one signature from another."""
+    """The part of an operand that belongs to the signature."""
     kind = type(operand)
     if kind is Note:
         return operand[0]
@@ -221,7 +221,7 @@ def _key(operand: Any) -> Any:
 
 
 def _dtype_origin(mark: int, operands: tuple[Any, ...], dtype: Any) -> int:
-    """The site a result's dtype comes from: an operand's that has it already, or this one."""
+    """The site a result's dtype comes from: that of an operand with this dtype, or this one."""
     for operand in operands:
         if type(operand) is Note:
             _, held, _, _, origin = operand[0]
@@ -235,7 +235,7 @@ def _dtype_origin(mark: int, operands: tuple[Any, ...], dtype: Any) -> int:
 
 
 def _remember_owner(made: Any, mark: int) -> None:
-    """Files the array that a constructor's result looks at, since views of the result name it."""
+    """Records the base array of a constructor's result, because views of the result refer to it."""
     owned = getattr(made, ARRAYS[type(made)].owner or "_", None)
     if type(owned) in ARRAYS:
         remember(owned, mark)
@@ -244,4 +244,4 @@ def _remember_owner(made: Any, mark: int) -> None:
 LOG = Log()
 SITES: dict[int, Site] = {}
 FILES: dict[int, str] = {}  # the first mark of a file -> its path
-UNOBSERVED: dict[str, list[Unobserved]] = {}  # path -> the functions left as they are
+UNOBSERVED: dict[str, list[Unobserved]] = {}  # path -> the functions left unchanged

@@ -1,4 +1,4 @@
-"""Frameworks that let others watch every call: their modes, entered while scopes watch."""
+"""Modes in which frameworks report every call, entered while scopes watch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from castwise.auditing.observing.scopes import scopes
 from castwise.auditing.records.places import Site
 from castwise.auditing.rewriting.marks import SITES_PER_FILE, first_mark, full_path
 
-After = Callable[[Any], None]  # is given the result
+After = Callable[[Any], None]  # called with the result
 
 _SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "div": "/", "floordiv": "//", "mod": "%",
@@ -35,7 +35,7 @@ def available_modes() -> list[Hook]:
 
 
 def entered_modes() -> dict[str, list[Any]]:
-    """The modes of this thread: by framework, the mode and how many scopes want it."""
+    """The modes of this thread: by framework, the mode and how many scopes use it."""
     try:
         return _thread.modes  # type: ignore[no-any-return]
     except AttributeError:
@@ -48,14 +48,14 @@ def enter_modes() -> None:
     for hook in available_modes():
         entry = entered_modes().get(hook.framework)
         if entry is None:
-            assert hook.mode is not None  # it is available
+            assert hook.mode is not None  # available_modes checked it
             entry = entered_modes()[hook.framework] = [hook.mode(_watcher(hook)), 0]
         entry[1] += 1
 
 
 def leave_modes() -> None:
-    """Ends the modes that no scope of this thread wants any more. One that has other modes on top
-    stays, and watches nothing."""
+    """Ends the modes that no scope of this thread uses any more. One with other modes on top stays,
+    but watches nothing."""
     for framework, entry in list(entered_modes().items()):
         entry[1] -= 1
         if entry[1] <= 0 and entry[0].leave():
@@ -73,7 +73,7 @@ def is_covered(operands: tuple[Any, ...], frameworks: dict[type, Any]) -> bool:
 
 def _watcher(hook: Hook) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], After | None]:
     def watch(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> After | None:
-        """Judges a call that is about to run; returns what to call with its result."""
+        """Judges a call that is about to run; returns a callback for its result."""
         name = getattr(function, "__name__", None)
         if not scopes() or type(name) is not str:
             return None
@@ -86,7 +86,7 @@ def _watcher(hook: Hook) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], Aft
 
 
 def _caller(function: Any, hook: Hook) -> FrameType:
-    """The frame that calls a function: behind this file, the framework's own dispatch and the
+    """The frame that calls a function, skipping this file, the framework's dispatch and the
     function itself."""
     own = getattr(function, "__code__", None)
     frame = sys._getframe(2)
@@ -155,14 +155,14 @@ def _log(tell: Callable[[Any], None]) -> None:
                 scope.log.failed(error)
 
 
-# (id of the code, instruction, name) -> mark; the code is kept, so that its id stays its own
+# (id of the code, instruction, name) -> mark; the code is kept alive so that its id stays unique
 _marks: dict[tuple[int, int, str], tuple[int, CodeType]] = {}
 _counts: dict[str, int] = {}
 
 
 def _mark(caller: FrameType, hook: Hook, kind: str, name: str, operands: int) -> int:
-    """The mark of a place in source that was not rewritten: the user's line that led to it.
-    Such marks count down from a file's last one, the rewritten ones up from its first."""
+    """The mark of a place in source that was not rewritten: the user's line that led to it. Such
+    marks count down from a file's last mark; those of rewritten source count up from its first."""
     frame = caller
     while frame.f_back is not None and _is_of(frame, hook):
         frame = frame.f_back
@@ -184,7 +184,7 @@ def _is_of(frame: FrameType, hook: Hook) -> bool:
 
 
 def _position(frame: FrameType) -> tuple[int, int, int, int]:
-    """Line, column, and where it ends: exact where Python knows, else the whole line."""
+    """Start and end of the current expression: exact if Python knows it, else the whole line."""
     spot = spot_of(frame)
     if spot.end_column:
         return spot[1:]

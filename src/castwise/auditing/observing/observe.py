@@ -1,7 +1,7 @@
-"""The observers the rewritten source calls. Each returns what it is given.
+"""The observers that rewritten source calls. Each returns its argument.
 
 They are the only code of castwise that runs between the user's operations, so the common case is
-one look at a type; everything else happens once arrays are seen.
+one check of a type; everything else happens only for arrays.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from castwise.auditing.rewriting import rewrite
 
 _frame = sys._getframe
 
-_RUNS_TO_QUIET = 1000  # evaluations about plain numbers after which a site is no longer observed
-_MOST_NOTES = 1 << 16  # of operations that have begun; those that raised never end
+_RUNS_TO_QUIET = 1000  # evaluations with plain numbers after which a site is no longer observed
+_MOST_NOTES = 1 << 16  # of unfinished operations; those that raised never finish
 
 _quiet: set[int] = set()
 _runs: dict[int, int] = {}
-# By mark and frame: no frame runs one operation twice at a time, and no two live frames have one
-# id, in whatever threads, generators and coroutines they are.
+# By mark and frame: no frame runs one operation twice at a time, and no two live frames share an
+# id, in any thread, generator or coroutine.
 NOTES: dict[tuple[int, int], Any] = {}
 _kept: dict[tuple[int, str, int], Any] = {}
 
 
 def left(mark: int, thing: Any) -> Any:
-    """Notes the first operand of an operator."""
+    """Records the first operand of an operator."""
     if mark not in _quiet:
         note_operand(mark, thing, id(_frame(1)))
     return thing
 
 
 def right(mark: int, thing: Any) -> Any:
-    """Notes the second operand of an operator."""
+    """Records the second operand of an operator."""
     if mark not in _quiet:
         note_operand(~mark, thing, id(_frame(1)))
     return thing
 
 
 def note_operand(mark: int, thing: Any, frame: int) -> None:
-    """Notes an operand; the second one's mark is inverted."""
+    """Records an operand; the second one under the inverted mark."""
     try:
         if len(NOTES) > _MOST_NOTES:
             NOTES.clear()
@@ -55,7 +55,7 @@ def note_operand(mark: int, thing: Any, frame: int) -> None:
 
 
 def post(mark: int, result: Any, first: Any, second: Any = None) -> Any:
-    """Logs an operator's result with its operands; `...` stands for one noted before."""
+    """Logs an operator's result with its operands; `...` stands for one recorded before."""
     kind = type(result)
     if kind in ARRAYS or (kind not in NUMBERS and is_array_type(kind)):
         _log(mark, result, first, second, id(_frame(1)))
@@ -63,12 +63,12 @@ def post(mark: int, result: Any, first: Any, second: Any = None) -> Any:
 
 
 def settle(mark: int, result: Any, first: Any, second: Any = None) -> Any:
-    """As post, and quiets a site that has always been about plain numbers."""
+    """Like post, but quiets a site that has only seen plain numbers."""
     kind = type(result)
     if kind in ARRAYS or (kind not in NUMBERS and is_array_type(kind)):
         if mark in _quiet:
             return peek(mark, result)
-        _runs[mark] = _RUNS_TO_QUIET  # never quiet
+        _runs[mark] = _RUNS_TO_QUIET  # this site is never quieted
         _log(mark, result, first, second, id(_frame(1)))
     elif mark not in _quiet:
         _settle(mark)
@@ -76,7 +76,7 @@ def settle(mark: int, result: Any, first: Any, second: Any = None) -> Any:
 
 
 def _settle(mark: int) -> None:
-    """Counts a run without arrays; a site that has seen none for long is no longer observed."""
+    """Counts a run without arrays; a site with many such runs is no longer observed."""
     runs = _runs[mark] = _runs.get(mark, 0) + 1
     if runs == _RUNS_TO_QUIET:
         _quiet.add(mark)
@@ -95,12 +95,12 @@ def _log(mark: int, result: Any, first: Any, second: Any, frame: int) -> None:
 
 
 def operands(mark: int, first: Any, second: Any, frame: int) -> tuple[Any, ...]:
-    """The notes of an operator's operands, taken back where they were noted before."""
+    """The notes of an operator's operands, fetched if recorded before."""
     return _noted(_known(mark, first, second, frame))
 
 
 def _known(mark: int, first: Any, second: Any, frame: int) -> tuple[Any, ...]:
-    """An operator's operands, or their notes where they were noted before."""
+    """An operator's operands, or their notes if recorded before."""
     one = NOTES.pop((mark, frame), None) if first is ... else first
     if len(SITES[mark].literals) == 1:
         return (one,)
@@ -112,22 +112,22 @@ def _noted(known: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def peek(mark: int, result: Any) -> Any:
-    """Looks at the result of a quiet site, and wakes it when arrays have come."""
+    """Checks the result of a quiet site, and reactivates it when it sees arrays."""
     kind = type(result)
     if kind not in NUMBERS and is_array_type(kind):
         _quiet.discard(mark)
-        _runs[mark] = _RUNS_TO_QUIET  # never quiet again
+        _runs[mark] = _RUNS_TO_QUIET  # this site is never quieted again
         LOG.woken(mark)
     return result
 
 
 def callee(mark: int, function: Any) -> Any:
-    """Notes what is called."""
+    """Records what is called."""
     if mark in _quiet:
         return function
     try:
         NOTES[mark, id(_frame(1))] = pending_call(function)
-    except RecursionError:  # the program is about to have its own; call nothing here
+    except RecursionError:  # the program is about to raise its own error; call nothing here
         pass
     except Exception as error:
         LOG.failed(error)
@@ -135,7 +135,7 @@ def callee(mark: int, function: Any) -> Any:
 
 
 def argument(mark: int, name: int | str, thing: Any) -> Any:
-    """Notes an argument of a call that matters."""
+    """Records an argument of an observed call."""
     if mark in _quiet:
         return thing
     try:
@@ -150,7 +150,7 @@ def argument(mark: int, name: int | str, thing: Any) -> Any:
 
 
 def returned(mark: int, result: Any) -> Any:
-    """Logs what a call returns, and quiets a call that has never taken or made arrays."""
+    """Logs what a call returns, and quiets a call that has never taken or returned arrays."""
     if mark in _quiet:
         return peek(mark, result)
     try:
@@ -174,18 +174,18 @@ def returned(mark: int, result: Any) -> Any:
 
 
 def key(mark: int, part: str) -> tuple[int, str, int]:
-    """Where a part of an augmented assignment is kept while it runs."""
+    """The key of a part of an augmented assignment while it runs."""
     return mark, part, id(_frame(1))
 
 
 def forget(mark: int) -> None:
-    """Lets go of the parts of an augmented assignment."""
+    """Drops the parts of an augmented assignment."""
     for part in ("object", "index", "value"):
         _kept.pop((mark, part, id(_frame(1))), None)
 
 
 class _Index:
-    """`index[1:2, ...]` is the index as an object."""
+    """Makes `index[1:2, ...]` the index as an object."""
 
     def __getitem__(self, index: Any) -> Any:
         return index
@@ -209,6 +209,7 @@ OBSERVERS: dict[str, Any] = {
 
 
 def put(observers: dict[str, Any]) -> None:
-    """Puts observers where rewritten modules find them: no namespace of theirs changes."""
+    """Installs observers where rewritten modules find them, without changing the modules'
+    namespaces."""
     for name, observer in observers.items():
         setattr(builtins, name, observer)

@@ -1,8 +1,7 @@
-"""The user's own code of functions, for compilers that read a function's code and not its source.
+"""The original code of functions, for compilers that read a function's code and not its source.
 
-A compiler may meet any function of the program, by whatever way it got there: as an
-argument, as a method of a module, by a call in another function. It is given the code without
-observers, as it would find it in the program itself.
+A compiler may reach any function of the program: as an argument, as a method of a module, through a
+call in another function. It gets the code without observers, as in the original program.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from castwise.auditing.rewriting.trying import source_of
 
 
 def original_code(code: types.CodeType, compiler: str) -> types.CodeType:
-    """A code object without observers; the same where it has none. What a compiler reads is
+    """A code object without observers; the same one if it has none. Code that a compiler reads is
     listed as not observed."""
     if code.co_filename not in rewritten_files:
         return code
@@ -34,7 +33,7 @@ def original_code(code: types.CodeType, compiler: str) -> types.CodeType:
 
 
 def restore(function: Any, compiler: str) -> None:
-    """Takes the observers out of a function for good."""
+    """Removes the observers from a function permanently."""
     if isinstance(function, types.FunctionType):
         function.__code__ = original_code(function.__code__, compiler)
 
@@ -48,7 +47,7 @@ def _list(code: types.CodeType, compiler: str) -> None:
 
 @functools.cache
 def _originals(path: str) -> dict[object, list[types.CodeType]]:
-    """All code of a file without observers, by what tells it apart."""
+    """All original code objects of a file, by their keys."""
     found: dict[object, list[types.CodeType]] = {}
     whole = compile(source_of(path), path, "exec", dont_inherit=True)
     for code in _with_nested(whole):
@@ -69,7 +68,7 @@ def _key(code: types.CodeType) -> object:
 
 
 def _begin(code: types.CodeType) -> tuple[int, int]:
-    """Where a function's own code begins: several lambdas may stand on one line."""
+    """Where a function's code starts: several lambdas may be on one line."""
     positions: Any = getattr(code, "co_positions", tuple)()
     places = [(line, column) for line, _, column, end in positions if line and column and end]
     return min(places, default=(0, 0))

@@ -1,4 +1,4 @@
-"""Where each live array was made, without keeping it alive."""
+"""Where each live array was created, without keeping it alive."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import Any
 _SCALARS_KEPT = 4096
 _LEAST_SWEEP = 4096
 
-# By id. An array that is gone leaves its entry behind until the next sweep: a weak reference that
-# tells of its end costs more than the array operation itself where arrays are small.
+# By id. The entry of a dead array stays until the next sweep: for small arrays, a weak reference
+# with a callback costs more than the array operation itself.
 MADE: dict[int, tuple[weakref.ref[Any], int]] = {}
 _sweep_at = _LEAST_SWEEP
-# NumPy scalars take no weak references: the last few are kept, so that their ids stay theirs.
+# NumPy scalars support no weak references: the last few are kept alive so that their ids stay
+# unique.
 _scalars: dict[int, tuple[Any, int]] = {}
 
 _ref = weakref.ref
 
 
 def remember(thing: Any, mark: int) -> None:
-    """Files an array under the site that made it."""
+    """Records the site that created an array."""
     try:
         MADE[id(thing)] = (_ref(thing), mark)
     except TypeError:
@@ -32,7 +33,7 @@ def remember(thing: Any, mark: int) -> None:
 
 
 def _sweep() -> None:
-    """Lets go of the entries of arrays that are gone; as many again may come before the next."""
+    """Drops the entries of dead arrays; the next sweep comes when the number has doubled."""
     global _sweep_at
     for place, (ref, _) in list(MADE.items()):
         if ref() is None:
@@ -41,7 +42,7 @@ def _sweep() -> None:
 
 
 def origin_of(thing: Any, owner: str = "") -> int:
-    """The mark of the site that made an array, or the array it is a view of; 0 where none did."""
+    """The mark of the site that created an array or its base; 0 if unknown."""
     place = id(thing)
     found = MADE.get(place)
     if found is not None and found[0]() is thing:

@@ -1,4 +1,4 @@
-"""Who watches here and now: the process's own audit, and the scopes of this thread or task."""
+"""Who watches: the audit of the process, and the scopes of this thread or task."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class AuditScope(Protocol):
-    """Something that watches operations, or judges them before they run."""
+    """A scope that watches operations, or judges them before they run."""
 
-    log: Log | None  # where what is seen goes
+    log: Log | None  # receives what is seen
     is_checking: bool
 
     def check(self, pending: PendingOperation, frame: FrameType) -> None:
-        """Judges an operation that is about to run; an error it raises is the program's."""
+        """Judges an operation that is about to run; the program sees the errors it raises."""
 
 
 _here: ContextVar[tuple[AuditScope, ...]] = ContextVar("castwise scopes", default=())
@@ -37,12 +37,12 @@ def is_recording() -> bool:
 
 
 def is_watched() -> bool:
-    """Whether anybody looks at what this thread or task does."""
+    """Whether anything watches this thread or task."""
     return _is_recording or bool(scopes())
 
 
 def logs() -> list[Log]:
-    """Where to log what this thread or task does."""
+    """The logs for this thread or task."""
     found = [scope.log for scope in scopes() if scope.log is not None]
     return [LOG, *found] if _is_recording else found
 
@@ -53,7 +53,7 @@ def add(scope: AuditScope) -> None:
 
 
 def remove(scope: AuditScope) -> None:
-    """Removes the scope that was added last of those that are this one."""
+    """Removes the latest entry of this scope."""
     found = list(_here.get())
     for place in reversed(range(len(found))):
         if found[place] is scope:
@@ -68,6 +68,6 @@ def add_everywhere(scope: AuditScope) -> None:
 
 
 def set_recording() -> None:
-    """Says that the process is audited."""
+    """Marks the process as audited."""
     global _is_recording
     _is_recording = True

@@ -1,4 +1,4 @@
-"""What a log holds as records, for those who judge it or write it down."""
+"""Converts a log to records, to be judged or saved."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from castwise.vocab.live import to_dtype
 
 
 def seen_in(log: Log) -> Seen:
-    """All that a log has seen."""
+    """Everything in a log."""
     events = [event_of(key, tally) for key, tally in list(log.events.items())]
     attempts = [event_of(key, tally) for key, tally in list(log.attempts.items())]
     marks = {event.mark for event in (*events, *attempts)} | {*log.quieted, *log.late}
@@ -59,7 +59,7 @@ def seen_in(log: Log) -> Seen:
 
 
 def event_of(key: EventKey, tally: Tally) -> Event:
-    """An operation by the key it is counted under, and its count."""
+    """The event of an operation, from its key and its tally."""
     mark, callee, operands, flags, result = key
     return Event(
         mark,
@@ -121,7 +121,7 @@ def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
 
 @functools.lru_cache(maxsize=256, typed=True)
 def _dtype_name(dtype: Any) -> str | None:
-    """castwise's name of a live dtype; None for one it does not know, such as text."""
+    """castwise's name of a live dtype; None for an unknown one, such as text."""
     try:
         return to_dtype(dtype).name
     except UsageError:
@@ -129,20 +129,20 @@ def _dtype_name(dtype: Any) -> str | None:
 
 
 def _given_name(given: Any) -> str | None:
-    """castwise's name of what was given as a dtype; None where nothing was, or where it is for the
-    framework to say what it means, as `"i8"` or `float`."""
+    """castwise's name of the value of dtype=; None if there was none, or if only the framework
+    knows what it means, such as `"i8"` or `float`."""
     if isinstance(given, str):
         return given if given in CANONICAL else None
     return None if given is None else _dtype_name(given)
 
 
 def site_of(mark: int) -> LocatedSite:
-    """Where an operation stands."""
+    """The site of a mark."""
     return LocatedSite(FILES[mark // SITES_PER_FILE * SITES_PER_FILE], SITES[mark])
 
 
 def running_dialects() -> dict[str, str]:
-    """The dialect of each framework whose arrays have been met."""
+    """The dialect of each framework whose arrays were seen."""
     hooks = {found.hook for found in ARRAYS.values()}
     return {hook.framework: hook.dialect() for hook in hooks if hook.dialect}
 
@@ -157,7 +157,7 @@ def _versions() -> dict[str, str]:
 
 def _peak_memory() -> int:
     """The most memory this process has held, in bytes."""
-    try:  # where the kernel tells it of this program alone: ru_maxrss begins with the parent's
+    try:  # the kernel's figure for this program alone: ru_maxrss starts with the parent's
         status = Path("/proc/self/status").read_text(encoding="ascii")
         (line,) = [line for line in status.splitlines() if line.startswith("VmHWM:")]
         return int(line.split()[1]) * 1024

@@ -1,7 +1,7 @@
-"""Which observers rewritten modules find, by who watches.
+"""Chooses the observers that rewritten modules call.
 
-Rewritten modules call observers by name. Which ones they find depends on who watches: nobody,
-the audit of the process alone, or scopes too; so that what is off costs nothing.
+Rewritten modules call observers by name. Which ones they find depends on who watches: nobody, only
+the audit of the process, or scopes too; what is off costs nothing.
 """
 
 from __future__ import annotations
@@ -14,40 +14,40 @@ from castwise.auditing.observing.scopes import AuditScope
 from castwise.auditing.rewriting import rewrite
 
 _lock = allocate_lock()
-_entered = 0  # scopes of all threads and tasks
+_entered = 0  # number of scopes in all threads and tasks
 
 
 def enter(scope: AuditScope) -> None:
-    """Begins a scope, for this thread or task."""
+    """Starts a scope, for this thread or task."""
     scopes.add(scope)
     _switch(1)
 
 
 def leave(scope: AuditScope) -> None:
-    """Ends the scope that was entered last of those that are this one."""
+    """Ends the latest entry of this scope."""
     scopes.remove(scope)
     _switch(-1)
 
 
 def enter_everywhere(scope: AuditScope) -> None:
-    """Begins a scope of the whole process, which does not end."""
+    """Starts a scope of the whole process, which does not end."""
     scopes.add_everywhere(scope)
     _switch(1)
 
 
 def record() -> None:
-    """Begins the audit of the process."""
+    """Starts the audit of the process."""
     scopes.set_recording()
     _switch(0)
 
 
 def prepare() -> None:
-    """Makes sure that rewritten functions find observers, whoever watches."""
+    """Makes sure that rewritten functions find observers."""
     _switch(0)
 
 
 def _switch(change: int) -> None:
-    """Counts scopes that begin or end, and puts the observers they need in place."""
+    """Counts scopes that start or end, and installs the observers they need."""
     global _entered
     with _lock:
         _entered += change

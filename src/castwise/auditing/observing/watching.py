@@ -1,5 +1,5 @@
-"""The observers while scopes watch: they judge an operation once all its operands are known and
-before it runs, and log for every scope."""
+"""The observers while scopes watch: they judge an operation once all its operands are known, before
+it runs, and log it for every scope."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _frame = sys._getframe
 
 
 def left(mark: int, thing: Any) -> Any:
-    """Notes the first operand of an operator, and judges it where no other is to come."""
+    """Records the first operand of an operator, and judges the operation if there is no other."""
     if not is_watched():
         return thing
     frame = _frame(1)
@@ -31,7 +31,7 @@ def left(mark: int, thing: Any) -> Any:
 
 
 def right(mark: int, thing: Any) -> Any:
-    """Notes the second operand of an operator, and judges the operation."""
+    """Records the second operand of an operator, and judges the operation."""
     if not is_watched():
         return thing
     frame = _frame(1)
@@ -41,11 +41,11 @@ def right(mark: int, thing: Any) -> Any:
 
 
 def check_operator(mark: int, frame: FrameType) -> None:
-    """Judges an operator whose operands have been noted."""
+    """Judges an operator whose operands have been recorded."""
     known = []
     for place, literal in zip((mark, ~mark), SITES[mark].literals, strict=False):
         if literal is None and (place, id(frame)) not in NOTES:
-            return  # it is read after the operation, so it was not loaded for checks
+            return  # the operand is read after the operation: the file was not rewritten for checks
         known.append(NOTES[place, id(frame)] if literal is None else literal)
     if any([type(operand) is Note for operand in known]):
         _check(mark, None, tuple(known), (), frame)
@@ -58,7 +58,7 @@ def _check(mark: int, callee: Any, known: tuple[Any, ...], flags: Any, frame: Fr
 
 
 def post(mark: int, result: Any, first: Any, second: Any = None) -> Any:
-    """Logs an operator's result with its operands; `...` stands for one noted before."""
+    """Logs an operator's result with its operands; `...` stands for one recorded before."""
     kind = type(result)
     if kind in NUMBERS or not is_array_type(kind):
         return result
@@ -76,7 +76,7 @@ def post(mark: int, result: Any, first: Any, second: Any = None) -> Any:
 
 
 def callee(mark: int, function: Any) -> Any:
-    """Notes what is called, and judges it where it has no arguments."""
+    """Records what is called, and judges it if it has no arguments."""
     if not is_watched():
         return function
     frame = _frame(1)
@@ -87,7 +87,7 @@ def callee(mark: int, function: Any) -> Any:
 
 
 def argument(mark: int, name: int | str, thing: Any) -> Any:
-    """Notes an argument of a call that matters, and judges the call with its last one."""
+    """Records an argument of an observed call, and judges the call at its last argument."""
     frame = _frame(1)
     called = NOTES.get((mark, id(frame)))
     if called is not None:
@@ -130,5 +130,5 @@ WATCHING: dict[str, Any] = {
     rewrite.CALLEE: callee,
     rewrite.ARGUMENT: argument,
     rewrite.RETURNED: returned,
-    rewrite.QUIET: frozenset(),  # a site may have been about plain numbers before
+    rewrite.QUIET: frozenset(),  # a quiet site may see arrays now
 }

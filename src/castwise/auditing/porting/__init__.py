@@ -1,1 +1,1 @@
-"""What a program would give in another dialect."""
+"""What a program would compute in another dialect."""

@@ -1,4 +1,4 @@
-"""What a dialect answers to an operation that was seen in another."""
+"""How a dialect answers an operation that was seen in another."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from castwise.vocab.operands import (
     scalar_operand,
 )
 
-_MOST_VARIED = 4  # operands whose lowest and highest values are all asked with each other
+_MOST_VARIED = 4  # up to this many operands, all combinations of extreme values are asked
 
 
 @dataclass(frozen=True, slots=True)
 class DialectAnswer:
-    """A decision, or the reason why there is none."""
+    """A decision, or the reason for a refusal."""
 
     question: Question
     decision: Decision | None
@@ -34,7 +34,7 @@ class DialectAnswer:
 
     @property
     def result(self) -> DType | None:
-        """The dtype that comes of it; None where it is refused or nothing runs it."""
+        """The result dtype; None if it is refused or has no kernel."""
         return self.decision.result if self.decision and self.decision.has_kernel else None
 
     @property
@@ -51,9 +51,9 @@ class DialectAnswer:
 
 
 def answer_to(question: Question) -> DialectAnswer:
-    """The answer, whatever it is.
+    """The answer of a dialect to a question.
 
-    Raises UsageError where the question makes no sense in its dialect.
+    Raises UsageError if the question makes no sense in its dialect.
     """
     try:
         return DialectAnswer(question, answer(question))
@@ -62,7 +62,7 @@ def answer_to(question: Question) -> DialectAnswer:
 
 
 def questions_in(operation: Operation, dialect: Dialect) -> Iterator[Question]:
-    """An operation as a dialect is asked it, once with every extreme value of its scalars."""
+    """The questions for a dialect about an operation, one for each extreme value of its scalars."""
     framework = operation.question.dialect.framework
     choices = []
     varied = 0
@@ -78,7 +78,7 @@ def questions_in(operation: Operation, dialect: Dialect) -> Iterator[Question]:
 
 
 def _extremes(seen: SeenArray | SeenNumber) -> list[bool | int | float]:
-    """The lowest and the highest value an operand had."""
+    """The lowest and highest value of an operand."""
     known = [value for value in (seen.low, seen.high) if value is not None]
     return known[:1] if len(known) == 2 and known[0] == known[1] else known
 
@@ -95,10 +95,10 @@ def _with_value(operand: Operand, value: bool | int | float) -> Operand:
 def _operand_in(
     dialect: Dialect, framework: str, seen: SeenArray | SeenNumber, operand: Operand
 ) -> Operand:
-    """An operand of one framework as it is in a dialect of another."""
+    """An operand of one framework, as seen by a dialect of another."""
     is_own = isinstance(seen, SeenArray) and seen.framework == framework
     if operand.role is Role.NUMPY_SCALAR and is_own and dialect.framework != framework:
-        # What indexing and reductions give there is a 0-d array elsewhere.
+        # A scalar from indexing or a reduction is a 0-d array in other frameworks.
         return Operand(operand.dtype, Role.ZERO_D, operand.value, ())
     if operand.is_weak and not dialect.has_weak_arrays:
         return replace(operand, is_weak=False)

@@ -1,4 +1,4 @@
-"""The casts that make another dialect give what the program had, each confirmed by resolve."""
+"""Casts that keep a program's results under another dialect, each confirmed by resolve."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from castwise.vocab.operands import Operand, Role, scalar_operand
 
 @dataclass(frozen=True)
 class Keeping:
-    """How to keep the meaning: in words, and as source where castwise can write it."""
+    """How to keep the result: in words, and as source if castwise can write it."""
 
     does: str
     text: str | None = None
@@ -25,7 +25,7 @@ class Keeping:
 
 @dataclass(frozen=True)
 class _Casts:
-    """New dtypes of operands by their place; None makes a Python number of one."""
+    """New dtypes of operands by position; None means a Python number."""
 
     of: dict[int, DType | None]
     result: DType | None = None
@@ -34,7 +34,8 @@ class _Casts:
 def how_to_keep(
     before: DialectAnswer, after: DialectAnswer, code: str, is_method: bool
 ) -> Keeping | None:
-    """The least that gives `after` the result of `before`; None where castwise knows nothing."""
+    """The smallest change that gives `after` the result of `before`; None if castwise knows
+    none."""
     if before.decision is None:
         return None
     casts = next((c for c in _candidates(before.decision, after) if _helps(c, before, after)), None)
@@ -47,13 +48,13 @@ def how_to_keep(
 
 
 def _candidates(decision: Decision, after: DialectAnswer) -> Iterator[_Casts]:
-    """Casts to try, those that change least first."""
+    """Casts to try, the smallest changes first."""
     question = after.question
     first = 1 if question.is_assignment or question.op.is_condition_first else 0
     places = range(first, len(question.operands))
     arrays = [n for n in places if question.operands[n].dtype]
     numbers = [n for n in arrays if question.operands[n].role is Role.NUMPY_SCALAR]
-    if len(arrays) > 1:  # of two Python numbers no array comes
+    if len(arrays) > 1:  # two Python numbers give no array
         yield from (_Casts({n: None}) for n in numbers)
     for target in dict.fromkeys((decision.compute, decision.result)):
         yield from (_Casts({n: target}) for n in arrays)
@@ -64,9 +65,9 @@ def _candidates(decision: Decision, after: DialectAnswer) -> Iterator[_Casts]:
 
 
 def _helps(casts: _Casts, before: DialectAnswer, after: DialectAnswer) -> bool:
-    """Whether the dialect then gives the same dtype, and computes in one no poorer."""
+    """Whether the dialect then gives the same dtype, computed in a dtype at least as wide."""
     question, wanted = after.question, before.decision
-    assert wanted is not None  # a candidate was made of it
+    assert wanted is not None  # candidates are built from a decision
     is_idle = all(_is_idle(question.operands[n], target) for n, target in casts.of.items())
     if is_idle and casts.result is None:
         return False
@@ -95,7 +96,7 @@ def _holds(wide: DType, narrow: DType) -> bool:
 
 def _recast(operand: Operand, target: DType | None) -> Operand:
     if target is None:
-        assert operand.value is not None  # a NumPy scalar has one
+        assert operand.value is not None  # a NumPy scalar has a dtype
         return scalar_operand(operand.value)
     if operand.dtype is None:
         return Operand(target, Role.ZERO_D, None, ())
@@ -120,9 +121,9 @@ def _in_words(casts: _Casts, operands: tuple[Operand, ...]) -> str:
 def _as_source(
     casts: _Casts, numbers: list[str], code: str, hook: Hook, is_method: bool
 ) -> str | None:
-    """The casts as the framework's source spells them: the whole expression of an operator, of a
-    call the arguments alone, for its name may be another there. `numbers` are the Python types of
-    the operands."""
+    """The casts as source for the framework: the whole expression of an operator, but only the
+    arguments of a call, whose name may differ there. `numbers` are the Python types of the
+    operands."""
     parts = _parts(code, is_method)
     if casts.result:
         return None if parts and parts.is_call else _cast_text(code, casts.result, hook)
@@ -131,7 +132,7 @@ def _as_source(
     new = list(parts.segments)
     for place, target in casts.of.items():
         if _is_number(new[place]) and target is not None:
-            return None  # how to make an array of a number differs too much
+            return None  # frameworks differ too much in how to make an array from a number
         number = f"{numbers[place]}({new[place]})"
         new[place] = number if target is None else _cast_text(new[place], target, hook)
     if parts.is_call:
@@ -142,7 +143,7 @@ def _as_source(
 @dataclass(frozen=True)
 class _Parts:
     segments: tuple[str, ...]
-    symbol: str  # what stands between them
+    symbol: str  # the text between them
     is_call: bool = False
 
     def glued(self, segments: list[str]) -> str:
@@ -153,7 +154,7 @@ class _Parts:
 
 
 def _parts(code: str, is_method: bool) -> _Parts | None:
-    """The operands of an operation as they are written, in its order."""
+    """The source text of an operation's operands, in order."""
     try:
         statement = ast.parse(code).body[0]
     except (SyntaxError, IndexError):
@@ -178,7 +179,7 @@ def _parts(code: str, is_method: bool) -> _Parts | None:
 
 
 def _symbol(code: str, nodes: list[ast.expr]) -> str:
-    """What is written between two operands, or before one, without its parentheses."""
+    """The text between two operands, or before one, without parentheses."""
     source = code.encode()
     if len(nodes) == 2:
         return source[nodes[0].end_col_offset : nodes[1].col_offset].decode().strip(" ()")
@@ -193,5 +194,5 @@ def _is_number(code: str) -> bool:
 
 
 def _cast_text(code: str, target: DType, hook: Hook) -> str:
-    """An expression with a cast after it, as a framework spells it."""
+    """An expression followed by a cast, as the framework writes it."""
     return cast_to(code, f"{hook.alias}.{target}", hook)

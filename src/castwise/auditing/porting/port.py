@@ -1,4 +1,4 @@
-"""What the operations of a program would give in another dialect, grouped by the reason."""
+"""What the operations of a program would compute in another dialect, grouped by reason."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ KINDS = (REFUSED, OTHER_DTYPE, OTHER_VALUES, ACCEPTED)  # worst first
 
 @dataclass(frozen=True, slots=True)
 class PortChange:
-    """An operation of the program that the other dialect answers differently."""
+    """An operation that the other dialect answers differently."""
 
-    kind: str  # of KINDS
+    kind: str  # one of KINDS
     reason: str
     place: SourcePlace
     code: str
     asked: str  # the operation in castwise's notation
     before: str  # a dtype, or "refused"
     after: str
-    hazards: tuple[str, ...]  # of a cast from the one dtype to the other
-    keep: Keeping | None  # what to write so that nothing changes
+    hazards: tuple[str, ...]  # of a cast from the old dtype to the new
+    keep: Keeping | None  # what to write to keep the result
     count: int
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """What changes when a program goes from one dialect to another."""
+    """What changes when a program moves from one dialect to another."""
 
     source: Dialect
     target: Dialect
     changes: tuple[PortChange, ...]  # worst first
-    same: int  # operations that stay as they are
-    others: Counter[str]  # operations of other frameworks, which were not asked about
+    same: int  # operations that do not change
+    others: Counter[str]  # operations of other frameworks, not checked
     not_understood: Counter[str]
-    unexpected: Counter[str]  # the framework itself answered otherwise than its dialect
+    unexpected: Counter[str]  # the framework itself did not answer as its dialect says
 
     @property
     def groups(self) -> dict[str, list[PortChange]]:
@@ -66,8 +66,8 @@ class Port:
 
 
 def port_of(seen: Seen, target: str | Dialect, source: str | Dialect | None = None) -> Port:
-    """What a program that was seen would get in the dialect `target`. `source` is the dialect it
-    is written for: by default the one that ran most of its operations.
+    """What a program would compute in the dialect `target`. `source` is the dialect it is written
+    for: by default the one that ran most of its operations.
 
     Raises UsageError for an unknown dialect.
     """
@@ -92,7 +92,7 @@ def _spoken_most(seen: Seen) -> str:
 
 
 class _Sorter:
-    """Sorts events into those that stay and those that change."""
+    """Sorts events into unchanged and changed ones."""
 
     def __init__(self, source: Dialect, target: Dialect, seen: Seen) -> None:
         self.source, self.target, self._seen = source, target, seen
@@ -128,7 +128,7 @@ class _Sorter:
             self._add(event, *pair)
 
     def _changed(self, operation: Operation) -> tuple[str, DialectAnswer, DialectAnswer] | None:
-        """How an operation changes, at its worst over the values its scalars had."""
+        """How an operation changes, in the worst case over the values of its scalars."""
         found = [
             (kind, before, after)
             for before, after in _answers(operation, self.source, self.target)
@@ -151,7 +151,7 @@ class _Sorter:
         )  # fmt: skip
 
     def _made(self, event: Event) -> None:
-        """An array of a default dtype may be made of another one elsewhere."""
+        """Checks an array created with a default dtype, which may differ in the other dialect."""
         before = _default_made(event, self.source)
         after = before and dtype(self.target.python.get(before.kind, before.name))
         if before is None or after is None or before is after:
@@ -178,7 +178,7 @@ class _Sorter:
 
 
 def replace_dialect(operation: Operation, dialect: Dialect) -> Operation:
-    """The operation as if the dialect had been asked."""
+    """The same operation with another dialect."""
     return replace(operation, question=replace(operation.question, dialect=dialect))
 
 
@@ -191,7 +191,7 @@ def _answers(
 
 
 def _kind(before: DialectAnswer, after: DialectAnswer) -> str | None:
-    """How an answer changes; None where it does not."""
+    """How an answer changes; None if it does not."""
     if before.result is None:
         return None if after.result is None else ACCEPTED
     if after.result is None:
@@ -202,7 +202,7 @@ def _kind(before: DialectAnswer, after: DialectAnswer) -> str | None:
 
 
 def _computes_otherwise(before: DialectAnswer, after: DialectAnswer) -> bool:
-    """Whether a result of the same dtype comes of operands that were cut differently."""
+    """Whether a result of the same dtype is computed from differently rounded operands."""
     a, b = before.decision, after.decision
     if a is None or b is None or a.compute is b.compute:
         return False
@@ -213,7 +213,7 @@ def _computes_otherwise(before: DialectAnswer, after: DialectAnswer) -> bool:
 
 
 def _hazards(before: DialectAnswer, after: DialectAnswer) -> tuple[str, ...]:
-    """What the other dtype may cost, and whether a scalar wraps that did not before."""
+    """The hazards of the new dtype, and whether a scalar newly wraps."""
     if before.result is None or after.result is None:
         return ()
     cast = cast_between(before.result, after.result)
@@ -234,7 +234,8 @@ def _held(compute: DType, value: object) -> object:
 
 
 def _default_made(event: Event, source: Dialect) -> DType | None:
-    """The default dtype of an array that was made without one, and of no other array or file."""
+    """The default dtype of an array that was created without dtype= and not from another array or
+    file."""
     hook = find_hook(source.framework)
     call, result = event.call, event.result
     if hook is None or not call or not result or not result.dtype or call.gives_dtype:

@@ -1,4 +1,4 @@
-"""Why an operation changes from one dialect to another, in words that many operations share."""
+"""Why an operation changes between dialects, in words that many operations share."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from castwise.vocab.dtypes import DType
 from castwise.vocab.mix_words import in_told_order, mix_text, treatment
 from castwise.vocab.operands import Operand
 
-_PLAIN = ("arithmetic", "bits", "comparison", "extrema")  # families whose ops mix alike
+_PLAIN = ("arithmetic", "bits", "comparison", "extrema")  # families that mix dtypes the same way
 
 
 def reason_of(before: DialectAnswer, after: DialectAnswer) -> str:
     """Why two answers differ."""
     if before.result is not after.result:
         return f"{_mix(before.question)}: {_behaviour(before)}, {_behaviour(after)}"
-    assert before.decision is not None  # both have results
+    assert before.decision is not None  # both answers have results
     assert after.decision is not None
     return (
         f"{_mix(before.question)}: {_who(before)} computes in {before.decision.compute}, "
@@ -26,7 +26,7 @@ def reason_of(before: DialectAnswer, after: DialectAnswer) -> str:
 
 
 def default_reason(source: Dialect, before: DType, target: Dialect, after: DType) -> str:
-    """Why an array made without a dtype is of another one."""
+    """Why an array created without dtype= has another dtype."""
     return f"arrays made without a dtype: {source.name} makes {before}, {target.name} {after}"
 
 
@@ -41,7 +41,7 @@ def _refusal(answer: DialectAnswer) -> str:
 
 
 def _behaviour(answer: DialectAnswer) -> str:
-    """What a dialect does, with the dtype where the words need one."""
+    """What a dialect does, with the dtype if the words need one."""
     question, result = answer.question, answer.result
     if result is None:
         return _refusal(answer)

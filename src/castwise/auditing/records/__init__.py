@@ -1,1 +1,1 @@
-"""What an audit sees and says, as records: everything else in auditing/ makes or reads these."""
+"""What an audit sees and reports, as records that the rest of auditing/ creates or reads."""

@@ -1,4 +1,4 @@
-"""Records as JSON and back: the event log, and the options the processes of a program read.
+"""Converts records to JSON and back: the event log, and the options for a program's processes.
 
 Only this file knows the names in the event log.
 """
@@ -58,7 +58,7 @@ def seen_to_json(seen: Seen) -> Json:
 def seen_from_json(data: Json) -> Seen:
     """What seen_to_json wrote.
 
-    Raises KeyError, TypeError or ValueError where it is something else.
+    Raises KeyError, TypeError or ValueError if it is something else.
     """
     return Seen(
         events=_events_from_json(data["events"]),
@@ -201,7 +201,7 @@ def _site_from_json(data: Json) -> LocatedSite:
 
 
 def _literal_to_json(literal: Literal) -> Any:
-    """JSON has no complex numbers."""
+    """A literal as JSON, which has no complex numbers."""
     return {"complex": str(literal)} if isinstance(literal, complex) else literal
 
 

@@ -25,14 +25,14 @@ class SeenArray:
     """An array as an operand or a result."""
 
     framework: str
-    dtype: str | None  # castwise's name of it; None: one that castwise does not know
+    dtype: str | None  # castwise's name for it; None if unknown to castwise
     is_zero_d: bool
     is_scalar: bool  # a scalar object of the framework, such as a NumPy scalar
-    is_traced: bool  # it stands for an array while a function is traced
+    is_traced: bool  # a placeholder while a function is traced
     is_weak: bool
-    origin: int  # the mark of the site where it was made, 0 where that was not seen
+    origin: int  # the mark of the site that created it, 0 if unknown
     shape: tuple[int, ...] | None  # in the first run
-    low: Number | None = None  # of a 0-d array, where reading its value costs nothing
+    low: Number | None = None  # of a 0-d array, if its value is free to read
     high: Number | None = None
 
 
@@ -56,7 +56,7 @@ class SeenCall:
     name: str
     is_method: bool
     gives_dtype: bool  # dtype= was given
-    dtype: str | None  # castwise's name of it; None too where only the framework can tell
+    dtype: str | None  # castwise's name for it; None if only the framework knows
     is_complete: bool  # False: some arguments could not be seen
     positional: int  # how many of the operands are positional arguments
     keywords: tuple[str, ...]  # the names of the other operands
@@ -64,10 +64,10 @@ class SeenCall:
 
 @dataclass(frozen=True, slots=True)
 class SeenInside:
-    """How the program came to an operation that the user's source does not name."""
+    """How the program reached an operation that the user's source does not name."""
 
     backward_of: str  # the operation whose gradient it computes, "" in forward
-    autocast: str  # the dtype automatic casts were on for, "" where they were off or do not matter
+    autocast: str  # the autocast dtype, "" if autocast was off or does not matter
     spot: CodeSpot | None  # the innermost Python expression; None in backward
 
 
@@ -81,12 +81,12 @@ class Event:
     elements: int  # of all results together
     result: SeenArray | None = None
     call: SeenCall | None = None  # None: an operator
-    inside: SeenInside | None = None  # None: it stands in the user's source
-    allowed: tuple[str, ...] = ()  # hazards that do not count there, by a test's marker
+    inside: SeenInside | None = None  # None: it is in the user's source
+    allowed: tuple[str, ...] = ()  # hazards that a test's marker allows
 
     @property
     def arrays(self) -> list[SeenArray]:
-        """The arrays that go in and come out."""
+        """The input and output arrays."""
         return arrays_in((*self.operands, self.result))
 
 
@@ -106,9 +106,9 @@ class Counts:
     """What is only counted."""
 
     plain: int = 0  # operations inside libraries whose arrays were all of one dtype
-    quiet: int = 0  # sites no longer observed, since they proved to be about plain numbers
+    quiet: int = 0  # sites no longer observed, because they only saw plain numbers
     late: int = 0  # results missed at such sites
-    failures: dict[str, int] = field(default_factory=dict)  # the auditor's own errors, by text
+    failures: dict[str, int] = field(default_factory=dict)  # the auditor's internal errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +119,12 @@ class RunFacts:
     versions: dict[str, str] = field(default_factory=dict)
     is_deep: bool = False  # whether what runs inside libraries was watched
     processes: int = 1
-    peak_memory: int = 0  # bytes, of the process that held most
+    peak_memory: int = 0  # bytes, of the largest process
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """All that was seen of a program."""
+    """Everything seen of a program."""
 
     events: tuple[Event, ...] = ()
     inside: tuple[Event, ...] = ()  # those inside libraries and in backward

@@ -1,4 +1,4 @@
-"""What an audit says: operations that cast without being asked, and what to write instead."""
+"""What an audit reports: operations that cast implicitly, and what to write instead."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from castwise.vocab.operands import Operand, Role
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation that was seen, with the decision its dialect takes on it."""
+    """An operation that was seen, with the decision of its dialect."""
 
     event: Event
-    operands: tuple[SeenArray | SeenNumber, ...]  # as they were seen, those that take part
+    operands: tuple[SeenArray | SeenNumber, ...]  # as seen; only those that take part
     question: Question
     decision: Decision | None  # None: the dialect refuses what the framework did
-    result: DType | None  # as it was seen
+    result: DType | None  # as seen
 
     @property
     def casts(self) -> tuple[Cast, ...]:
-        """The casts of arrays, and of a result into the array it is written to. A weak array adapts
-        to what it meets, as a Python number does."""
+        """The casts of arrays, and of a result into its output array. A weak array adapts to the
+        other operand, as a Python number does."""
         if self.decision is None:
             return ()
         of_arrays = [
@@ -48,23 +48,23 @@ class Operation:
 
 
 def _has_chosen_dtype(operand: Operand) -> bool:
-    """Whether an operand is an array of a dtype somebody chose."""
+    """Whether an operand is an array with a chosen dtype."""
     return operand.role is not Role.NUMPY_SCALAR and not operand.is_weak
 
 
 @dataclass(frozen=True, repr=False, slots=True)
 class Finding:
-    """An operation at a place that casts an array without being asked."""
+    """An operation at a place that casts an array implicitly."""
 
     place: SourcePlace
     op: str
     operation: Operation  # an example of it
-    culprit: int | None  # the operand whose dtype made it so; None: the op itself
-    origin: int  # the mark of the site where that dtype was made
+    culprit: int | None  # the operand whose dtype caused it; None: the op itself
+    origin: int  # the mark of the site where that dtype comes from
     hazards: tuple[str, ...]
     count: int
     elements: int
-    temporaries: int = 0  # bytes of operands cast into arrays of their own
+    temporaries: int = 0  # bytes of temporaries for cast operands
     inside: str = ""  # where it ran, if not in the user's own source
 
     def __str__(self) -> str:
@@ -80,14 +80,15 @@ class Finding:
 
     @property
     def is_traced(self) -> bool:
-        """Whether it was seen while a function was traced: it then happens in every run of it."""
+        """Whether it was seen while a function was traced, so that it happens in every run of
+        it."""
         return any(isinstance(o, SeenArray) and o.is_traced for o in self.operation.operands)
 
     @property
     def result(self) -> DType:
-        """The dtype that came of it."""
+        """The result dtype."""
         decision = self.operation.decision
-        assert decision is not None  # a finding is made of one
+        assert decision is not None  # every finding has a decision
         return self.operation.result or decision.result
 
 
@@ -98,18 +99,18 @@ class Coverage:
     seen: int = 0  # operations on arrays that castwise knows
     not_understood: Counter[str] = field(default_factory=Counter)
     not_observed: tuple[UnobservedFunction, ...] = ()
-    unexpected: Counter[str] = field(default_factory=Counter)  # answered as no dialect expects
-    quiet: int = 0  # sites no longer observed, since they proved to be about plain numbers
+    unexpected: Counter[str] = field(default_factory=Counter)  # answers that no dialect expects
+    quiet: int = 0  # sites no longer observed, because they only saw plain numbers
     late: int = 0  # results missed at such sites
-    failures: Counter[str] = field(default_factory=Counter)  # the auditor's own
+    failures: Counter[str] = field(default_factory=Counter)  # internal errors of the auditor
     processes: int = 1
     files: int = 0  # whose source was observed
-    asked: Counter[str] = field(default_factory=Counter)  # cast as the call's dtype= says
+    asked: Counter[str] = field(default_factory=Counter)  # cast because of the call's dtype=
 
 
 @dataclass(frozen=True, slots=True)
 class InsideCast:
-    """A cast that no source asks for by name, at the user's line that led to it."""
+    """A cast that no source asks for, at the user's line that led to it."""
 
     place: SourcePlace
     source: DType
@@ -131,7 +132,7 @@ class InsideCoverage:
     seen: int = 0
     not_understood: Counter[str] = field(default_factory=Counter)
     casts: tuple[InsideCast, ...] = ()
-    cannot_show: tuple[str, ...] = ()  # frameworks that let nobody look inside
+    cannot_show: tuple[str, ...] = ()  # frameworks that cannot be observed inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,5 +142,5 @@ class Fix:
     place: SourcePlace
     text: str
     does: str
-    target: DType | None  # the dtype that is made there afterwards; None: a Python number
-    is_after: bool = False  # what happens there stays; its result is cast
+    target: DType | None  # the dtype after the fix; None: a Python number
+    is_after: bool = False  # the operation stays; its result is cast

@@ -1,4 +1,4 @@
-"""Places in the user's source, and the operations that stand there."""
+"""Places in the user's source, and the operations there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SourcePlace:
 
 
 class CodeSpot(NamedTuple):
-    """The same with columns that count from 0, as Python counts them in code objects."""
+    """A piece of source with columns from 0, as in Python's code objects."""
 
     file: str
     line: int
@@ -40,20 +40,20 @@ class CodeSpot(NamedTuple):
 
 
 class Site(NamedTuple):
-    """One operation in a source file. A tuple of plain values, since caches keep it as one."""
+    """One operation in a source file. A tuple of plain values, because caches store it as one."""
 
     line: int
     column: int  # from 0, in characters of UTF-8, as the syntax tree counts
     end_line: int
     end_column: int
     kind: str  # "operator", "augmented", "call", or "line" where only the line is known
-    name: str  # the operator's symbol, or the callee as it is written
-    literals: tuple[Literal, ...]  # the Python number written as an operand, None elsewhere
+    name: str  # the operator's symbol, or the callee's source text
+    literals: tuple[Literal, ...]  # the literal numbers among the operands, None for the others
     arguments: int = 0  # how many arguments of a call are observed
 
 
 class Unobserved(NamedTuple):
-    """A function that is left as it is, since another compiler reads it."""
+    """A function that is left unchanged, because another compiler reads it."""
 
     line: int
     name: str
@@ -62,14 +62,14 @@ class Unobserved(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LocatedSite:
-    """A site and the file it stands in."""
+    """A site and its file."""
 
     file: str
     site: Site
 
     @property
     def line(self) -> int:
-        """The line it begins on."""
+        """The line it starts on."""
         return self.site.line
 
     @property
@@ -79,7 +79,7 @@ class LocatedSite:
 
 
 class UnobservedFunction(NamedTuple):
-    """A function that is not observed, and the file it stands in."""
+    """A function that is not observed, and its file."""
 
     file: str
     line: int

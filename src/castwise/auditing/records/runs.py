@@ -11,7 +11,7 @@ from castwise.auditing.records.places import SourceEdit
 
 @dataclass(frozen=True, slots=True)
 class EnforcedDialect:
-    """What a whole program is held to: the arguments of cw.enforce."""
+    """The arguments of cw.enforce for a whole program."""
 
     dialect: str | None
     strict: bool
@@ -24,18 +24,18 @@ class Options:
     """How a program is audited."""
 
     include: tuple[str, ...] = ()  # packages beyond the user's own modules
-    is_deep: bool = False  # what runs inside libraries too
-    edits: Mapping[str, Sequence[SourceEdit]] | None = None  # changes in memory, by full path
-    keeps_outcome: bool = False  # what it prints and leaves is kept, to be compared
-    is_shown: bool = True  # what it prints is passed on
-    checks: bool = False  # operations can be judged before they run
-    notes_attempts: bool = False  # what the framework itself is about to refuse is noted
-    enforce: EnforcedDialect | None = None  # for the whole program
+    is_deep: bool = False  # also observe inside libraries
+    edits: Mapping[str, Sequence[SourceEdit]] | None = None  # edits in memory, by full path
+    keeps_outcome: bool = False  # keep its output and final arrays for comparison
+    is_shown: bool = True  # pass its output on
+    checks: bool = False  # judge operations before they run
+    notes_attempts: bool = False  # log operations the framework itself is about to refuse
+    enforce: EnforcedDialect | None = None  # hold the whole program to a dialect
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The arrays a program leaves in its main module, by name, and the numbers it printed."""
+    """The final arrays of a program's main module, by name, and the numbers it printed."""
 
     arrays: dict[str, list[float]]
     printed: list[float]
@@ -43,7 +43,7 @@ class Outcome:
 
 @dataclass(frozen=True, order=True, slots=True)
 class ValueChange:
-    """How far a value moved between two runs, relative to the largest next to it."""
+    """How much a value changed between two runs, relative to the largest in its array."""
 
     size: float
     where: str

@@ -1,1 +1,1 @@
-"""The source of the program: how it is rewritten, quoted and changed."""
+"""The source of the program: rewriting, quoting and changing it."""

@@ -1,4 +1,4 @@
-"""Functions that another compiler reads: by their decorators, or since they are passed to it."""
+"""Functions that another compiler reads: decorated by it, or passed to it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CompiledFunctions:
                     yield node.args[0].id, name
 
     def _compiler(self, node: ast.expr) -> str | None:
-        """The compiler an expression names, by what the module's imports bind."""
+        """The compiler that an expression refers to through the module's imports."""
         name_in_source = dotted(node)
         if not name_in_source:
             return None
@@ -47,7 +47,7 @@ class CompiledFunctions:
 
 
 def imported_names(tree: ast.Module) -> dict[str, str]:
-    """What the module's imports bind, each name to what it stands for."""
+    """The names that a module's imports bind, with what they refer to."""
     names = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

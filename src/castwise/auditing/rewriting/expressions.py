@@ -1,4 +1,4 @@
-"""Questions about expressions, as they are written."""
+"""Questions about expressions in source."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def set_operand(node: ast.expr, field: str, operand: ast.expr) -> None:
 
 
 def literal(node: ast.expr) -> Literal:
-    """The Python number an expression is written as."""
+    """The Python number of a literal expression."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = literal(node.operand)
         return None if inner is None else -inner
@@ -30,27 +30,27 @@ def literal(node: ast.expr) -> Literal:
 
 
 def is_text(node: ast.expr) -> bool:
-    """Whether an operand is written as text, as in formatting: no array comes of it."""
+    """Whether an operand is a string literal, as in formatting: the result is not an array."""
     return isinstance(node, ast.JoinedStr) or (
         isinstance(node, ast.Constant) and type(node.value) not in _NUMBERS
     )
 
 
 def is_observed(name: int | str | None, argument: ast.expr) -> bool:
-    """Whether an argument of a call tells something: text does where it names a dtype."""
+    """Whether an argument of a call is observed: a string only if it names a dtype."""
     return name == "dtype" or not is_text(argument)
 
 
 def observed_arguments(call: ast.Call) -> int:
-    """How many arguments of a call tell something."""
+    """How many arguments of a call are observed."""
     named = [(keyword.arg, keyword.value) for keyword in call.keywords]
     given = [*enumerate(call.args), *named]
     return sum([is_observed(name, argument) for name, argument in given])
 
 
 def is_plain(node: ast.expr) -> bool:
-    """Whether an expression is made of operators, names and numbers alone. Arrays in it show in
-    its result."""
+    """Whether an expression consists only of operators, names and numbers. Arrays in it show in its
+    result."""
     if isinstance(node, ast.BinOp):
         return is_plain(node.left) and is_plain(node.right)
     if isinstance(node, ast.UnaryOp):
@@ -70,7 +70,7 @@ def is_fixed(node: ast.expr) -> bool:
 
 
 def dotted(node: ast.expr) -> str | None:
-    """A callee's text where it is a dotted name."""
+    """A callee's text if it is a dotted name."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
@@ -80,12 +80,12 @@ def dotted(node: ast.expr) -> str | None:
 
 
 def suspends(node: ast.expr) -> bool:
-    """Whether other code may run in the middle of an expression, at an await or a yield."""
+    """Whether other code may run within an expression, at an await or a yield."""
     return any(isinstance(n, (ast.Await, ast.Yield, ast.YieldFrom)) for n in ast.walk(node))
 
 
 def unchanged_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
-    """The parameters no statement of a function binds again, nor of one within it."""
+    """The parameters that no statement rebinds, in a function and those nested in it."""
     parameters = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
     bound: set[str] = set()
     for statement in function.body:
@@ -95,7 +95,7 @@ def unchanged_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> fr
 
 
 def _bound_by(node: ast.AST) -> set[str]:
-    """The names a piece of syntax binds, without those of its parts."""
+    """The names that a syntax node itself binds."""
     if isinstance(node, ast.Name):
         return set() if isinstance(node.ctx, ast.Load) else {node.id}
     if isinstance(node, (ast.Nonlocal, ast.Global)):

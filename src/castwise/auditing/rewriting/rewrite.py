@@ -1,10 +1,10 @@
-"""Rewrites a module so that its operands and results are observed; the program stays the same.
+"""Rewrites a module so that its operands and results are observed; the program behaves the same.
 
 `x + y` becomes `post(7, x + y, x, y)`, and `f(x) + y` becomes `post(7, left(7, f(x)) + y, ..., y)`:
-an observer returns what it is given, so the operation itself is still run by the user's frame.
-NumPy reuses temporaries whose only reference is on that frame's stack, and tracebacks, stacklevels
-and local variables are what they were. A name is read once more after the operation; all else is
-noted on its way in.
+an observer returns its argument, so the operation itself still runs in the user's frame. NumPy
+reuses temporaries whose only reference is on that frame's stack, and tracebacks, stacklevels and
+local variables stay the same. A name is read again after the operation; other operands are recorded
+before it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from castwise.auditing.rewriting.expressions import (
 )
 from castwise.auditing.rewriting.marks import first_mark
 
-# Names no Python source can contain; they are looked up among the builtins.
+# Names that no Python source can contain, looked up among the builtins.
 LEFT, RIGHT, POST = "_@cw_left", "_@cw_right", "_@cw_post"
 CALLEE, ARGUMENT, RETURNED = "_@cw_callee", "_@cw_argument", "_@cw_returned"
 SETTLE, PEEK, QUIET = "_@cw_settle", "_@cw_peek", "_@cw_quiet"
@@ -48,9 +48,9 @@ _SYMBOLS: dict[type[ast.AST], str] = {
     ast.LShift: "<<", ast.RShift: ">>", ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=",
     ast.Gt: ">", ast.GtE: ">=", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~",
 }  # fmt: skip
-# These look at the frame that calls them, or need to be called by that name.
+# These inspect the calling frame, or must be called by that name.
 _UNTOUCHED = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
-# Builtins that make no array and cast none; calling them is not worth observing.
+# Builtins that neither create nor cast arrays: not worth observing.
 _PLAIN = frozenset(
     {
         "print", "len", "range", "isinstance", "issubclass", "hasattr", "getattr", "setattr",
@@ -64,7 +64,7 @@ _FunctionNode = TypeVar("_FunctionNode", ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Rewritten(NamedTuple):
-    """A module's new syntax tree, and what its marks mean."""
+    """A module's new syntax tree, and the sites of its marks."""
 
     tree: ast.Module
     sites: dict[int, Site]
@@ -79,9 +79,9 @@ def rewrite(
     is_main: bool = False,
     checks: bool = False,
 ) -> Rewritten:
-    """The rewritten module. `compilers` are dotted names of decorators that read the function
-    themselves; a function under one stays as it is. The main script tells when it begins. With
-    `checks` all operands are noted on their way in, so that an operation can be judged before it
+    """The rewritten module. `compilers` are dotted names of decorators that compile the function
+    themselves; a function under one stays unchanged. The main script reports when it starts. With
+    `checks` all operands are recorded before the operation, so that it can be judged before it
     runs.
 
     Raises SyntaxError as compiling the source would.
@@ -97,7 +97,7 @@ def rewrite(
 def rewrite_tree(
     tree: ast.Module, path: str, compilers: Collection[str] = (), *, checks: bool = False
 ) -> Rewritten:
-    """As rewrite, from the syntax tree."""
+    """Like rewrite, but from a syntax tree."""
     rewriter = _Rewriter(path, CompiledFunctions(tree, compilers), checks)
     tree = rewriter.visit(tree)
     ast.fix_missing_locations(tree)
@@ -105,8 +105,7 @@ def rewrite_tree(
 
 
 def _first_statement(body: list[ast.stmt]) -> int:
-    """The first place where a statement may be put: after the docstring, and after what must come
-    before all else."""
+    """The first position for a new statement: after the docstring and __future__ imports."""
     for place, statement in enumerate(body):
         is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
@@ -123,7 +122,7 @@ class _Rewriter(ast.NodeTransformer):
         self._first = first_mark(path)
         self._compiled = compiled
         self._repeats = False  # whether this code may run more than once
-        self._unchanged: frozenset[str] = frozenset()  # parameters that nothing binds again
+        self._unchanged: frozenset[str] = frozenset()  # parameters that are never rebound
 
     # ---- scopes
 
@@ -152,7 +151,7 @@ class _Rewriter(ast.NodeTransformer):
         for keyword in node.keywords:
             keyword.value = self.visit(keyword.value)
         body = self._statements(node.body)
-        # A metaclass may give the body a namespace of its own making: observers pass it by.
+        # A metaclass may give the body a custom namespace: observers bypass it.
         body.insert(_first_statement(body), ast.Global(list(_ALL)))
         node.body = body
         return node
@@ -202,7 +201,7 @@ class _Rewriter(ast.NodeTransformer):
             statements.extend(new if isinstance(new, list) else [new])
         return statements
 
-    # ---- what is not evaluated as it stands
+    # ---- syntax that is not evaluated in place
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         node.target = self.visit(node.target)
@@ -240,8 +239,8 @@ class _Rewriter(ast.NodeTransformer):
         return self._operation(node, symbol, ("left", "comparators"))
 
     def _operation(self, node: ast.expr, symbol: str, fields: tuple[str, ...]) -> ast.AST:
-        """An operation with its observers. Where arrays can come from variables alone, a copy
-        without them takes over once the site has proved to be about plain numbers."""
+        """An operation with its observers. If arrays can only come from variables, a copy without
+        observers takes over once the site has only seen plain numbers."""
         operands = [operand(node, name) for name in fields]
         is_switched = self._repeats and is_plain(node)
         plain = copy.deepcopy(node) if is_switched else None
@@ -263,8 +262,8 @@ class _Rewriter(ast.NodeTransformer):
     def _observed(
         self, given: ast.expr, observer: str, mark: int, is_steady: bool = True
     ) -> tuple[ast.expr, ast.expr]:
-        """An operand as it is evaluated, and how it is known afterwards: a number, or a name that
-        nothing binds in between, is read again, anything else is noted on its way in."""
+        """An operand as evaluated, and how to get it afterwards: a number, or a name that nothing
+        rebinds in between, is read again; anything else is recorded before the operation."""
         if self._reads_again(given, is_steady) and not self._checks:
             return given, copy.copy(given)
         number = literal(given)
@@ -273,8 +272,8 @@ class _Rewriter(ast.NodeTransformer):
         return _call(given, observer, mark, self.visit(given)), ast.Constant(...)
 
     def _reads_again(self, node: ast.expr, is_steady: bool) -> bool:
-        """Whether an expression is a name that means the same before and after what is next to
-        it: nothing there runs code, or the name is a parameter that nothing binds."""
+        """Whether an expression is a name with the same value before and after the other operand:
+        no code runs there, or the name is a parameter that is never rebound."""
         return isinstance(node, ast.Name) and (is_steady or node.id in self._unchanged)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
@@ -317,7 +316,7 @@ class _Rewriter(ast.NodeTransformer):
             return kept(part, ast.Load())
 
         is_steady = is_plain(node.value)
-        # Not `self.b = ...`: a class lists the attributes its methods assign to in this way.
+        # Not `self.b = ...`: Python lists such assignments in a class's __static_attributes__.
         index = target.slice if isinstance(target, ast.Subscript) else None
         if not (index and self._reads_again(target.value, is_steady and is_plain(index))):
             target.value = keep("object", self.visit(target.value))
@@ -383,7 +382,7 @@ _Node = TypeVar("_Node", bound=ast.AST)
 
 
 def _at(place: ast.AST, node: _Node) -> _Node:
-    """A new node where an old one stands, so that tracebacks point at the user's source."""
+    """A new node at the position of an old one, so that tracebacks point at the user's source."""
     return ast.copy_location(node, place)
 
 
@@ -392,7 +391,7 @@ def _name(name: str) -> ast.Name:
 
 
 def _call(place: ast.AST, observer: str, mark: int, *arguments: ast.expr) -> ast.expr:
-    """A call of an observer, where an expression stands."""
+    """A call to an observer, at the position of an expression."""
     return _at(place, ast.Call(_name(observer), [ast.Constant(mark), *arguments], []))
 
 

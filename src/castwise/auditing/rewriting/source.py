@@ -11,7 +11,7 @@ from castwise.auditing.records.places import SourcePlace
 
 
 def text_at(place: SourcePlace) -> str:
-    """The source a place covers, its lines joined; empty where the file cannot be read."""
+    """The source at a place, its lines joined; empty if the file cannot be read."""
     lines = _bytes_at(place)
     if not any(lines):
         return ""
@@ -22,7 +22,7 @@ def text_at(place: SourcePlace) -> str:
 
 
 def _without_comments(text: str) -> list[str]:
-    """The lines of an expression without the comments, which would swallow what is joined."""
+    """The lines of an expression without comments, so that they can be joined."""
     lines = text.splitlines()
     try:
         for token in tokenize.generate_tokens(io.StringIO(f"({text})").readline):
@@ -35,7 +35,7 @@ def _without_comments(text: str) -> list[str]:
 
 
 def lines_at(place: SourcePlace) -> list[str]:
-    """The whole lines a place touches, without the indentation they share."""
+    """The whole lines of a place, dedented."""
     return _as_lines(b"".join(_bytes_at(place)))
 
 
@@ -47,7 +47,7 @@ def fixed_lines(place: SourcePlace, text: str) -> list[str]:
 
 
 def columns_of(place: SourcePlace) -> tuple[int, int]:
-    """Where a place begins and ends in its lines, from 1, in characters as editors count them."""
+    """The start and end columns of a place, from 1, in characters as editors count them."""
     first, last = _bytes_at(place)[0], _bytes_at(place)[-1]
     return _characters(first, place.column), _characters(last, place.end_column)
 
@@ -61,6 +61,6 @@ def _as_lines(source: bytes) -> list[str]:
 
 
 def _bytes_at(place: SourcePlace) -> list[bytes]:
-    """The lines as bytes, which is what a place's columns count."""
+    """The lines as bytes, the unit of a place's columns."""
     numbers = range(place.line, place.end_line + 1)
     return [linecache.getline(place.file, n).encode("utf-8", "replace") for n in numbers]

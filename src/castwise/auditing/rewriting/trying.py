@@ -1,4 +1,4 @@
-"""Changes to the user's source that are tried in memory alone."""
+"""Tries changes to the user's source in memory only."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ _edits: dict[str, Sequence[SourceEdit]] = {}  # by full path
 
 
 def try_edits(edits: Mapping[str, Sequence[SourceEdit]]) -> None:
-    """Makes changes to files, by their full paths, part of their source from here on."""
+    """Applies changes to files, by full path, whenever their source is read from now on."""
     _edits.update(edits)
 
 
 def source_of(path: str) -> bytes:
-    """The source of a file, with the changes that are tried."""
+    """The source of a file, with the changes on trial."""
     return edited(Path(path).read_bytes(), os.path.abspath(path))
 
 
 def edited(source: bytes, path: str) -> bytes:
-    """A source with the changes to its file, the last first so that places stay true."""
+    """A source with the changes to its file, applied from last to first so that positions stay
+    valid."""
     edits = _edits.get(path)
     if not edits:
         return source

@@ -1,1 +1,1 @@
-"""The program in a process of its own, and what its processes hand over."""
+"""Runs the program in a separate process, and collects what its processes report."""

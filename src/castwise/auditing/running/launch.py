@@ -19,7 +19,7 @@ from castwise.auditing.running.outcome import load_outcome
 from castwise.auditing.running.starting import environment, write_options
 from castwise.errors import UsageError
 
-_GLANCE = 0.2  # seconds between two looks at the program
+_GLANCE = 0.2  # seconds between two checks of the program
 _AS_IT_IS = Options()
 
 
@@ -28,11 +28,11 @@ def run_audited(
     options: Options = _AS_IT_IS,
     watch: Callable[[float, Path], None] | None = None,
 ) -> Run:
-    """Runs `script.py args` or `-m module args` as Python would. `watch` is called now and then
-    with the seconds gone and the directory the processes report to; where it raises, the program
-    is ended.
+    """Runs `script.py args` or `-m module args` as Python would. `watch` is called periodically
+    with the elapsed seconds and the directory the processes report to; if it raises, the program is
+    terminated.
 
-    Raises UsageError where there is no such script.
+    Raises UsageError if there is no such script.
     """
     _check(program)
     with tempfile.TemporaryDirectory(prefix="castwise-") as place:
@@ -66,8 +66,8 @@ def _wait(
     directory: Path,
     watch: Callable[[float, Path], None] | None,
 ) -> tuple[int, str]:
-    """The program's status and, where it is kept, what it printed. Ctrl-C reaches the program
-    too, and it decides what to do with it."""
+    """The program's exit status and, if kept, its output. Ctrl-C reaches the program too, which
+    decides how to handle it."""
     stdout = subprocess.PIPE if options.keeps_outcome else None
     stderr = None if options.is_shown else subprocess.DEVNULL
     printed: list[bytes] = []
@@ -89,7 +89,7 @@ def _wait(
                 if watch:
                     watch(time.monotonic() - began, directory)
         reader.join()
-    except BaseException:  # nobody would wait for it any more
+    except BaseException:  # nobody would wait for the program any more
         process.kill()
         process.wait()
         raise
@@ -101,7 +101,7 @@ def _wait(
 
 
 def _pass_on(pipe: IO[bytes] | None, printed: list[bytes], is_shown: bool) -> None:
-    """Keeps what a program prints, and shows it as it comes."""
+    """Keeps a program's output, and shows it as it arrives."""
     if pipe is None:
         return
     with pipe:

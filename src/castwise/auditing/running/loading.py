@@ -1,4 +1,4 @@
-"""Rewrites the user's own modules as they are imported, and keeps the rewritten code on disk."""
+"""Rewrites the user's modules when they are imported, and caches the rewritten code on disk."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OWN = str(Path(__file__).parents[2]) + os.sep
 
 
 def audited_code(source: bytes, path: str) -> types.CodeType:
-    """The code of a module with its observers; what their marks mean is known from here on."""
+    """The code of a module with its observers; registers the sites of their marks."""
     code, sites, unobserved = rewritten(source, path)
     register(path, sites, unobserved)
     return code
@@ -46,8 +46,8 @@ def audited_code(source: bytes, path: str) -> types.CodeType:
 def rewritten(
     source: bytes, path: str, *, is_main: bool = False, checks: bool | None = None
 ) -> _Entry:
-    """A module's code, its sites and what is left as it is, from the cache where that was done
-    before. `checks` is by default what the process was started with.
+    """A module's code, its sites and its unobserved functions, from the cache if possible. `checks`
+    defaults to the setting of the process.
 
     Raises SyntaxError, or ValueError, as compiling the source would.
     """
@@ -65,7 +65,7 @@ def rewritten(
 
 
 def register(path: str, sites: _Sites, unobserved: _Unobserved) -> None:
-    """Says what the marks in a file's code mean, and that all its functions are observed."""
+    """Registers the sites of a file's marks, and all its functions as observed."""
     register_sites(path, sites)
     UNOBSERVED[full_path(path)] = [Unobserved(*fields) for fields in unobserved]
     observed_file(path)
@@ -74,7 +74,7 @@ def register(path: str, sites: _Sites, unobserved: _Unobserved) -> None:
 
 
 def register_sites(path: str, sites: _Sites) -> None:
-    """Says what the marks in some code of a file mean."""
+    """Registers the sites of the marks in some code of a file."""
     SITES.update({mark: Site(*fields) for mark, fields in sites.items()})
     full = full_path(path)
     FILES[first_mark(full)] = full
@@ -89,7 +89,7 @@ def _plain(sites: dict[int, Site]) -> dict[int, tuple[Any, ...]]:
 
 
 def _cache_file(source: bytes, path: str, is_main: bool, checks: bool) -> Path:
-    """Where a module's rewritten code is kept: by all that it depends on."""
+    """The cache file of a module's rewritten code, named by everything it depends on."""
     where = f"{path}\0{os.path.abspath(path)}".encode("utf-8", "surrogatepass")
     versions = f"{sys.version} {__version__} {sys.flags.optimize} {is_main} {checks}"
     parts = (source, where, versions.encode(), _rewriter_digest())
@@ -100,8 +100,8 @@ def _cache_file(source: bytes, path: str, is_main: bool, checks: bool) -> Path:
 
 @functools.cache
 def _rewriter_digest() -> bytes:
-    """So that work on the rewriter itself, or a compiler it learns of, is never hidden by what it
-    wrote before."""
+    """A digest of the rewriter and its known compilers, so that a change to them invalidates the
+    cache."""
     names = ("rewrite.py", "expressions.py", "compiled.py", "marks.py", "../records/places.py")
     rewriting = Path(__file__).parents[1] / "rewriting"
     texts = [(rewriting / name).read_bytes() for name in names]
@@ -109,7 +109,7 @@ def _rewriter_digest() -> bytes:
 
 
 def _read_cache(kept: Path) -> _Entry | None:
-    """What was written, if it is whole: unpacking broken code can end the process."""
+    """The cached entry, if it is intact: unmarshalling broken code can crash the process."""
     try:
         digest, body = (whole := kept.read_bytes())[:_DIGEST], whole[_DIGEST:]
     except OSError:
@@ -132,7 +132,7 @@ def _write_cache(kept: Path, entry: _Entry) -> None:
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Finds what the other finders find, and gives the user's own modules an auditing loader."""
+    """Finds what the other finders find, and gives the user's modules an auditing loader."""
 
     def __init__(self, include: Collection[str] = (), *, only_included: bool = False) -> None:
         self._include = frozenset(include)
@@ -141,7 +141,7 @@ class Finder(importlib.abc.MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> ModuleSpec | None:
-        own = sys.meta_path.index(self)  # those before have been asked, and found nothing
+        own = sys.meta_path.index(self)  # the finders before this one found nothing
         for finder in sys.meta_path[own + 1 :]:
             find = getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = find(name, path, target) if find else None
@@ -160,8 +160,8 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 def _give_code(loader: SourceFileLoader, name: str, path: str) -> None:
-    """Gives a loader the rewritten code. It is made before the loader runs, so that a module that
-    cannot be compiled fails as it would."""
+    """Gives a loader the rewritten code. It is compiled before the loader runs, so that a module
+    that cannot be compiled fails as usual."""
     try:
         code = audited_code(loader.get_data(path), path)
     except Exception as error:
@@ -171,13 +171,13 @@ def _give_code(loader: SourceFileLoader, name: str, path: str) -> None:
 
 
 def not_rewritten(path: str, name: str, error: Exception) -> None:
-    """Says that a file runs as it is, since the rewriter or Python could not read it."""
+    """Records that a file runs unchanged, because the rewriter or Python could not read it."""
     UNOBSERVED[path] = [Unobserved(1, name, f"not rewritten: {error}")]
 
 
 def is_users_own(path: str) -> bool:
-    """Whether a file belongs to neither Python, an installed package nor castwise."""
-    # Where it lies and where it points to: Debian links its sitecustomize from /etc.
+    """Whether a file belongs to the user: not to Python, an installed package or castwise."""
+    # The path and its link target: Debian links its sitecustomize from /etc.
     places = (*_installed(), _OWN)
     named = (os.path.abspath(path), os.path.realpath(path))
     return not path.startswith("<") and not any(name.startswith(places) for name in named)
@@ -197,9 +197,9 @@ def start(
     checks: bool = False,
     only_included: bool = False,
 ) -> Finder:
-    """Audits every module of the user that is imported from now on, or only those of the
-    packages to include; where it is deep, also what runs inside the libraries of frameworks that
-    can show it. With `checks` operations can be judged before they run."""
+    """Audits every user module that is imported from now on, or only those of the included
+    packages; if deep, also operations inside the libraries of frameworks that support it. With
+    `checks` operations can be judged before they run."""
     global _checks
     _checks = checks
     switching.record()
@@ -210,7 +210,7 @@ def start(
         if is_deep and hook.watch_inside:
             arrivals.when_imported(hook.framework, hook.watch_inside)
     finder = Finder(include, only_included=only_included)
-    _installed()  # now: it imports modules itself, and must not be asked about them half-way
+    _installed()  # now: it imports modules itself, which must not happen in the middle of an import
     sys.meta_path.insert(0, finder)
     if not only_included:
         _audit_scripts()
@@ -218,7 +218,8 @@ def start(
 
 
 def _audit_scripts() -> None:
-    """runpy reads a script without any finder: multiprocessing's children run the main one so."""
+    """Audits scripts run by runpy, which uses no finder: multiprocessing's children run the main
+    script this way."""
     name = "_get_code_from_file"
     plain = getattr(runpy, name)
 

@@ -1,8 +1,8 @@
-"""A script that Python runs itself, observed.
+"""Observes a script that Python runs itself.
 
 No import hook sees the script of `python script.py`. It is compiled with its observers to a file,
 and the process becomes `python that_file.pyc` with the same arguments: so the program's own frame
-is the lowest one, and Python itself ends it, by status, signal or traceback, as it would have.
+is the lowest one, and Python itself ends it as usual, with its status, signal or traceback.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from castwise.auditing.records.places import Unobserved
 from castwise.auditing.rewriting.rewrite import BEGIN
 from castwise.auditing.running import loading
 
-_HEADER = importlib.util.MAGIC_NUMBER + bytes(12)  # a .pyc that is not checked against its source
+_HEADER = importlib.util.MAGIC_NUMBER + bytes(12)  # of a .pyc not checked against its source
 
 
 def observe_main(directory: Path, asked_for: str | None) -> None:
-    """Makes sure that the script Python is about to run is observed: the one that was asked for,
-    or one of the user's own."""
+    """Makes sure that the script Python is about to run is observed: the requested one, or another
+    user script."""
     given = sys.argv[0] if sys.argv else ""
     if os.path.dirname(given) == str(directory):
         _stand_in_for_the_script(Path(given))
@@ -36,7 +36,7 @@ def observe_main(directory: Path, asked_for: str | None) -> None:
     elif given in ("", "-"):
         _not_observed("code read from stdin")
     elif given != "-m" and os.path.isfile(given):
-        path = os.path.join(os.getcwd(), given)  # as Python itself makes it absolute
+        path = os.path.join(os.getcwd(), given)  # made absolute as Python does
         if os.path.abspath(path) == asked_for or loading.is_users_own(path):
             _run_compiled(directory, path)
 
@@ -46,7 +46,8 @@ def _not_observed(what: str) -> None:
 
 
 def _run_compiled(directory: Path, path: str) -> None:
-    """Replaces this process by one that runs the compiled script; returns where that cannot be."""
+    """Replaces this process with one that runs the compiled script; returns if that is
+    impossible."""
     options = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv)]
     is_python = os.path.basename(sys.executable or "").startswith("python")
     if not is_python or sys.orig_argv[len(options) + 1 :] != sys.argv or os.name != "posix":
@@ -54,7 +55,7 @@ def _run_compiled(directory: Path, path: str) -> None:
         return
     try:
         code, sites, unobserved = loading.rewritten(Path(path).read_bytes(), path, is_main=True)
-    except Exception as error:  # if it is the script that is wrong, Python will say so
+    except Exception as error:  # if the script itself is wrong, Python reports it
         loading.not_rewritten(path, os.path.basename(path), error)
         return
     compiled = directory / f"main-{os.getpid()}.pyc"
@@ -65,7 +66,7 @@ def _run_compiled(directory: Path, path: str) -> None:
 
 
 def _stand_in_for_the_script(compiled: Path) -> None:
-    """Gives the process of a compiled script the script's name in all that the program can ask."""
+    """Gives the process of a compiled script the script's name wherever the program can look."""
     details = compiled.with_suffix(".bin")
     path, argv, orig_argv, sites, unobserved = marshal.loads(details.read_bytes())
     details.unlink()
@@ -73,7 +74,7 @@ def _stand_in_for_the_script(compiled: Path) -> None:
     sys.argv[:], sys.orig_argv[:] = argv, orig_argv
 
     def begin() -> None:
-        """Called by the script's first line: what Python sets after site has run."""
+        """Sets what Python sets after site has run; called by the script's first line."""
         compiled.unlink()
         if sys.path and sys.path[0] == os.path.realpath(compiled.parent):
             sys.path[0] = os.path.dirname(os.path.realpath(path))
@@ -86,8 +87,8 @@ def _stand_in_for_the_script(compiled: Path) -> None:
 
 
 def forget_shadowed_modules(names: Collection[str]) -> None:
-    """Forgets, of the standard library's modules castwise has imported, those that the program
-    has its own of: they stand first on its path."""
+    """Unloads standard library modules that castwise imported and that the program's own modules,
+    first on its path, replace."""
     if sys.flags.isolated or getattr(sys.flags, "safe_path", False):
         return
     is_script = sys.argv and os.path.isfile(sys.argv[0])

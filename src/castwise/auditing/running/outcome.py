@@ -1,4 +1,4 @@
-"""What a program leaves behind, so that two runs of it can be compared: its arrays' values."""
+"""The final array values of a program, for comparing two runs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any
 from castwise.auditing.observing.arrays import ARRAYS, is_array_type
 from castwise.auditing.records.runs import Outcome, ValueChange
 
-_MOST_VALUES = 100_000  # of one array; a larger one is sampled evenly
+_MOST_VALUES = 100_000  # per array; a larger one is sampled evenly
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 
 
 def save_arrays(main_module: types.ModuleType, directory: Path) -> None:
-    """Writes the values of the main module's arrays for the process that compares them."""
+    """Writes the values of the main module's arrays, for the comparing process."""
     found = {
         name: list(_values(thing))
         for name, thing in list(vars(main_module).items())
@@ -43,7 +43,7 @@ def load_outcome(directory: Path, printed: str) -> Outcome:
 
 
 def largest_change(before: Outcome, after: Outcome) -> ValueChange | None:
-    """The largest relative change of any array or printed number; None where nothing is left to
+    """The largest relative change of any array or printed number; None if there is nothing to
     compare."""
     changes = [
         ValueChange(_change(values, after.arrays[name]), name)

@@ -1,4 +1,4 @@
-"""The event log on disk: how the processes of a program hand on what they have seen."""
+"""The event log on disk: how a program's processes report what they have seen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from castwise.errors import UsageError
 
 
 def save(directory: Path) -> None:
-    """Writes what this process has seen to its own file, whole or not at all."""
+    """Writes what this process has seen to its own file, atomically."""
     place = directory / f"{os.getpid()}.json"
     unfinished = place.with_suffix(".part")
     unfinished.write_text(json.dumps(seen_to_json(seen_in(LOG))), encoding="utf-8")
@@ -23,7 +23,7 @@ def save(directory: Path) -> None:
 
 
 def load(directory: Path) -> Seen:
-    """What all processes of a program have seen, put together."""
+    """What all processes of a program have seen, merged."""
     return put_together([load_process(place) for place in sorted(directory.glob("*.json"))])
 
 
@@ -33,7 +33,7 @@ def load_process(place: Path) -> Seen:
 
 
 def put_together(parts: Iterable[Seen]) -> Seen:
-    """What several processes have seen, as one."""
+    """Merges what several processes have seen."""
     parts = list(parts)
     counts, facts = [part.counts for part in parts], [part.facts for part in parts]
     failures: dict[str, int] = {}
@@ -63,7 +63,7 @@ def put_together(parts: Iterable[Seen]) -> Seen:
     )
 
 
-_FORMAT = "castwise seen 1"  # what a saved file says it is
+_FORMAT = "castwise seen 1"  # identifies a saved file
 
 
 def save_file(seen: Seen, place: Path) -> None:
@@ -75,7 +75,7 @@ def save_file(seen: Seen, place: Path) -> None:
 def load_file(place: Path) -> Seen:
     """What was seen, from a file that save_file wrote.
 
-    Raises UsageError where it is no such file.
+    Raises UsageError if it is no such file.
     """
     try:
         data = json.loads(place.read_text(encoding="utf-8"))

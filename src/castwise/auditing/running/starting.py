@@ -1,4 +1,4 @@
-"""The processes a program starts become part of its audit, by their environment."""
+"""Joins the processes that a program starts to its audit, through their environment."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from typing import Any
 from castwise.auditing.records.as_json import options_from_json, options_to_json
 from castwise.auditing.records.runs import Options
 
-DIRECTORY = "CASTWISE_AUDIT"  # the variable that says where the processes report
-_EMPTY = "CASTWISE_EMPTY_PATH"  # there where PYTHONPATH is, and empty: not the same as none
-_OPTIONS = "options"  # the file that says how they are audited
+DIRECTORY = "CASTWISE_AUDIT"  # the variable with the directory the processes report to
+_EMPTY = "CASTWISE_EMPTY_PATH"  # set if PYTHONPATH is set but empty, which differs from unset
+_OPTIONS = "options"  # the file with the audit options
 _STARTUP = str(Path(__file__).parents[1] / "joining" / "startup")
 
 
 def write_options(options: Options, script: str, directory: Path) -> None:
-    """Tells the processes of a program how they are audited."""
+    """Writes the audit options for the processes of a program."""
     text = json.dumps(options_to_json(options, script))
     (directory / _OPTIONS).write_text(text, encoding="utf-8")
 
 
 def read_options(directory: Path) -> tuple[Options, str]:
-    """What write_options wrote: the options, and the script that is run."""
+    """Reads what write_options wrote: the options and the script."""
     return options_from_json(json.loads((directory / _OPTIONS).read_text(encoding="utf-8")))
 
 
 def environment(directory: str, own_path: str | None) -> dict[str, str]:
-    """The variables that bring a Python process into an audit; `own_path` is its PYTHONPATH."""
+    """The variables that join a Python process to an audit; `own_path` is its PYTHONPATH."""
     paths = os.pathsep.join([_STARTUP, own_path] if own_path else [_STARTUP])
     empty = {_EMPTY: ""} if own_path == "" else {}
     return {DIRECTORY: directory, "PYTHONPATH": paths, **empty}
 
 
 def pass_audit_on(directory: str) -> None:
-    """Brings in every process that is started from here on."""
-    # Not by os.environ, which the program can see: processes get the environment of their parent.
+    """Joins every process started from now on."""
+    # Not through os.environ, which the program can see: processes inherit the environment itself.
     os.unsetenv(_EMPTY)
     for name, value in environment(directory, os.environ.get("PYTHONPATH")).items():
         os.putenv(name, value)
@@ -47,7 +47,7 @@ def pass_audit_on(directory: str) -> None:
 
 
 def _pass_audit_on_explicitly(directory: str) -> None:
-    """A process whose parent names its environment, as with `env=`, gets the variables too."""
+    """Adds the variables when the parent passes an explicit environment, as with `env=`."""
     starter: Any = sys.modules.get("_posixsubprocess")
     if starter is None:
         return
@@ -62,16 +62,16 @@ def _pass_audit_on_explicitly(directory: str) -> None:
 
     starter.fork_exec = fork_exec
     parts: Any = subprocess
-    parts._USE_POSIX_SPAWN = False  # the other way, which names the environment always
+    parts._USE_POSIX_SPAWN = False  # posix_spawn always passes an environment
     if hasattr(parts, "_fork_exec"):
         parts._fork_exec = fork_exec
 
 
-_ENVIRONMENT_ARGUMENT = 5  # of _posixsubprocess.fork_exec, in every Python from 3.10 on
+_ENVIRONMENT_ARGUMENT = 5  # position in _posixsubprocess.fork_exec, in every Python from 3.10 on
 
 
 def _with_variables(given: Sequence[bytes], directory: str) -> list[bytes]:
-    """An environment as `name=value` entries, with the variables of the audit."""
+    """An environment as `name=value` entries, with the audit's variables added."""
     mark = b"PYTHONPATH="
     own = [entry[len(mark) :] for entry in given if entry.startswith(mark)]
     names = environment(directory, os.fsdecode(own[0]) if own else None)

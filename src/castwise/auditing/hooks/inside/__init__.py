@@ -1,1 +1,1 @@
-"""Casts that a library makes inside its own calls, seen from within."""
+"""Observes casts that a library makes inside its own calls."""

@@ -1,4 +1,4 @@
-"""torch.compile compiles what the program says, and not what observes it."""
+"""Lets torch.compile compile the original code, without observers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COMPILER = "torch.compile"
 
 
 def compile_originals() -> None:
-    """Gives a frame that is compiled its original code, and lets the observers run as they are."""
+    """Gives the compiler a frame's original code, and leaves the observers uncompiled."""
     module = sys.modules["torch._dynamo.convert_frame"]
     plain = module._compile
 
@@ -29,7 +29,7 @@ def compile_originals() -> None:
 
 
 def inline_originals() -> None:
-    """Gives a function that is inlined in a compiled one its original code."""
+    """Gives the compiler the original code of an inlined function."""
     function_variable = sys.modules["torch._dynamo.variables.functions"].UserFunctionVariable
     plain = function_variable.get_code
 
@@ -41,10 +41,10 @@ def inline_originals() -> None:
 
 
 def leave_to_python(codes: Iterable[CodeType]) -> None:
-    """Tells torch's compiler to leave functions, and what they call, alone."""
+    """Makes torch's compiler skip functions and everything they call."""
     frames = sys.modules["torch"]._C._dynamo.eval_frame
     if not hasattr(frames, "set_code_exec_strategy"):
-        return  # a torch without a way to say so
+        return  # this torch has no such function
     skip = frames._FrameAction.SKIP
     for code in codes:
         frames.set_code_exec_strategy(code, frames._FrameExecStrategy(skip, skip))

@@ -1,4 +1,4 @@
-"""Numba compiles what the program says, and not what observes it."""
+"""Lets Numba compile the original code, without observers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COMPILER = "numba"
 
 
 def read_originals() -> None:
-    """Takes the observers out of a function whose code is read."""
+    """Removes the observers from a function before Numba reads its code."""
     module = sys.modules["numba.core.bytecode"]
     plain = module.get_code_object
 
@@ -25,7 +25,7 @@ def read_originals() -> None:
 
 
 def dispatch_originals() -> None:
-    """Takes the observers out before the code is looked up in Numba's own cache on disk."""
+    """Removes the observers before Numba looks up the code in its disk cache."""
     dispatcher = sys.modules["numba.core.dispatcher"]._DispatcherBase
     plain = dispatcher.__init__
 

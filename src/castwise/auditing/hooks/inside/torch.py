@@ -1,4 +1,4 @@
-"""Sees every aten op of PyTorch: those inside libraries, and those of backward."""
+"""Observes every aten op of PyTorch, inside libraries and in backward."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from castwise.auditing.observing.inside import PLAIN, log_inside
 from castwise.auditing.observing.log import LOG
 
 _CAST = "_to_copy"
-_NODES_KEPT = 1 << 16  # autograd nodes whose forward line is remembered
+_NODES_KEPT = 1 << 16  # how many autograd nodes keep their forward line
 
 
 class _Forward:
     """The site and op of the last autograd nodes, by their sequence numbers.
 
-    Each thread counts for itself, and backward may run in yet another: a number that two threads
-    have used tells nothing.
+    Each thread has its own counter, and backward may run in another thread: a number that two
+    threads have used is ambiguous.
     """
 
     def __init__(self) -> None:
-        self.last: dict[int, int] = {}  # thread -> the number of its newest node
+        self.last: dict[int, int] = {}  # thread -> the number of its latest node
         self._nodes: dict[int, tuple[int, int, int, str]] = {}
 
     def made(self, number: int, thread: int, mark: int, op: str) -> None:
-        """Notes the op a node was made for: the first that runs after it."""
+        """Records the op a node belongs to: the first that runs after it."""
         known = self._nodes.get(number % _NODES_KEPT)
         if known is None or known[0] != number:
             self._nodes[number % _NODES_KEPT] = (number, thread, mark, op)
@@ -41,7 +41,7 @@ class _Forward:
             self._nodes[number % _NODES_KEPT] = (number, 0, 0, "")
 
     def place_of(self, node: Any) -> tuple[int, str]:
-        """The site and op whose gradient a node computes; the site is 0 where it is not known."""
+        """The site and op whose gradient a node computes; the site is 0 if unknown."""
         number = node._sequence_nr()
         found = self._nodes.get(number % _NODES_KEPT)
         if found is None or found[0] != number or not found[2]:
@@ -50,7 +50,7 @@ class _Forward:
 
 
 def watch() -> None:
-    """Watches this thread and all that start after it."""
+    """Watches this thread and all threads started later."""
     watcher = _watcher_class()
     watcher().__enter__()
     plain = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
@@ -71,24 +71,24 @@ def _watcher_class() -> Any:
     log = _DispatchLog(torch)
     see, frame_above = log.see, sys._getframe
 
-    class Watcher(TorchDispatchMode):  # type: ignore[misc]
-        """Passes every op on as it is and logs it."""
+    class DispatchWatcher(TorchDispatchMode):  # type: ignore[misc]
+        """Runs every op unchanged and logs it."""
 
         supports_higher_order_operators = True
 
         @classmethod
         def ignore_compile_internals(cls) -> bool:
-            return True  # torch.compile compiles as it does without this mode
+            return True  # torch.compile behaves as without this mode
 
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
-            return False  # the wrapper this would add takes longer than all the rest
+            return False  # the wrapper it would add costs more than everything else
 
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             keywords = kwargs or {}
-            node = next_node() - 1  # made for this op, just before it was dispatched
+            node = next_node() - 1  # created for this op, just before dispatch
             try:
                 result = func(*args, **keywords)
             except RuntimeError:
@@ -102,12 +102,12 @@ def _watcher_class() -> Any:
                 LOG.failed(error)
             return result
 
-    leave_to_python([Watcher.__torch_dispatch__.__code__])
-    return Watcher
+    leave_to_python([DispatchWatcher.__torch_dispatch__.__code__])
+    return DispatchWatcher
 
 
 class _DispatchLog:
-    """Counts the ops that casts can be in, each at a line of the user's source."""
+    """Counts the ops that may contain casts, each at a line of the user's source."""
 
     def __init__(self, torch: Any) -> None:
         from torch.autograd.graph import _engine_run_backward
@@ -121,7 +121,7 @@ class _DispatchLog:
     def see(
         self, func: Any, node: int, args: Any, keywords: Any, result: Any, frame: FrameType
     ) -> None:
-        """Logs an op that has run."""
+        """Logs an op after it ran."""
         thread = get_ident()
         if self._forward.last.get(thread) != node:
             self._forward.last[thread] = node
@@ -134,8 +134,8 @@ class _DispatchLog:
             self._log(func, args, keywords, result, frame)
 
     def _has_one_dtype(self, args: Any, result: Any) -> bool:
-        """Whether all arrays, of which some go in, are of one dtype: most ops, and none of them
-        casts."""
+        """Whether all inputs and outputs have one dtype, and there is an input: such an op casts
+        nothing."""
         tensors = self._tensors
         if type(result) not in tensors:
             if type(result) is not tuple or type(result[0]) not in tensors:
@@ -168,7 +168,7 @@ class _DispatchLog:
             user = None if mark else users_frame(frame)
             mark = mark_of(user) if user is not None else mark
         else:
-            return  # nothing of the user's is running
+            return  # no user code is running
         if mark:
             log_inside(
                 mark, InsideCallee(_module(func), name, of, autocast, spot), args, keywords, result
@@ -176,8 +176,8 @@ class _DispatchLog:
 
 
 def _numbers_as_tensors(torch: Any, func: Any, args: Any) -> Any:
-    """The arguments of an op as they were. torch shows a mode a tensor that holds a Python number
-    as the number, which the ops for one tensor alone do not take back."""
+    """The original arguments of an op. torch gives a mode the plain number for a tensor that wraps
+    a Python number, and the unary ops do not accept that."""
     wide = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
     given = list(args)
     for place, (thing, argument) in enumerate(zip(args, func._schema.arguments, strict=False)):
@@ -187,20 +187,20 @@ def _numbers_as_tensors(torch: Any, func: Any, args: Any) -> Any:
 
 
 def _module(func: Any) -> str:
-    """aten is PyTorch itself; custom ops belong to their library."""
+    """The module of an op: aten is PyTorch itself; custom ops belong to their library."""
     space = func.namespace
     return "torch" if space in ("aten", "prims") else str(space)
 
 
 @functools.cache
 def _op_of_node(name: str) -> str:
-    """NativeLayerNormBackward0 belongs to native_layer_norm."""
+    """The op of an autograd node: NativeLayerNormBackward0 -> native_layer_norm."""
     plain = re.sub(r"Backward\d*$", "", name.rpartition("::")[2])
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain).lower()
 
 
 def _autocast_dtype(torch: Any) -> str:
-    """The dtype autocast was on for when the op was called; inside, torch has turned it off."""
+    """The autocast dtype when the op was called; inside the op, torch has turned autocast off."""
     with torch._C._RestorePythonTLSSnapshot():
         for device in ("cpu", "cuda"):
             if torch.is_autocast_enabled(device):

@@ -1,7 +1,7 @@
-"""Makes a Python process part of an audit: that of the program, and those it starts.
+"""Joins a Python process to an audit: the program's own, and those it starts.
 
-The directory of this file stands in PYTHONPATH of such processes alone. Any Python may read it, of
-whatever version and with whatever packages, so it asks for nothing before it has to.
+Only such processes have the directory of this file in PYTHONPATH. Any Python version, with any
+packages, may run it, so it imports as little as possible.
 """
 
 import os
@@ -19,11 +19,11 @@ if _directory and os.path.isdir(_directory):
     _loaded = frozenset(sys.modules)
     try:
         from castwise.auditing.joining import child
-    except Exception:  # another Python, without castwise: it runs as it would
+    except Exception:  # another Python, without castwise: it runs unobserved
         pass
     else:
         child.join(_directory, _loaded)
 
-# The sitecustomize this file stands before; site takes an ImportError as that there is none.
+# Loads the sitecustomize that this file hides; site reads an ImportError as "there is none".
 del sys.modules["sitecustomize"]
 sys.modules["sitecustomize"] = __import__("sitecustomize")
