@@ -13,57 +13,58 @@ _TITLES = {
     "remainder_by_zero": "The remainder of integers by zero",
     "division": "Which way `//` and `%` round",
     "float_quotient": "`//` of floats",
-    "integer_powers": "Integers to the power of integers in an array",
+    "integer_powers": "Integers to the power of an array of integers",
     "exponents": "A Python number as the exponent of `float32`",
     "single_powers": "Floats to the power of one exponent",
     "square_root": "The square root of float32 and float64",
-    "shifts": "Shifts by a negative count, or by all bits and more",
+    "shifts": "Shifts by a negative count, or by the width or more",
     "float_to_int": "Floats out of range, cast to an integer",
     "float_to_byte": "The same, cast to `uint8`",
-    "subnormals": "Floats below the least normal one",
+    "subnormals": "Subnormal floats",
     "mixed_signs": "Comparisons of a signed with an unsigned integer",
-    "divisor_in_place": "What division in place divides by",
+    "divisor_in_place": "What in-place division divides by",
     "truth": "Casts of complex numbers to bool",
     "median": "The median",
     "gelu": "gelu",
     "sign_of_nan": "The sign of NaN",
-    "halves": "round of a half",
-    "crossed_bounds": "clamp between bounds of which the lower is the larger",
-    "bound_shapes": "The bounds of clamp, where they are arrays",
-    "lower_bound": "clamp of integers above a Python int, and below another dtype",
+    "halves": "round of halves",
+    "crossed_bounds": "clamp if the lower bound is above the upper bound",
+    "bound_shapes": "clamp if its bounds are arrays",
+    "lower_bound": "clamp of integers with a Python int as the lower bound and another dtype"
+    " as the upper",
     "float_errors": "Floats that overflow or are undefined",
-    "out_shapes": "`out=` of another shape than the result",
+    "out_shapes": "`out=` with another shape than the result",
     "assigned_shapes": "The shape of a value that `x[i] = value` assigns",
     "cumulated_number": "cumsum and cumprod of a 0-d array",
-    "cumulated_axis": "cumsum and cumprod of more dimensions, without an axis",
+    "cumulated_axis": "cumsum and cumprod of several dimensions, without an axis",
     "median_of_none": "The median of no elements",
     "logsumexp_of_none": "logsumexp of no elements",
     "divmod": "Python's divmod of arrays",
     "round": "Python's round of an array",
     "extremes_of_none": "max and min of no elements",
-    "place_of_nan": "argmax and argmin of floats, of which one is NaN",
-    "integer_means": "The mean of integers of 64 bits, where it is one",
+    "place_of_nan": "argmax and argmin of floats that include NaN",
+    "integer_means": "The mean of 64-bit integers, if the result is an integer",
     "integer_variance": "std and var of integers",
     "real_angles": "angle of real numbers",
     "step_of_nan": "heaviside of NaN",
     "zero_log_of_nan": "xlogy of 0 and NaN",
     "summed_angles": "The imaginary part of logaddexp and logaddexp2",
-    "signless": "Negative numbers and zero as float8_e8m0fnu",
+    "signless": "Negative numbers and zero, cast to float8_e8m0fnu",
     "assigned_0d": "`x[...] = value` of a 0-d array",
     "new_axes": "`x[None] = value`",
     "scaled_sums": "`add` and `sub` of floats with `alpha`",
     "elements": "One element of an array, `x[0]`",
-    "slices": "Some of an array, `x[1:]`",
+    "slices": "A slice of an array, `x[1:]`",
     "overlaps": "An array assigned to a part of itself",
-    "retyped_shapes": "An op in place that changes the dtype, with a result of another shape",
+    "retyped_shapes": "An in-place op that changes the dtype and whose result has another shape",
 }
 
 
-_OWN = "custom dialects that ask for it"
+_OWN = "custom dialects that choose it"
 
 
 def value_tables(dialects: Iterable[Dialect]) -> str:
-    """A table for each rule: what may happen, and where it does; then one of rules on ops."""
+    """A table for each rule: what may happen, and in which dialects; then one of rules on ops."""
     told = _told_apart(dialects)
     tables = [_table(_TITLES[field], field, choices, told) for field, choices in CHOICES.items()]
     return "\n".join([*tables, _ops_table(told)])
@@ -89,9 +90,9 @@ def _table(title: str, field: str, choices: Mapping[str, str], told: list[Dialec
 def _ops_table(told: list[Dialect]) -> str:
     head = "| dialect | scalar not rounded to small floats | number / array by the reciprocal |"
     more = (
-        " array / number by the reciprocal | step by step | in the memory of x |"
-        " refused of 0-d arrays | refused of no elements | of vectors alone |"
-        " not of itself in place |"
+        " array / number by the reciprocal | step by step | shares memory with x |"
+        " refuses 0-d arrays | refuses empty arrays | vectors only |"
+        " not in place with itself as an operand |"
     )
     lines = [f"{head}{more} std, var divide by |", f"|{'---|' * 11}"]
     for dialect in told:
