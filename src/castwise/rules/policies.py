@@ -5,7 +5,7 @@ from __future__ import annotations
 # When `x += y` is `x = x + y`: the name is bound to a new array, and the old one is as it was.
 REBINDS = {
     "always": "`x += y` is `x = x + y`",
-    "beside NumPy arrays": "`x += y` writes into x, but beside a NumPy array it is `x = x + y`",
+    "beside NumPy arrays": "`x += y` writes into x; with a NumPy array it is `x = x + y`",
 }
 # The range that a Python number should be in.
 LIMITS = {
@@ -78,7 +78,7 @@ JOINS = {
     "highest kind": "the first of the op's own dtypes of the operands' highest kind",
     "float for integers": "the common dtype; the default float where arrays meet in an integer",
     "by category": "the dtype of the highest category, which what is no array would be given",
-    "one dtype": "one dtype for all, but any array becomes float64 beside a Python float",
+    "one dtype": "one dtype for all; with a Python float any array becomes float64",
 }
 # What the others may be where the first operand decides.
 OTHERS = {
@@ -90,8 +90,8 @@ OTHERS = {
 # Where the first operand does not decide.
 UNLESS = {
     "complex": "where one is complex, the common dtype",
-    "a number": "beside a Python number, the common dtype",
-    "floats beside an integer": "where it is an integer beside floats, the default float",
+    "a number": "with a Python number, the common dtype",
+    "floats beside an integer": "where it is an integer with floats, the default float",
 }
 # Whether arrays may be weakly typed, and what those are that meet.
 WEAK_ARRAYS = {
@@ -110,10 +110,10 @@ SCALARS = {
     "by category": "what is no array is given the dtype of the highest category among all, then"
     " counts as an array",
     "weak": "a Python number takes the arrays' dtype; one of a higher kind moves only the kind",
-    "within kind": "a Python number takes the arrays' dtype; one of a higher kind is refused, save"
-    " complex beside floats",
+    "within kind": "a Python number takes the arrays' dtype; one of a higher kind is refused,"
+    " except complex with floats",
     "fits arrays": "a Python scalar, a bool too, takes the arrays' dtype and may not change it,"
-    " save an int beside bool arrays",
+    " except an int with bool arrays",
     "by value": "scalars and 0-d arrays count as the smallest dtype that holds their value",
     "as nodes": "weakly typed operands, Python numbers among them, stand on nodes of their own",
     "as arrays": "a Python number counts as an array of its own dtype",
@@ -126,7 +126,7 @@ SCALARS = {
     "0-d adapts to complex": "a 0-d array takes the dtype of an array of its kind, as which a"
     " Python complex counts too, and mixes with any other kind",
     "singles mix": "any kinds mix with a 0-d array or a Python scalar, which count by their dtypes",
-    "last adapts": "by tiers, but a Python number at the end takes the others' dtype",
+    "last adapts": "by tiers, except that a Python number at the end takes the others' dtype",
 }
 # What Python numbers count as before the policy for scalars sees them.
 NUMBERS = {
@@ -139,9 +139,9 @@ NUMBERS = {
 LISTS = {
     "refused": "are refused",
     "left to Python": "are left to Python, to which no array is equal to a list",
-    "as arrays": "are made arrays of the dtype that Python's numbers have by themselves",
-    "bools as arrays": "are made arrays where they hold bools, and refused where anything else",
-    "cast": "are cast to the dtype of the array or number beside them; alone they are made arrays",
+    "as arrays": "become arrays of the dtype that Python's numbers have on their own",
+    "bools as arrays": "become arrays if they hold bools, and are refused otherwise",
+    "cast": "are cast to the dtype of the array or number next to them; alone they become arrays",
     "cast for the function": "are cast to the dtype of the array beside them, complex numbers too,"
     " and given to the function",
     "as numbers": "are read into the dtype of the array beside them, each number as it would be"

@@ -303,7 +303,7 @@ def test_an_arrow_is_drawn_where_only_one_that_ends_leads_there_otherwise() -> N
         ("bool int float complex", "Two dtypes join only where one reaches the other."),
         (
             "bool int bfloat16 float16 float32 complex",
-            "Two dtypes join only where one reaches the other, save float64.",
+            "Two dtypes join only where one reaches the other, except float64.",
         ),
         ("bfloat16 float16", "float16 and bfloat16 join only where one reaches the other."),
     ],

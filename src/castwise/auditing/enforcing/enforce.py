@@ -74,7 +74,7 @@ class Enforcement(Block, Decorator):
         allow: Iterable[str],
     ) -> None:
         if dialect is None and not strict:
-            raise UsageError("enforce what? Name a dialect, or say strict=True.")
+            raise UsageError("enforce what? Name a dialect, or pass strict=True.")
         if differs not in ("raise", "report"):
             raise UsageError(f"differs is 'raise' or 'report', not {str(differs)[:40]!r}.")
         self._dialect = None if dialect is None else to_dialect(dialect)

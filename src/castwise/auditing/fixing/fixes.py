@@ -36,7 +36,7 @@ class Effect(NamedTuple):
 
 
 _NONE = Effect(False, 0)
-_A_NUMBER = "a Python number takes the dtype it meets"
+_A_NUMBER = "a Python number takes the array's dtype"
 
 
 def fix_for(findings: list[Finding], origin: int, seen: Seen) -> Fix | None:
@@ -162,7 +162,7 @@ def _fixes_where_seen(finding: Finding, hook: Hook | None) -> Iterator[Fix]:
             name = spelled(cast.target, hook, finding.place.file)
             text = with_cast_operand(code, place, name, hook)
             if text:
-                yield Fix(finding.place, text, "says so where it happens", cast.target)
+                yield Fix(finding.place, text, "makes the cast explicit", cast.target)
 
 
 def _bytes_of(elements: int, dtype: DType) -> int:

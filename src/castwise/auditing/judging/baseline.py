@@ -100,7 +100,7 @@ def read_baseline(file: Path) -> Baseline:
         ) from None
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(
-            f"{str(file)!r} is no baseline castwise can read ({type(error).__name__}: {error}): "
+            f"{str(file)!r} is not a baseline castwise can read ({type(error).__name__}: {error}): "
             f"make it again with --write-baseline {file}."
         ) from None
     return Baseline(file.absolute().parent, known)

@@ -87,7 +87,9 @@ def _spoken_most(seen: Seen) -> str:
     dialects = seen.facts.dialects
     spoken = [dialects[name] for name, _ in counts.most_common() if name in dialects]
     if not spoken:
-        raise UsageError("no operation on arrays was seen: say --from, or run more of the program.")
+        raise UsageError(
+            "no operation on arrays was seen: give --from, or run more of the program."
+        )
     return spoken[0]
 
 

@@ -83,7 +83,8 @@ def load_file(place: Path) -> Seen:
         data = None
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
         raise UsageError(
-            f"{place} is no file of `castwise audit --save`. The report of --json is for people "
+            f"{place} was not written by `castwise audit --save`. The report of --json is for"
+            " people "
             "and tools; port needs what was seen."
         )
     return seen_from_json(data)

@@ -34,9 +34,9 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
         named = [_unobserved(function) for function in missed[:_NAMES]]
         yield f"Not observed: {counted(len(missed), 'function')}, {_some(named, len(missed))}."
     if coverage.late:
-        yield f"Missed: {coverage.late:,} at lines that had been about plain numbers."
+        yield f"Missed: {coverage.late:,} at lines that had only seen plain numbers before."
     if coverage.unexpected:
-        yield f"Answered otherwise than castwise expects: {_total(coverage.unexpected)}."
+        yield f"Differs from what castwise expects: {_total(coverage.unexpected)}."
     for text, count in coverage.failures.items():
         yield f"castwise itself failed {count:,} times: {text}. Please report it."
     yield "Not looked into: installed packages, except those named by --include PACKAGE."

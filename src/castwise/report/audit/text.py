@@ -91,7 +91,7 @@ def gain(origin: DtypeOrigin) -> str:
     """What an origin costs, and what changing it does."""
     findings = counted(len(origin.findings), "finding")
     if not origin.fix:
-        return f"Causes {findings}; castwise knows no change of this line alone that helps."
+        return f"Causes {findings}; castwise knows no change to this line alone that helps."
     saved = f" and {size_text(origin.bytes)}" if origin.bytes else ""
     is_all = origin.removed == len(origin.findings)
     removed = findings if is_all else f"{origin.removed} of {findings}"

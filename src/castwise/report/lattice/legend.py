@@ -44,5 +44,5 @@ def only_absorbed_text(dialect: Dialect) -> str:
     if len(inside) == 1:
         return f"{inside[0]} joins only with what it reaches or what reaches it"
     some = " and ".join(inside) if len(inside) <= len(outside) else "two dtypes"
-    but = f", save {' and '.join(outside)}" if outside and some == "two dtypes" else ""
+    but = f", except {' and '.join(outside)}" if outside and some == "two dtypes" else ""
     return f"{some} join only where one reaches the other{but}"

@@ -14,49 +14,50 @@ _TITLES = {
     "dividing.remainder_by_zero": "The remainder of integers by zero",
     "dividing.rounds": "Which way `//` and `%` round",
     "dividing.float_quotient": "`//` of floats",
-    "powers.of_integers": "Integers to the power of integers in an array",
+    "powers.of_integers": "Integers to the power of an array of integers",
     "powers.exponents": "A Python number as the exponent of `float32`",
     "powers.by_one_exponent": "Floats to the power of one exponent",
     "powers.square_root": "The square root of float32 and float64",
-    "arithmetic.shifts": "Shifts by a negative count, or by all bits and more",
+    "arithmetic.shifts": "Shifts by a negative count, or by the width or more",
     "casting.float_to_int": "Floats out of range, cast to an integer",
     "casting.float_to_byte": "The same, cast to `uint8`",
-    "casting.subnormals": "Floats below the least normal one",
+    "casting.subnormals": "Subnormal floats",
     "arithmetic.mixed_signs": "Comparisons of a signed with an unsigned integer",
-    "dividing.divisor_in_place": "What division in place divides by",
+    "dividing.divisor_in_place": "What in-place division divides by",
     "casting.truth": "Casts of complex numbers to bool",
     "reducing.median": "The median",
     "arithmetic.gelu": "gelu",
     "arithmetic.sign_of_nan": "The sign of NaN",
-    "arithmetic.halves": "round of a half",
-    "clamping.crossed_bounds": "clamp between bounds of which the lower is the larger",
-    "clamping.bound_shapes": "The bounds of clamp, where they are arrays",
-    "clamping.lower_bound": "clamp of integers above a Python int, and below another dtype",
+    "arithmetic.halves": "round of halves",
+    "clamping.crossed_bounds": "clamp if the lower bound is above the upper bound",
+    "clamping.bound_shapes": "clamp if its bounds are arrays",
+    "clamping.lower_bound": "clamp of integers with a Python int as the lower bound and"
+    " another dtype as the upper",
     "arithmetic.float_errors": "Floats that overflow or are undefined",
-    "memory.out_shapes": "`out=` of another shape than the result",
+    "memory.out_shapes": "`out=` with another shape than the result",
     "memory.assigned_shapes": "The shape of a value that `x[i] = value` assigns",
     "reducing.cumulated_number": "cumsum and cumprod of a 0-d array",
-    "reducing.cumulated_axis": "cumsum and cumprod of more dimensions, without an axis",
+    "reducing.cumulated_axis": "cumsum and cumprod of several dimensions, without an axis",
     "reducing.median_of_none": "The median of no elements",
     "reducing.logsumexp_of_none": "logsumexp of no elements",
     "functions.divmod": "Python's divmod of arrays",
     "functions.round": "Python's round of an array",
     "reducing.extremes_of_none": "max and min of no elements",
-    "reducing.place_of_nan": "argmax and argmin of floats, of which one is NaN",
-    "reducing.integer_means": "The mean of integers of 64 bits, where it is one",
+    "reducing.place_of_nan": "argmax and argmin of floats that include NaN",
+    "reducing.integer_means": "The mean of 64-bit integers, if the result is an integer",
     "reducing.integer_variance": "std and var of integers",
     "arithmetic.real_angles": "angle of real numbers",
     "arithmetic.step_of_nan": "heaviside of NaN",
     "arithmetic.zero_log_of_nan": "xlogy of 0 and NaN",
     "arithmetic.summed_angles": "The imaginary part of logaddexp and logaddexp2",
-    "casting.signless": "Negative numbers and zero as float8_e8m0fnu",
+    "casting.signless": "Negative numbers and zero, cast to float8_e8m0fnu",
     "memory.assigned_0d": "`x[...] = value` of a 0-d array",
     "memory.new_axes": "`x[None] = value`",
     "arithmetic.scaled_sums": "`add` and `sub` of floats with `alpha`",
     "memory.elements": "One element of an array, `x[0]`",
-    "memory.slices": "Some of an array, `x[1:]`",
+    "memory.slices": "A slice of an array, `x[1:]`",
     "memory.overlaps": "An array assigned to a part of itself",
-    "memory.retyped_shapes": "An op in place that changes the dtype and the shape",
+    "memory.retyped_shapes": "An in-place op that changes the dtype and the shape",
 }
 
 
@@ -66,11 +67,11 @@ _OF_OPS = (
     "arithmetic.stepwise", "memory.shares_memory", "needs.dimension", "needs.elements",
     "needs.vectors", "memory.retyped_first",
 )  # fmt: skip
-_OWN = "custom dialects that ask for it"
+_OWN = "custom dialects that choose it"
 
 
 def value_tables(dialects: Iterable[Dialect]) -> str:
-    """A table for each rule: what may happen, and where it does; then one of rules on ops."""
+    """A table for each rule: what may happen, and in which dialects; then one of rules on ops."""
     told = _told_apart(dialects)
     tables = [_table(_TITLES[field], field, choices, told) for field, choices in CHOICES.items()]
     return "\n".join([*tables, _ops_table(told)])
@@ -96,9 +97,9 @@ def _table(title: str, field: str, choices: Mapping[str, str], told: list[Dialec
 def _ops_table(told: list[Dialect]) -> str:
     head = "| dialect | scalar not rounded to small floats | number / array by the reciprocal |"
     more = (
-        " array / number by the reciprocal | step by step | in the memory of x |"
-        " refused of 0-d arrays | refused of no elements | of vectors alone |"
-        " not of itself in place |"
+        " array / number by the reciprocal | step by step | shares memory with x |"
+        " refuses 0-d arrays | refuses empty arrays | vectors only |"
+        " not in place with itself as an operand |"
     )
     lines = [f"{head}{more} std, var divide by |", f"|{'---|' * 11}"]
     for dialect in told:

@@ -92,5 +92,5 @@ def _coverage(port: Port) -> str:
     if port.unexpected:
         (question, _), *_ = port.unexpected.most_common(1)
         total = sum(port.unexpected.values())
-        lines.append(f"Answered otherwise than castwise expects: {total:,}, as {question}.")
+        lines.append(f"Differs from what castwise expects: {total:,}, as {question}.")
     return "\n".join(lines)
