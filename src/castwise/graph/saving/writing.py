@@ -186,9 +186,12 @@ def _says_something(value: Any) -> bool:
     return bool(value) or (value == 0 and value is not False)
 
 
+_NOT_DECLARED = ("compute", "call", "ulps")  # the kernel, and what only ops of castwise have
+
+
 def declaration(row: Op) -> dict[str, Any]:
     """What an op was declared with, except its kernel."""
-    said = {f.name: getattr(row, f.name) for f in fields(row) if f.name != "compute"}
+    said = {f.name: getattr(row, f.name) for f in fields(row) if f.name not in _NOT_DECLARED}
     return {key: list(v) if isinstance(v, tuple) else v for key, v in said.items()}
 
 
