@@ -33,8 +33,8 @@ class Pair(NamedTuple):
     @property
     def operands(self) -> list[Operand]:
         """The operands in the order they are told: arrays first, low kinds first."""
-        taken = [self.left, self.right][: self.op.arity[1]]
-        return in_told_order(taken)
+        operands = [self.left, self.right][: self.op.arity[1]]
+        return in_told_order(operands)
 
     def question(self, dialect: Dialect) -> Question:
         """The question as a dialect is asked it, as an operator where there is one."""

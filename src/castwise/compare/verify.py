@@ -98,13 +98,13 @@ def unequal_dtypes(dialect: Dialect, recorder: Recorder) -> UnequalDtypes:
 
     Without a function that tells, nothing is found.
     """
-    taken = dtypes_taken(recorder, [known.name for known in DTYPES])
-    if not taken:
+    promoted = dtypes_taken(recorder, [known.name for known in DTYPES])
+    if not promoted:
         return UnequalDtypes()
     own = [known.name for known in dialect.dtypes]
     return UnequalDtypes(
-        tuple(name for name in taken if name not in own),
-        tuple(name for name in own if name not in taken),
+        tuple(name for name in promoted if name not in own),
+        tuple(name for name in own if name not in promoted),
     )
 
 

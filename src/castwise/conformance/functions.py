@@ -44,10 +44,12 @@ def found_functions(
     >>> "sqrt" in found_functions(rooms, {"pow": "power sqrt"})
     False
     """
-    taken = {name for names in aliases.values() for name in names.split()}
+    framework_names = {name for names in aliases.values() for name in names.split()}
     found = {}
     for op in OPS:
-        path = (instead or {}).get(op) or (None if op in taken else _path(rooms, aliases, op))
+        path = (instead or {}).get(op) or (
+            None if op in framework_names else _path(rooms, aliases, op)
+        )
         if path is not None:
             found[op] = Found(path, _at(rooms, path))
     return found

@@ -107,8 +107,10 @@ def named_of(row: Op, given: dict[str, Any]) -> Named:
     }
     if row.family == "conversion" or readers.keys().isdisjoint(given):
         return NOTHING
-    taken = {name: given.pop(name) for name in readers if name in given}
-    found = {name: readers[name](name, thing) for name, thing in taken.items() if thing is not None}
+    by_name = {name: given.pop(name) for name in readers if name in given}
+    found = {
+        name: readers[name](name, thing) for name, thing in by_name.items() if thing is not None
+    }
     return Named(**found) if found else NOTHING
 
 

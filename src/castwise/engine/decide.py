@@ -90,17 +90,17 @@ def decide(question: Question, say: Say = None) -> Decision:
     if say:
         for operand in given:
             say(f"{operand} is {_role_text(operand)}.")
-    written = tuple([o for o in given if o is not UNDEFINED])
+    operands = tuple([o for o in given if o is not UNDEFINED])
     is_in_place = is_written(question)
-    is_kept_weak = is_in_place and _stays_weak(plan, written[0])
-    entered = (replace(written[0], is_weak=False), *written[1:]) if is_kept_weak else written
+    is_kept_weak = is_in_place and _stays_weak(plan, operands[0])
+    entered = (replace(operands[0], is_weak=False), *operands[1:]) if is_kept_weak else operands
     found = _dtypes(plan, question, entered, say)
     compute, computed, is_weak, is_own, _ = found
     result = computed
     if is_in_place or question.out:
-        computed, result = _written(plan, question, written, computed, say)
+        computed, result = _result_as_written(plan, question, operands, computed, say)
         is_weak = is_weak if takes_any(plan) else is_kept_weak
-    targets = targets_of(plan, written, compute, is_own)
+    targets = targets_of(plan, operands, compute, is_own)
     casts = _casts(plan, given, targets)
     result_cast = None if result is computed else cast_between(computed, result)
     notes = _notes(plan, question, found, of_condition)
@@ -158,7 +158,7 @@ def _casts(plan: Plan, given: tuple[Operand, ...], targets: list[DType]) -> tupl
     return (None, *casts) if plan.op.is_condition_first else tuple(casts)
 
 
-def _written(
+def _result_as_written(
     plan: Plan, question: Question, operands: tuple[Operand, ...], computed: DType, say: Say
 ) -> tuple[DType, DType]:
     """The dtype of what the op gives, and of that once it is written in place or into out=."""
@@ -192,62 +192,64 @@ def _stays_weak(plan: Plan, destination: Operand) -> bool:
     return True
 
 
-def _dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: Say) -> Computed:
+def _dtypes(plan: Plan, question: Question, operands: tuple[Operand, ...], say: Say) -> Computed:
     """The compute and the result dtype, before anything is written anywhere."""
-    is_mixed = any([o.is_numpy for o in written])
+    is_mixed = any([o.is_numpy for o in operands])
     if is_mixed and numpy_operands.is_native(plan):
-        written = numpy_operands.all_taken(plan, written, say)
+        operands = numpy_operands.all_own(plan, operands, say)
         is_mixed = False
-    written = own_arrays(plan, written, say)
-    written = cast_first(plan, written, question.named, say)
-    composed = composition(plan, written) if plan.composes else None
+    operands = own_arrays(plan, operands, say)
+    operands = cast_first(plan, operands, question.named, say)
+    composed = composition(plan, operands) if plan.composes else None
     if composed:
-        for operand in written:
+        for operand in operands:
             check_known(plan, operand)
-        check_accepted(plan, written)
-        return composed_dtypes(plan, composed, written, decide, say)
-    check_joins(plan, written)
+        check_accepted(plan, operands)
+        return composed_dtypes(plan, composed, operands, decide, say)
+    check_joins(plan, operands)
     if is_mixed:
-        decider = numpy_operands.decider_of(plan, written)
+        decider = numpy_operands.decider_of(plan, operands)
         if decider:
-            return _decided_elsewhere(decider, plan, question, written, say)
-        written = numpy_operands.all_taken(plan, written, say)
-    written = all_held(plan, written, say)
-    check_operands(plan, written)
-    check_same_dtype(plan, written, question.out)
+            return _decided_elsewhere(decider, plan, question, operands, say)
+        operands = numpy_operands.all_own(plan, operands, say)
+    operands = all_held(plan, operands, say)
+    check_operands(plan, operands)
+    check_same_dtype(plan, operands, question.out)
     if plan.borrows:
-        return _decided_elsewhere(plan.borrows, plan, question, written, say)
-    return _own_dtypes(plan, question, written, say)
+        return _decided_elsewhere(plan.borrows, plan, question, operands, say)
+    return _own_dtypes(plan, question, operands, say)
 
 
-def _own_dtypes(plan: Plan, question: Question, written: tuple[Operand, ...], say: Say) -> Computed:
+def _own_dtypes(
+    plan: Plan, question: Question, operands: tuple[Operand, ...], say: Say
+) -> Computed:
     """The dtypes that the dialect's own rules for an op decide on."""
     named = question.named
     if named.dtype and is_loop_asked(plan, named):
-        compute, is_weak = loop_giving(plan, written, named.dtype, say), False
+        compute, is_weak = loop_giving(plan, operands, named.dtype, say), False
     else:
-        compute, is_weak = _compute_dtype(plan, written, say)
+        compute, is_weak = _compute_dtype(plan, operands, say)
     if named.dtype and is_compute_asked(plan, named):
         compute, is_weak = computed_in(named.dtype, say), False
-    check_values(plan, written, compute, question)
+    check_values(plan, operands, compute, question)
     if named is not NOTHING:
-        check_named(plan, written, named, compute)
+        check_named(plan, operands, named, compute)
     is_result = named.dtype is compute and is_compute_asked(plan, named)
-    result = compute if is_result else _result_dtype(plan, written, compute, say)
+    result = compute if is_result else _result_dtype(plan, operands, compute, say)
     return Computed(
-        compute, result, is_weak and result.kind != "bool" and not makes_strong(plan, written)
+        compute, result, is_weak and result.kind != "bool" and not makes_strong(plan, operands)
     )
 
 
 def _decided_elsewhere(
-    name: str, plan: Plan, question: Question, written: tuple[Operand, ...], say: Say
+    name: str, plan: Plan, question: Question, operands: tuple[Operand, ...], say: Say
 ) -> Computed:
     """The dtypes another dialect decides on, given back in this one."""
     other = dialect_named(name)
-    written = numpy_operands.as_seen(plan, written)
+    operands = numpy_operands.as_seen(plan, operands)
     is_operator = question.form == "augmented" and not is_numpy_writing(question)
     form = "operator" if is_operator else question.form
-    decision = decide(replace(question, dialect=other, form=form, inplace=False, operands=written))
+    decision = decide(replace(question, dialect=other, form=form, inplace=False, operands=operands))
     if say:
         say(f"Here {other.name} decides: {step_text(decision)}.")
     result = numpy_operands.given_back(plan, decision.result)

@@ -41,10 +41,10 @@ def _strong(plan: Plan, node: DType) -> DType:
 
 def not_computed(plan: Plan, found: DType) -> Refusal:
     """The refusal for a dtype the op does not compute in."""
-    taken = [
+    accepted = [
         d for d in plan.reach.order if d in plan.loops.computes and d not in plan.accepts.refuses
     ]
-    kinds = list(dict.fromkeys(d.kind for d in taken if d not in plan.accepts.refuses_compute))
+    kinds = list(dict.fromkeys(d.kind for d in accepted if d not in plan.accepts.refuses_compute))
     listed = " or ".join([*filter(None, [", ".join(kinds[:-1])]), *kinds[-1:]]) or "no"
     return Refusal(
         plan.because or f"{plan.op.name} is not defined for {found}",

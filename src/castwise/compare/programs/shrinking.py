@@ -21,14 +21,16 @@ def shrunk(difference: ProgramDifference, finds: Finds) -> ProgramDifference:
     if found is None or _cause(found) != _cause(difference):
         return difference
     for _ in range(_ROUNDS):
-        smaller = next(_taken(found, finds), None)
+        smaller = next(_smaller_with_same_cause(found, finds), None)
         if smaller is None:
             break
         found = smaller
     return found
 
 
-def _taken(difference: ProgramDifference, finds: Finds) -> Iterator[ProgramDifference]:
+def _smaller_with_same_cause(
+    difference: ProgramDifference, finds: Finds
+) -> Iterator[ProgramDifference]:
     for program in _smaller(difference):
         found = finds(program)
         if found is not None and _cause(found) == _cause(difference):

@@ -87,7 +87,7 @@ class _Writer:
         if op is None:
             return
         first = self._name()
-        second = self._beside(first)
+        second = self._partner(first)
         operands = (first, second) if self._chance.random() < 0.7 else (second, first)
         shape = broadcast(*[self._shapes.get(str(o), ()) for o in operands])
         self._bind(op, operands, () if shape is None else shape)
@@ -120,14 +120,14 @@ class _Writer:
     def _ternary(self) -> None:
         op, first = self._op_of(TERNARY, "function"), self._name()
         if op is not None:
-            second, third = self._beside(first), self._beside(first)
+            second, third = self._partner(first), self._partner(first)
             shapes = [self._shapes.get(str(o), ()) for o in (first, second, third)]
             self._bind(op, (first, second, third), broadcast(*shapes) or ())
 
     def _selection(self) -> None:
         """`where`; its condition is an array of its own, since only bools are one everywhere."""
         first = self._name()
-        second = self._beside(first)
+        second = self._partner(first)
         shape = broadcast(self._shapes[first], self._shapes.get(str(second), ())) or ()
         condition = Held("bool", shape, self._some((True, False), shape))
         sides = (first, second) if self._chance.random() < 0.7 else (second, first)
@@ -225,7 +225,7 @@ class _Writer:
     def _new_name(self) -> str:
         return _NAMES[len(self._shapes)]
 
-    def _beside(self, name: str) -> Operand:
+    def _partner(self, name: str) -> Operand:
         """A number, or a name of a shape that goes with a name's."""
         if self._chance.random() < 0.35:
             return self._number()

@@ -23,11 +23,11 @@ def arrays_alone(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[in
         for ignored in [o for o in operands if o.dtype and o not in deciding]:
             say(f"{ignored} is 0-d and beside an array, so its dtype does not count.")
     for scalar in [o for o in operands if o.is_scalar]:
-        common = _beside(plan, scalar, common, say)
+        common = _with_number(plan, scalar, common, say)
     return [plan.reach.masks[common]] * len(operands)
 
 
-def _beside(plan: Plan, scalar: Operand, common: DType, say: Say) -> DType:
+def _with_number(plan: Plan, scalar: Operand, common: DType, say: Say) -> DType:
     """The dtype of the arrays' dtype and a Python number; a bool counts as an int."""
     kind = "int" if scalar.kind == "bool" else scalar.kind
     counted = (counts_beside(plan, [common]) or {}).get(kind, plan.python[kind])

@@ -32,7 +32,7 @@ def plan_for(question: Question, form: str, say: Say) -> Plan:
     """
     named, forms = question.named, f"{form} dtype" if question.named.dtype else form
     plan = plan_of(question.op, question.dialect, forms)
-    _check_taken(plan, named)
+    _check_arguments(plan, named)
     if named.rounding_mode:
         plan = _rounded(plan, named.rounding_mode, forms, say)
     if named.casting:
@@ -49,7 +49,7 @@ def plan_for(question: Question, form: str, say: Say) -> Plan:
     return plan
 
 
-def _check_taken(plan: Plan, named: Named) -> None:
+def _check_arguments(plan: Plan, named: Named) -> None:
     taken = {
         "dtype": plan.arguments.dtype,
         "casting": plan.arguments.takes_casting,
@@ -180,9 +180,9 @@ def check_casts(
 ) -> None:
     """Raises Refusal where an operand may not be cast to what the op computes in."""
     for operand in operands:
-        taken_for = _taken_for(plan, operand, compute, casting)
+        sources = _cast_sources(plan, operand, compute, casting)
         if not any(
-            can_write(plan, own, compute, by=plan.arguments.casting) for own in taken_for if own
+            can_write(plan, own, compute, by=plan.arguments.casting) for own in sources if own
         ):
             raise Refusal(
                 f"{operand} is not cast to {compute} ({OUTPUTS[plan.arguments.casting]})",
@@ -190,7 +190,7 @@ def check_casts(
             )
 
 
-def _taken_for(
+def _cast_sources(
     plan: Plan, operand: Operand, compute: DType, casting: str | None
 ) -> tuple[DType | None, ...]:
     """The dtypes a cast may take an operand for. A Python number has a kind and no width, save

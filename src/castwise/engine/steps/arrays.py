@@ -39,9 +39,9 @@ def _lifted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operan
         [replace(o, dtype=lifts.get(o.dtype, o.dtype)) if o.dtype else o for o in operands]
     )
     if say:
-        for given, taken in zip(operands, lifted, strict=True):
-            if taken.dtype is not given.dtype:
-                say(f"Beside a Python float {given} counts as {taken}.")
+        for given, lifted_operand in zip(operands, lifted, strict=True):
+            if lifted_operand.dtype is not given.dtype:
+                say(f"Beside a Python float {given} counts as {lifted_operand}.")
     return lifted
 
 

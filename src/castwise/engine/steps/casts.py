@@ -27,13 +27,13 @@ def targets_of(
     return targets
 
 
-def cast_to(plan: Plan, written: Operand, target: DType) -> Cast | None:
+def cast_to(plan: Plan, operand: Operand, target: DType) -> Cast | None:
     """The cast from an operand as it is written, or None where there is none."""
-    if written.dtype is None:
-        hazard = scalar_hazard(plan, written, target)
+    if operand.dtype is None:
+        hazard = scalar_hazard(plan, operand, target)
         return Cast(None, target, (hazard,)) if hazard else None
-    cast = cast_between(written.dtype, target)
-    if cast and written.value is not None and _is_within(target, written.value):
+    cast = cast_between(operand.dtype, target)
+    if cast and operand.value is not None and _is_within(target, operand.value):
         cast = replace(cast, hazards=tuple([h for h in cast.hazards if h != "loses-range"]))
     return cast
 

@@ -13,22 +13,22 @@ from castwise.vocab.operands import Operand, Role, scalar_operand
 _PYTHON = {"bool": bool, "int": int, "float": float, "complex": complex}
 
 
-def all_taken(plan: Plan, operands: tuple[Operand, ...], say: Say = None) -> tuple[Operand, ...]:
+def all_own(plan: Plan, operands: tuple[Operand, ...], say: Say = None) -> tuple[Operand, ...]:
     """The operands as the dialect takes them, each by itself or, where it adapts, beside an array.
 
     Raises Refusal where it does not take one.
     """
     # NumPy operands that adapt are cast to the dtype of the first array of the framework itself.
-    beside = next((o.dtype for o in operands if o.dtype and not o.is_numpy), None)
-    taken = tuple([_taken(plan, o, beside, is_left=not i) for i, o in enumerate(operands)])
+    own_dtype = next((o.dtype for o in operands if o.dtype and not o.is_numpy), None)
+    owned = tuple([_as_own(plan, o, own_dtype, is_left=not i) for i, o in enumerate(operands)])
     if say:
-        for given, counted in zip(operands, taken, strict=True):
+        for given, counted in zip(operands, owned, strict=True):
             if counted.dtype is not given.dtype:
                 say(f"{given} counts as {counted.dtype or counted} here.")
-    return taken
+    return owned
 
 
-def _taken(plan: Plan, operand: Operand, beside: DType | None, *, is_left: bool) -> Operand:
+def _as_own(plan: Plan, operand: Operand, own_dtype: DType | None, *, is_left: bool) -> Operand:
     """An operand as the dialect takes it, a NumPy one as an array of its own or a Python number.
 
     Raises Refusal where it does not take it.
@@ -41,8 +41,8 @@ def _taken(plan: Plan, operand: Operand, beside: DType | None, *, is_left: bool)
         return scalar_operand(_PYTHON[kind](value))
     native = operand.role.native
     numpy = plan.numpy.arrays_left if is_left and native is not operand.role else plan.numpy.arrays
-    if beside is not None and (kind == "array" or numpy == "adapts"):
-        return replace(operand, dtype=beside, role=native, value=None)
+    if own_dtype is not None and (kind == "array" or numpy == "adapts"):
+        return replace(operand, dtype=own_dtype, role=native, value=None)
     if numpy != "refused" and kind != "refused":
         read = plan.numpy.reads.get(operand.dtype)
         operand = replace(operand, dtype=read, value=None) if read else operand

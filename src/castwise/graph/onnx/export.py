@@ -36,7 +36,7 @@ def program_to_onnx(
     chosen = chosen_opset(opset, target)
     _check_names(program)
     program = with_kernels_written_out(program)
-    model = _model(program, _written(program, new_writer(chosen, target)))
+    model = _model(program, _with_all_nodes(program, new_writer(chosen, target)))
     onnx.checker.check_model(model, full_check=True)
     if target and runtime_loads(model) is False:
         raise UsageError(
@@ -48,7 +48,7 @@ def program_to_onnx(
     return model
 
 
-def _written(program: Program, w: Writer) -> Writer:
+def _with_all_nodes(program: Program, w: Writer) -> Writer:
     """All nodes of the program in ONNX, each under the name it has in the program's text."""
     names = node_names(program)
     ends = _ends(program)
@@ -88,9 +88,9 @@ def _ends(program: Program) -> list[tuple[str, Node]]:
 
 
 def _check_names(program: Program) -> None:
-    taken = {name for name, _ in _ends(program)}
+    end_names = {name for name, _ in _ends(program)}
     for node in _starts(program):
-        if node.name in taken:
+        if node.name in end_names:
             raise UsageError(f"the parameter {node.name} has the name of an output: rename it.")
 
 

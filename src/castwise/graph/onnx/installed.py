@@ -16,11 +16,11 @@ OLDEST = 18  # the first opset in which reductions take their axes as an input, 
 def current_opset() -> int:
     """The newest opset that onnx knows and, where it is installed, onnxruntime takes."""
     newest: int = onnx_package().defs.onnx_opset_version()
-    return next((n for n in range(newest, OLDEST, -1) if _is_taken(n)), OLDEST)
+    return next((n for n in range(newest, OLDEST, -1) if _is_supported(n)), OLDEST)
 
 
 @functools.cache
-def _is_taken(opset: int) -> bool:
+def _is_supported(opset: int) -> bool:
     """Whether the installed onnxruntime loads models of an opset; true where there is none."""
     helper = onnx_package().helper
     x, y = (helper.make_tensor_value_info(name, 1, ()) for name in ("x", "y"))

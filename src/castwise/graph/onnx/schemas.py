@@ -17,7 +17,7 @@ def is_listed(op: str, held: DType, opset: int, place: int = 0) -> bool:
 
     Raises LackingError where the opset has no such op.
     """
-    return type_text(held) in _taken_types(op, opset, place)
+    return type_text(held) in _accepted_types(op, opset, place)
 
 
 def first_listing(op: str, held: DType, opset: int, place: int) -> int | None:
@@ -27,7 +27,7 @@ def first_listing(op: str, held: DType, opset: int, place: int) -> int | None:
 
 
 @functools.lru_cache(maxsize=4096)
-def _taken_types(op: str, opset: int, place: int) -> frozenset[str]:
+def _accepted_types(op: str, opset: int, place: int) -> frozenset[str]:
     schema = _schema(op, opset)
     formal = schema.inputs[min(place, len(schema.inputs) - 1)]
     allowed = {c.type_param_str: c.allowed_type_strs for c in schema.type_constraints}

@@ -39,8 +39,8 @@ def one_op_program(
     inputs, given = [], []
     for place, shape in enumerate(shapes):
         wanted = dtype("bool") if row.is_condition_first and place == 0 else held
-        taken = outside if outside and wanted is held else wanted
-        inputs.append(Node(INPUT, (), taken, shape, name=_NAMES[place]))
+        entered = outside if outside and wanted is held else wanted
+        inputs.append(Node(INPUT, (), entered, shape, name=_NAMES[place]))
         given.append(_cast(inputs[-1], wanted))
     arrays = [Traced(node) for node in given]
     function = recording_under(dialect).function(name, held)

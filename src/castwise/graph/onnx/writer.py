@@ -110,7 +110,7 @@ class Writer:
         if self.runtime and held.name in self.runtime.has_no:
             raise LackingError(f"{self.runtime.name} has no {held}")
 
-    def _not_taken(self, op: str, held: DType, place: int) -> LackingError:
+    def _not_accepted(self, op: str, held: DType, place: int) -> LackingError:
         if self.runtime and is_listed(op, held, self.opset, place):
             return LackingError(f"{self.runtime.name} has no kernel for {op} in {held}")
         later = first_listing(op, held, self.opset, place)
@@ -131,7 +131,7 @@ class Writer:
         """
         for place, value in enumerate(inputs):
             if not self.takes(op, value.dtype, place):
-                raise self._not_taken(op, value.dtype, place)
+                raise self._not_accepted(op, value.dtype, place)
         held = dtype or inputs[0].dtype
         made = shapes.broadcast([v.shape for v in inputs]) if shape is None else shape
         return self.add_untyped(op, [v.name for v in inputs], held, made, **attributes)
@@ -223,8 +223,8 @@ class Writer:
         if wide is held and self.runtime:
             return self._by_other_ops(op, values, main, dtype, more)
         self.has_widened = True
-        taken = [self.cast(v, wide) if v.dtype is held else v for v in values]
-        result = self.add(op, *taken, dtype=dtype or wide, **more)
+        widened = [self.cast(v, wide) if v.dtype is held else v for v in values]
+        result = self.add(op, *widened, dtype=dtype or wide, **more)
         return result if dtype else self.cast(result, held)
 
     def _stand_in(self, op: str, held: DType, place: int) -> DType:
@@ -248,7 +248,7 @@ class Writer:
             return result if dtype else self.stand_ins.as_unsigned(op, result)
         written_out = self.stand_ins.written_out.get(op)
         if written_out is None:
-            raise self._not_taken(op, values[main].dtype, main)
+            raise self._not_accepted(op, values[main].dtype, main)
         return written_out(*values)
 
     def comparable(self, op: str, value: Value) -> Value:

@@ -74,13 +74,13 @@ def _compute(
     for node in program.nodes:
         if node in held:
             continue
-        taken = [held[source] for source in node.inputs]
+        inputs = [held[source] for source in node.inputs]
         if node.part is None:
-            held[node] = _ended(_computed(node, taken, holder, sizes, rules), node, holder)
+            held[node] = _in_node_dtype(_computed(node, inputs, holder, sizes, rules), node, holder)
             continue
         if node.call not in several:
-            several[node.call] = _computed(node, taken, holder, sizes, rules)
-        held[node] = _ended(several[node.call][node.part], node, holder)
+            several[node.call] = _computed(node, inputs, holder, sizes, rules)
+        held[node] = _in_node_dtype(several[node.call][node.part], node, holder)
 
 
 def _tell(program: Program, sizes: dict[str, int]) -> None:
@@ -134,7 +134,7 @@ def _checked(found: Any, node: Node, sizes: dict[str, int]) -> Any:
     return found
 
 
-def _ended(result: Any, node: Node, backend: Backend) -> Any:
+def _in_node_dtype(result: Any, node: Node, backend: Backend) -> Any:
     """A result as an array of the node's dtype."""
     if not backend.owns(result):
         result = backend.make(result, None, copy=None, device=None)

@@ -89,7 +89,7 @@ def indexed(shape: Shape, key: Any, arrays: Sequence[Shape] = ()) -> Shape:
         if has_arrays and not isinstance(part, slice):
             at = at if spread else len(sizes)
             spread.append(n)
-        sizes.extend(_taken(shape[place], part))
+        sizes.extend(_indexed_dimension(shape[place], part))
         place += 1
     given = [arrays[part.number] for part in keys if isinstance(part, Given)]
     if spread and spread[-1] - spread[0] >= len(spread):
@@ -97,7 +97,7 @@ def indexed(shape: Shape, key: Any, arrays: Sequence[Shape] = ()) -> Shape:
     return (*sizes[:at], *broadcast(given), *sizes[at:])
 
 
-def _taken(size: int | str, part: Any) -> tuple[int | str, ...]:
+def _indexed_dimension(size: int | str, part: Any) -> tuple[int | str, ...]:
     """What is left of a dimension."""
     if isinstance(part, slice):
         is_known = not any(isinstance(n, str) for n in (size, part.start, part.stop))

@@ -16,19 +16,19 @@ class Size(str):
     __hash__ = str.__hash__
 
     def __add__(self, other: Any) -> Any:
-        return _as_size(total([self, other])) if _is_size(other) else self._beside(other)
+        return _as_size(total([self, other])) if _is_size(other) else self._with_no_size(other)
 
     def __mul__(self, other: Any) -> Any:
-        return _as_size(size_of((self, other))) if _is_size(other) else self._beside(other)
+        return _as_size(size_of((self, other))) if _is_size(other) else self._with_no_size(other)
 
     def __sub__(self, other: Any) -> Any:
-        return self._less(self, other) if _is_size(other) else self._beside(other)
+        return self._less(self, other) if _is_size(other) else self._with_no_size(other)
 
     def __rsub__(self, other: Any) -> Any:
-        return self._less(other, self) if _is_size(other) else self._beside(other)
+        return self._less(other, self) if _is_size(other) else self._with_no_size(other)
 
     def __floordiv__(self, other: Any) -> Any:
-        return _as_size(quotient(self, other)) if _is_divisor(other) else self._beside(other)
+        return _as_size(quotient(self, other)) if _is_divisor(other) else self._with_no_size(other)
 
     def __mod__(self, other: Any) -> Any:
         return self - self // other * other
@@ -39,7 +39,7 @@ class Size(str):
         left = difference(one, other)
         return self._unknown() if left is None else _as_size(left)
 
-    def _beside(self, other: Any) -> Any:
+    def _with_no_size(self, other: Any) -> Any:
         """The answer for an operand that is no size: a text knows itself what to do."""
         is_text = isinstance(other, str) and not isinstance(other, Size)
         return NotImplemented if is_text else self._unknown()

@@ -21,8 +21,8 @@ class Names:
     """Gives each tensor its own name: the variable, attribute or key that the function finds
     it under, with its place in a list, or `state0` and so on."""
 
-    def __init__(self, fn: Callable[..., Any], taken: Sequence[str]) -> None:
-        self._taken = {*taken, *_parameters(fn)}
+    def __init__(self, fn: Callable[..., Any], used: Sequence[str]) -> None:
+        self._used = {*used, *_parameters(fn)}
         self._known: dict[int, str] = {}
         self._search = _reachable(fn)  # goes on where the last search ended
 
@@ -36,8 +36,8 @@ class Names:
         found = self._found(tensor)
         first = [found] if found else []
         others = (f"{found}_{n}" if found else f"state{n}" for n in itertools.count())
-        name = next(n for n in itertools.chain(first, others) if n not in self._taken)
-        self._taken.add(name)
+        name = next(n for n in itertools.chain(first, others) if n not in self._used)
+        self._used.add(name)
         return name
 
 

@@ -192,7 +192,7 @@ def _spelled(dialect: Dialect, text: str) -> str:
     return text
 
 
-def _beside(value: Mapping[str, Mapping[str, str]]) -> str:
+def _counts_beside(value: Mapping[str, Mapping[str, str]]) -> str:
     if not value:
         return "Python numbers count alike beside every array"
     alike: dict[str, list[str]] = {}  # what is told of the numbers -> the arrays beside them
@@ -292,7 +292,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = {
         else "every Python number is taken"
     ),
     "joins.mixes": lambda value: f"unequal arrays meet by these casts alone: {_code(value)}",
-    "numbers.beside": _beside,
+    "numbers.beside": _counts_beside,
     "numbers.conversion": _conversion,
     "accepts.condition": _condition,
     "arrays.makes_arrays": lambda value: (

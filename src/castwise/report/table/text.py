@@ -128,16 +128,16 @@ def _blocks(table: TableData, widths: list[int], room: int) -> list[list[int]]:
     """The columns in blocks that fit the room; a group begins a new one rather than be broken."""
     blocks: list[list[int]] = [[]]
     columns = iter(widths)
-    taken = place = 0
+    used = place = 0
     for group in table.columns or [(None,)]:
         needed = [_GAP + next(columns) for _ in group]
-        if taken + sum(needed) > room:
-            blocks, taken = [*blocks, []], 0
+        if used + sum(needed) > room:
+            blocks, used = [*blocks, []], 0
         for width in needed:
-            if blocks[-1] and taken + width > room:
-                blocks, taken = [*blocks, []], 0
+            if blocks[-1] and used + width > room:
+                blocks, used = [*blocks, []], 0
             blocks[-1].append(place)
-            taken, place = taken + width, place + 1
+            used, place = used + width, place + 1
     return [block for block in blocks if block]
 
 

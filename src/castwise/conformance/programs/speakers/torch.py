@@ -44,9 +44,9 @@ class TorchSpeaker(RecordedSpeaker):
 
     def called(self, step: Step, operands: Sequence[str]) -> str:
         more = ("1", "1") if step.op == "threshold" else ()
-        taken = operands[1:] if step.form == "inplace" else in_list(step, operands)
+        passed = operands[1:] if step.form == "inplace" else in_list(step, operands)
         found = self._values.found[step.op]
-        given = arguments(step, taken, AxisWords("dim", "keepdim"), *more)
+        given = arguments(step, passed, AxisWords("dim", "keepdim"), *more)
         if step.form == "inplace":
             return f"{operands[0]}.{found.name}_({given})"
         return f"{found.path}({given})"

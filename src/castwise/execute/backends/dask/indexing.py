@@ -67,14 +67,14 @@ def _filling(values: Any, shape: tuple[int, ...]) -> Any:
 
 def _new_axes(parts: tuple[Any, ...], ndim: int) -> list[int]:
     """Where the new axes of an index stand in what it gives."""
-    taken = sum(_consumes(part) for part in parts)
+    consumed = sum(_consumes(part) for part in parts)
     axes, place = [], 0
     for part in parts:
         if part is None:
             axes.append(place)
             place += 1
         elif part is Ellipsis:
-            place += ndim - taken
+            place += ndim - consumed
         else:
             place += 1 if isinstance(part, slice) or _is_mask(part) else np.ndim(part)
     return axes

@@ -62,7 +62,7 @@ class Reduction:
         """The dtype states are held in."""
         return accumulator(self.steps.compute)
 
-    def begun(self, *chunks: Any) -> State:
+    def first_state(self, *chunks: Any) -> State:
         """The state of one chunk of each operand."""
         given = [as_chunk(chunk) for chunk in chunks]
         is_cast = bool(self.steps.entries[0]) or self.steps.compute is not self.wide
@@ -112,8 +112,8 @@ def flat(nested: Any) -> list[State]:
     return [s for part in nested for s in flat(part)] if isinstance(nested, list) else [nested]
 
 
-def _begun(reduction: Reduction, *chunks: Any) -> State:
-    return reduction.begun(*chunks)
+def _first_state(reduction: Reduction, *chunks: Any) -> State:
+    return reduction.first_state(*chunks)
 
 
 def _kept(state: Any, axis: Any, keepdims: bool) -> Any:
@@ -139,7 +139,7 @@ def tree(
     steps, axes = reduction.steps, reduction.axes
     reduced = {indices[n]: 1 for n in axes}
     states = blocks(
-        functools.partial(_begun, reduction),
+        functools.partial(_first_state, reduction),
         indices,
         operands,
         reduction.wide,

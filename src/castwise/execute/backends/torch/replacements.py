@@ -27,17 +27,17 @@ _SAME_BITS = {
 
 def div(x: Any, y: Any) -> Any:
     """The quotient; of a number on the CPU torch takes the reciprocal, and rounds twice."""
-    return torch.div(x, _beside(x, y))
+    return torch.div(x, _on_device_of(x, y))
 
 
 def floor_divide(x: Any, y: Any) -> Any:
-    return torch.floor_divide(x, _beside(x, y))
+    return torch.floor_divide(x, _on_device_of(x, y))
 
 
 def pow(x: Any, y: Any) -> Any:
     """The power; to a number torch multiplies small floats on a GPU, and rounds each time."""
     if isinstance(y, torch.Tensor):
-        return torch.pow(x, _beside(x, y))
+        return torch.pow(x, _on_device_of(x, y))
     is_small = x.dtype in (torch.float16, torch.bfloat16) and not x.is_cpu
     return torch.pow(x.float(), y).type(x.dtype) if is_small else torch.pow(x, y)
 
@@ -49,14 +49,14 @@ _WIDER_THAN_INT32 = (torch.int64, torch.uint32, torch.uint64)
 def ldexp(x: Any, y: Any) -> Any:
     """x * 2**y; of integers y exactly, until the product is rounded."""
     if y.is_floating_point() or y.is_complex():
-        return x * torch.pow(2.0, _beside(x, y))
-    near = _beside(x, y)
+        return x * torch.pow(2.0, _on_device_of(x, y))
+    near = _on_device_of(x, y)
     if near.dtype in _WIDER_THAN_INT32:
         near = near.to(torch.float64).clamp(-_FAR, _FAR)  # beyond which nothing is left to shift
     return torch.ldexp(x, near.to(torch.int32))
 
 
-def _beside(x: Any, y: Any) -> Any:
+def _on_device_of(x: Any, y: Any) -> Any:
     """A number, which is made on the CPU, on the device of the other operand."""
     return y.to(x.device) if not y.ndim and y.is_cpu and not x.is_cpu else y
 

@@ -124,7 +124,10 @@ def _product_along(x: Pair, place: int) -> Pair:
         product = multiplied(_part(x, place, 0, half), _part(x, place, half, 2 * half))
         if size % 2:
             last = _part(x, place, size - 1, size)
-            product = _beside(product[0], last[0], place), _beside(product[1], last[1], place)
+            product = (
+                _concatenated(product[0], last[0], place),
+                _concatenated(product[1], last[1], place),
+            )
         x, size = product, half + size % 2
     return x
 
@@ -137,7 +140,7 @@ def _part(x: Pair, place: int, start: int, stop: int) -> Pair:
     return real, imag
 
 
-def _beside(x: Value, y: Value, place: int) -> Value:
+def _concatenated(x: Value, y: Value, place: int) -> Value:
     shape = shapes.joined([x.shape, y.shape], place)
     return x.writer.one_op("Concat", x, y, shape=shape, axis=place)
 
