@@ -1,4 +1,4 @@
-"""The engine agrees with the recorded cells, but for the listed differences."""
+"""The engine agrees with the recorded cells, except for the listed differences."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def test_what_the_table_refuses_is_a_type_error_when_it_runs(way: Way) -> None:
 
 
 def test_eight_cells_contradict_the_text() -> None:
-    """The table is commutative but for two cells, which are mended, as is its '-' for equal
+    """The table is commutative except for two cells, which are mended, as is its '-' for equal
     integers."""
     assert {pair for pair in PRINTED if PRINTED[pair] != PAIRS[pair]} == set(MENDED)
     assert {(a, b) for a, b in PRINTED if PRINTED[a, b] != PRINTED[b, a]} == {

@@ -402,7 +402,7 @@ def test_operands_on_two_devices_are_refused(way: Way, dialect: str) -> None:
         elsewhere + cw.asarray(torch.ones(1), dialect=dialect)
 
 
-def test_an_op_of_ones_own_wants_one_device_unless_it_is_told_otherwise(dialect: str) -> None:
+def test_a_custom_op_wants_one_device_unless_it_is_told_otherwise(dialect: str) -> None:
     """ "config.check_all_same_device_" """
     torch = pytest.importorskip("torch")
     here, there = (cw.asarray(torch.ones(1, device=d), dialect=dialect) for d in ("cpu", "meta"))

@@ -1,4 +1,4 @@
-"""`cw.use` and the dialect a tensor carries: which one is in force, where and for how long."""
+"""`cw.use` and the dialect a tensor carries: which one is current, where and for how long."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_one_dialect_by_two_names_is_one() -> None:
     assert (a + b).dialect.name == "torch"
 
 
-def test_a_dialect_of_ones_own() -> None:
+def test_a_custom_dialect() -> None:
     strict = cw.dialect("torch").vary(strict=True)
     with cw.use(strict), pytest.raises(cw.PromotionError, match="implicit cast"):
         mixed()

@@ -308,7 +308,7 @@ def test_an_edge_against_the_order_is_refused(bad: dict[str, object], reason: st
         cw.resolve("add", "int8[3]", "int8[3]", dialect=varied(**bad))
 
 
-def test_a_dialect_of_ones_own_decides() -> None:
+def test_a_custom_dialect_decides() -> None:
     mine = Dialect(
         framework="mine",
         about="Two dtypes.",

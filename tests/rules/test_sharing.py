@@ -75,7 +75,7 @@ def test_a_dialect_of_the_catalogue_is_pickled_by_its_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["mine.toml", "numpy", "numpy:strict=yes", "torch_autocast"])
-def test_a_dialect_of_ones_own_is_pickled_in_full_whatever_its_name(name: str) -> None:
+def test_a_custom_dialect_is_pickled_in_full_whatever_its_name(name: str) -> None:
     own = cw.dialect("numpy").vary(framework=name, about="Mine.")
     sent = pickle.dumps(own)
     assert pickle.loads(sent) is copy.deepcopy(own) is own

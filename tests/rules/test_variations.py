@@ -1,4 +1,4 @@
-"""Variations of any dialect, and dialects of one's own from a file."""
+"""Variations of any dialect, and custom dialects from a file."""
 
 from __future__ import annotations
 

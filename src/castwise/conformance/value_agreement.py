@@ -1,6 +1,6 @@
 """Whether what was computed agrees with what a framework computed, op by op.
 
-Bit for bit, NaN's payload and the sign of zero aside, but for the ops named here: functions that
+Bit for bit, except for the payload of NaN, the sign of zero and the ops named here: functions that
 no standard rounds, and floats that are added or multiplied in an order that is nobody's promise.
 """
 
@@ -16,7 +16,7 @@ from castwise.conformance.operand import Scalar, words
 from castwise.conformance.value_notation import Held
 from castwise.vocab.ops import known_op
 
-# dtype -> significant bits and the exponent of the least normal number
+# dtype -> significant bits and the exponent of the smallest normal number
 _FORMATS = {
     "float16": (11, -14),
     "bfloat16": (8, -126),

@@ -122,7 +122,7 @@ def test_integers_out_of_range_wrap(backend: Backend) -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 @each("row", COMPUTING)
 def test_every_op_computes_what_was_decided(backend: Backend, row: Op, dialect: str) -> None:
-    """The result has the decided dtype and, but for rounding, the reference's values."""
+    """The result has the decided dtype and, except for rounding, the reference's values."""
     tried = 0
     for pair in PAIRS:
         operands = _operands(row, pair)

@@ -1,7 +1,7 @@
 """Under a dialect, on any backend, tensors compute what the dialect's framework computed.
 
 Values recorded on a processor like the one at hand are executed, all with --all-cells, bit for
-bit but for what value_agreement.py allows. What is deliberately otherwise is listed in
+bit except for what value_agreement.py allows. What is deliberately otherwise is listed in
 conformance/values/differences.tsv with its reason and count.
 """
 

@@ -30,7 +30,7 @@ def flushed(array: Any) -> Any:
 
 
 def small_numbers(name: str, seed: int, count: int = 4096) -> Any:
-    """Numbers far below and far above the least normal one, and zeros."""
+    """Numbers far below and far above the smallest normal float, and zeros."""
     random = np.random.default_rng(seed)
     exponents = random.integers(-30, 31, count)
     sizes = random.uniform(1, 2, count) * LEAST[name] * 2.0 ** exponents.astype("float64")

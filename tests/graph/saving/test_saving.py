@@ -135,7 +135,7 @@ def test_a_byte_order_is_no_matter(tmp_path: Path) -> None:
     assert again(cw.trace(lambda: cw.asarray(table)), tmp_path)().tolist() == [1.5, -2.25]
 
 
-def test_a_dialect_of_ones_own_goes_along(tmp_path: Path) -> None:
+def test_a_custom_dialect_is_saved_too(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(OWN, "utf-8")
     own = cw.load_dialect(tmp_path / "mine.toml")
     graph = cw.trace(lambda x: (x + 1.0, x / 2), "float16[n]", dialect=own)
@@ -193,7 +193,7 @@ def test_state_is_that_of_new_variables(tmp_path: Path) -> None:
     assert total.tolist() == [2.0, 3.0]
 
 
-def test_ops_of_ones_own_are_declared_before_loading(tmp_path: Path) -> None:
+def test_custom_ops_are_declared_before_loading(tmp_path: Path) -> None:
     from castwise.vocab.ops import _declared
 
     def declare(**switches: Any) -> None:

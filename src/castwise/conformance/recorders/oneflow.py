@@ -189,7 +189,7 @@ def _crashes(question: Question) -> bool:
         first, second = [operand.partition("[")[0] for operand in operands]
         return first in _CROSSED and first != second
     if op == "add" and form in ("function", "operator"):
-        # Looking for what else could be added ends in a segmentation fault, but for numbers that
+        # Looking for what else could be added ends in a segmentation fault, except for numbers that
         # are Python's or refused earlier.
         is_number = last.endswith("(1)") and not last.startswith(("np.bool", "np.complex"))
         return last.endswith("j") or (last.startswith("np.") and not is_number)

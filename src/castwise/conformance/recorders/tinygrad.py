@@ -30,7 +30,7 @@ DTYPES = words(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float8_e4m3fn float8_e5m2 "
     "float8_e4m3fnuz float8_e5m2fnuz float16 bfloat16 float32 float64"
 )
-# Refused but for float64 scalars, which are Python floats: a few show it.
+# Refused, except for float64 scalars, which are Python floats: a few show it.
 NUMPY_DTYPES = words("bool int64 float32 float64")
 # What the default int can change, and enough of the rest to show that it does not.
 _MODE_OPS = words(

@@ -33,7 +33,7 @@ def cast_colour(node: Node) -> tuple[str, str]:
 
 
 def program_labels(program: Program) -> dict[Node, list[str]]:
-    """The lines in each node's box; state says so where it comes in and where it goes."""
+    """The lines in each node's box; state is marked where it enters and where it leaves."""
     names = node_names(program)
     labels = {node: _label_lines(node, names) for node in program.nodes}
     for state in program.state:
