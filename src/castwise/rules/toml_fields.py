@@ -24,9 +24,9 @@ def record_fields(record: type, given: Any, where: str) -> dict[str, Any]:
 
     Raises UsageError for an unknown field or a value of another type.
     """
-    if not isinstance(given, dict):
-        raise _wrong(where, "a table of its fields", given)
     hints = _hints(record)
+    if not isinstance(given, dict):
+        raise _wrong(where, f"a table of its fields, such as {next(iter(hints))} = ...", given)
     for key in given:
         if key not in hints:
             inner = _in_parts(hints, key)
