@@ -90,7 +90,7 @@ def test_help_shows_an_example(capsys: pytest.CaptureFixture[str], command: str)
         (["explain", "torch", "int32[3"], "cannot read 'int32[3' as an expression."),
         (["explain", "torch", "add(int8[3])"], "add takes 2 operands, not 1."),
         (["diff", "numpy", "torch", "--op", "ad"], "unknown op 'ad'."),
-        (["diff", "numpy"], "diff wants two dialects, or --all."),
+        (["diff", "numpy"], "diff needs two dialects, or --all."),
         (["diff", "--all", "numpy"], "diff --all is of all dialects"),
         (["diff", "numpy", "torch", "--format", "svg"], "svg is for diff --all"),
         (["diff", "numpy", "torch", "--op", "sum", "-o", "a.pdf"], "a.pdf: not a format"),
@@ -259,7 +259,7 @@ def test_verify_programs(capsys: pytest.CaptureFixture[str]) -> None:
     wrong = Ran(capsys, "verify", "numpy", "--programs", "soon")
     assert wrong.status == 2
     assert "60s or 5m, or a count, 500" in wrong.err
-    assert "leave it away" in Ran(capsys, *options, "--op", "add").err
+    assert "omit it" in Ran(capsys, *options, "--op", "add").err
     assert "add --programs 60s" in Ran(capsys, "verify", "numpy", "--seed", "3").err
 
 

@@ -270,7 +270,7 @@ SHORT = {
     "f2": "float16",
     "c2": "complex32",
 }
-# In bits and in bytes, or in bytes a part and in all.
+# In bits and in bytes, or in bytes per part and in all.
 TWO_READINGS = {
     "i1": ("int1", "int8"), "i2": ("int2", "int16"), "i4": ("int4", "int32"),
     "u1": ("uint1", "uint8"), "u2": ("uint2", "uint16"), "u4": ("uint4", "uint32"),

@@ -30,7 +30,7 @@ def astype(x: Tensor, dtype: DType | str, /, *, copy: bool = True, device: Any =
 
 
 def can_cast(from_: DType | Tensor, to: DType, /) -> bool:
-    """Whether the dialect lets one dtype become another without being asked."""
+    """Whether the dialect lets one dtype become another implicitly."""
     kinds = [from_._kind] if isinstance(from_, Tensor) else []
     source = from_.dtype if isinstance(from_, Tensor) else from_
     return types.can_cast(source, to, dialect=common_dialect(kinds, STANDARD))

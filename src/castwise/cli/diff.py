@@ -52,7 +52,7 @@ def diff(
             raise UsageError("diff --all is of all dialects and its own ops: name none of either.")
         return _diff_all(chosen, output)
     if first is None or second is None:
-        raise UsageError("diff wants two dialects, or --all.")
+        raise UsageError("diff needs two dialects, or --all.")
     return _diff_two(first, second, op, cells, chosen, output)
 
 

@@ -33,7 +33,7 @@ def verify(dialect: str, ops: tuple[str, ...], programs: Programs | None, as_jso
     """
     if programs is not None:
         if ops:
-            raise UsageError("--op limits the questions; programs mix all ops: leave it away.")
+            raise UsageError("--op limits the questions; programs mix all ops: omit it.")
         return verify_programs(dialect, programs, as_json=as_json)
     from castwise.compare.verify import recorder_for
     from castwise.compare.verify import verify as make_verification

@@ -236,8 +236,8 @@ _TWO_READINGS = {
     **{f"u{n}": f"uint{n}, {_IN_BYTES.format(f'uint{8 * n}')}" for n in (1, 2, 4)},
     "f4": f"float4_e2m1fn, {_IN_BYTES.format('float32')}",
     "f8": f"a float8 such as float8_e4m3fn, {_IN_BYTES.format('float64')}",
-    "c4": "complex64, with 4 bytes a part, or complex32, with 4 bytes in all",
-    "c8": "complex128, with 8 bytes a part, or complex64, with 8 bytes in all",
+    "c4": "complex64, with 4 bytes per part, or complex32, with 4 bytes in all",
+    "c8": "complex128, with 8 bytes per part, or complex64, with 8 bytes in all",
 }
 
 

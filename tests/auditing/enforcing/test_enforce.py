@@ -308,7 +308,7 @@ def test_a_program_is_held_to_a_dialect(tmp_path: Path, capfd: pytest.CaptureFix
     assert status == 1
     assert out == "refused [1. 1. 1.]\n"
     assert f"{script}:8: float32[3] * int32[3] is not defined in tensorflow:safe" in err
-    assert "Held to tensorflow:safe" in err
+    assert "Enforced tensorflow:safe" in err
     assert "2 refused" in err
 
 

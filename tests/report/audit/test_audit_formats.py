@@ -19,7 +19,7 @@ def test_json_has_the_stated_keys_and_no_other() -> None:
     told = json.loads(json.dumps(audit_json(pipeline())))
     assert list(told) == ["findings", "coverage", "versions"]
     first = told["findings"][0]
-    assert first.pop("message").startswith("uint8[384,512,3] / 255 casts uint8 -> float64")
+    assert first.pop("message").startswith("uint8[384,512,3] / 255 implicitly casts uint8 -> float64")
     where = line_of("image / 255", PIPELINE)
     assert first == {
         "file": str(PIPELINE),
@@ -59,7 +59,7 @@ def test_calls_with_a_dtype_are_told_with_it(tmp_path: Path) -> None:
     assert audit_json(found)["findings"] == []
     coverage = audit_json(found)["coverage"]
     assert (coverage["asked"], coverage["unexpected"]) == ({"sum(int8[3], dtype=int16)": 2}, {})
-    said = "Cast since dtype= asks for it: 2, as sum(int8[3], dtype=int16) (2)."
+    said = "Explicit casts by dtype=: 2, as sum(int8[3], dtype=int16) (2)."
     assert said in coverage_text(found.coverage)
 
 

@@ -132,7 +132,7 @@ def test_temporaries_are_stated_apart_where_the_framework_makes_them(tmp_path: P
     )
     assert found.temporaries == 3 * 1000 * 10 * 4  # a is cast to float32, b is not
     assert found.bytes == 3 * 1000 * 10 * 2
-    assert "Apart from that 120 kB of temporaries: on the CPU, torch" in audit_text(found)
+    assert "In addition, 120 kB of temporaries: on the CPU, torch" in audit_text(found)
 
 
 def test_numpy_makes_no_temporaries() -> None:

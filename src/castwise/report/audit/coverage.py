@@ -24,7 +24,7 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
     processes = f", {coverage.processes} processes" if coverage.processes > 1 else ""
     yield f"Seen: {counted(coverage.seen, 'operation')} on arrays, in {where}{processes}."
     if coverage.asked:
-        yield f"Cast since dtype= asks for it: {_total(coverage.asked)}."
+        yield f"Explicit casts by dtype=: {_total(coverage.asked)}."
     unclear = coverage.not_understood
     if unclear:
         most = [f"{name} {count:,}" for name, count in unclear.most_common(_NAMES)]
@@ -39,7 +39,7 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
         yield f"Differs from what castwise expects: {_total(coverage.unexpected)}."
     for text, count in coverage.failures.items():
         yield f"castwise itself failed {count:,} times: {text}. Please report it."
-    yield "Not looked into: installed packages, except those named by --include PACKAGE."
+    yield "Not audited: installed packages, except those named by --include PACKAGE."
 
 
 def _total(questions: Counter[str]) -> str:

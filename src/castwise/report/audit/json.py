@@ -91,4 +91,4 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
 def message(finding: Finding) -> str:
     """What happened, in a sentence."""
     cast = next(c for c in finding.operation.casts if c)
-    return f"{finding.operation.question} casts {cast} without being asked."
+    return f"{finding.operation.question} implicitly casts {cast}."

@@ -25,7 +25,7 @@ _GRAVEST_FIRST = (
     "not-on-device",
 )  # fmt: skip
 _UNNAMED = "implicit-cast"  # of a cast without any hazard
-_RULES = {**HAZARDS, _UNNAMED: "an array is cast without being asked, and keeps every value"}
+_RULES = {**HAZARDS, _UNNAMED: "an array is cast implicitly, and keeps every value"}
 
 
 def audit_sarif(audit: Audit, root: Path | None = None) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def summary(audit: Audit) -> str:
     if audit.ignored or audit.baselined:
         return f"No findings that count, in {seen} on arrays."
     if audit.coverage.seen:
-        return f"No findings: none of {seen} on arrays cast one without being asked."
+        return f"No findings: none of {seen} on arrays cast implicitly."
     return "No operation on arrays was seen."
 
 
@@ -51,7 +51,7 @@ def asides(audit: Audit) -> list[str]:
     if audit.temporaries:
         makers = " and ".join(audit.makers_of_temporaries)
         size = size_text(audit.temporaries)
-        told.append(f"Apart from that {size} of temporaries: on the CPU, {makers} casts operands "
+        told.append(f"In addition, {size} of temporaries: on the CPU, {makers} casts operands "
                     "into arrays of their own before it computes.")  # fmt: skip
     if audit.ignored:
         told.append(f"Ignored: {counted(audit.ignored, 'finding')}, by comments in the source.")

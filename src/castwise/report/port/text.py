@@ -38,10 +38,10 @@ def held_text(seen: Seen, dialect: str | None, paint: Paint = plain) -> str:
     was refused."""
     refused = len(seen.attempts)
     if dialect is None:
-        return f"Held to no implicit cast: {counted(refused, 'operation')} refused."
+        return f"Enforced no implicit cast: {counted(refused, 'operation')} refused."
     if not seen.events and not refused:
-        return f"Held to {dialect}: no operation on arrays was seen."
-    return f"Held to {dialect}. {port_text(port_of(seen, dialect), paint)}"
+        return f"Enforced {dialect}: no operation on arrays was seen."
+    return f"Enforced {dialect}. {port_text(port_of(seen, dialect), paint)}"
 
 
 def _summary(port: Port) -> str:
