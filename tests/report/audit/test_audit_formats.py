@@ -19,7 +19,9 @@ def test_json_has_the_stated_keys_and_no_other() -> None:
     told = json.loads(json.dumps(audit_json(pipeline())))
     assert list(told) == ["findings", "coverage", "versions"]
     first = told["findings"][0]
-    assert first.pop("message").startswith("uint8[384,512,3] / 255 implicitly casts uint8 -> float64")
+    assert first.pop("message").startswith(
+        "uint8[384,512,3] / 255 implicitly casts uint8 -> float64"
+    )
     where = line_of("image / 255", PIPELINE)
     assert first == {
         "file": str(PIPELINE),

@@ -12,7 +12,8 @@ from castwise.engine.ask import question_in
 from castwise.engine.scalars import POLICIES
 from castwise.report.answers.explanation import explained
 from castwise.report.pages.dialect import dialect_page, index_page, page_name
-from castwise.report.pages.rules import general_rules, op_rules, phrases
+from castwise.report.pages.phrases import phrases
+from castwise.report.pages.rules import general_rules, op_rules
 from castwise.report.table.text import markdown_row
 from castwise.rules.catalog import dialect_named, dialects
 from castwise.rules.dialect import Dialect

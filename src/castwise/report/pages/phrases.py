@@ -1,0 +1,298 @@
+"""What a rule says of an op, a phrase per field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from castwise.rules.parts import Composed, Condition, Conversion
+from castwise.rules.policies import (
+    BEYOND,
+    DTYPE_ARGUMENTS,
+    JOINS,
+    LIMITS,
+    LISTS,
+    MASKS,
+    NUMBERS,
+    NUMPY_ARRAYS,
+    OTHERS,
+    OUTPUTS,
+    PLACES,
+    REBINDS,
+    SCALARS,
+    STARTS,
+    STRONG,
+    UNLESS,
+)
+from castwise.rules.rule import Rule, given_fields
+from castwise.vocab.dtypes import KINDS
+from castwise.vocab.operands import Role
+from castwise.vocab.ops import RESULTS
+
+
+def phrases(rule: Rule) -> list[str]:
+    """What a rule says, a phrase a field."""
+    given = given_fields(rule)
+    why = given.pop("because", None)
+    limit, beyond = given.pop("range.limit", None), given.pop("range.beyond", None)
+    if limit or beyond:
+        given = {"range": (limit, beyond), **given}
+    told = [_PHRASES.get(name, _by_name(name))(value) for name, value in given.items()]
+    return [*told[:-1], f"{told[-1]} ({why})"] if why and told else told
+
+
+def range_text(limit: str | None, beyond: str | None) -> str:
+    """What becomes of a Python number out of range.
+
+    >>> range_text("int64", "raises")
+    'beyond int64, whatever the dtype, it is refused'
+    """
+    happens = BEYOND[beyond or "wraps"]
+    if limit == "none":
+        return f"{happens}, however large it is"
+    return f"beyond {LIMITS[limit or 'dtype']} {happens}"
+
+
+def _range_phrase(given: tuple[str | None, str | None]) -> str:
+    """What a rule changes of the range: its limit, what happens beyond it, or both."""
+    limit, beyond = given
+    if beyond is None:
+        told = LIMITS[limit or "dtype"].removesuffix(",")
+        return f"a Python number is out of range beyond {told}" if told else "any number is taken"
+    told = range_text(limit, beyond) if limit else BEYOND[beyond]
+    return f"a Python number out of range: {told}"
+
+
+def _by_name(field: str) -> Callable[[Any], str]:
+    """A field that has no phrase of its own: its name says what it is."""
+    words = field.rpartition(".")[2].replace("_", " ")
+
+    def say(value: Any) -> str:
+        if isinstance(value, bool):
+            return words if value else f"not: {words}"
+        return f"{words}: {code(str(value))}"
+
+    return say
+
+
+def dtype_names(words: str) -> str:
+    """Kinds and dtypes as they are listed."""
+    return listed(words.split()) or "nothing"
+
+
+def listed(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def code(text: str) -> str:
+    return f"`{' '.join(text.split())}`" if text else "nothing"
+
+
+def _counts_beside(value: Mapping[str, Mapping[str, str]]) -> str:
+    if not value:
+        return "Python numbers count alike beside every array"
+    alike: dict[str, list[str]] = {}  # what is told of the numbers -> the arrays beside them
+    for array, counts in value.items():
+        told = listed([f"a Python {kind} counts as {name}" for kind, name in counts.items()])
+        alike.setdefault(told or "Python numbers count as they are", []).append(array)
+    return "; ".join(f"beside {listed(arrays)} {told}" for told, arrays in alike.items())
+
+
+def _composed(value: tuple[Composed, ...]) -> str:
+    return "; ".join(_one_composed(each) for each in value) or "is made of no other ops"
+
+
+def _one_composed(composed: Composed) -> str:
+    told = [f"is {code(composed.program)}"]
+    if composed.kinds or composed.roles:
+        kinds = dtype_names(composed.kinds) if composed.kinds else ""
+        roles = " or ".join(f"{Role[word].value}s" for word in composed.roles.split())
+        told.append(f"of {kinds} {roles or 'operands'}".replace("  ", " "))
+    last = [
+        " or ".join(composed.exponent_kinds.split()),
+        " or ".join(Role[word].value for word in composed.exponent_roles.split()),
+        " or ".join(f"{value:g}" for value in composed.exponents),
+    ]
+    if any(last):
+        told.append(f"where the last operand is: {', '.join(filter(None, last))}")
+    return " ".join(told)
+
+
+def _conversion(value: Conversion) -> str:
+    """What a Python number may become where it is converted before the op sees it."""
+    told = [f"a Python bool becomes {dtype_names(value.bools)}"]
+    if value.wide_ints:
+        told.append(f"an int beyond int64 becomes {dtype_names(value.wide_ints)}")
+    if value.every_int_fits:
+        told.append(f"an int must fit {value.every_int_fits}, whatever it becomes")
+    if value.joins_too:
+        told.append("a NumPy scalar, and all that stands beside a weak array, must join as well")
+    return "; ".join(told)
+
+
+def _condition(value: Condition) -> str:
+    """What an op chooses by."""
+    told = [f"chooses by {dtype_names(value.arrays)} arrays"]
+    if value.otherwise == "no kernel":
+        told.append("has no kernel for others")
+    told.append(f"by a Python {_or(value.numbers)}" if value.numbers else "by no Python number")
+    numpy = f"{dtype_names(value.numpy)} NumPy arrays" if value.numpy else "no NumPy array"
+    return ", ".join([*told, f"by {numpy}"])
+
+
+def _pairs(value: Mapping[str, str]) -> str:
+    return listed([f"{kind} for {name}" for kind, name in value.items()])
+
+
+def _or(words: str) -> str:
+    return " or ".join(words.split())
+
+
+def _yes_no(yes: str, no: str) -> Callable[[bool], str]:
+    return lambda value: yes if value else no
+
+
+def _named_number(words: str) -> str:
+    """The kinds a number given by name may be, and what else is asked of it."""
+    kinds = [word for word in words.split() if word in KINDS]
+    told = f"a Python {_or(' '.join(kinds))}"
+    told += ", above 0" * ("positive" in words)
+    return told + (", which the compute dtype must hold" if "fits" in words else "")
+
+
+_PHRASES: dict[str, Callable[[Any], str]] = {
+    "computes": lambda value: f"computes in {dtype_names(value)}",
+    "otherwise": lambda value: (
+        "other dtypes are refused"
+        if value == "refused"
+        else "an op also promotes to dtypes it does not compute in, and then has no kernel"
+    ),
+    "accepts.refuses": lambda value: f"refuses {dtype_names(value)}",
+    "accepts.refuses_arrays": lambda value: (
+        f"refuses {dtype_names(value)} arrays, but not such scalars"
+    ),
+    "accepts.refuses_compute": lambda value: f"refuses to compute in {dtype_names(value)}",
+    "numbers.refused_beside": lambda value: f"{dtype_names(value)} arrays take no Python scalar",
+    "numbers.refuses": lambda value: (
+        f"takes no Python {_or(value)}" if value else "takes every Python number"
+    ),
+    "numbers.places": lambda value: f"Python scalars may stand {PLACES[value]}",
+    "numbers.lists": lambda value: f"lists of Python numbers {LISTS[value]}",
+    "numbers.list_places": lambda value: f"lists may stand {PLACES[value]}",
+    "accepts.needs_rank": lambda value: f"some operand must have {value} dimensions or more",
+    "numbers.last_is_number": _yes_no(
+        "the last operand must be a Python scalar", "any operand may be last"
+    ),
+    "scalars": lambda value: f"{value}: {SCALARS[value]}",
+    "numbers.adapts": lambda value: (
+        f"a Python {_or(value)} takes the array's dtype, no other scalar is taken"
+        if value
+        else "every Python number is taken"
+    ),
+    "joins.mixes": lambda value: f"unequal arrays meet by these casts alone: {code(value)}",
+    "numbers.beside": _counts_beside,
+    "numbers.conversion": _conversion,
+    "accepts.condition": _condition,
+    "arrays.makes_arrays": lambda value: (
+        f"{'every' if value == 'all' else 'the first'} operand is made an array by itself, before"
+        " it meets the others"
+    ),
+    "arrays.zero_d_as_arrays": _yes_no("0-d arrays count as arrays", "0-d arrays count for less"),
+    "numbers.count_as": lambda value: NUMBERS[value],
+    "accepts.refuses_zero_d": _yes_no("refuses 0-d arrays", "takes 0-d arrays"),
+    "joins.reaches": lambda value: f"has edges of its own: {code(value)}",
+    "joins.pairs": lambda value: f"pairs that join elsewhere: {code(value)}",
+    "arrays.promotes": _yes_no(
+        "operands are cast to one dtype", "no operand is cast to another's dtype"
+    ),
+    "arrays.lowest_promoted": _yes_no(
+        "lowest dtypes count where operands are promoted, too",
+        "lowest dtypes count only for ops that promote nothing",
+    ),
+    "joins.by": lambda value: f"joins by {value.removeprefix('by ')}: {JOINS[value]}",
+    "joins.others": lambda value: f"the first operand decides {OTHERS[value]}",
+    "joins.unless": lambda value: UNLESS.get(value, "the first operand always decides"),
+    "joins.typed_by": lambda value: f"what is no array is typed by {value}",
+    "composes": _composed,
+    "borrows": lambda value: f"{value} decides",
+    "writes.rebinds": lambda value: REBINDS[value],
+    "numpy.arrays": lambda value: f"a NumPy array: {NUMPY_ARRAYS[value]}",
+    "numpy.arrays_left": lambda value: f"a NumPy array on the left: {NUMPY_ARRAYS[value]}",
+    "numpy.decider": lambda value: f"with a NumPy array on the right, {value} decides",
+    "numpy.left_decider": lambda value: (
+        f"with a NumPy array or scalar on the left, {value} decides"
+    ),
+    "numpy.scalars": lambda value: (
+        f"NumPy scalars count as Python numbers: {code(value)}"
+        if value
+        else "NumPy scalars count as NumPy arrays do"
+    ),
+    "numpy.scalars_left": lambda value: f"NumPy scalars on the left: {code(value)}",
+    "numpy.reads": lambda value: f"NumPy arrays are taken for {code(value)}",
+    "numpy.sees": lambda value: f"it takes arrays of a dtype for another: {code(value)}",
+    "numpy.refuses": lambda value: f"{dtype_names(value)} arrays do not meet NumPy arrays",
+    "numpy.result": lambda value: f"what it decided comes back as {code(value)}",
+    "converts": lambda value: f"before computing, {code(value)}",
+    "integers_become_float": _yes_no("integers become floats", "integers do not become floats"),
+    "arrays.keeps_width": lambda value: (
+        f"{_or(value)} operands are not computed in fewer bits than they have"
+    ),
+    "arrays.floats_lift": _yes_no(
+        "beside a Python float integers become floats first", "a Python float lifts no integers"
+    ),
+    "numbers.dtypes": lambda value: f"Python numbers count for other dtypes: {_pairs(value)}",
+    "accumulates": _yes_no("small integers are summed in wide ones", "sums keep their dtype"),
+    "accepts.same_dtype": _yes_no(
+        "all operands must have one dtype", "operands may differ in dtype"
+    ),
+    "accepts.compared": lambda value: f"that is asked of the first {value} operands alone",
+    "arrays.is_truncated": _yes_no(
+        "dtypes count as arrays hold them", "dtypes count as they are written"
+    ),
+    "arrays.keeps_dtypes": _yes_no(
+        "a dtype by itself is not truncated", "dtypes are truncated as arrays"
+    ),
+    "weakness.makes_strong": _yes_no("the result is never weak", "the result may be weak"),
+    "weakness.arrays_make_strong": lambda value: (
+        f"the result is not weak where {STRONG[value]} has dimensions"
+    ),
+    "weakness.converted_is_strong": _yes_no(
+        "what is converted is not weak", "what is converted may be weak"
+    ),
+    "range": _range_phrase,
+    "range.looks_at": lambda value: f"values are looked at for {dtype_names(value)} alone",
+    "exponent.fits": lambda value: f"of values the exponent's alone, which must fit {value} too",
+    "exponent.negative": lambda value: (
+        "an integer to a negative integer power is refused"
+        + (", and so is a negative base" if value.endswith("on either side") else "")
+    ),
+    "exponent.is_free": _yes_no(
+        "one integer as the exponent is any number, and its base wraps within 64 bits",
+        "an exponent is a number like any other",
+    ),
+    "result": lambda value: RESULTS.get(value, f"the result is {value}"),
+    "result_of": lambda value: f"but the result: {code(value)}",
+    "writes.into": lambda value: f"what may be written: {OUTPUTS[value]}",
+    "writes.also": lambda value: f"written also {code(value)}",
+    "writes.never": lambda value: f"never written {code(value)}" if value else "no exception",
+    "arguments.dtype": lambda value: (
+        f"`dtype=`: {DTYPE_ARGUMENTS[value]}" if value else "takes no `dtype=`"
+    ),
+    "arguments.casting": lambda value: f"operands are cast to `dtype=` by this: {OUTPUTS[value]}",
+    "arguments.takes_casting": _yes_no("takes `casting=`", "takes no `casting=`"),
+    "arguments.typed_castings": lambda value: (
+        f"under `casting=` {_or(value)} Python numbers have a dtype"
+    ),
+    "arguments.finds_foreign": _yes_no(
+        "`dtype=` finds foreign loops for any operands", "`dtype=` finds no foreign loop"
+    ),
+    "arguments.where": lambda value: f"`where=`: {MASKS[value]}" if value else "takes no `where=`",
+    "arguments.initial": lambda value: (
+        f"`initial=`: {STARTS[value]}" if value else "takes no `initial=`"
+    ),
+    "arguments.rounded_as": lambda value: (
+        f"`rounding_mode=` has the dtypes of another op: {code(value)}"
+    ),
+    "arguments.value": lambda value: f"`value=`: {_named_number(value)}",
+    "arguments.delta": lambda value: f"`delta=`: {_named_number(value)}",
+}
