@@ -199,7 +199,7 @@ def joins_of(rule: parts.Joins, dialect: Dialect) -> JoinsPlan:
     joining = dialect.joining
     return JoinsPlan(
         by=rule.by or "common dtype",
-        others=rule.others or "",
+        others=rule.others or "any",
         unless=rule.unless or "",
         typed_by=rule.typed_by or "",
         pairs=_joined_pairs(rule.pairs or ""),

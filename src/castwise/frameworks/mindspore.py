@@ -152,7 +152,7 @@ _OPS = {
         )
     ),
     "vecdot": Rule(composes=(Composed("sum(*(x, y))"),)),
-    "cross": Rule(joins=Joins("first operand", others="any")),
+    "cross": Rule(joins=Joins("first operand")),
     "hypot": Rule(numpy=NumPyOperands(scalars=_OLD_NUMPY_SCALARS)),
     "logaddexp logaddexp2": Rule(accepts=Accepts(refuses="bool int complex")),
     "copysign": Rule(

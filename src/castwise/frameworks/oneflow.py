@@ -72,7 +72,7 @@ _OPS = {
     "floor_divide remainder fmod clamp_min clamp_max": Rule(numbers=Numbers(places="last")),
     "maximum minimum atan2 logaddexp dot addcmul addcdiv": Rule(numbers=Numbers(places="none")),
     # `a += array` casts the array to a's dtype, where the others look at the common dtype.
-    "add/inplace": Rule(joins=Joins("first operand", others="any", unless="a number")),
+    "add/inplace": Rule(joins=Joins("first operand", unless="a number")),
     "floor_divide/inplace remainder/inplace pow/inplace bitwise_and/inplace bitwise_or/inplace"
     " bitwise_xor/inplace": Rule(writes=Writes(into="rebinds")),
     "matmul/augmented": Rule(writes=Writes(rebinds="always")),  # there is no such method
@@ -93,12 +93,12 @@ _OPS = {
     ),
     "argmax argmin var concat dot": Rule(accepts=Accepts(refuses_zero_d=True)),
     "clamp clamp_min clamp_max": Rule(
-        joins=Joins("first operand", others="any"), accepts=Accepts(refuses_compute="bool bfloat16")
+        joins=Joins("first operand"), accepts=Accepts(refuses_compute="bool bfloat16")
     ),
     "addcmul": Rule(composes=(Composed("add(x, mul(mul(y, z), 1))"),)),
     "addcdiv": Rule(composes=(Composed("add(x, mul(div(y, z), 1))"),)),
     "addcmul/inplace addcdiv/inplace": Rule(writes=Writes(into="any")),
-    "cross": Rule(joins=Joins("first operand", others="any"), accepts=Accepts(needs_rank=1)),
+    "cross": Rule(joins=Joins("first operand"), accepts=Accepts(needs_rank=1)),
     "l1_loss": Rule(computes="bool float", otherwise="refused"),
     "mse_loss": Rule(
         composes=(

@@ -276,11 +276,8 @@ _OPS = {
     "matmul/operator": Rule(
         joins=Joins(mixes="bool int float -> bool int float; float32 float64 complex -> complex")
     ),
-    "clamp": Rule(joins=Joins("first operand", others="any", unless="floats beside an integer")),
-    "clamp/inplace": Rule(
-        joins=Joins("first operand", others="mixing", unless="", mixes=ANY_MIXES),
-        numbers=Numbers(adapts="bool int float complex"),
-    ),
+    "clamp": Rule(joins=Joins("first operand", unless="floats beside an integer")),
+    "clamp/inplace": Rule(joins=Joins(unless="")),
     "positive": Rule(accepts=Accepts(refuses="bool"), because="+ is not for booleans"),
     "neg sign round mean var": Rule(computes="bool int float complex"),
     "exp log": Rule(integers_become_float=False, converts="int32 int64 -> float32"),

@@ -84,7 +84,9 @@ class Joins:
     """How the operands' dtypes become the one that the op computes in."""
 
     by: str | None = None  # one of JOINS
-    others: str | None = None  # by the first operand: what the others may be, one of OTHERS
+    others: str | None = (
+        None  # by the first operand: what the others may be, one of OTHERS; any by default
+    )
     unless: str | None = None  # by the first operand: where it does not decide, one of UNLESS
     typed_by: str | None = None  # by category: the dialect whose join types what is no array
     reaches: str | None = None  # edges of its own, instead of the dialect's

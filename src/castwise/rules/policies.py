@@ -192,5 +192,5 @@ def join_text(by: str, others: str, unless: str) -> str:
     >>> join_text("first operand", "any", "complex")
     "the first operand's dtype, whatever the others are; where one is complex, the common dtype"
     """
-    kept = f"{JOINS[by]}, {OTHERS[others]}" if others else JOINS[by]
+    kept = f"{JOINS[by]}, {OTHERS[others or 'any']}" if by == "first operand" else JOINS[by]
     return f"{kept}; {UNLESS[unless]}" if unless else kept

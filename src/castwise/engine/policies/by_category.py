@@ -12,6 +12,7 @@ from castwise.engine.join import join
 from castwise.engine.plan import Plan, reach_of
 from castwise.engine.saying import Say
 from castwise.rules.catalog import dialect_named
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, Scalar, scalar_text
 
@@ -58,15 +59,20 @@ def _highest(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:
     numbers = [o.kind for o in operands if o.is_scalar and _CATEGORIES.get(o.kind, 0) > highest]
     if numbers:
         return plan.python[max(numbers, key=_CATEGORIES.__getitem__)]
-    reach = reach_of(dialect_named(plan.joins.typed_by))
+    reach = reach_of(_typing(plan))
     deciding = [d for d in arrays if highest and _category(plan, d) == highest]
     return reach.common([reach.masks[d] for d in deciding]) if deciding else None
+
+
+def _typing(plan: Plan) -> Dialect:
+    """The dialect whose join types what is no array."""
+    return dialect_named(plan.joins.typed_by) if plan.joins.typed_by else plan.dialect
 
 
 def _category(plan: Plan, dtype: DType) -> int:
     """bool < integer < float; complex, and what the typing dialect lacks or only absorbs, have
     none."""
-    typing = dialect_named(plan.joins.typed_by)
+    typing = _typing(plan)
     is_own = dtype in typing.dtypes and dtype.name not in typing.joining.only_absorbed.split()
     return _CATEGORIES.get(dtype.kind, 0) if is_own else 0
 
