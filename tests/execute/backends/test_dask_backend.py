@@ -114,7 +114,7 @@ def test_nothing_runs_before_it_is_asked_for(row: Op, monkeypatch: pytest.Monkey
     called: list[str] = []
     for kind, names in {
         chunks.Kernel: ["__call__"], chunks.CastChunk: ["__call__"],
-        trees.Reduction: ["begun", "merged", "result"],
+        trees.Reduction: ["first_state", "merged", "result"],
     }.items():  # fmt: skip
         for name in names:
             monkeypatch.setattr(kind, name, lambda *given, **options: called.append("here"))
