@@ -10,7 +10,7 @@ import pytest
 
 from castwise.conformance.__main__ import main
 from castwise.conformance.differences import difference_at
-from castwise.conformance.grid import Question, Scope, is_about, questions
+from castwise.conformance.grid import GridQuestion, Scope, is_about, questions
 from castwise.conformance.operand import Spec, read_operand
 from castwise.conformance.recorder import (
     Cell,
@@ -52,7 +52,7 @@ def test_every_form_that_is_asked_about_is_recorded(cell_file: Recorded) -> None
 
 def answer(recorder: Recorder, op: str, form: str, *operands: str) -> str | None:
     with recorder.session():
-        return ask(recorder, Question(op, form, operands))
+        return ask(recorder, GridQuestion(op, form, operands))
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_array_api(op: str, form: str, operands: str, expected: str | None) -> N
 
 
 def test_progress_is_told_of_every_question(recorder: Recorder) -> None:
-    asked: list[Question] = []
+    asked: list[GridQuestion] = []
     answered = list(cells(recorder, ["sum", "can_cast"], asked.append))
     assert len(asked) == count(recorder, ["sum", "can_cast"])
     assert {cell[:3] for cell in answered} <= set(asked)
@@ -269,7 +269,7 @@ def test_recorded_cells_are_what_is_answered_here(cell_file: Recorded) -> None:
         for cell in random.Random(0).sample([*cell_file.asked()], 300):
             # C++ leaves an order to the compiler, and so a listed difference to the processor.
             is_listed = difference_at(cell_file.dialect, cell.op, cell.form, cell.operands)
-            assert is_listed or ask(recorder, Question(*cell[:3])) == cell.answer, cell
+            assert is_listed or ask(recorder, GridQuestion(*cell[:3])) == cell.answer, cell
 
 
 def test_rare_dtypes_are_asked_with_a_few_others() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from castwise.conformance.__main__ import main
-from castwise.conformance.grid import Question
+from castwise.conformance.grid import GridQuestion
 from castwise.conformance.recorder import read_cells
 from castwise.conformance.value_grid import OPS, value_questions
 from castwise.conformance.value_notation import Held, read_held, single, vector, written
@@ -44,7 +44,7 @@ def recorder(request: pytest.FixtureRequest) -> ValueRecorder:
 
 def answer(recorder: ValueRecorder, op: str, *operands: str, form: str = "function") -> str | None:
     with recorder.session():
-        return ask_values(recorder, Question(op, form, operands))
+        return ask_values(recorder, GridQuestion(op, form, operands))
 
 
 @pytest.mark.parametrize(
@@ -143,4 +143,4 @@ def test_recorded_values_are_what_is_computed_here(path: Path) -> None:
         pytest.skip("recorded with other versions, or on another kind of processor")
     with recorder.session():
         for cell in compiled_let_go(random.Random(0).sample(recorded, 100)):
-            assert ask_values(recorder, Question(*cell[:3])) == cell.answer, cell
+            assert ask_values(recorder, GridQuestion(*cell[:3])) == cell.answer, cell

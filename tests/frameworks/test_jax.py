@@ -8,7 +8,7 @@ import pytest
 
 import castwise as cw
 from asking import result
-from castwise.conformance.grid import Question
+from castwise.conformance.grid import GridQuestion
 from castwise.conformance.recorder import ask, find_recorder
 from castwise.engine.ask import answer, question_in
 
@@ -357,6 +357,6 @@ def test_every_pair_of_dtypes_promotes_as_in_jax(dialect: str) -> None:
     names = [dtype.name for dtype in cw.dialect(dialect).dtypes]
     pairs = list(itertools.product(names, repeat=2))
     with recorder.session():
-        told = [ask(recorder, Question("promote_types", "function", pair)) for pair in pairs]
+        told = [ask(recorder, GridQuestion("promote_types", "function", pair)) for pair in pairs]
     assert len(pairs) == 32**2
     assert [result(f"promote_types({a}, {b})", dialect) for a, b in pairs] == told

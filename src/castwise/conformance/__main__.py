@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from castwise.conformance.grid import FORMS, OPS, Question, is_about, is_of_form
+from castwise.conformance.grid import FORMS, OPS, GridQuestion, is_about, is_of_form
 from castwise.conformance.recorder import (
     Cell,
     Header,
@@ -113,13 +113,13 @@ def _record_values(framework: str, mode: str, limits: Limits) -> Recorded:
     return value_header(recorder), list(value_cells(recorder, ops, _progress(total))), total
 
 
-def _progress(total: int) -> Callable[[Question], None] | None:
+def _progress(total: int) -> Callable[[GridQuestion], None] | None:
     """A line on the terminal that counts the questions; None where nobody would see it."""
     if not sys.stderr.isatty():
         return None
     asked = 0
 
-    def show(question: Question) -> None:
+    def show(question: GridQuestion) -> None:
         nonlocal asked
         asked += 1
         if asked % _EVERY == 0 or asked == total:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from castwise.conformance.grid import SELECTIONS, Question
+from castwise.conformance.grid import SELECTIONS, GridQuestion
 from castwise.conformance.recorder import NO_KERNEL, REFUSED, Recorder, ask
 
 # What tells whether a dtype is taken: the first that a framework has.
@@ -26,6 +26,6 @@ def dtypes_taken(recorder: Recorder, names: Iterable[str]) -> tuple[str, ...]:
 def _is_taken(recorder: Recorder, op: str, name: str) -> bool:
     array = f"{name}[3]"
     operands = ("bool[3]", array, array) if op in SELECTIONS else (array, array)
-    answer = ask(recorder, Question(op, "function", operands))
+    answer = ask(recorder, GridQuestion(op, "function", operands))
     is_run = op not in SELECTIONS or not (answer or "").startswith(NO_KERNEL)
     return answer is not None and not answer.startswith(REFUSED) and is_run

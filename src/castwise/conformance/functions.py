@@ -16,7 +16,7 @@ from castwise.conformance.grid import JOINS, OPS
 Rooms = Mapping[str, Any]  # modules, or a class with methods, by the name a program has for them
 
 
-class Found(NamedTuple):
+class FoundFunction(NamedTuple):
     """A function, and how a program writes it."""
 
     path: str  # such as jax.nn.relu
@@ -29,7 +29,7 @@ class Found(NamedTuple):
 
 def found_functions(
     rooms: Rooms, aliases: Mapping[str, str], instead: Mapping[str, str] | None = None
-) -> dict[str, Found]:
+) -> dict[str, FoundFunction]:
     """The function of each op that a framework has, in the first room that has one by castwise's
     name of the op or by an alias. `instead` names the path of another.
 
@@ -51,11 +51,11 @@ def found_functions(
             None if op in framework_names else _path(rooms, aliases, op)
         )
         if path is not None:
-            found[op] = Found(path, _at(rooms, path))
+            found[op] = FoundFunction(path, _at(rooms, path))
     return found
 
 
-def called_with_operands(found: Mapping[str, Found]) -> dict[str, Callable[..., Any]]:
+def called_with_operands(found: Mapping[str, FoundFunction]) -> dict[str, Callable[..., Any]]:
     """The functions as they are called: with the operands, those too that take a sequence."""
     return {
         op: of_sequence(each.function) if op in JOINS else each.function

@@ -91,7 +91,7 @@ Operands = tuple[str, ...]
 _NAME = re.compile(r"(?:np\.)?((\w*)\*?)")  # of the dtype an operand begins with
 
 
-class Question(NamedTuple):
+class GridQuestion(NamedTuple):
     """One call to make: the op, the form it is called in and its operands in notation."""
 
     op: str
@@ -112,7 +112,7 @@ class Scope(NamedTuple):
     by_value: bool = False  # also 0-d arrays and typed scalars of chosen values
     has_matrices: bool = False  # matmul also of matrices, as vectors follow rules of their own
     has_bare_dtypes: bool = False  # promote_types also of dtypes, where no array has them all
-    is_left_out: Callable[[Question], bool] | None = None  # a call that would end the process
+    is_left_out: Callable[[GridQuestion], bool] | None = None  # a call that would end the process
 
     def limited_to(self, form: str | None, dtypes: Container[str] | None = None) -> Scope:
         """The same with one form alone, and with operands of some dtypes; None stands for all."""
@@ -181,7 +181,7 @@ def given_by_name(form: str) -> dict[str, str]:
     return {name: value for name, equals, value in pairs if equals}
 
 
-def questions(scope: Scope, ops: Iterable[str] | None = None) -> Iterator[Question]:
+def questions(scope: Scope, ops: Iterable[str] | None = None) -> Iterator[GridQuestion]:
     """Every question to a framework, grouped by op and form, none of them twice."""
     for op in OPS if ops is None else ops:
         for form in scope.forms.get(op, ()):
@@ -191,7 +191,7 @@ def questions(scope: Scope, ops: Iterable[str] | None = None) -> Iterator[Questi
                 _with_lists(scope, op, form),
             )
             for operands in dict.fromkeys(asked):
-                question = Question(op, form, operands)
+                question = GridQuestion(op, form, operands)
                 if scope.is_left_out is None or not scope.is_left_out(question):
                     yield question
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
 from castwise.conformance import recorders
-from castwise.conformance.grid import Operands, Question, Scope, questions
+from castwise.conformance.grid import GridQuestion, Operands, Scope, questions
 
 # Answers that are not a dtype. The last may name the dtype promotion chose: "no-kernel:uint16".
 REFUSED = "!"
@@ -99,7 +99,7 @@ def versions_of(version: str, *packages: str) -> Header:
 
 
 def ask(
-    recorder: Recorder, question: Question, make: Callable[[str], Any] | None = None
+    recorder: Recorder, question: GridQuestion, make: Callable[[str], Any] | None = None
 ) -> str | None:
     """The framework's answer, or None where the call failed for another reason than dtypes.
 
@@ -116,7 +116,7 @@ def ask(
 def cells(
     recorder: Recorder,
     ops: Iterable[str] | None = None,
-    on_question: Callable[[Question], object] | None = None,
+    on_question: Callable[[GridQuestion], object] | None = None,
 ) -> Iterator[Cell]:
     """Asks every question of the grid and yields those that have an answer.
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 
 from castwise.conformance.grid import BINARY as GRID_BINARY
-from castwise.conformance.grid import JOINS, LOSSES, REDUCTIONS, UNARY, Question
+from castwise.conformance.grid import JOINS, LOSSES, REDUCTIONS, UNARY, GridQuestion
 from castwise.conformance.operand import Scalar, read_literal, words
 from castwise.conformance.value_notation import Held, number, single, vector
 from castwise.conformance.value_operands import (
@@ -60,7 +60,7 @@ Operands = tuple[Held, ...]
 
 def value_questions(
     forms: Mapping[str, Collection[str]], dtypes: Collection[str], ops: Iterable[str] | None = None
-) -> Iterator[Question]:
+) -> Iterator[GridQuestion]:
     """Every question on values to a framework that has these forms of each op and these dtypes."""
     # Where there are methods, `a += b` computes as they do, or as the operator.
     has_methods = any("inplace" in exists for exists in forms.values())
@@ -73,7 +73,7 @@ def value_questions(
                 yield from _asked(op, f"to={target}", _casts(target), dtypes)
 
 
-def _of(op: str, form: str, dtypes: Collection[str]) -> Iterator[Question]:
+def _of(op: str, form: str, dtypes: Collection[str]) -> Iterator[GridQuestion]:
     if form == "operator" and op not in (*_POWERS, *_DIVISIONS, "div", "mul"):
         return  # an operator calls its function; those named take ways of their own
     yield from _asked(op, form, chain(_alike(op), _unlike(op, form)), dtypes)
@@ -81,11 +81,11 @@ def _of(op: str, form: str, dtypes: Collection[str]) -> Iterator[Question]:
 
 def _asked(
     op: str, form: str, cases: Iterable[Operands], dtypes: Collection[str]
-) -> Iterator[Question]:
+) -> Iterator[GridQuestion]:
     """The questions on operands of dtypes the framework has, none of them twice."""
     own = [case for case in cases if all(o.dtype is None or o.dtype in dtypes for o in case)]
     for operands in dict.fromkeys(tuple(map(str, case)) for case in own):
-        yield Question(op, form, operands)
+        yield GridQuestion(op, form, operands)
 
 
 def _alike(op: str) -> Iterator[Operands]:

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, cast
 
 from castwise.conformance import recorders
-from castwise.conformance.grid import Question, Scope
+from castwise.conformance.grid import GridQuestion, Scope
 from castwise.conformance.recorder import OUT_OF_RANGE, Cell, Header
 from castwise.conformance.value_grid import CAST, value_questions
 from castwise.conformance.value_notation import Held, read_held
@@ -81,7 +81,7 @@ def value_header(recorder: ValueRecorder) -> Header:
     }  # fmt: skip
 
 
-def ask_values(recorder: ValueRecorder, question: Question) -> str | None:
+def ask_values(recorder: ValueRecorder, question: GridQuestion) -> str | None:
     """What the framework computes, or None where it refuses or fails for another reason."""
     try:
         operands = [recorder.hold(read_held(notation)) for notation in question.operands]
@@ -100,7 +100,7 @@ def ask_values(recorder: ValueRecorder, question: Question) -> str | None:
 def value_cells(
     recorder: ValueRecorder,
     ops: Iterable[str] | None = None,
-    on_question: Callable[[Question], object] | None = None,
+    on_question: Callable[[GridQuestion], object] | None = None,
 ) -> Iterator[Cell]:
     """Asks every question on values and yields those that have an answer."""
     with recorder.session():

@@ -27,7 +27,7 @@ FLOATING = "float complex"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallForm:
     """How an op is called, in every framework that has it."""
 
     operands: tuple[str, ...] = ()  # the names by which operands may be given, from the first
@@ -63,7 +63,7 @@ class Op:
     is_condition_first: bool = False  # `where`: operand 0 chooses and takes no part
     counts_dimensions: bool = False  # a rule may tell vectors from matrices
     counts_elements: bool = False  # a rule may tell whether there are any
-    call: Call = Call()
+    call: CallForm = CallForm()
     ulps: int = 0  # units in the last place that two libraries may differ by: none rounds it right
     compute: Callable[..., Any] | None = None  # the kernel of a declared op, on cast arrays
     meaning: str = ""
@@ -125,13 +125,13 @@ def _row(names: str, arity: int | tuple[int, int], **switches: Any) -> list[Op]:
     return rows
 
 
-_ARRAYS = Call(arrays_only=True)
+_ARRAYS = CallForm(arrays_only=True)
 _ROWS = [
-    *_row("add:+ sub:-", 2, call=Call(takes_alpha=True), family="arithmetic"),
+    *_row("add:+ sub:-", 2, call=CallForm(takes_alpha=True), family="arithmetic"),
     *_row("rsub", 2, family="arithmetic"),
     *_row("mul:*", 2, family="arithmetic"),
     *_row("div:/", 2, computes=FLOATING, integers_become_float=True,
-          call=Call(takes=("rounding_mode",)), family="arithmetic"),
+          call=CallForm(takes=("rounding_mode",)), family="arithmetic"),
     *_row("floor_divide:// remainder:% fmod", 2, computes=REAL, family="arithmetic"),
     *_row("real_div multiply_no_nan", 2, computes=FLOATING, family="arithmetic"),
     *_row("floor_div truncate_div", 2, computes=REAL, family="arithmetic"),
@@ -160,15 +160,15 @@ _ROWS = [
     *_row("vecdot cross", 2, call=_ARRAYS, family="products"),
     *_row("kron", 2, family="products"),
     *_row("where", 3, is_condition_first=True, family="selection"),
-    *_row("clamp", (1, 3), computes=REAL, call=Call(("x", "min", "max")), family="selection"),
+    *_row("clamp", (1, 3), computes=REAL, call=CallForm(("x", "min", "max")), family="selection"),
     *_row("clamp_min clamp_max", 2, computes=REAL, family="selection"),
     *_row("lerp", 3, computes=FLOATING, family="selection"),
-    *_row("addcmul", 3, call=Call(takes=("value",)), family="arithmetic"),
-    *_row("addcdiv", 3, computes=FLOATING, call=Call(takes=("value",)), family="arithmetic"),
+    *_row("addcmul", 3, call=CallForm(takes=("value",)), family="arithmetic"),
+    *_row("addcdiv", 3, computes=FLOATING, call=CallForm(takes=("value",)), family="arithmetic"),
     *_row("concat stack", (1, ARBITRARY), family="joining"),
     *_row("mse_loss", 2, computes=FLOATING, call=_ARRAYS, family="losses"),
     *_row("l1_loss", 2, computes=FLOATING, result="real", call=_ARRAYS, family="losses"),
-    *_row("huber_loss", 2, computes="float", call=Call(takes=("delta",), arrays_only=True),
+    *_row("huber_loss", 2, computes="float", call=CallForm(takes=("delta",), arrays_only=True),
           family="losses"),
     *_row("poisson_nll_loss", 2, computes="float", call=_ARRAYS, family="losses"),
     *_row("abs", 1, result="real", family="unary"),
@@ -176,7 +176,7 @@ _ROWS = [
     *_row("square conj", 1, family="unary"),
     *_row("sign floor ceil round trunc", 1, computes=REAL, family="unary"),
     *_row("relu", 1, computes="int float", family="unary"),
-    *_row("threshold", 1, computes="int float", call=Call(parameters=("threshold", "value")),
+    *_row("threshold", 1, computes="int float", call=CallForm(parameters=("threshold", "value")),
           family="unary"),
     *_row("exp exp2 expm1 log log2 log10 log1p", 1, computes=FLOATING,
           integers_become_float=True, ulps=2, family="unary float functions"),
@@ -193,7 +193,7 @@ _ROWS = [
     *_row("degrees radians", 1, computes="float", integers_become_float=True, ulps=1,
           family="unary float functions"),
     *_row("gelu", 1, computes="float", family="unary float functions"),
-    *_row("softmax log_softmax", 1, computes="float", ulps=4, call=Call(along_axis=True),
+    *_row("softmax log_softmax", 1, computes="float", ulps=4, call=CallForm(along_axis=True),
           family="unary float functions"),
     *_row("isnan isinf isfinite", 1, result="bool", family="predicates"),
     *_row("signbit", 1, computes=REAL, result="bool", family="predicates"),
@@ -201,7 +201,8 @@ _ROWS = [
     *_row("angle", 1, computes=FLOATING, integers_become_float=True, result="real", ulps=2,
           family="unary"),
     *_row("sum prod", 1, accumulates=True, family="reductions"),
-    *_row("cumsum cumprod", 1, accumulates=True, call=Call(along_axis=True), family="reductions"),
+    *_row("cumsum cumprod", 1, accumulates=True, call=CallForm(along_axis=True),
+          family="reductions"),
     *_row("mean", 1, computes=FLOATING, family="reductions"),
     *_row("std var norm", 1, computes=FLOATING, result="real", family="reductions"),
     *_row("median", 1, computes="float", family="reductions"),
@@ -218,8 +219,8 @@ OPS: MappingProxyType[str, Op] = MappingProxyType({op.name: op for op in _ROWS})
 _CONVERSIONS = {
     row.name: row
     for row in (
-        *_row("cast", 2, call=Call(("x", "dtype")), family="conversion"),
-        *_row("fill", 2, call=Call(("x", "value")), result="first", family="conversion"),
+        *_row("cast", 2, call=CallForm(("x", "dtype")), family="conversion"),
+        *_row("fill", 2, call=CallForm(("x", "value")), result="first", family="conversion"),
     )
 }
 _declared: dict[str, Op] = {}

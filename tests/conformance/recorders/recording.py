@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from castwise.conformance.grid import Question
+from castwise.conformance.grid import GridQuestion
 from castwise.conformance.recorder import ask, find_recorder
 
 
@@ -15,4 +15,4 @@ def recorded(framework: str, op: str, form: str, operands: str, mode: str = "") 
     except ImportError as error:
         pytest.skip(str(error))
     with recorder.session():
-        return ask(recorder, Question(op, form, tuple(operands.split(";"))))
+        return ask(recorder, GridQuestion(op, form, tuple(operands.split(";"))))

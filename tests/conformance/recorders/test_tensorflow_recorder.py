@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from castwise.conformance.grid import Question
+from castwise.conformance.grid import GridQuestion
 from castwise.conformance.recorder import Recorder, ask, find_recorder
 
 
@@ -18,7 +18,7 @@ def recorder(mode: str = "") -> Recorder:
 def answer(mode: str, op: str, form: str, operands: str) -> str | None:
     asked = recorder(mode)
     with asked.session():
-        return ask(asked, Question(op, form, tuple(operands.split(";"))))
+        return ask(asked, GridQuestion(op, form, tuple(operands.split(";"))))
 
 
 @pytest.mark.parametrize(

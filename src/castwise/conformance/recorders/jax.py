@@ -13,7 +13,7 @@ from castwise.conformance.calls import (
     OPERATORS,
     assigned,
 )
-from castwise.conformance.functions import Found, called_with_operands, found_functions
+from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
 from castwise.conformance.grid import (
     INITIALS,
     MASKS,
@@ -239,7 +239,7 @@ def _named_forms(op: str) -> Iterator[str]:
         yield from (f"{start}{mask}" for mask in named_forms("where", MASKS))
 
 
-def _found() -> dict[str, Found]:
+def _found() -> dict[str, FoundFunction]:
     import jax
     import jax.numpy as jnp
 
@@ -253,7 +253,7 @@ def _found() -> dict[str, Found]:
     return found
 
 
-def _functions(found: dict[str, Found]) -> dict[str, Callable[..., Any]]:
+def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:
     return called_with_operands(found) | {"promote_types": _promote_types}
 
 

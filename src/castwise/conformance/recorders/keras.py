@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.functions import Found, called_with_operands, found_functions
+from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
 from castwise.conformance.grid import INITIALS, OPS, Scope, existing_forms, named_forms
 from castwise.conformance.operand import Spec, read_operand, words
 from castwise.conformance.recorder import Header
@@ -101,13 +101,13 @@ def _forms(op: str) -> tuple[str, ...]:
     return (*forms, *dtypes, *(named_forms("initial", INITIALS) if op in _TAKE_INITIAL else ()))
 
 
-def _found() -> dict[str, Found]:
+def _found() -> dict[str, FoundFunction]:
     from keras import ops
 
     return found_functions({"ops": ops}, KERAS.aliases)
 
 
-def _functions(found: dict[str, Found]) -> dict[str, Callable[..., Any]]:
+def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:
     from keras import backend
 
     functions = called_with_operands(found)

@@ -15,7 +15,7 @@ from typing import Any
 
 from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS, assigned, of_sequence
 from castwise.conformance.functions import called_with_operands, found_functions
-from castwise.conformance.grid import OPS, SCANS, Question, Scope, existing_forms
+from castwise.conformance.grid import OPS, SCANS, GridQuestion, Scope, existing_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.megengine_errors import classify
@@ -123,7 +123,7 @@ def _make(spec: Spec) -> Any:
     return ones.astype(bfloat16 if spec.dtype == "bfloat16" else spec.dtype)
 
 
-def _is_left_out(question: Question) -> bool:
+def _is_left_out(question: GridQuestion) -> bool:
     """Whether the call would end the process: integers divided by a number that wraps to zero."""
     if question.op not in ("floor_divide", "remainder") or question.operands[-1].endswith("]"):
         return False

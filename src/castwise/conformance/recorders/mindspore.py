@@ -21,7 +21,7 @@ from castwise.conformance.functions import called_with_operands, found_functions
 from castwise.conformance.grid import (
     ALPHAS,
     OPS,
-    Question,
+    GridQuestion,
     Scope,
     existing_forms,
     named_forms,
@@ -139,7 +139,7 @@ def _scope(functions: Container[str]) -> Scope:
     )
 
 
-def _is_crashing(question: Question) -> bool:
+def _is_crashing(question: GridQuestion) -> bool:
     if question.op not in _CRASHING:
         return False
     parts = [operand.partition("[") for operand in question.operands]

@@ -16,7 +16,7 @@ from castwise.conformance.calls import (
     assigned,
     refusing,
 )
-from castwise.conformance.functions import Found, called_with_operands, found_functions
+from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
 from castwise.conformance.grid import LOSSES, OPS, Scope, existing_forms, given_by_name, named_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header, versions_of
@@ -137,7 +137,7 @@ def _forms(op: str) -> tuple[str, ...]:
     return (*forms, *named_forms("dtype", DTYPES)) if op in _TAKE_DTYPE else forms
 
 
-def _found() -> dict[str, Found]:
+def _found() -> dict[str, FoundFunction]:
     import mlx.core as mx
     from mlx import nn
 
@@ -145,7 +145,7 @@ def _found() -> dict[str, Found]:
     return found_functions(rooms, MLX.aliases, {"dot": "mx.inner"})
 
 
-def _functions(found: dict[str, Found]) -> dict[str, Callable[..., Any]]:
+def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:
     import mlx.core as mx
 
     functions = called_with_operands(found)

@@ -16,7 +16,7 @@ from castwise.conformance.calls import (
     of_dtypes,
     refusing,
 )
-from castwise.conformance.functions import Found, called_with_operands, found_functions
+from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
 from castwise.conformance.grid import (
     CASTINGS,
     INITIALS,
@@ -152,13 +152,13 @@ def _named_forms(op: str, function: Any) -> Iterator[str]:
         yield from (f"{start}{mask}" for mask in named_forms("where", MASKS))
 
 
-def _found() -> dict[str, Found]:
+def _found() -> dict[str, FoundFunction]:
     import numpy as np
 
     return found_functions({"np": np, "np.linalg": np.linalg}, NUMPY.aliases)
 
 
-def _functions(found: dict[str, Found]) -> dict[str, Callable[..., Any]]:
+def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:
     import numpy as np
 
     functions = called_with_operands(found)

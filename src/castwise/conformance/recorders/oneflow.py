@@ -19,7 +19,7 @@ from castwise.conformance.calls import (
     refusing,
 )
 from castwise.conformance.functions import called_with_operands, found_functions
-from castwise.conformance.grid import OPS, SCANS, Question, Scope, existing_forms, named_forms
+from castwise.conformance.grid import OPS, SCANS, GridQuestion, Scope, existing_forms, named_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_literal, read_operand, words
 from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.oneflow_errors import (
@@ -158,11 +158,11 @@ def _make(spec: Spec) -> Any:
     return oneflow.tensor(np.full(spec.shape, spec.value)).to(dtype)
 
 
-def _is_left_out(question: Question) -> bool:
+def _is_left_out(question: GridQuestion) -> bool:
     return _crashes(question) or _is_beyond_the_table(question)
 
 
-def _is_beyond_the_table(question: Question) -> bool:
+def _is_beyond_the_table(question: GridQuestion) -> bool:
     """Whether internal dtypes stand where they show nothing of the table, or cannot be made."""
     op, form, operands = question
     internal = [o for o in operands if o.partition("[")[0] in INTERNAL_DTYPES]
@@ -180,7 +180,7 @@ def _is_beyond_the_table(question: Question) -> bool:
     return is_apart or any(operand.endswith("[]") for operand in internal)
 
 
-def _crashes(question: Question) -> bool:
+def _crashes(question: GridQuestion) -> bool:
     """Whether the call would end the process."""
     op, form, operands = question
     last = operands[-1]

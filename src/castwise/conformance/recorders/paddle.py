@@ -14,7 +14,7 @@ from castwise.conformance.calls import (
     RefusalError,
     assigned,
 )
-from castwise.conformance.functions import Found, called_with_operands, found_functions
+from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
 from castwise.conformance.grid import OPS, Scope, existing_forms, named_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import Header, versions_of
@@ -205,7 +205,7 @@ def _result_of(op: str, dtype: str | None) -> str | None:
     return dtype if op in _RESULT_OF_KERNEL else None
 
 
-def _found() -> dict[str, Found]:
+def _found() -> dict[str, FoundFunction]:
     import paddle
     from paddle.nn import functional
 

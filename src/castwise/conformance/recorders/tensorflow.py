@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS, assigned, of_sequence
-from castwise.conformance.functions import Found, called_with_operands, found_functions
+from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
 from castwise.conformance.grid import OPS, Scope, existing_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import Header, versions_of
@@ -136,7 +136,7 @@ class TensorflowRecorder:
 recorder = TensorflowRecorder
 
 
-def _found(tf: Any) -> dict[str, Found]:
+def _found(tf: Any) -> dict[str, FoundFunction]:
     rooms = {
         "tf": tf, "tf.math": tf.math, "tf.nn": tf.nn, "tf.bitwise": tf.bitwise,
         "tf.linalg": tf.linalg,
@@ -144,7 +144,7 @@ def _found(tf: Any) -> dict[str, Found]:
     return found_functions(rooms, TENSORFLOW.aliases, {"floor_div": "tf.compat.v1.floor_div"})
 
 
-def _functions(tf: Any, found: dict[str, Found]) -> dict[str, Callable[..., Any]]:
+def _functions(tf: Any, found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:
     concat = of_sequence(partial(tf.concat, axis=0))
     return called_with_operands(found) | {"dot": _dot, "concat": concat}
 

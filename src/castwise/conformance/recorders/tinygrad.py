@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS, assigned, of_dtypes
-from castwise.conformance.functions import Found, found_functions
+from castwise.conformance.functions import FoundFunction, found_functions
 from castwise.conformance.grid import (
     OPS,
     REDUCTIONS,
@@ -186,13 +186,13 @@ def _dtype_names(default_int: str) -> dict[Any, str]:
     return {getattr(dtypes, theirs): name for theirs, name in own.items()}
 
 
-def _found() -> dict[str, Found]:
+def _found() -> dict[str, FoundFunction]:
     from tinygrad import Tensor
 
     return found_functions({"Tensor": Tensor}, TINYGRAD.aliases, {"floor_divide": "Tensor.div"})
 
 
-def _functions(found: dict[str, Found]) -> dict[str, Callable[..., Any]]:
+def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:
     from tinygrad import Tensor
     from tinygrad.dtype import least_upper_dtype
 

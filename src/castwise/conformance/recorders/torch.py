@@ -15,7 +15,7 @@ from castwise.conformance.calls import (
     of_dtypes,
     refusing,
 )
-from castwise.conformance.functions import Found, called_with_operands, found_functions
+from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
 from castwise.conformance.grid import (
     ALPHAS,
     OUT_OPS,
@@ -207,7 +207,7 @@ def _numpys(role: str) -> tuple[str, ...]:
     return tuple(f"np.{dtype}{role}" for dtype in NUMPY_DTYPES)
 
 
-def _found() -> dict[str, Found]:
+def _found() -> dict[str, FoundFunction]:
     import torch
     from torch.nn import functional
 
@@ -220,7 +220,7 @@ def _found() -> dict[str, Found]:
     return found_functions(rooms, TORCH.aliases, instead)
 
 
-def _functions(found: dict[str, Found]) -> dict[str, Callable[..., Any]]:
+def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:
     import torch
 
     functions = called_with_operands(found)
