@@ -26,6 +26,14 @@ NO_KERNEL = "no-kernel"
 Header = dict[str, str]
 
 
+class NoKernelError(Exception):
+    """The dtypes were promoted but this build cannot compute; `dtype` is the result's, if known."""
+
+    def __init__(self, dtype: str | None) -> None:
+        super().__init__(dtype)
+        self.answer = f"{NO_KERNEL}:{dtype}" if dtype else NO_KERNEL
+
+
 class Cell(NamedTuple):
     """A question and what the framework answered."""
 

@@ -27,9 +27,8 @@ from castwise.conformance.grid import (
     named_forms,
 )
 from castwise.conformance.operand import Spec, foreign_operand, read_literal, read_operand, words
-from castwise.conformance.recorder import Header, versions_of
+from castwise.conformance.recorder import Header, NoKernelError, versions_of
 from castwise.conformance.recorders.mindspore_errors import (
-    NoKernelError,
     classify,
     is_missing_kernel,
     is_missing_signature,

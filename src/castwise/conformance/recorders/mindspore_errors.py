@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from castwise.conformance.calls import RefusalError
-from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED
+from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, NoKernelError
 
 _NO_KERNEL = re.compile(
     r"Select CPU operator\[|KernelMod Init Failed|Unsupported op \[|unregistered"
@@ -50,14 +50,6 @@ _SHAPES = re.compile(
 )
 
 
-class NoKernelError(Exception):
-    """Promotion succeeded but the CPU has no kernel; `dtype` is the result's, if known."""
-
-    def __init__(self, dtype: str | None) -> None:
-        super().__init__(dtype)
-        self.dtype = dtype
-
-
 def is_missing_kernel(error: Exception) -> bool:
     """Whether MindSpore got as far as looking for a kernel, and found none for the dtypes."""
     return _NO_KERNEL.search(str(error)) is not None
@@ -79,7 +71,7 @@ def classify(error: Exception) -> str | None:
     """The answer an error amounts to, or None where it is not about dtypes or values."""
     text = str(error)
     if isinstance(error, NoKernelError):
-        return f"{NO_KERNEL}:{error.dtype}" if error.dtype else NO_KERNEL
+        return error.answer
     if isinstance(error, RefusalError) or _WANTS_TENSOR.search(text):
         return REFUSED
     if _OUT_OF_RANGE.search(text):

@@ -21,9 +21,8 @@ from castwise.conformance.calls import (
 from castwise.conformance.functions import called_with_operands, found_functions
 from castwise.conformance.grid import OPS, SCANS, GridQuestion, Scope, existing_forms, named_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_literal, read_operand, words
-from castwise.conformance.recorder import Header, versions_of
+from castwise.conformance.recorder import Header, NoKernelError, versions_of
 from castwise.conformance.recorders.oneflow_errors import (
-    NoKernelError,
     classify,
     dtype_lacking_kernel,
     is_missing_kernel,

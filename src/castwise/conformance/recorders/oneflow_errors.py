@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from castwise.conformance.calls import RefusalError
-from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED
+from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, NoKernelError
 
 _MISSING_KERNEL = "Cannot find the kernel matching"
 _OUTPUT = re.compile(r"DataType_Name of (?:out|y|z|output_tensor)_0: k(\w+)")
@@ -15,14 +15,6 @@ _DTYPES = {"Float": "float32", "Double": "float64"}  # the others differ in case
 _NOT_ABOUT_DTYPES = re.compile(
     "origin shape|same shape|same number of elements|must be scalar, not|unsupported operand"
 )
-
-
-class NoKernelError(Exception):
-    """Promotion succeeded but the CPU cannot compute; `dtype` is the result's, if known."""
-
-    def __init__(self, dtype: str | None) -> None:
-        super().__init__(dtype)
-        self.dtype = dtype
 
 
 def is_missing_kernel(error: RuntimeError) -> bool:
@@ -39,7 +31,7 @@ def dtype_lacking_kernel(error: RuntimeError) -> str | None:
 def classify(error: Exception) -> str | None:
     """The answer an error amounts to, or None where it is not about dtypes or values."""
     if isinstance(error, NoKernelError):
-        return f"{NO_KERNEL}:{error.dtype}" if error.dtype else NO_KERNEL
+        return error.answer
     # A function that has met an int beyond int64 goes on with the OverflowError set.
     if isinstance(error, (OverflowError, SystemError)):
         return OUT_OF_RANGE

@@ -17,9 +17,8 @@ from castwise.conformance.calls import (
 from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
 from castwise.conformance.grid import OPS, Scope, existing_forms, named_forms
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
-from castwise.conformance.recorder import Header, versions_of
+from castwise.conformance.recorder import Header, NoKernelError, versions_of
 from castwise.conformance.recorders.paddle_errors import (
-    NoKernelError,
     classify,
     is_missing_kernel,
     looked_for,

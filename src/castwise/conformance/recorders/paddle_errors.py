@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from castwise.conformance.recorder import NO_KERNEL, REFUSED
+from castwise.conformance.recorder import REFUSED, NoKernelError
 
 # A 0-d tensor may have to be expanded first, and lack a kernel for that before anything promotes.
 _MISSING_KERNEL = re.compile(
@@ -29,14 +29,6 @@ _REFUSES_NUMBER = re.compile(
 )
 
 
-class NoKernelError(Exception):
-    """Promotion succeeded but the CPU cannot compute; `dtype` is the result's, if known."""
-
-    def __init__(self, dtype: str | None) -> None:
-        super().__init__(dtype)
-        self.dtype = dtype
-
-
 def is_missing_kernel(error: Exception) -> bool:
     """Whether PaddlePaddle got as far as looking for a kernel, and found none for the dtype."""
     return _MISSING_KERNEL.search(str(error)) is not None
@@ -51,7 +43,7 @@ def looked_for(error: Exception) -> str | None:
 def classify(error: Exception) -> str | None:
     """The answer an error amounts to, or None where it is not about dtypes or values."""
     if isinstance(error, NoKernelError):
-        return f"{NO_KERNEL}:{error.dtype}" if error.dtype else NO_KERNEL
+        return error.answer
     text = str(error)
     if _REFUSES_NUMBER.search(text):
         return REFUSED

@@ -23,7 +23,7 @@ from castwise.conformance.grid import (
     named_forms,
 )
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
-from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED, Header, versions_of
+from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header, NoKernelError, versions_of
 from castwise.frameworks.tinygrad import TINYGRAD
 
 DTYPES = words(
@@ -58,10 +58,6 @@ _REFUSAL = re.compile(
     "assign dtype mismatch|shift operands must be int|Could not infer dtype of|"
     "where cond must be bool|has no attribute 'where'"
 )
-
-
-class _NoKernelError(Exception):
-    """The expression was built, but cannot be computed."""
 
 
 class TinygradRecorder:
@@ -119,7 +115,7 @@ class TinygradRecorder:
             result = self._call_function(op, operands, self._named(form))
         is_own = isinstance(result, self._tensor)
         if is_own and op in _INTEGERS_ONLY and result.is_floating_point():
-            raise _NoKernelError(self.dtype_of(result))
+            raise NoKernelError(self.dtype_of(result))
         return result
 
     def dtype_of(self, result: Any) -> str | None:
@@ -128,8 +124,8 @@ class TinygradRecorder:
 
     def classify(self, error: Exception) -> str | None:
         text = str(error)
-        if isinstance(error, _NoKernelError):
-            return f"{NO_KERNEL}:{text}"
+        if isinstance(error, NoKernelError):
+            return error.answer
         if _NEGATIVE_POWER.search(text):
             return OUT_OF_RANGE
         return REFUSED if _REFUSAL.search(text) else None

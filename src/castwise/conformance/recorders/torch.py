@@ -28,8 +28,8 @@ from castwise.conformance.grid import (
     out_forms,
 )
 from castwise.conformance.operand import Spec, foreign_operand, read_literal, read_operand, words
-from castwise.conformance.recorder import Header, versions_of
-from castwise.conformance.recorders.torch_errors import NoKernelError, classify, is_missing_kernel
+from castwise.conformance.recorder import Header, NoKernelError, versions_of
+from castwise.conformance.recorders.torch_errors import classify, is_missing_kernel
 from castwise.frameworks.torch import TORCH
 
 DTYPES = words(

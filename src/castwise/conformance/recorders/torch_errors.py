@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from castwise.conformance.calls import RefusalError
-from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED
+from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, NoKernelError
 
 _NO_KERNEL = re.compile(r"\"[\w ]+\" not implemented for '")
 _OUT_OF_RANGE = re.compile("value cannot be converted|Integers to negative integer powers")
@@ -23,14 +23,6 @@ _REFUSAL = re.compile(
 )
 
 
-class NoKernelError(Exception):
-    """Promotion succeeded but this build cannot compute; `dtype` is the result's, if known."""
-
-    def __init__(self, dtype: str | None) -> None:
-        super().__init__(dtype)
-        self.dtype = dtype
-
-
 def is_missing_kernel(error: RuntimeError) -> bool:
     """Whether PyTorch got as far as looking for a kernel, and found none for the dtype.
 
@@ -43,7 +35,7 @@ def classify(error: Exception) -> str | None:
     """The answer an error amounts to, or None where it is not about dtypes or values."""
     text = str(error)
     if isinstance(error, NoKernelError):
-        return f"{NO_KERNEL}:{error.dtype}" if error.dtype else NO_KERNEL
+        return error.answer
     if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):
         return OUT_OF_RANGE
     if isinstance(error, TypeError):
