@@ -17,7 +17,7 @@ from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS
 from castwise.conformance.operand import Spec, read_operand
 from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED, Cell
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
-from castwise.execute.functions.lookup import STANDARD
+from castwise.execute.functions.lookup import standard_name
 from castwise.execute.tensor import Tensor
 from castwise.rules.dialect import Dialect
 
@@ -56,10 +56,16 @@ def function_of(cell: Cell) -> Callable[..., Any]:
         return OPERATORS[cell.op]
     if cell.form == "augmented":
         return AUGMENTED_OPERATORS[cell.op]
-    function = getattr(xp, STANDARD.get(cell.op, cell.op))
+    function = _function_named(cell.op)
+    assert function is not None
     if cell.op in _JOINING:
         return lambda *arrays: function(arrays)
-    return function  # type: ignore[no-any-return]
+    return function
+
+
+def _function_named(op: str) -> Callable[..., Any] | None:
+    found: Callable[..., Any] | None = getattr(xp, standard_name(op), getattr(xp, op, None))
+    return found
 
 
 def can_be_executed(cell: Cell) -> bool:
@@ -73,7 +79,7 @@ def _is_call(cell: Cell, specs: list[Spec]) -> bool:
     has_tensor = any(spec.dtype and not spec.is_numpy for spec in specs)
     has_list = any(isinstance(spec.value, list) for spec in specs)
     if cell.form == "function":
-        is_there = hasattr(xp, STANDARD.get(cell.op, cell.op)) and cell.op != "can_cast"
+        is_there = _function_named(cell.op) is not None and cell.op != "can_cast"
         is_of_tensor = cell.op != "clamp" or specs[0].dtype is not None
         return is_there and is_of_tensor and (has_tensor or not has_list)
     if cell.form == "augmented":

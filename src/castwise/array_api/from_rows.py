@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Collection
 from inspect import Parameter, Signature
 from typing import Any
 
 from castwise.array_api.calls import Operand, op
-from castwise.execute.functions.lookup import STANDARD
+from castwise.execute.functions.lookup import standard_name
 from castwise.execute.tensor import Tensor
 from castwise.vocab.ops import OPS, Op
 
 _NOT_COMPUTED = "questions"  # the family of ops that tell a dtype
 
 
-def functions_from_rows(known: Container[str]) -> dict[str, Callable[..., Tensor]]:
+def functions_from_rows(known: Collection[str]) -> dict[str, Callable[..., Tensor]]:
     """A function for each op that a namespace with some names lacks.
 
-    >>> [*functions_from_rows({*OPS, *STANDARD.values()} - {"erf"})]
+    >>> [*functions_from_rows({standard_name(op) for op in OPS if op != "erf"})]
     ['erf']
     """
     return {
         name: _function(row)
         for name, row in OPS.items()
-        if row.family != _NOT_COMPUTED and STANDARD.get(name, name) not in known
+        if row.family != _NOT_COMPUTED and {name, standard_name(name)}.isdisjoint(known)
     }
 
 

@@ -104,10 +104,6 @@ class Operators:
     __invert__ = unary("bitwise_not")
 
 
-# The families of ops whose results have another shape than the first operand.
-_OTHER_SHAPES = ("reductions", "products", "joining", "losses", "questions")
-
-
 class InPlace:
     """The operators before `=`, and a method for each op whose result may have the shape of its
     first operand. An op that has no line here gets its method from its row."""
@@ -117,8 +113,8 @@ class InPlace:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         for name, row in OPS.items():
-            is_fitting = row.family not in _OTHER_SHAPES and not row.is_condition_first
-            if is_fitting and name != "allclose" and not hasattr(cls, f"{name}_"):
+            is_fitting = row.keeps_shape and not row.is_condition_first
+            if is_fitting and not hasattr(cls, f"{name}_"):
                 setattr(cls, f"{name}_", in_place(name))
 
     __iadd__ = augmented("add")

@@ -26,6 +26,10 @@ NUMBER = "int float complex"
 FLOATING = "float complex"
 
 
+# The families of ops whose results have another shape than their operands, or none.
+_OTHER_SHAPES = frozenset({"reductions", "products", "joining", "losses", "questions"})
+
+
 @dataclass(frozen=True, slots=True)
 class CallForm:
     """How an op is called, in every framework that has it."""
@@ -63,11 +67,17 @@ class Op:
     is_condition_first: bool = False  # `where`: operand 0 chooses and takes no part
     counts_dimensions: bool = False  # a rule may tell vectors from matrices
     counts_elements: bool = False  # a rule may tell whether there are any
+    gives_one: bool = False  # one answer, whatever the shapes of the operands
     call: CallForm = CallForm()
     ulps: int = 0  # units in the last place that two libraries may differ by: none rounds it right
     compute: Callable[..., Any] | None = None  # the kernel of a declared op, on cast arrays
     meaning: str = ""
     family: str = ""  # where it stands in tables and pages
+
+    @property
+    def keeps_shape(self) -> bool:
+        """Whether the result has the shape of the operands, broadcast."""
+        return self.family not in _OTHER_SHAPES and not self.gives_one
 
     @property
     def augments(self) -> bool:
@@ -211,7 +221,8 @@ _ROWS = [
     *_row("max min", 1, computes=REAL, family="reductions"),
     *_row("argmax argmin", 1, computes=REAL, result="index", family="reductions"),
     *_row("count_nonzero", 1, result="index", family="reductions"),
-    *_row("isclose allclose", 2, result="bool", call=_ARRAYS, family="comparison"),
+    *_row("isclose", 2, result="bool", call=_ARRAYS, family="comparison"),
+    *_row("allclose", 2, result="bool", gives_one=True, call=_ARRAYS, family="comparison"),
     *_row("result_type promote_types", (1, ARBITRARY), family="questions"),
 ]  # fmt: skip
 OPS: MappingProxyType[str, Op] = MappingProxyType({op.name: op for op in _ROWS})
@@ -305,7 +316,7 @@ def declare_op(
 
 _FIXED = (
     *("name", "arity", "family", "symbol", "counts_dimensions", "counts_elements", "call"),
-    *("ulps", "compute"),
+    *("gives_one", "ulps", "compute"),
 )
 
 

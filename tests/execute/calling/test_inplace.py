@@ -121,15 +121,9 @@ def test_methods_take_as_many_operands_as_their_op() -> None:
     assert t.cumsum_().tolist() == [0.75, 1.75, 3]
 
 
-OTHER_SHAPES = ("reductions", "products", "joining", "losses", "questions")
-
-
 def test_each_op_whose_result_may_fit_its_first_operand_has_a_method() -> None:
-    fitting = {
-        row.name for row in OPS.values()
-        if row.family not in OTHER_SHAPES and not row.is_condition_first
-    }  # fmt: skip
-    fitting = fitting - {"allclose"} | {"cumsum", "cumprod", "matmul"}
+    shaped = {row.name for row in OPS.values() if row.keeps_shape}
+    fitting = shaped - {"where"} | {"cumsum", "cumprod", "matmul"}
     methods = {name for name in vars(InPlace) if not name.startswith("__")}
     assert methods == {f"{op}_" for op in fitting}
     for op in fitting:

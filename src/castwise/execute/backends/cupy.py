@@ -13,7 +13,7 @@ import numpy as np
 from castwise.errors import UsageError
 from castwise.execute.backend import Backend, backend_named, lacking
 from castwise.execute.backends import DEFAULT
-from castwise.execute.functions.lookup import STANDARD, Function
+from castwise.execute.functions.lookup import Function, standard_name
 from castwise.rules.catalog import dialect_named
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
@@ -114,7 +114,7 @@ class CuPy:
         if own is not None:
             is_small = dtype.kind == "float" and dtype.bits < _SMALL and op != "nextafter"
             return None if is_small else own
-        found = _NAMED.get(op) or getattr(standard, STANDARD.get(op, op), None)
+        found = _NAMED.get(op) or getattr(standard, standard_name(op), None)
         if isinstance(found, cupy.ufunc):
             return found if _has_loop(found, self.native(dtype)) else None
         return found if dtype.bits >= _SMALL else None

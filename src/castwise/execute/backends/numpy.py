@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from castwise.execute.backend import Backend, lacking
-from castwise.execute.functions.lookup import STANDARD
+from castwise.execute.functions.lookup import standard_name
 from castwise.execute.functions.products import vecdot
 from castwise.execute.steps.steps import Steps
 from castwise.execute.values.adapting import adapted
@@ -92,8 +92,7 @@ class _NumPy:
         """NumPy's function, unless it has no loop for the dtype or rounds in between."""
         found = _functions().get(op)
         if found is None:
-            name = STANDARD.get(op, op)
-            found = getattr(standard, name, None)
+            found = getattr(standard, standard_name(op), None)
         if isinstance(found, np.ufunc):
             return found if _has_loop(found, self.native(dtype)) else None
         if dtype.kind == "bool":

@@ -10,18 +10,13 @@ from typing import Any, TypeAlias
 from castwise.errors import UsageError
 from castwise.execute.backend import Backend
 from castwise.execute.functions import recipes
+from castwise.rules.catalog import dialect_named
+from castwise.rules.default import STANDARD
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.ops import known_op
 
 Function: TypeAlias = Callable[..., Any]
 
-# castwise's op -> the standard's name of it, where they differ
-STANDARD = {
-    "sub": "subtract", "mul": "multiply", "div": "divide", "eq": "equal", "ne": "not_equal",
-    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "neg": "negative",
-    "bitwise_not": "bitwise_invert", "clamp": "clip", "cumsum": "cumulative_sum",
-    "cumprod": "cumulative_prod",
-}  # fmt: skip
 SIGNLESS = dtype("float8_e8m0fnu")  # powers of two, without a sign and without a zero
 # Small dtypes are computed in a wider one and rounded, or wrapped, once; bool as in C.
 _WIDER = {
@@ -30,6 +25,11 @@ _WIDER = {
     "float": dtype("float32"),
     "complex": dtype("complex64"),
 }
+
+
+def standard_name(op: str) -> str:
+    """The name of an op in the array API standard."""
+    return dialect_named(STANDARD).aliases.get(op, op)
 
 
 @functools.lru_cache(maxsize=4096)

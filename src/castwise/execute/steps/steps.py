@@ -25,8 +25,6 @@ from castwise.vocab.operands import UNDEFINED, Scalar
 EntryCast = Callable[[Any], Any]
 _BOOL = dtype("bool")
 _EXPONENT = dtype("int32")
-# Families whose results have not the shape of their operands, broadcast.
-_NOT_ELEMENTWISE = frozenset({"reductions", "products", "joining", "losses", "declared"})
 
 
 class Entry(NamedTuple):
@@ -192,10 +190,8 @@ def steps_of(decision: Decision, computes: str) -> Steps:
     asked = decision.question.operands
     there = [place for place, operand in enumerate(asked) if operand is not UNDEFINED]
     entries = tuple([_entry(decision, place) for place in there])
-    is_plain = (
-        "." not in computes and computes != "allclose"
-    )  # linalg.inv is like an elementwise op
-    is_elementwise = is_plain and row.family not in _NOT_ELEMENTWISE
+    is_plain = "." not in computes  # linalg.inv is decided as an elementwise op is
+    is_elementwise = is_plain and row.keeps_shape and row.family != "declared"
     is_joining = row.family == "joining"
     return Steps(
         computes, decision.compute, decision.result, entries, is_elementwise, is_joining,

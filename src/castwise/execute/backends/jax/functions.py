@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from castwise.execute.functions.lookup import STANDARD, Function
+from castwise.execute.functions.lookup import Function, standard_name
 from castwise.execute.functions.products import vecdot
 from castwise.vocab.dtypes import DType
 
@@ -38,7 +38,7 @@ def function_of(op: str, dtype: DType) -> Function | None:
     """JAX's function, unless it does not take the dtype or rounds in between."""
     if dtype.kind == "complex" and op in _NOT_FOR_COMPLEX:
         return _NOT_FOR_COMPLEX[op]
-    found = _functions().get(op) or getattr(jnp, STANDARD.get(op, op), None)
+    found = _functions().get(op) or getattr(jnp, standard_name(op), None)
     if op == "concat" and dtype.name in _NOT_JOINED:
         return None
     if found is None or op in _MOVES:
