@@ -4,6 +4,7 @@ the recorded cells."""
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import sys
 import tempfile
@@ -19,6 +20,15 @@ from processes import limited
 settings.register_profile("local", max_examples=200, deadline=None)
 settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+# What the collected tests hold stays to the end: no pass of the garbage collector looks at it.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
 
 # Many times what the longest test takes: what hangs all the same ends its process, and is told.
 LIMIT = 1800
