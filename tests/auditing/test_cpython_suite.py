@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from under_audit import Outcome, audited, plainly
 
-MODULES = ["test_grammar", "test_generators", "test_coroutines", "test_super", "test_traceback"]
+import cells
+
+MODULES = ["test_grammar", "test_generators", "test_coroutines", "test_super"]
+LONG = ["test_traceback"]  # two thirds of the time of all of them
 
 
 def results(outcome: Outcome) -> dict[str, str]:
@@ -23,7 +26,7 @@ def results(outcome: Outcome) -> dict[str, str]:
 @pytest.mark.skipif(
     importlib.util.find_spec("test.test_grammar") is None, reason="this Python has no test package"
 )
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", [*MODULES, *(LONG if cells.takes_all else ())])
 def test_python_s_own_tests_have_the_same_outcomes(module: str, tmp_path: Path) -> None:
     command = ("-m", "unittest", "-v", f"test.{module}")
     plain = plainly(*command, cwd=tmp_path)
