@@ -173,7 +173,7 @@ def test_wrong_options_are_found_before_the_program_runs(
     assert status_of("--sarif", str(tmp_path / "none" / "x.sarif"), program) == 2
     printed = capfd.readouterr()
     assert printed.out == ""
-    assert "there is no directory for it" in printed.err
+    assert "its directory does not exist" in printed.err
 
 
 def test_files_are_written(tmp_path: Path) -> None:

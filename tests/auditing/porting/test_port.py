@@ -240,7 +240,7 @@ def test_the_status_is_the_programs_where_nothing_changes(
     script = tmp_path / "p.py"
     script.write_text("import numpy as np, sys\nx = np.ones(3) + 1\nsys.exit(3)\n")
     assert status_of("port", "--from", "numpy@1", "--to", "numpy", script) == 3
-    assert "ended with status 3" in capfd.readouterr().err
+    assert "exited with status 3" in capfd.readouterr().err
 
 
 def test_an_unknown_dialect_is_said_before_the_program_runs(
