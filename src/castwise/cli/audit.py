@@ -24,7 +24,9 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too.")
 @click.option("--deep", is_flag=True, help="Look inside libraries and backward passes too.")
 @click.option("--all", "with_all", is_flag=True, help="Show sums that widen small integers too.")
-@click.option("--try-fixes", is_flag=True, help="Run again with the fixes, without editing any file.")
+@click.option(
+    "--try-fixes", is_flag=True, help="Run again with the fixes, without editing any file."
+)
 @finding_options
 @other_dialects
 @click.option("-m", "is_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")

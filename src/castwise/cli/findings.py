@@ -40,7 +40,8 @@ def finding_options(command: Command) -> Command:
         return command(wanted=wanted, **given)
 
     options = [
-        click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write the findings as JSON."),
+        click.option("--json", "json_file", type=_FILE, metavar="FILE",
+                     help="Write the findings as JSON."),
         click.option("--sarif", "sarif_file", type=_FILE, metavar="FILE",
                      help="Write the findings as SARIF."),
         click.option("--html", "html_file", type=_FILE, metavar="FILE",

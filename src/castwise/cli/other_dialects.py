@@ -28,9 +28,11 @@ class OtherDialects(NamedTuple):
 
         Raises UsageError if they make no sense.
         """
-        from castwise.auditing.enforcing.enforce import held_to
+        from castwise.auditing.enforcing.enforce import enforced_dialect
 
-        return held_to(self.enforce, self.differs, self.allow) if self.enforce else None
+        if not self.enforce:
+            return None
+        return enforced_dialect(self.enforce, self.differs, self.allow)
 
 
 _OPTIONS = (

@@ -33,7 +33,7 @@ _OPTIONS = (
         "--programs", "amount", metavar="60s|500",
         help="Run random programs for this long, or this many of them.",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="The seed of the programs."),
+    click.option("--seed", type=int, default=0, show_default=True, help="The programs' seed."),
     click.option(
         "--backend", "backends", multiple=True, metavar="NAME",
         help="The backend that runs the programs. Default: every installed one.",
