@@ -57,7 +57,7 @@ class Gradients:
     def requires_grad_(self, requires_grad: bool = True) -> Any:
         """Marks it as one whose gradient is wanted, and returns it.
 
-        Raises UsageError where the backend records no gradients.
+        Raises UsageError if the backend records no gradients.
         """
         recording(self._kind.backend).require_gradient(self._array, requires_grad)
         return self
@@ -66,7 +66,7 @@ class Gradients:
     def grad(self) -> Tensor | None:
         """The gradient that `backward` gathered in it.
 
-        Raises UsageError where the backend records no gradients.
+        Raises UsageError if the backend records no gradients.
         """
         found = recording(self._kind.backend).gradient_of(self._array)
         return None if found is None else self._of(found, self._kind.with_(is_weak=False))
@@ -76,7 +76,7 @@ class Gradients:
 
         `gradient` is that of this tensor, of its dtype; a tensor of one element needs none.
 
-        Raises UsageError where the backend records no gradients or the dtypes differ.
+        Raises UsageError if the backend records no gradients or the dtypes differ.
         """
         backend = recording(self._kind.backend)
         if gradient is None:
@@ -84,8 +84,8 @@ class Gradients:
         kind = gradient._kind
         if kind.backend is not self._kind.backend or kind.dtype is not self._kind.dtype:
             raise UsageError(
-                f"the gradient of a {self._kind.dtype} tensor on {self._kind.backend.name} is one "
-                f"too, not {kind.dtype} on {kind.backend.name}: cast it, "
+                f"the gradient of a {self._kind.dtype} tensor on {self._kind.backend.name} must be "
+                f"the same, not {kind.dtype} on {kind.backend.name}: cast it, "
                 f"x.astype({str(self._kind.dtype)!r})."
             )
         return backend.go_back(self._array, gradient._array)
@@ -94,7 +94,7 @@ class Gradients:
 def recording(backend: Backend) -> RecordsGradients:
     """The backend, as one that records gradients.
 
-    Raises UsageError where it does not; the error names those that do.
+    Raises UsageError if it does not; the error names those that do.
     """
     if isinstance(backend, RecordsGradients):
         return backend

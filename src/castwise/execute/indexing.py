@@ -66,8 +66,8 @@ def write_at(array: Any, key: Any, given: Any, kind: Kind) -> Any:
     dimensions = len(getattr(given, "shape", ()))
     if dimensions > len(array.shape):
         raise UsageError(
-            f"None adds no axis to what is assigned to in this dialect: a value of {dimensions} "
-            f"dimensions has no place in {len(array.shape)}."
+            f"None in the index adds no axis to an assignment in this dialect: a value of "
+            f"{dimensions} dimensions does not fit into {len(array.shape)}."
         )
     return backend.write(array, ..., given)
 
@@ -80,8 +80,8 @@ def _fitted(array: Any, key: Any, shape: tuple[Any, ...], kind: Kind) -> Any:
         return array
     if rule == "broadcast" and array.shape and _is_element(key, shape):
         raise UsageError(
-            f"one element is assigned a number or a 0-d array in this dialect, not an array of the "
-            f"shape {tuple(array.shape)}: value[0] is its first element."
+            f"only a number or a 0-d array can be assigned to one element in this dialect, not an "
+            f"array of shape {tuple(array.shape)}: value[0] is its first element."
         )
     least = len(shape) + (key is None) if is_whole(key) else 0
     if rule == "leading ones dropped" or is_whole(key):
@@ -108,7 +108,7 @@ def check_0d(kind: Kind, value: Operand) -> None:
     is_refusing = kind.is_zero_d and kind.current_dialect.values.memory.assigned_0d == "refused"
     if is_refusing and not (value.is_scalar and kind.dtype.name == "float32"):
         raise UsageError(
-            "nothing is assigned to a 0-d array in this dialect: bind the name to a new one."
+            "a 0-d array cannot be assigned to in this dialect: bind the name to a new one."
         )
 
 
@@ -116,7 +116,7 @@ def not_assigned(given: Backend, backend: Backend) -> UsageError:
     """The error for a value of one backend that is assigned to a tensor of another."""
     if isinstance(given, TakesConstants):
         return UsageError(
-            "a value of a graph is not assigned outside of the traced function, since it is known "
-            "only when the graph runs: return it, and assign what the graph gives."
+            "a value of a graph cannot be assigned outside of the traced function, because it is "
+            "known only when the graph runs: return it, and assign the graph's result."
         )
     return two_backends(backend.name, given.name)

@@ -259,8 +259,8 @@ class _NoMethod:
 
     def __get__(self, tensor: object, owner: type) -> Any:
         raise AttributeError(
-            f"a {owner.__name__} has no attribute {self._name!r}: ops are applied, "
-            f"cw.apply({self._name!r}, x), and castwise.array_api has functions."
+            f"a {owner.__name__} has no attribute {self._name!r}: use "
+            f"cw.apply({self._name!r}, x), or a function of castwise.array_api."
         )
 
 

@@ -20,7 +20,7 @@ _LEAST, _BEYOND = -(1 << 63), 1 << 64  # what int64 or uint64 holds
 def default_dtype(data: Any, dialect: Dialect) -> DType | None:
     """The dtype a dialect gives to Python numbers or nested lists of them.
 
-    None where something has a dtype of its own, or is no number. An empty list is one of floats,
+    None if something has a dtype of its own, or is no number. An empty list is one of floats,
     as in every framework.
     """
     numbers = list(_leaves(data))
@@ -31,7 +31,7 @@ def default_dtype(data: Any, dialect: Dialect) -> DType | None:
     name = dialect.python.get(highest.__name__)
     if name is None:
         raise PromotionError(
-            f"{dialect.name} has no dtype for a Python {highest.__name__}: name one, dtype=..."
+            f"{dialect.name} has no dtype for a Python {highest.__name__}: give one, dtype=..."
         )
     return _holding(numbers, dtype(name), dialect) if highest is int else dtype(name)
 
@@ -74,7 +74,7 @@ def beyond(data: Any, wanted: DType | None) -> ScalarRangeError:
     numbers = [number for number in _leaves(data) if _kind_of(number) is int]
     number = max(numbers, key=abs, default=0)
     wider = [d for d in map(dtype, ("int64", "uint64")) if d.min <= number <= d.max]
-    way = f"name a wider dtype, dtype='{wider[0]}'" if wider else "write it as a float"
+    way = f"give a wider dtype, dtype='{wider[0]}'" if wider else "write it as a float"
     return ScalarRangeError(f"{_short(number)} is out of range for {wanted}: {way}.")
 
 
@@ -87,16 +87,16 @@ def unreadable(data: Any, wanted: DType | None) -> UsageError | None:
         )  # fmt: skip
     for leaf in _leaves(data):
         if _kind_of(leaf) is None and not hasattr(leaf, "dtype"):
-            return UsageError(f"a tensor holds numbers, and {_short(leaf)} is none: {_way(leaf)}")
+            return UsageError(f"a tensor holds numbers, not {_short(leaf)}: {_way(leaf)}")
         if wanted is not None and _is_out_of_place(leaf, wanted):
             return UsageError(
-                f"{leaf} has no place in {wanted}: make the tensor without dtype=, and cast it, "
+                f"{wanted} cannot hold {leaf}: make the tensor without dtype=, and cast it, "
                 f"x.astype('{wanted}')."
             )
     uneven = _uneven(data)
     return uneven and UsageError(
-        f"lists of the lengths {uneven[0]} and {uneven[1]} side by side make no array: fill up "
-        "the shorter ones, or make a tensor of each."
+        f"lists of lengths {uneven[0]} and {uneven[1]} do not form an array: pad the shorter ones, "
+        "or make one tensor per list."
     )
 
 
@@ -124,11 +124,11 @@ def _short(thing: Any) -> str:
 def _way(thing: Any) -> str:
     """What to do with something that is no number."""
     if thing is None:
-        return "put a number in its place, float('nan') for one that is missing."
+        return "use a number instead, such as float('nan') for a missing one."
     if isinstance(thing, (str, bytes)):
         return "convert it, such as float(x)."
     is_many = hasattr(thing, "__iter__")
-    return "make a list of it, list(x)." if is_many else "convert it, such as float(x)."
+    return "convert it to a list, list(x)." if is_many else "convert it, such as float(x)."
 
 
 def _uneven(data: Any) -> tuple[int, int] | None:

@@ -126,19 +126,19 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
         made = self.numpy()
         if dtype is not None and made.dtype != dtype:
             if copy is False:
-                raise ValueError(f"{self.dtype} becomes {dtype} by a copy only.")
+                raise ValueError(f"{self.dtype} can only become {dtype} by a copy.")
             return made.astype(dtype)
         return made.copy() if copy else made
 
     def item(self) -> Any:
         """The one element as a Python number.
 
-        Raises UsageError where there is not one.
+        Raises UsageError if there is not one.
         """
         if self.size != 1:
             raise UsageError(
-                f"item is of one element, not of the {self.size} of the shape {self.shape}: "
-                "take one, x[0], or tolist() for all."
+                f"item needs one element, but shape {self.shape} has {self.size}: take one, x[0], "
+                "or use tolist() for all."
             )
         found = self.numpy().item()
         kind = {"bool": bool, "int": int, "float": float, "complex": complex}[self.dtype.kind]
@@ -151,7 +151,7 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
     def astype(self, dtype: object, *, copy: bool = True) -> Tensor:
         """The values in another dtype, by an explicit cast.
 
-        Raises UsageError where the backend has no such dtype.
+        Raises UsageError if the backend has no such dtype.
         """
         kind = self._kind
         target = held_dtype(to_dtype(dtype), kind.current_dialect)
@@ -179,10 +179,10 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
     def fill_(self, value: Any) -> Tensor:
         """The tensor itself, with every element set to a number or to that of a 0-d tensor.
 
-        Raises ScalarRangeError where its dtype has no room for the number.
+        Raises ScalarRangeError if its dtype has no room for the number.
         """
         if getattr(value, "shape", ()):
-            raise UsageError("fill_ takes a number or a 0-d tensor: x[...] = array takes arrays.")
+            raise UsageError("fill_ takes a number or a 0-d tensor: use x[...] = array for arrays.")
         self._assign(..., value, is_filling=True)
         return self
 
@@ -309,7 +309,7 @@ def asarray(
     >>> asarray([1.5], dialect="torch").dtype
     float32
 
-    Raises UsageError where the backend has no such dtype.
+    Raises UsageError if the backend has no such dtype.
     """
     is_weak = bool(getattr(data, "weak_type", False))
     of_data = None

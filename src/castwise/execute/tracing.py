@@ -62,13 +62,13 @@ def traced_by(trace: Trace) -> Iterator[None]:
 
 
 def held(tensor: Tensor) -> TracedState | None:
-    """What a tensor has within the current trace; None where there is none."""
+    """What a tensor has within the current trace; None if there is none."""
     trace = _trace.get()
     return None if trace is None else trace.held(tensor)
 
 
 def backend_here() -> Backend | None:
-    """The backend of the current trace; None where there is none."""
+    """The backend of the current trace; None if there is none."""
     trace = _trace.get()
     return None if trace is None else trace.backend
 

@@ -93,7 +93,7 @@ class Variable(Stateful):
     def assign(self, value: Any) -> Variable:
         """Takes new values, which must promote to the variable's dtype.
 
-        Raises PromotionError where they do not, UsageError where the shape does not fit.
+        Raises PromotionError if they do not, UsageError if the shape does not fit.
         """
         if value is None or type(value) in (list, tuple):
             raise NoOperandError(value)
@@ -121,7 +121,7 @@ class Variable(Stateful):
     def assign_add(self, value: Any) -> Variable:
         """Adds in place.
 
-        Raises PromotionError where the dialect refuses or the sum has another dtype.
+        Raises PromotionError if the dialect refuses or the sum has another dtype.
         """
         self.add_(value)
         return self
@@ -129,7 +129,7 @@ class Variable(Stateful):
     def assign_sub(self, value: Any) -> Variable:
         """Subtracts in place.
 
-        Raises PromotionError where the dialect refuses or the difference has another dtype.
+        Raises PromotionError if the dialect refuses or the difference has another dtype.
         """
         self.sub_(value)
         return self
@@ -144,9 +144,9 @@ def stand_in(array: Any, kind: Kind) -> Variable:
 
 
 def _check_shape(given: tuple[int, ...], held: tuple[int, ...]) -> None:
-    """Raises UsageError where values of a shape do not fill a variable of another."""
+    """Raises UsageError if values of a shape do not fill a variable of another."""
     if not fills(given, held):
         raise UsageError(
-            f"values of the shape {given} do not fill a variable of the shape {held}, which keeps "
-            "it: reshape them, or make another variable."
+            f"values of shape {given} do not fit a variable of shape {held}, which keeps its "
+            "shape: reshape them, or make another variable."
         )

@@ -131,7 +131,7 @@ def test_what_is_allowed_passes(allowed: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({}, "Name a dialect"),
+        ({}, "needs a dialect"),
         ({"dialect": "tensorflw"}, "unknown dialect"),
         ({"dialect": "torch", "differs": "ignore"}, "differs must be"),
         ({"dialect": "torch", "allow": ["addd"]}, "unknown op"),

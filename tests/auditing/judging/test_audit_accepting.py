@@ -97,7 +97,7 @@ def test_a_baseline_knows_findings_whose_lines_moved(known: Path) -> None:
     moved = audited(TWICE.format(between="\n\n", more=""), known.parent)
     found = without_known(moved, read_baseline(known))
     assert (found.findings, found.baselined) == ([], 2)
-    assert "Known: 2 findings, by the baseline." in audit_text(found)
+    assert "Known: 2 findings, in the baseline." in audit_text(found)
 
 
 def test_a_baseline_counts_lines_that_look_alike(known: Path) -> None:

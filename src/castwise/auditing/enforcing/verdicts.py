@@ -56,8 +56,8 @@ def _class_of(operand: Any) -> object:
 
 
 def about_to_run(pending: PendingOperation) -> Operation | None:
-    """The operation that is about to run; None if castwise knows no rule for it or the program requests
-    its casts."""
+    """The operation that is about to run; None if castwise knows no rule for it, or if the program
+    requests its casts."""
     event = event_of(pending.key, Tally(pending.operands, None))
     try:
         found = understand(event, site_of(pending.mark).site, running_dialects())

@@ -46,22 +46,22 @@ def apply(
     >>> apply("add", asarray([1, 2], dtype="int8"), 1, out=total) is total
     True
 
-    Raises PromotionError where the dialect refuses, UsageError where the operands do not belong
+    Raises PromotionError if the dialect refuses, UsageError if the operands do not belong
     together.
     """
     convert = _CONVERSIONS.get(name.rpartition(".")[2])
     if convert is not None:
         if out is not None:
-            raise UsageError(f"{name} takes no out=.")
+            raise UsageError(f"{name} does not accept out=.")
         return convert(*arranged(name, operands, options, home).operands, inplace=inplace)
     if form == "augmented":
         return _augmented(name, operands, home, inplace=inplace, out=out, **options)
     if inplace:
         if out is not None:
-            raise UsageError("in place and out= are two places for one result: choose one.")
+            raise UsageError("give either inplace or out=, not both.")
         target, *others = operands
         if not isinstance(target, Tensor):
-            raise UsageError(f"{name} in place needs a tensor first: make one, cw.asarray(x).")
+            raise UsageError(f"{name} in place needs a tensor: convert x first, cw.asarray(x).")
         return update(name, target, *others, **options)
     if out is not None:
         return _into(out, name, operands, form, home, options)
@@ -76,7 +76,7 @@ def _augmented(name: str, operands: tuple[Any, ...], home: str, **given: Any) ->
     if isinstance(target, Tensor):
         return augment(name, target, other)
     if not rebinds(asked(name, operands, "augmented", home=home)):
-        raise UsageError(f"{name} in place needs a tensor first: make one, cw.asarray(x).")
+        raise UsageError(f"{name} in place needs a tensor: convert x first, cw.asarray(x).")
     return apply_op(name, target, other, form="augmented", home=home)
 
 
@@ -111,8 +111,8 @@ def _into(
         raise two_backends(prepared.backend.name, target.backend)
     if prepared.decision.result is not target.dtype:
         raise UsageError(
-            f"{prepared.decision.question} gives {prepared.decision.result}: "
-            f"{target.dialect.name} has no out= to write into. Leave it away."
+            f"{prepared.decision.question} gives {prepared.decision.result}, but "
+            f"{target.dialect.name} has no out=. Leave it out."
         )
     values = _computed(prepared, call, target)
     is_resized = _is_resized(tuple(values.shape), target, prepared)
@@ -148,7 +148,7 @@ class Resizes(Protocol):
 def _is_resized(shape: tuple[int, ...], target: Tensor, prepared: Prepared) -> bool:
     """Whether out= takes another shape for a result of a shape.
 
-    Raises UsageError where it has no room for one and the dialect makes none.
+    Raises UsageError if it has no room for one and the dialect makes none.
     """
     if shape == target.shape:
         return False
@@ -156,8 +156,8 @@ def _is_resized(shape: tuple[int, ...], target: Tensor, prepared: Prepared) -> b
         if fills(shape, target.shape):
             return False
         raise UsageError(
-            f"a result of the shape {shape} does not fit into out= of the shape {target.shape}: "
-            "give out= its shape."
+            f"a result of shape {shape} does not fit into out= of shape {target.shape}: give out= "
+            "the result's shape."
         )
     if target.size:
         warnings.warn(

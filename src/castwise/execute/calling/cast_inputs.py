@@ -17,7 +17,7 @@ def cast_inputs(decision: Decision, operands: Sequence[Any]) -> tuple[Any, ...]:
     """The operands as the op computes with them: arrays as arrays, tensors as tensors; a Python
     number is a 0-d one, and None stays None.
 
-    Raises UsageError where they are not the operands that were decided about.
+    Raises UsageError if they are not the operands that were decided about.
     """
     question = decision.question
     if len(operands) != len(question.operands):
@@ -46,6 +46,6 @@ def _array(entered: Any, decision: Decision, backend: Any) -> Any:
 def _check(given: Operand, asked: Operand, decision: Decision) -> None:
     if given.dtype is not asked.dtype or given.kind != asked.kind:
         raise UsageError(
-            f"the decision is about {decision.question}, and {given} is not {asked}: decide about "
-            "these operands, cw.resolve(...)."
+            f"the decision is about {decision.question}, but {given} is not {asked}: get a "
+            "decision for these operands, cw.resolve(...)."
         )

@@ -19,8 +19,8 @@ from castwise.execute.tensor import Tensor
 def update(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
     """The target itself, with the result of an op in it: `target.add_(other)`.
 
-    Raises PromotionError where the dialect refuses, or would change what must keep its dtype;
-    UsageError where the shape would change.
+    Raises PromotionError if the dialect refuses, or would change what must keep its dtype;
+    UsageError if the shape would change.
     """
     if tracing.running:
         tracing.writing(target, *others)
@@ -72,8 +72,8 @@ def _stored(
     is_fitting = tuple(values.shape) == target.shape
     if not is_fitting and (target._keeps_dtype or not _takes_shape(question)):
         raise UsageError(
-            f"{question.op.name} in place gives the shape {tuple(values.shape)}, the tensor has "
-            f"{target.shape}: use the op out of place, or reshape."
+            f"{question.op.name} in place gives the shape {tuple(values.shape)}, but the tensor "
+            f"has {target.shape}: use the op out of place, or reshape."
         )
     if not is_fitting or result is not target.dtype:
         target._array, target._kind = values, prepared.kind.shaped(values.shape)
@@ -89,13 +89,13 @@ def _takes_shape(question: Question) -> bool:
 
 
 def _check_itself(question: Question, target: Tensor) -> None:
-    """Raises where an array that takes another dtype in place is its own operand, and the dialect
+    """Raises if an array that takes another dtype in place is its own operand, and the dialect
     changes it before it is read."""
     is_retyped = question.op.name in question.dialect.values.memory.retyped_first.split()
     if is_retyped and 0 not in target.shape:
         raise PromotionError(
-            f"{question} is refused in {question.dialect.name} with the array itself, which takes "
-            "the other dtype before it is read: use the op out of place."
+            f"{question} is refused in {question.dialect.name} if the array is its own operand, "
+            "because its dtype changes before it is read: use the op out of place."
         )
 
 

@@ -37,7 +37,7 @@ _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_
 def called(name: str, function: Any, arguments: Sequence[Any], options: dict[str, Any]) -> Any:
     """What a library's function of a full name, such as numpy.mean, gives for tensors.
 
-    Raises CallError where castwise has no such function, or does not know an argument of it.
+    Raises CallError if castwise has no such function, or does not know an argument of it.
     """
     tail = name.partition(".")[2]
     if tail in _ATTRIBUTES and len(arguments) == 1 and not options:
@@ -124,8 +124,8 @@ def not_called(what: str, row: Op | None = None) -> CallError:
     """The error for a call that does not run under a dialect."""
     own = f"cw.apply({row.name!r}, x)" if row else "cw.apply(op, x) or castwise.array_api"
     return CallError(
-        f"{what} does not run under a dialect: write it with castwise's own functions, {own}, or "
-        "leave the dialect, x.array."
+        f"{what} does not run under a dialect: use castwise's own functions, {own}, or leave the "
+        "dialect with x.array."
     )
 
 

@@ -38,7 +38,7 @@ class TakesMasks(Protocol):
 def run_masked(prepared: Prepared, given: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """The raw result of a plan whose options have where= or initial=.
 
-    Raises UsageError where they cannot be had from a backend without them.
+    Raises UsageError if they cannot be had from a backend without them.
     """
     backend, name = prepared.backend, prepared.decision.question.op.name
     if isinstance(backend, TakesMasks) and backend.takes_mask(name):
@@ -52,7 +52,7 @@ def run_masked(prepared: Prepared, given: Sequence[Any], options: Mapping[str, A
     if mask is not None:
         fill = nothing if initial is None or nothing is not None else initial
         if fill is None:
-            raise UsageError(f"{name} of a part that may be empty needs a start: give initial=.")
+            raise UsageError(f"{name} with where= needs initial=, in case no element is selected.")
         held = backend.dtype_of(array)
         array = chosen(backend, mask, array, _number(backend, fill, held))
     result = prepared.run(array, **others)
@@ -79,10 +79,10 @@ def _not_masked(prepared: Prepared, name: str) -> UsageError:
     if prepared.is_elementwise:
         return UsageError(
             f"{name} with where= leaves the other elements undefined, and the backend"
-            f" {prepared.backend.name} has no such function. Give out=, or choose afterwards:"
+            f" {prepared.backend.name} cannot do that. Give out=, or select afterwards:"
             f" cw.apply('where', mask, cw.apply({name!r}, ...), other)."
         )
     return UsageError(
-        f"the backend {prepared.backend.name} has no {name} of a part. Take the part first:"
-        f" cw.apply({name!r}, x[mask])."
+        f"the backend {prepared.backend.name} has no {name} with where=. Select the elements"
+        f" first: cw.apply({name!r}, x[mask])."
     )

@@ -33,8 +33,8 @@ class NoOperandError(UsageError):
 
     def __init__(self, thing: Any) -> None:
         super().__init__(
-            f"an op takes tensors, numbers and arrays, not a {type(thing).__name__}: make a tensor "
-            "of it, cw.asarray(x)."
+            f"an op takes tensors, numbers and arrays, not a {type(thing).__name__}: convert it "
+            "to a tensor, cw.asarray(x)."
         )
 
 
@@ -89,7 +89,7 @@ def raw(operand: Any, backend: Backend, seen: Operand, entering: DType | None = 
 def common_backend(operands: Sequence[Any], seen: Sequence[Operand]) -> Backend:
     """The backend of an op's tensors and arrays, as the engine sees them; NumPy arrays go with any.
 
-    Raises UsageError where there are two.
+    Raises UsageError if there are two.
     """
     found: dict[str, Backend] = {}
     for operand, description in zip(operands, seen, strict=True):
@@ -117,7 +117,7 @@ def _foreign(operand: Any, seen: Operand) -> Backend | None:
 def common_dialect(kinds: Sequence[Kind], home: str = DEFAULT) -> Dialect:
     """The one dialect of some tensors: their own, that of the context, or that of their home.
 
-    Raises UsageError where two of them carry different ones.
+    Raises UsageError if two of them carry different ones.
     """
     own = list(dict.fromkeys(kind.dialect for kind in kinds if kind.dialect))
     if len(own) > 1:

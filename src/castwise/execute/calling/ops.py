@@ -180,8 +180,8 @@ def _prepare_anew(
     have_no_dimensions = [o.is_scalar or o.rank == 0 for o in question.operands]
     if name in _OF_VECTORS and any(have_no_dimensions):  # backends differ in what they make of it
         raise UsageError(
-            f"{question} is no {_OF_VECTORS[name]}: each operand needs a dimension. Multiply with"
-            " *."
+            f"{question} is not a {_OF_VECTORS[name]}: each operand needs a dimension. Multiply"
+            " with *."
         )
     is_bounded = name == "clamp" and question.dialect.values.clamping.bound_shapes != "broadcast"
     is_zero_d = have_no_dimensions[0] if is_bounded else all(have_no_dimensions)

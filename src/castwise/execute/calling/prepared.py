@@ -115,7 +115,7 @@ class Prepared:
 
 
 def check_kernel(decision: Decision) -> None:
-    """Raises PromotionError where the framework itself promotes and then has nothing to run.
+    """Raises PromotionError if the framework itself promotes and then has nothing to run.
 
     Dtypes that the op could be computed in are computed: a framework's kernels differ from device
     to device.
@@ -124,5 +124,5 @@ def check_kernel(decision: Decision) -> None:
     if not decision.has_kernel and decision.compute not in dtypes_of(question.op.computes):
         raise PromotionError(
             f"{question} is not defined in {question.dialect.name}: {' '.join(decision.notes)} "
-            "Cast the operands to what it computes in."
+            "Cast the operands to a dtype that it computes in."
         )

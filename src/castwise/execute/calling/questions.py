@@ -45,7 +45,7 @@ def without_lists(
 ) -> tuple[Any, ...]:
     """The operands, with the tensors in the place of lists that the dialect makes of them.
 
-    Raises PromotionError where it takes no lists.
+    Raises PromotionError if it takes no lists.
     """
     if not has_lists(operands):
         return operands

@@ -36,7 +36,7 @@ _WIDER = {
 def function_for(backend: Backend, op: str, compute: DType) -> Function:
     """What computes an op in a dtype: the backend's own function, or a recipe.
 
-    Raises UsageError where there is neither.
+    Raises UsageError if there is neither.
     """
     own = backend.function(op, compute)
     if own is not None:
@@ -59,7 +59,7 @@ def _recipe(backend: Backend, op: str, compute: DType) -> Function:
         way = f" Declare it with a kernel: cw.declare_op({op!r}, compute=...)."
         is_declared = row is not None and row.family == "declared"
         raise UsageError(
-            f"the backend {backend.name} has nothing that computes {op} in {compute}."
+            f"the backend {backend.name} cannot compute {op} in {compute}."
             f"{way if is_declared else ''}"
         )
     return found

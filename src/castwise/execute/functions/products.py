@@ -41,7 +41,7 @@ def cross(xp: Any, x: Any, y: Any, *, axis: int = -1) -> Any:
     """The cross product of vectors with three elements."""
     if x.shape[axis] != 3 or y.shape[axis] != 3:
         raise UsageError(
-            f"a cross product is of vectors with 3 elements, not {x.shape[axis]} and"
+            f"a cross product needs vectors with 3 elements, not {x.shape[axis]} and"
             f" {y.shape[axis]}: choose another axis."
         )
     x, y = xp.moveaxis(x, axis, -1), xp.moveaxis(y, axis, -1)

@@ -349,7 +349,7 @@ def _eigvals(xp: Any, x: Any) -> Any:
 def _of_linalg(xp: Any, name: str) -> Any:
     found = getattr(xp.linalg, name, None)
     if found is None:
-        raise UsageError(f"this backend has no linalg.{name}: move the values to one that has.")
+        raise UsageError(f"this backend has no linalg.{name}: convert the tensor to one that does.")
     return found
 
 

@@ -45,7 +45,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What a decision comes to; an entry is None where an operand enters as it is."""
+    """What a decision comes to; an entry is None if an operand enters as it is."""
 
     op: str
     compute: DType
@@ -65,7 +65,7 @@ class Steps:
         return {"correction": 1.0} if corrects else {}
 
     def entry_casts(self, backend: Backend) -> list[EntryCast | None]:
-        """What casts each operand before the op; None where it enters as it is."""
+        """What casts each operand before the op; None if it enters as it is."""
         return [entry and _entry_cast(entry, backend, self.values) for entry in self.entries]
 
     def enter(self, operands: Sequence[Any], backend: Backend) -> list[Any]:
@@ -161,7 +161,7 @@ class RunsWhole(Protocol):
     while it computes."""
 
     def whole(self, steps: Steps) -> Callable[..., Any] | None:
-        """What to call with raw operands and options; None where the steps run one by one."""
+        """What to call with raw operands and options; None if the steps run one by one."""
 
 
 @runtime_checkable

@@ -103,8 +103,8 @@ def _within_order(function: Function, at: Place) -> Function:
     def clamped(x: Any, *bounds: Any) -> Any:
         if bounds and at.has_any(negation(at.do("le", bounds[0], bounds[-1]))):
             raise UsageError(
-                "clamp between bounds that are no lower and upper one raises in this dialect: "
-                "the lower is the larger one, or one is NaN."
+                "clamp raises in this dialect, because the lower bound is above the upper one, or "
+                "a bound is NaN."
             )
         return function(x, *bounds)
 

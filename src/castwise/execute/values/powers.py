@@ -60,8 +60,8 @@ def _raising(function: Function, at: Place, x: Any, y: Any) -> Any:
     is_tried = at.compute.is_signed and 0 not in x.shape
     if is_tried and at.has_any(at.do("lt", y, at.number(0))):
         raise ScalarRangeError(
-            f"{at.compute} to a negative power, which this dialect refuses: "
-            "cast the base to a float, x.astype('float64')."
+            f"this dialect refuses {at.compute} to a negative power: cast the base to a float, "
+            "x.astype('float64')."
         )
     return function(x, y)
 

@@ -60,8 +60,8 @@ def _by_zero(function: Function, at: Place, rule: str) -> Function:
         is_zero = at.do("eq", y, at.number(0))
         if rule == "raises" and 0 not in x.shape and at.has_any(is_zero):
             raise DivisionByZeroError(
-                f"{at.op} of {at.compute} by zero, which raises in this dialect: "
-                "replace the zeros first, cw.apply('where', y == 0, 1, y)."
+                f"{at.op} of {at.compute} by zero raises in this dialect: replace the zeros "
+                "first, cw.apply('where', y == 0, 1, y)."
             )
         found = function(x, at.choose(is_zero, at.number(1), y))
         return at.choose(is_zero, _QUOTIENTS[rule](at, x), found)

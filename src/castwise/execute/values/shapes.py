@@ -65,7 +65,7 @@ def _along_no_axis(at: Place, x: Any) -> tuple[Any, int]:
     rule = at.values.reducing.cumulated_axis
     if rule == "refused":
         raise UsageError(
-            f"{at.op} of an array with {len(x.shape)} dimensions takes an axis in this dialect."
+            f"{at.op} of an array with {len(x.shape)} dimensions needs an axis in this dialect."
         )
     return (x.reshape((-1,)) if rule == "flattened" else x), 0
 
@@ -102,8 +102,8 @@ def logsumexp_rule(function: Function, at: Place) -> Function:
 
 def _of_nothing(at: Place, x: Any) -> UsageError:
     return UsageError(
-        f"the {at.op} of no elements, of the shape {tuple(x.shape)}, raises in this dialect: look "
-        "at x.size first."
+        f"the {at.op} of an array without elements, of shape {tuple(x.shape)}, raises in this "
+        "dialect: check x.size first."
     )
 
 
@@ -131,8 +131,8 @@ def bound_shapes_rule(function: Function, at: Place) -> Function:
         found = function(x, *(bounds if rule == "first" else [_one(xp, bound) for bound in bounds]))
         if _is_other(_shape(x), _shape(found)):
             raise UsageError(
-                f"clamp keeps the shape {_shape(x)} in this dialect, and between bounds that are "
-                f"broadcast it would be {_shape(found)}: broadcast x first."
+                f"clamp keeps the shape {_shape(x)} in this dialect, but the bounds would "
+                f"broadcast it to {_shape(found)}: broadcast x first."
             )
         return found
 
@@ -154,7 +154,7 @@ def _one(xp: Any, bound: Any) -> Any:
         return bound
     if math.prod(shape) != 1:
         raise UsageError(
-            f"clamp takes bounds of one element in this dialect, not of the shape {shape}."
+            f"clamp takes bounds of one element in this dialect, not of shape {shape}."
         )
     return xp.reshape(bound, ())
 
@@ -167,8 +167,8 @@ def dimensions_rule(function: Function, at: Place) -> Function:
     def computed(x: Any, **options: Any) -> Any:
         if not x.shape:
             raise UsageError(
-                f"{at.op} of a 0-d array, which has no axis, is refused in this dialect: "
-                "x[None] has one."
+                f"{at.op} of a 0-d array, which has no axis, is refused in this dialect: use "
+                "x[None], which has one."
             )
         return function(x, **options)
 
@@ -202,7 +202,7 @@ def vectors_rule(function: Function, at: Place) -> Function:
 
 
 def check_vectors(op: str, values: Values | None, *arrays: Any) -> None:
-    """Raises UsageError where a product that is of vectors alone is given other shapes."""
+    """Raises UsageError if a product that is of vectors alone is given other shapes."""
     if values is None or op not in values.needs.vectors.split():
         return
     if any(len(_shape(array)) != 1 for array in arrays):

@@ -36,7 +36,7 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
     if coverage.late:
         yield f"Missed: {coverage.late:,} on lines where only plain numbers had been seen before."
     if coverage.unexpected:
-        yield f"Not as castwise expects: {_total(coverage.unexpected)}."
+        yield f"Differs from what castwise expects: {_total(coverage.unexpected)}."
     for text, count in coverage.failures.items():
         yield f"castwise itself failed {count:,} times: {text}. Please report it."
     yield "Not audited: installed packages, except those named by --include PACKAGE."

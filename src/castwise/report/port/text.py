@@ -92,5 +92,5 @@ def _coverage(port: Port) -> str:
     if port.unexpected:
         (question, _), *_ = port.unexpected.most_common(1)
         total = sum(port.unexpected.values())
-        lines.append(f"Not as castwise expects: {total:,}, most often {question}.")
+        lines.append(f"Differs from what castwise expects: {total:,}, most often {question}.")
     return "\n".join(lines)
