@@ -20,18 +20,19 @@ class RecordsGradients(Protocol):
         """Whether a gradient reaches an array."""
 
     def require_gradient(self, array: Any, required: bool) -> None:
-        """Marks an array, in place, as one whose gradient is wanted."""
+        """Marks an array, in place, as one whose gradient is needed."""
 
     def go_back(self, array: Any, gradient: Any) -> None:
-        """Adds to the gradients of all arrays that went into one; `gradient` may be None."""
+        """Adds to the gradients of all arrays that one was computed from; `gradient` may be
+        None."""
 
     def gradient_of(self, array: Any) -> Any:
-        """The gradient gathered in an array, or None."""
+        """The accumulated gradient of an array, or None."""
 
 
 @runtime_checkable
 class DifferentiatesFunctions(Protocol):
-    """A backend that differentiates functions rather than what was computed."""
+    """A backend that differentiates functions instead of recorded computations."""
 
     differentiates_with: str  # the library's own function that does
 
@@ -55,7 +56,7 @@ class Gradients:
         return isinstance(backend, RecordsGradients) and backend.requires_gradient(self._array)
 
     def requires_grad_(self, requires_grad: bool = True) -> Any:
-        """Marks it as one whose gradient is wanted, and returns it.
+        """Marks the tensor as one whose gradient is needed, and returns it.
 
         Raises UsageError if the backend records no gradients.
         """
@@ -64,7 +65,7 @@ class Gradients:
 
     @property
     def grad(self) -> Tensor | None:
-        """The gradient that `backward` gathered in it.
+        """The gradient that `backward` accumulated in the tensor.
 
         Raises UsageError if the backend records no gradients.
         """
@@ -74,7 +75,7 @@ class Gradients:
     def backward(self, gradient: Tensor | None = None) -> None:
         """Adds to the gradient of every tensor it was computed from.
 
-        `gradient` is that of this tensor, of its dtype; a tensor of one element needs none.
+        `gradient` is the gradient of this tensor, in its dtype; a tensor of one element needs none.
 
         Raises UsageError if the backend records no gradients or the dtypes differ.
         """

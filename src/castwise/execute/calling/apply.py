@@ -1,4 +1,5 @@
-"""`cw.apply`: an op on tensors as a new tensor, in place, into out=, or a conversion asked for."""
+"""`cw.apply`: an op on tensors as a new tensor, in place or into out=, or an explicit
+conversion."""
 
 from __future__ import annotations
 
@@ -33,12 +34,12 @@ def apply(
 ) -> Tensor:
     """The result of an op under the operands' dialect.
 
-    With `inplace` it is written into the first operand, with `out` into that tensor or array; both
-    as the dialect's framework does it. The form "augmented" is `x += y`, which writes into the
-    first operand or gives a new tensor. `alpha` is a factor for the second operand of add and sub;
-    dtype, casting, rounding_mode and the like count as they do in `resolve`; other `options` go to
-    the backend (axis, ...). `home` names the dialect where neither the
-    operands nor `cw.use` do.
+    With `inplace` the result is written into the first operand, with `out` into that tensor or
+    array, both as the dialect's framework does it. The form "augmented" is `x += y`, which writes
+    into the first operand or gives a new tensor. `alpha` is a factor for the second operand of add
+    and sub. dtype, casting, rounding_mode and similar options work as in `resolve`. Other `options`
+    are passed to the backend (axis, ...). `home` names the dialect to use if neither the operands
+    nor `cw.use` do.
 
     >>> apply("fmax", asarray([1, 2]), 1.5)
     Tensor([1.5, 2. ], dtype=float64, dialect=numpy, backend=numpy)
@@ -46,8 +47,8 @@ def apply(
     >>> apply("add", asarray([1, 2], dtype="int8"), 1, out=total) is total
     True
 
-    Raises PromotionError if the dialect refuses, UsageError if the operands do not belong
-    together.
+    Raises PromotionError if the dialect refuses, UsageError if the operands cannot be
+    combined.
     """
     convert = _CONVERSIONS.get(name.rpartition(".")[2])
     if convert is not None:
@@ -69,7 +70,7 @@ def apply(
 
 
 def _augmented(name: str, operands: tuple[Any, ...], home: str, **given: Any) -> Tensor:
-    """The result of `x += y`: in x, or as a new tensor."""
+    """The result of `x += y`: x itself, or a new tensor."""
     kinds = [o._kind for o in operands if isinstance(o, Tensor)]
     check_augmented(find_op(name, common_dialect(kinds, home)), len(operands), given)
     target, other = operands
@@ -97,7 +98,7 @@ _CONVERSIONS: dict[str, Callable[..., Tensor]] = {"cast": _cast, "fill": _fill}
 def _into(
     out: Any, name: str, operands: tuple[Any, ...], form: str, home: str, options: dict[str, Any]
 ) -> Tensor:
-    """The result in the tensor or array it was to be written into, as a tensor."""
+    """The result as a tensor, written into the given tensor or array."""
     if isinstance(out, Tensor):
         tracing.writing(out, *operands)
     call = arranged(name, operands, options, home, form)
@@ -130,7 +131,7 @@ def _into(
 
 
 def _computed(prepared: Prepared, call: CallArguments, target: Tensor) -> Any:
-    """What is written into a tensor: where a mask is false, what it holds already."""
+    """The values to write into a tensor: where a mask is false, its old values."""
     options = dict(call.options)
     mask = options.pop("where", None) if prepared.is_elementwise else None
     values = run(prepared, call.operands, options)
@@ -139,16 +140,16 @@ def _computed(prepared: Prepared, call: CallArguments, target: Tensor) -> Any:
 
 @runtime_checkable
 class Resizes(Protocol):
-    """A backend whose arrays can be given another shape, in place."""
+    """A backend whose arrays can be resized in place."""
 
     def resize(self, array: Any, shape: tuple[int, ...]) -> Any:
-        """The array itself, with room for a shape."""
+        """The array itself, resized to a shape."""
 
 
 def _is_resized(shape: tuple[int, ...], target: Tensor, prepared: Prepared) -> bool:
-    """Whether out= takes another shape for a result of a shape.
+    """Whether out= is resized for a result of a shape.
 
-    Raises UsageError if it has no room for one and the dialect makes none.
+    Raises UsageError if the result does not fit and the dialect does not resize.
     """
     if shape == target.shape:
         return False

@@ -1,7 +1,7 @@
 """where= and initial= on backends whose own functions do not take them.
 
-A reduction over a part is a reduction over everything, with a neutral element in the place of each
-that is left out; the initial value is combined with the result.
+A reduction with a mask runs over all elements, with a neutral element in place of each masked one.
+The initial value is combined with the result.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _TOGETHER: dict[str, tuple[str, int | None]] = {
 
 @runtime_checkable
 class TakesMasks(Protocol):
-    """A backend some of whose functions take where= and initial= by themselves."""
+    """A backend some of whose own functions take where= and initial=."""
 
     def takes_mask(self, op: str) -> bool:
-        """Whether that of an op does."""
+        """Whether its function for an op does."""
 
 
 def run_masked(prepared: Prepared, given: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """The raw result of a plan whose options have where= or initial=.
 
-    Raises UsageError if they cannot be had from a backend without them.
+    Raises UsageError if the backend cannot support them.
     """
     backend, name = prepared.backend, prepared.decision.question.op.name
     if isinstance(backend, TakesMasks) and backend.takes_mask(name):
@@ -63,7 +63,7 @@ def run_masked(prepared: Prepared, given: Sequence[Any], options: Mapping[str, A
 
 
 def chosen(backend: Backend, mask: Any, array: Any, other: Any) -> Any:
-    """An array of one dtype with others' elements where a mask is false."""
+    """An array with the elements of another of the same dtype where a mask is false."""
     if not backend.owns(mask):
         mask = backend.make(mask, None, copy=None, device=getattr(array, "device", None))
     return function_for(backend, "where", backend.dtype_of(array))(mask, array, other)

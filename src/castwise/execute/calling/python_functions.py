@@ -1,4 +1,4 @@
-"""Python's divmod and round of tensors, where the dialect's framework has them for its arrays."""
+"""Python's divmod and round of tensors, if the dialect's framework has them for its arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DIGITS = "round(x, digits) does not take {} in {}: cast first, x.astype('float3
 
 
 def quotient_and_remainder(first: Any, second: Any) -> Any:
-    """`x // y` and `x % y` of two operands, of which one at least is a tensor."""
+    """`x // y` and `x % y` of two operands, at least one of which is a tensor."""
     if isinstance(first, Tensor):
         quotient, remainder = first.__floordiv__, first.__mod__
         other = second
@@ -27,7 +27,7 @@ def quotient_and_remainder(first: Any, second: Any) -> Any:
 
 
 def divmod_of(first: Any, second: Any) -> Any:
-    """Python's divmod of two operands, of which one at least is a tensor.
+    """Python's divmod of two operands, at least one of which is a tensor.
 
     Raises TypeError if the framework's arrays have none.
     """
@@ -51,7 +51,7 @@ def round_of(x: Tensor, ndigits: int | None) -> Tensor:
 
 
 def _scaled(x: Tensor, digits: int) -> Tensor:
-    """Floats rounded to so many digits, by a factor: float16 has no room for it."""
+    """Floats rounded to a number of digits, by a factor that float16 cannot hold."""
     if x.dtype.kind == "int" or digits > math.log10(x.dtype.max):
         return x.astype(x.dtype)
     wide = x.astype("float32") if x.dtype.name == "float16" else x

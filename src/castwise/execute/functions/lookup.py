@@ -1,4 +1,4 @@
-"""What computes an op on a backend's arrays of one dtype."""
+"""Finds the function for an op on a backend's arrays of one dtype."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from castwise.vocab.ops import known_op
 
 Function: TypeAlias = Callable[..., Any]
 
-# castwise's op -> the standard's name of it, where they differ
+# castwise's op -> the standard's name for it, if they differ
 STANDARD = {
     "sub": "subtract", "mul": "multiply", "div": "divide", "eq": "equal", "ne": "not_equal",
     "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "neg": "negative",
@@ -34,7 +34,7 @@ _WIDER = {
 
 @functools.lru_cache(maxsize=4096)
 def function_for(backend: Backend, op: str, compute: DType) -> Function:
-    """What computes an op in a dtype: the backend's own function, or a recipe.
+    """The function for an op in a dtype: the backend's own, or a recipe.
 
     Raises UsageError if there is neither.
     """
@@ -52,7 +52,7 @@ def _recipe(backend: Backend, op: str, compute: DType) -> Function:
     recipe = recipes.RECIPES.get(op)
     if recipe is not None:
         return functools.partial(recipe, backend.namespace)
-    part, _, name = op.rpartition(".")  # linalg.inv stands in an extension of the standard
+    part, _, name = op.rpartition(".")  # linalg.inv is in an extension of the standard
     found: Function | None = getattr(getattr(backend.namespace, part, None), name, None)
     if found is None:
         row = known_op(op)
@@ -79,7 +79,7 @@ def _widened(backend: Backend, function: Function, compute: DType, wider: DType)
         return narrow(result) if several is None else tuple(several)
 
     def narrow(result: Any) -> Any:
-        if not backend.owns(result):  # a library's own scalar
+        if not backend.owns(result):  # a scalar of the library
             result = backend.make(result, None, copy=None, device=None)
         if backend.dtype_of(result) is not wider:
             return result
@@ -90,7 +90,7 @@ def _widened(backend: Backend, function: Function, compute: DType, wider: DType)
 
 
 def above_zero(backend: Backend, array: Any, held: DType) -> Any:
-    """NaN for the numbers that are not above zero, where a library would drop the sign."""
+    """The array with NaN for numbers that are not positive, whose sign a library would drop."""
     zero, nan = backend.number(0.0, held), backend.number(math.nan, held)
     is_none = function_for(backend, "le", held)(array, zero)
     return function_for(backend, "where", held)(is_none, nan, array)
