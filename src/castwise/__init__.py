@@ -104,7 +104,7 @@ _NAMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "array_api":  # a namespace of its own, imported like the rest when first used
+    if name == "array_api":  # a whole namespace, imported when first used like the other names
         return importlib.import_module("castwise.array_api")
     place = _NAMES.get(name)
     if place is None:
@@ -116,7 +116,7 @@ def __getattr__(name: str) -> Any:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """What `%load_ext castwise` calls: it adds the magic %%audit."""
+    """Adds the magic %%audit; `%load_ext castwise` calls this."""
     importlib.import_module("castwise.plugins.ipython").load(shell)
 
 

@@ -15,13 +15,13 @@ class UsageError(CastwiseError, ValueError):
 
 
 class CallError(UsageError, TypeError):
-    """A library's own function that tensors do not take."""
+    """A call of a library function that does not accept tensors."""
 
 
 class PromotionError(CastwiseError, TypeError):
     """The dialect refuses the operation for these dtypes."""
 
-    why = ""  # the reason alone, which many operations share
+    why = ""  # only the reason, which many operations share
 
 
 class PromotionWarning(UserWarning):
@@ -33,7 +33,7 @@ class ScalarRangeError(PromotionError, OverflowError):
 
 
 class DivisionByZeroError(CastwiseError, ZeroDivisionError):
-    """The dialect refuses to divide integers by a zero that an array holds."""
+    """The dialect refuses to divide integers by a zero in an array."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

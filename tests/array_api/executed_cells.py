@@ -23,7 +23,7 @@ from castwise.rules.dialect import Dialect
 
 NOT_COMPUTED = "not computed"
 _LACKING = re.compile(
-    "has nothing that computes|enough dimensions|zero-dimensional|no matrix product"
+    "the backend .* cannot compute|enough dimensions|zero-dimensional|not a matrix product"
     "|to negative integer powers"
 )
 _JOINING = ("concat", "stack")

@@ -53,7 +53,7 @@ def test_a_tensor_names_the_namespace() -> None:
     assert xp.__array_api_version__ == "2025.12" == strict.__array_api_version__
     for version in ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
         assert x.__array_namespace__(api_version=version) is xp
-    with pytest.raises(cw.UsageError, match=r"up to 2025\.12, not in '2030\.12': leave .* out"):
+    with pytest.raises(cw.UsageError, match=r"version 2025\.12, not '2030\.12': leave out"):
         x.__array_namespace__(api_version="2030.12")
 
 
@@ -61,7 +61,7 @@ def test_shapes_are_broadcast() -> None:
     assert xp.broadcast_shapes() == ()
     assert xp.broadcast_shapes((2, 1), (3,), (1, 1, 1)) == (1, 2, 3)
     assert xp.broadcast_shapes((0,), (1,)) == (0,)
-    with pytest.raises(ValueError, match=r"shapes \(2,\), \(3,\) do not fit together"):
+    with pytest.raises(ValueError, match=r"shapes \(2,\), \(3,\) do not broadcast"):
         xp.broadcast_shapes((2,), (3,))
 
 
@@ -78,7 +78,7 @@ def test_several_arrays_come_in_tuples() -> None:
 
 @pytest.mark.parametrize("axis", [3, -4, (0, 0), (0, -4), (4,)])
 def test_an_axis_that_is_none_is_refused(axis: Any) -> None:
-    with pytest.raises(IndexError, match=r"expand_dims to . dimensions takes different axes from"):
+    with pytest.raises(IndexError, match=r"expand_dims to . dimensions needs distinct axes from"):
         xp.expand_dims(xp.asarray([[1, 2]]), axis)
 
 

@@ -91,9 +91,9 @@ def test_help_shows_an_example(capsys: pytest.CaptureFixture[str], command: str)
         (["explain", "torch", "add(int8[3])"], "add takes 2 operands, not 1."),
         (["diff", "numpy", "torch", "--op", "ad"], "unknown op 'ad'."),
         (["diff", "numpy"], "diff needs two dialects, or --all."),
-        (["diff", "--all", "numpy"], "diff --all is of all dialects"),
-        (["diff", "numpy", "torch", "--format", "svg"], "svg is for diff --all"),
-        (["diff", "numpy", "torch", "--op", "sum", "-o", "a.pdf"], "a.pdf: not a format"),
+        (["diff", "--all", "numpy"], "diff --all compares all dialects"),
+        (["diff", "numpy", "torch", "--format", "svg"], "svg needs diff --all"),
+        (["diff", "numpy", "torch", "--op", "sum", "-o", "a.pdf"], "a.pdf: unknown format"),
         (["resolve", "--dialect", "torhc"], "unknown dialect 'torhc'."),
         (["verify", "torch:default_float=float8_e5m2"], "cannot be verified"),
         (["verify", "megengine:mep3"], "no installed framework speaks it. Evidence: MEP 3"),
@@ -258,8 +258,8 @@ def test_verify_programs(capsys: pytest.CaptureFixture[str]) -> None:
     assert made["backends"]["numpy"]["steps"] > 0
     wrong = Ran(capsys, "verify", "numpy", "--programs", "soon")
     assert wrong.status == 2
-    assert "60s or 5m, or a count, 500" in wrong.err
-    assert "omit it" in Ran(capsys, *options, "--op", "add").err
+    assert "takes a time (60s, 5m) or a count (500)" in wrong.err
+    assert "--op cannot be used with --programs" in Ran(capsys, *options, "--op", "add").err
     assert "add --programs 60s" in Ran(capsys, "verify", "numpy", "--seed", "3").err
 
 

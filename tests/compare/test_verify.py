@@ -129,7 +129,7 @@ def test_what_only_one_of_the_two_runs_is_listed_apart() -> None:
     assert 0 < len(found.kernels) < found.compared  # what is refused needs no kernel
     told = verification_text(found)
     assert f"All {found.compared:,} answers agree." in told
-    assert f"{len(found.kernels):,} answers agree in the dtype, and only one" in told
+    assert f"{len(found.kernels):,} answers have the same dtype, but only one" in told
     assert "always-float32: no kernel for int8, castwise: int8" in told
     assert verification_json(found)["kernels"][0]["framework"] == "no-kernel:int8"
 

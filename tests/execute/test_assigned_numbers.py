@@ -23,7 +23,7 @@ def test_a_variable_wraps_it_where_the_framework_does(dialect):
 def test_a_variable_keeps_its_shape():
     variable = cw.Variable([[1.0, 2.0]])
     for shape in ((3, 2), (2, 2), (3,), (1, 1, 2)):
-        with pytest.raises(UsageError, match=r"do not fill a variable of the shape \(1, 2\)"):
+        with pytest.raises(UsageError, match=r"do not fit a variable of shape \(1, 2\)"):
             variable.assign(np.ones(shape))
     for shape in ((1, 2), (2,), (1,), ()):
         assert variable.assign(np.zeros(shape)).tolist() == [[0.0, 0.0]]
@@ -51,6 +51,6 @@ def test_elements_take_a_list(backend):
     t = cw.asarray(np.zeros(3, "float32"), backend=backend)
     t[:2] = [7, 8.5]
     assert (t.tolist(), t.dtype.name) == ([7.0, 8.5, 0.0], "float32")
-    for value, told in (("a", "'a' is none"), (None, "None is none"), ([1, [2]], "side by side")):
+    for value, told in (("a", "not 'a'"), (None, "not None"), ([1, [2]], "do not form")):
         with pytest.raises(UsageError, match=told):
             t[0] = value

@@ -210,7 +210,7 @@ def from_dlpack(
     asked = {"device": device, "copy": copy}
     options = {name: value for name, value in asked.items() if value is not None}
     if not hasattr(holder.namespace, "from_dlpack"):
-        raise UsageError(f"the backend {holder.name} takes no arrays by DLPack: use asarray.")
+        raise UsageError(f"the backend {holder.name} does not accept DLPack arrays: use asarray.")
     array = holder.namespace.from_dlpack(held, **options)
     kind = Kind(holder, holder.dtype_of(array), not array.shape, False, own, STANDARD)
     return Tensor._of(array, interned(kind))

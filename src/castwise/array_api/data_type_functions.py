@@ -57,7 +57,7 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
 def _is_of(dtype: DType, kind: DType | str) -> bool:
     if isinstance(kind, str):
         if kind not in STANDARD_KINDS:
-            raise UsageError(f"unknown kind {kind[:40]!r}: {', '.join(STANDARD_KINDS)}.")
+            raise UsageError(f"unknown kind {kind[:40]!r}: use one of {', '.join(STANDARD_KINDS)}.")
         return STANDARD_KINDS[kind](dtype)
     return dtype is to_dtype(kind)
 
@@ -88,7 +88,7 @@ def finfo(type: DType | Tensor, /) -> FloatFacts:
     """The limits of a float or complex dtype."""
     dtype = _dtype_of(type)
     if dtype.kind not in ("float", "complex"):
-        raise UsageError(f"finfo is of float and complex dtypes, not {dtype}: use iinfo.")
+        raise UsageError(f"finfo takes float and complex dtypes, not {dtype}: use iinfo.")
     part = dtype.part
     normal = float(part.smallest) * 2.0**part.mantissa_bits
     eps = 2.0**-part.mantissa_bits
@@ -99,7 +99,7 @@ def iinfo(type: DType | Tensor, /) -> IntegerFacts:
     """The limits of an integer dtype."""
     dtype = _dtype_of(type)
     if dtype.kind != "int":
-        raise UsageError(f"iinfo is of integer dtypes, not {dtype}.")
+        raise UsageError(f"iinfo takes integer dtypes, not {dtype}.")
     return IntegerFacts(dtype.bits, int(dtype.max), int(dtype.min), dtype)
 
 

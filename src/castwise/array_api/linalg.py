@@ -120,7 +120,7 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     for x in (x1, x2):
         if tensor(x, "linalg.outer").ndim != 1:
             raise UsageError(
-                "linalg.outer takes vectors; castwise.array_api.outer takes any shape."
+                "linalg.outer takes vectors: use castwise.array_api.outer for other shapes."
             )
     return op("outer", x1, x2)
 

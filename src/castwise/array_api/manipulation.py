@@ -27,15 +27,15 @@ def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that arrays of some shapes have in common.
 
-    Raises ValueError where they have none.
+    Raises ValueError if they have none.
     """
     found = []
     for sizes in zip_longest(*[shape[::-1] for shape in shapes], fillvalue=1):
         longer = {size for size in sizes if size != 1}
         if len(longer) > 1:
             raise ValueError(
-                f"the shapes {', '.join(map(str, shapes))} do not fit together: sizes of a "
-                "dimension must be equal, or 1."
+                f"the shapes {', '.join(map(str, shapes))} do not broadcast: the sizes of "
+                "each dimension must be equal, or 1."
             )
         found.append(longer.pop() if longer else 1)
     return tuple(found[::-1])
@@ -72,7 +72,7 @@ def expand_dims(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
     places = sorted({place % ndim for place in axes if -ndim <= place < ndim})
     if len(places) != len(axes):
         raise IndexError(
-            f"expand_dims to {ndim} dimensions takes different axes from {-ndim} to {ndim - 1}, "
+            f"expand_dims to {ndim} dimensions needs distinct axes from {-ndim} to {ndim - 1}, "
             f"not {axis}."
         )
     for place in places:

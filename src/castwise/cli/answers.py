@@ -12,14 +12,15 @@ from castwise.report.terminal.colour import paint_for_stdout
 from castwise.report.terminal.printing import echo_json, terminal_width
 
 
-@click.command(context_settings={"ignore_unknown_options": True})  # "-int32[3]" is no option
+@click.command(context_settings={"ignore_unknown_options": True})  # "-int32[3]" is not an option
 @click.argument("dialect")
 @click.argument("expression")
 @json_option
 def explain(dialect: str, expression: str, as_json: bool) -> int:
-    """Tell how a dialect comes to a result, step by step.
+    """Explain how a dialect arrives at a result, step by step.
 
-    EXPRESSION is a call or one operator. The exit status is 1 where the dialect refuses.
+    EXPRESSION is a call, or one operator with its operands. The exit status is 1 if the dialect
+    refuses it.
 
     \b
     Examples:
@@ -38,15 +39,17 @@ def explain(dialect: str, expression: str, as_json: bool) -> int:
 
 
 @click.command()
-@click.option("--dialect", metavar="DIALECT", help="The dialect of lines that name none.")
+@click.option("--dialect", metavar="DIALECT", help="The dialect for lines that name none.")
 def resolve(dialect: str | None) -> int:
-    """Answer questions, a line of JSON each, from stdin.
+    """Answer questions from stdin, one line of JSON each.
 
-    Each line of stdin is an object, answered by one line on stdout, in order. It has op and
-    args, and may have dialect, form ("operator", "function" or "augmented", which is x += y),
-    inplace, out (a dtype), alpha and what else a call gives by name: dtype, casting, where,
-    initial, rounding_mode, value, delta. Blank lines are skipped. A line that makes no sense is
-    answered with a UsageError, the others go on; the exit status is then 1.
+    Each line of stdin is a JSON object, and gets one line of JSON on stdout, in the same order. The
+    object has op and args. It may also have dialect, form ("operator", "function", or "augmented"
+    for x += y), inplace, out (a dtype), alpha, and other keyword arguments of the call: dtype,
+    casting, where, initial, rounding_mode, value, delta.
+
+    Blank lines are skipped. A line that makes no sense is answered with a UsageError, and the next
+    lines are still answered. The exit status is then 1.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The commands about real programs."""
+"""The command that audits a program."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too.")
-@click.option("--deep", is_flag=True, help="Inside libraries and backward too.")
-@click.option("--all", "with_all", is_flag=True, help="Sums that widen small integers too.")
-@click.option("--try-fixes", is_flag=True, help="Run again with the fixes, in memory alone.")
+@click.option("--deep", is_flag=True, help="Look inside libraries and backward passes too.")
+@click.option("--all", "with_all", is_flag=True, help="Show sums that widen small integers too.")
+@click.option(
+    "--try-fixes", is_flag=True, help="Run again with the fixes, without editing any file."
+)
 @finding_options
 @other_dialects
-@click.option("-m", "is_module", is_flag=True, help="PROGRAM is a module, as in python -m.")
+@click.option("-m", "is_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def audit(
     include: tuple[str, ...],
@@ -41,11 +43,12 @@ def audit(
 ) -> int:
     """Run a program and show every implicit cast in it.
 
-    PROGRAM is a script with its arguments. It runs as it would without castwise and its status is
-    the command's; the report goes to stderr. Options of castwise stand before it.
+    PROGRAM is a script with its arguments. Put castwise's own options before it. The program runs
+    as it would without castwise, and its exit status becomes the command's. The report goes to
+    stderr.
 
-    A comment `# castwise: ignore` or `# castwise: ignore[widens]` on a finding's line, or on that
-    of its origin, accepts it.
+    To accept a finding, put the comment `# castwise: ignore` or `# castwise: ignore[widens]` on its
+    line, or on the line where the dtype comes from.
 
     \b
     Examples:
@@ -60,13 +63,14 @@ def audit(
     from castwise.auditing.running.saved import save_file
     from castwise.report.audit.progress import progress_on_stderr
     from castwise.report.audit.text import audit_text
-    from castwise.report.port.text import held_text
+    from castwise.report.port.text import enforced_text
 
     command = ("-m", *program) if is_module else program
     judge = judge_of(wanted)
-    held = others.held
+    enforced = others.enforced
     options = Options(include, is_deep=deep, keeps_outcome=try_fixes,
-                      checks=others.enforceable or held is not None, enforce=held)  # fmt: skip
+                      checks=others.enforceable or enforced is not None,
+                      enforce=enforced)  # fmt: skip
     progress = progress_on_stderr()
     run = run_audited(command, options, progress)
     if progress:
@@ -77,8 +81,9 @@ def audit(
     width = min(terminal_width(sys.stderr), 100)
     click.echo(audit_text(found, paint_for(sys.stderr), width), err=True)
     judge.write(whole, found)
-    if held:
-        click.echo(f"\n{held_text(run.seen, held.dialect, paint_for(sys.stderr))}", err=True)
+    if enforced:
+        report = enforced_text(run.seen, enforced.dialect, paint_for(sys.stderr))
+        click.echo(f"\n{report}", err=True)
     if try_fixes:
         from castwise.auditing.judging.trial import try_fixes as run_again
         from castwise.report.audit.trial import trial_text

@@ -1,4 +1,4 @@
-"""The commands that show dialects, each by itself."""
+"""The commands that show one dialect, and the one that lists them all."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def dialects(as_json: bool) -> int:
 
 @click.command()
 @click.argument("dialect")
-@click.option("--op", default="add", show_default=True, help="The op; any name the dialect has.")
+@click.option("--op", default="add", show_default=True, help="The op, by any of its names.")
 @click.option(
-    "--form", type=click.Choice(["operator", "function", "augmented"]), help="How it is called."
+    "--form", type=click.Choice(["operator", "function", "augmented"]), help="How the op is called."
 )
 @click.option(
     "--with",
@@ -43,7 +43,7 @@ def dialects(as_json: bool) -> int:
     multiple=True,
     default=("arrays", "scalars"),
     show_default=True,
-    help="What stands in the columns; may be repeated.",
+    help="What the columns show. Can be repeated.",
 )
 @format_option("text", "md", "csv", "json", "html", "svg", "png")
 @output_option
@@ -55,7 +55,7 @@ def table(
     format_: str | None,
     output: Path | None,
 ) -> int:
-    """Show what an op gives for every dtype with every dtype.
+    """Show an op's result dtype for every pair of dtypes.
 
     \b
     Examples:
@@ -76,7 +76,7 @@ def table(
 @format_option("text", "json", "dot", "svg", "png")
 @output_option
 def lattice(dialect: str, format_: str | None, output: Path | None) -> int:
-    """Show which dtype becomes which: as text, or as a picture.
+    """Show which dtypes promote to which, as text or as a picture.
 
     \b
     Examples:

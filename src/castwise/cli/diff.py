@@ -15,9 +15,9 @@ from castwise.report.terminal.printing import deliver, terminal_width
 @click.command()
 @click.argument("first", required=False)
 @click.argument("second", required=False)
-@click.option("--op", help="Only this op.")
-@click.option("--cells", is_flag=True, help="List every reason, and every question below it.")
-@click.option("--all", "is_of_all", is_flag=True, help="How far each dialect is from each.")
+@click.option("--op", help="Compare only this op.")
+@click.option("--cells", is_flag=True, help="List every reason, with all its questions.")
+@click.option("--all", "is_of_all", is_flag=True, help="Compare every pair of dialects.")
 @json_option
 @format_option("text", "json", "csv", "md", "svg", "png")
 @output_option
@@ -33,12 +33,13 @@ def diff(
 ) -> int:
     """List where two dialects differ, grouped by reason.
 
-    Asks about arrays and 0-d arrays of the dtypes both have, about Python scalars, and about
-    arithmetic such as x += y. Without --op, ops that are recorded of only one are left out. The
-    exit status is 1 where they differ. All formats but text list every question.
+    Asks both about arrays and 0-d arrays of the dtypes they share, about Python scalars, and about
+    augmented assignments such as x += y. Without --op, skips ops that only one of them has been
+    recorded for. All formats except text list every question. The exit status is 1 if the dialects
+    differ.
 
-    With --all, no dialects are named: it shows what share of the questions each pair of them
-    answers differently, as a triangle of numbers, or as a heat map in svg and png.
+    With --all, give no dialects. It shows what share of the questions each pair answers
+    differently, as a triangle of numbers, or as a heat map in svg and png.
 
     \b
     Examples:
@@ -49,7 +50,7 @@ def diff(
     chosen = "json" if as_json else format_
     if is_of_all:
         if first or op or cells:
-            raise UsageError("diff --all is of all dialects and its own ops: name none of either.")
+            raise UsageError("diff --all compares all dialects: give no dialect, --op or --cells.")
         return _diff_all(chosen, output)
     if first is None or second is None:
         raise UsageError("diff needs two dialects, or --all.")
@@ -67,7 +68,8 @@ def _diff_two(
     from castwise.rules.catalog import dialect_named
 
     if format_ and format_ not in DIFF_FORMATS:
-        raise UsageError(f"{format_} is for diff --all; two dialects: {', '.join(DIFF_FORMATS)}.")
+        known = ", ".join(DIFF_FORMATS)
+        raise UsageError(f"{format_} needs diff --all; for two dialects use one of {known}.")
     total = count(dialect_named(first), dialect_named(second), op)
     with progress(f"{first} and {second}", total) as on_question:
         found = make_diff(first, second, op=op, on_question=on_question)

@@ -1,4 +1,4 @@
-"""The options about what becomes of findings: the files they go to, and which make a run fail."""
+"""The options that handle findings: which files they go to, and which of them fail the run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 class Wanted(NamedTuple):
-    """What the options ask for."""
+    """The values of the options."""
 
     json_file: Path | None
     sarif_file: Path | None
@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
 
 
 def finding_options(command: Command) -> Command:
-    """Gives a command the options of Wanted, and itself one argument: `wanted`."""
+    """Adds the options of Wanted to a command, which gets them as one argument, `wanted`."""
 
     @functools.wraps(command)
     def collected(**given: Any) -> Any:
@@ -40,16 +40,20 @@ def finding_options(command: Command) -> Command:
         return command(wanted=wanted, **given)
 
     options = [
-        click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write JSON."),
-        click.option("--sarif", "sarif_file", type=_FILE, metavar="FILE", help="Write SARIF."),
-        click.option("--html", "html_file", type=_FILE, metavar="FILE", help="Write a page."),
+        click.option("--json", "json_file", type=_FILE, metavar="FILE",
+                     help="Write the findings as JSON."),
+        click.option("--sarif", "sarif_file", type=_FILE, metavar="FILE",
+                     help="Write the findings as SARIF."),
+        click.option("--html", "html_file", type=_FILE, metavar="FILE",
+                     help="Write the findings as a web page."),
         click.option(
             "--fail-on", multiple=True, metavar="HAZARD,...",
-            help="Exit with 1 where a finding has one of these hazards, or `any`.",
+            help="Exit with 1 if a finding has one of these hazards, or any hazard with `any`.",
         ),
-        click.option("--baseline", type=_FILE, metavar="FILE", help="Leave out its findings."),
+        click.option("--baseline", type=_FILE, metavar="FILE",
+                     help="Leave out the findings listed in this file."),
         click.option("--write-baseline", type=_FILE, metavar="FILE",
-                     help="Write the findings for --baseline."),
+                     help="Write the findings to a file for --baseline."),
     ]  # fmt: skip
     for option in reversed(options):
         collected = option(collected)
@@ -57,21 +61,21 @@ def finding_options(command: Command) -> Command:
 
 
 class Judge(NamedTuple):
-    """What the options ask for, checked before the program runs, since a run may take hours."""
+    """The options, checked before the program runs, because a run may take hours."""
 
     wanted: Wanted
     hazards: tuple[str, ...]
     known: Baseline | None
 
     def judge(self, audit: Audit) -> tuple[Audit, Audit]:
-        """The audit less what comments accept, and that less what the baseline knows."""
+        """The audit without the findings that comments accept, then also without the baseline's."""
         from castwise.auditing.judging.accepting import without_ignored, without_known
 
         whole = without_ignored(audit)
         return whole, without_known(whole, self.known) if self.known else whole
 
     def write(self, whole: Audit, counted: Audit) -> None:
-        """Writes the files that are asked for."""
+        """Writes the requested files."""
         import json
 
         from castwise.auditing.judging.baseline import write_baseline
@@ -90,19 +94,19 @@ class Judge(NamedTuple):
             write_baseline(whole.findings, wanted.write_baseline)
 
     def status(self, audit: Audit, of_program: int) -> int:
-        """The status of the command: the program's own, or 1 where findings make it fail."""
+        """The command's exit status: the program's own, or 1 if findings make it fail."""
         from castwise.auditing.judging.accepting import failing
 
         found = failing(audit, self.hazards)
         if not found:
             return of_program
-        said = "1 finding fails" if len(found) == 1 else f"{len(found):,} findings fail"
-        click.echo(f"\n{said} --fail-on {','.join(self.hazards)}.", err=True)
+        failures = "1 finding fails" if len(found) == 1 else f"{len(found):,} findings fail"
+        click.echo(f"\n{failures} --fail-on {','.join(self.hazards)}.", err=True)
         return of_program or 1
 
 
 def judge_of(wanted: Wanted) -> Judge:
-    """The judge the options ask for.
+    """The judge for these options.
 
     Raises UsageError for an unknown hazard, a baseline that cannot be read, a missing directory.
     """
@@ -112,7 +116,7 @@ def judge_of(wanted: Wanted) -> Judge:
     outputs = (wanted.json_file, wanted.sarif_file, wanted.html_file, wanted.write_baseline)
     for file in outputs:
         if file and not file.absolute().parent.is_dir():
-            raise UsageError(f"cannot write {str(file)!r}: there is no directory for it.")
+            raise UsageError(f"cannot write {str(file)!r}: its directory does not exist.")
     hazards = hazards_named(wanted.fail_on)
     return Judge(wanted, hazards, read_baseline(wanted.baseline) if wanted.baseline else None)
 

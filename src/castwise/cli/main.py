@@ -13,8 +13,8 @@ from castwise import __version__
 from castwise.cli.statuses import DONE, INTERRUPTED, WRONG_USAGE
 from castwise.errors import CastwiseError, did_you_mean
 
-# Command -> the file it stands in. A file is imported when its command is wanted, and reports by
-# the command that prints them, so that each starts fast.
+# Command -> the file that defines it. A file is imported only when its command runs, and a command
+# imports only the reports it prints, so that each starts fast.
 _FILES = {
     "audit": "audit",
     "dialects": "dialects",
@@ -29,7 +29,7 @@ _FILES = {
 
 
 class _Commands(click.Group):
-    """A group that names the nearest command where one is unknown."""
+    """A group that suggests the nearest command when it does not know the one given."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_FILES)
@@ -84,7 +84,7 @@ def _with_hint(error: click.ClickException) -> str:
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx: click.Context) -> int:
-    """Shows every implicit cast in a program, and explains dtype promotion as each tensor
+    """Show every implicit cast in a program, and explain dtype promotion as each tensor
     framework does it.
 
     \b

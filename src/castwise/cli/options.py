@@ -1,4 +1,4 @@
-"""The options that several commands have."""
+"""The options that several commands share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 output_option = click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE"
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write to this file.",
 )
 
 
@@ -22,5 +26,5 @@ def format_option(*names: str) -> Callable[[Command], Command]:
         "--format",
         "format_",
         type=click.Choice(names),
-        help="By default that of the file's ending, or text.",
+        help="Default: chosen by the file's extension, or text.",
     )

@@ -1,4 +1,4 @@
-"""The options of `castwise audit` that are about other dialects: to hold to one, to ask later."""
+"""The options of `castwise audit` for other dialects: enforce one now, or ask one later."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ if TYPE_CHECKING:
 
 
 class OtherDialects(NamedTuple):
-    """What is to be done about other dialects than the one that runs."""
+    """What to do with dialects other than the one that runs."""
 
-    save: Path | None  # where what was seen goes, for castwise port
+    save: Path | None  # the file for castwise port
     enforce: str | None
     differs: str
     allow: tuple[str, ...]
     enforceable: bool
 
     @property
-    def held(self) -> EnforcedDialect | None:
-        """The arguments of the enforcement, None where there is none.
+    def enforced(self) -> EnforcedDialect | None:
+        """The arguments of the enforcement, or None without --enforce.
 
-        Raises UsageError where they make no sense.
+        Raises UsageError if they make no sense.
         """
-        from castwise.auditing.enforcing.enforce import held_to
+        from castwise.auditing.enforcing.enforce import enforced_dialect
 
-        return held_to(self.enforce, self.differs, self.allow) if self.enforce else None
+        if not self.enforce:
+            return None
+        return enforced_dialect(self.enforce, self.differs, self.allow)
 
 
 _OPTIONS = (
@@ -38,31 +40,37 @@ _OPTIONS = (
         "--save",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="Write what was seen, for castwise port.",
+        help="Write the recorded operations to a file for castwise port.",
     ),
     click.option(
         "--enforce",
         metavar="DIALECT",
-        help="Raise what it refuses, before it runs; strict: every implicit cast.",
+        help="Raise an error before an operation that this dialect refuses. "
+        "`strict` refuses every implicit cast.",
     ),
     click.option(
         "--differs",
         type=click.Choice(["raise", "report"]),
         default="report",
         show_default=True,
-        help="What to do where the enforced dialect gives another dtype.",
+        help="What to do if the enforced dialect gives another dtype.",
     ),
     click.option(
-        "--allow", multiple=True, metavar="OP|FILE:LINE", help="Let this through --enforce."
+        "--allow",
+        multiple=True,
+        metavar="OP|FILE:LINE",
+        help="Do not enforce this op, or this line. Can be repeated.",
     ),
     click.option(
-        "--enforceable", is_flag=True, help="Let cw.enforce in the program see its modules."
+        "--enforceable",
+        is_flag=True,
+        help="Let cw.enforce inside the program also check the modules it imports.",
     ),
 )
 
 
 def other_dialects(command: Callable[..., int]) -> Callable[..., int]:
-    """Gives a command these options as one argument, `others`."""
+    """Adds these options to a command as one argument, `others`."""
 
     @functools.wraps(command)
     def collected(**given: Any) -> int:

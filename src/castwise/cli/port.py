@@ -1,4 +1,4 @@
-"""The command that asks what a program would get in another dialect."""
+"""The command that shows what would change for a program in another dialect."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _SAVED = ".json"
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--from", "source", metavar="DIALECT", help="By default the one that ran most.")
-@click.option("--to", "target", metavar="DIALECT", required=True, help="The other dialect.")
-@click.option("--include", multiple=True, metavar="PACKAGE", help="Ask about this package too.")
-@click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write JSON; - is stdout.")
-@click.option("-m", "is_module", is_flag=True, help="PROGRAM is a module, as in python -m.")
+@click.option("--from", "source", metavar="DIALECT", help="Default: the one that ran most.")
+@click.option("--to", "target", metavar="DIALECT", required=True, help="The dialect to ask.")
+@click.option("--include", multiple=True, metavar="PACKAGE", help="Include this package too.")
+@click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write JSON. `-` is stdout.")
+@click.option("-m", "is_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def port(
     source: str | None,
@@ -28,13 +28,14 @@ def port(
     is_module: bool,
     program: tuple[str, ...],
 ) -> int:
-    """Show what a program would get in another dialect.
+    """Show what would change for a program in another dialect.
 
-    PROGRAM is a script with its arguments, which runs as it would without castwise, or a .json
-    file that `castwise audit --save` wrote. For each operation seen, the other dialect is asked:
-    it may answer the same, give another dtype or other values, or refuse. The report goes to
-    stderr where a program runs, else to stdout. The exit status is 1 where something changes, else
-    the program's own.
+    PROGRAM is a script with its arguments, or a .json file written by `castwise audit --save`. A
+    script runs as it would without castwise. For each operation it ran, the other dialect may
+    answer the same, give another dtype or other values, or refuse.
+
+    The report goes to stderr if a program runs, and to stdout otherwise. The exit status is 1 if
+    something changes, and the program's own otherwise.
 
     \b
     Examples:
@@ -53,7 +54,7 @@ def port(
     from castwise.rules.catalog import dialect_named
 
     for name in filter(None, (source, target)):
-        dialect_named(name)  # an unknown one is said before the program runs
+        dialect_named(name)  # fails for an unknown one before the program runs
     is_saved = not is_module and program[0].endswith(_SAVED)
     if is_saved:
         seen, status = load_file(Path(program[0])), 0
@@ -71,6 +72,6 @@ def port(
     stream = sys.stdout if is_saved and str(json_file) != "-" else sys.stderr
     click.echo(port_text(found, paint_for(stream)), file=stream)
     if status:
-        click.echo(f"The program ended with status {status}: what it might have done after that "
-                   "was not seen.", err=True)  # fmt: skip
+        click.echo(f"The program exited with status {status}. castwise did not see what it would "
+                   "have done after that.", err=True)  # fmt: skip
     return 1 if found.changes else status

@@ -21,34 +21,34 @@ _SECONDS = {"s": 1, "m": 60}
 
 
 class Programs(NamedTuple):
-    """What to run, and on what."""
+    """What to run, and on which backends."""
 
     amount: str
     seed: int
-    backends: tuple[str, ...]  # none: every one that is installed
+    backends: tuple[str, ...]  # empty: every installed one
 
 
 _OPTIONS = (
     click.option(
         "--programs", "amount", metavar="60s|500",
-        help="Run random programs, so long or so many, instead of asking.",
+        help="Run random programs for this long, or this many of them.",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="Which programs."),
+    click.option("--seed", type=int, default=0, show_default=True, help="The programs' seed."),
     click.option(
         "--backend", "backends", multiple=True, metavar="NAME",
-        help="What computes the programs; by default every one that is installed.",
+        help="The backend that runs the programs. Default: every installed one.",
     ),
 )  # fmt: skip
 
 
 def program_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Gives a command these options as one argument, `programs`; None without --programs."""
+    """Adds these options to a command as one argument, `programs`: None without --programs."""
 
     @functools.wraps(command)
     def collected(**given: Any) -> int:
         chosen = Programs(*(given.pop(name) for name in Programs._fields))
         if not chosen.amount and (chosen.seed or chosen.backends):
-            raise UsageError("--seed and --backend are about programs: add --programs 60s.")
+            raise UsageError("--seed and --backend need --programs: add --programs 60s.")
         return command(programs=chosen if chosen.amount else None, **given)
 
     for option in reversed(_OPTIONS):
@@ -57,18 +57,18 @@ def program_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def verify_programs(dialect: str, programs: Programs, *, as_json: bool) -> int:
-    """Runs the programs and prints what they found; the exit status of the command."""
+    """Runs the programs, prints what they found and returns the command's exit status."""
     from castwise.compare.programs.checking import check_programs, speaker_for
     from castwise.report.terminal.progress import progress_to
     from castwise.report.verify.programs import checked_json, checked_text
     from castwise.rules.catalog import dialect_named
 
     budget = budget_of(programs.amount)
-    spoken = dialect_named(dialect)
-    speaker = speaker_for(spoken)
+    chosen = dialect_named(dialect)
+    speaker = speaker_for(chosen)
     backends = programs.backends or installed_backends()
     with progress_to(f"Running programs in {speaker.name}", budget.total) as on_progress:
-        found = check_programs(spoken, speaker, backends, budget, programs.seed, on_progress)
+        found = check_programs(chosen, speaker, backends, budget, programs.seed, on_progress)
     if as_json:
         echo_json(checked_json(found))
     else:
@@ -82,13 +82,13 @@ def budget_of(amount: str) -> Budget:
     >>> budget_of("2m")
     Budget(programs=None, seconds=120)
 
-    Raises UsageError where it is neither.
+    Raises UsageError if it is neither.
     """
     from castwise.compare.programs.checking import Budget
 
     read = _AMOUNT.fullmatch(amount)
     if read is None or not int(read[1]):
-        raise UsageError(f"--programs takes a time, 60s or 5m, or a count, 500; not {amount!r}.")
+        raise UsageError(f"--programs takes a time (60s, 5m) or a count (500), not {amount!r}.")
     number, unit = int(read[1]), read[2]
     return Budget(seconds=number * _SECONDS[unit]) if unit else Budget(programs=number)
 

@@ -14,17 +14,19 @@ from castwise.report.terminal.printing import echo_json
 
 @click.command()
 @click.argument("dialect")
-@click.option("--op", "ops", multiple=True, help="Only this op; may be repeated.")
+@click.option("--op", "ops", multiple=True, help="Check only this op. Can be repeated.")
 @program_options
 @json_option
 def verify(dialect: str, ops: tuple[str, ...], programs: Programs | None, as_json: bool) -> int:
     """Compare a dialect with the framework installed here.
 
-    Asks the framework everything the dialect claims to know and lists the drift. With
-    --programs, runs random programs in the framework and as tensors instead, and lists the
-    steps that differ in dtype, shape, values, refusals or aliasing. The exit status is 1 where
-    something differs that is not listed with a reason, 2 where the framework is not installed or
-    none speaks the dialect: one that comes from a document, or a variation.
+    Asks the framework every question the dialect has a rule for, and lists the answers that
+    differ. With --programs, runs random programs in the framework and as castwise tensors
+    instead, and lists the steps that differ in dtype, shape, values, refusals or aliasing.
+
+    The exit status is 1 if something differs and is not a known difference with a reason. It is 2
+    if the framework is not installed, or if no framework follows this dialect, as for dialects
+    taken from a document and for variations.
 
     \b
     Examples:
@@ -33,7 +35,7 @@ def verify(dialect: str, ops: tuple[str, ...], programs: Programs | None, as_jso
     """
     if programs is not None:
         if ops:
-            raise UsageError("--op limits the questions; programs mix all ops: omit it.")
+            raise UsageError("--op cannot be used with --programs: programs mix all ops.")
         return verify_programs(dialect, programs, as_json=as_json)
     from castwise.compare.verify import recorder_for
     from castwise.compare.verify import verify as make_verification
@@ -42,11 +44,11 @@ def verify(dialect: str, ops: tuple[str, ...], programs: Programs | None, as_jso
     from castwise.report.verify.text import verification_json, verification_text
     from castwise.rules.catalog import dialect_named
 
-    spoken = dialect_named(dialect)
-    recorder = recorder_for(spoken, ops)
-    asked = ops or None
-    with progress(f"Asking {recorder.name}", count(recorder, asked)) as on_question:
-        found = make_verification(spoken, recorder, asked, on_question)
+    chosen = dialect_named(dialect)
+    recorder = recorder_for(chosen, ops)
+    only = ops or None
+    with progress(f"Asking {recorder.name}", count(recorder, only)) as on_question:
+        found = make_verification(chosen, recorder, only, on_question)
     if as_json:
         echo_json(verification_json(found))
     else:

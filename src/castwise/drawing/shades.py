@@ -1,4 +1,4 @@
-"""The colours of pages and pictures: a hue for each kind of dtype, darker the wider the dtype."""
+"""The colours of pages and pictures: one hue per kind of dtype, darker for wider dtypes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of a picture: SVG written by hand, and PNG made of it."""
+"""The parts of a picture: SVG written by hand, and PNG made from it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FONT = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 
 def svg_document(width: float, height: float, parts: Iterable[str]) -> str:
-    """A whole picture on a white ground."""
+    """A whole picture on a white background."""
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
@@ -43,11 +43,11 @@ def text_width(text: str) -> float:
 def png_of(svg: str) -> bytes:
     """An SVG picture as PNG.
 
-    Raises UsageError where cairosvg, which draws it, is not installed.
+    Raises UsageError if cairosvg, which draws it, is not installed.
     """
     try:
         import cairosvg  # type: ignore[import-not-found, import-untyped, unused-ignore]
-    except (ImportError, OSError):  # OSError: it is installed, the cairo library is not
+    except (ImportError, OSError):  # OSError: it is installed, but the cairo library is not
         raise UsageError(
             "png needs cairosvg and the cairo library: pip install cairosvg. Or write svg."
         ) from None

@@ -1,5 +1,5 @@
-"""What the Array API standard, Python and libraries ask of an array object, operators and indexing
-aside."""
+"""What the Array API standard, Python and libraries expect of an array object, except operators and
+indexing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from castwise.execute.tensor import Tensor
 
 VERSION = "2025.12"
-# Those before it, too: what was written for them finds all their functions.
+# Earlier versions too: code written for them finds all their functions.
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
 
 
@@ -36,15 +36,15 @@ class ArrayObject:
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         """The functions of the standard on tensors; one namespace for all its versions.
 
-        Raises UsageError for a version there is not.
+        Raises UsageError for an unknown version.
         """
         if api_version is not None and api_version not in VERSIONS:
             raise UsageError(
-                f"the standard is followed in its versions up to {VERSION}, not in "
-                f"{str(api_version)[:40]!r}: leave api_version out, or name one of "
+                f"castwise follows the standard up to version {VERSION}, not "
+                f"{str(api_version)[:40]!r}: leave out api_version, or use one of "
                 f"{', '.join(VERSIONS)}."
             )
-        # By name, since the namespace is built on tensors.
+        # Imported by name, because the namespace is built on tensors.
         return importlib.import_module("castwise.array_api")
 
     @property
@@ -52,7 +52,7 @@ class ArrayObject:
         """The transpose of a matrix."""
         if len(self._array.shape) != 2:
             raise ValueError(
-                f"T transposes matrices, not a tensor of shape {tuple(self._array.shape)}: use mT "
+                f"T transposes a matrix, not a tensor of shape {tuple(self._array.shape)}: use mT "
                 "for a stack of matrices, or permute_dims."
             )
         return self.mT
@@ -62,13 +62,13 @@ class ArrayObject:
         """The transpose of each matrix in the last two dimensions."""
         if len(self._array.shape) < 2:
             raise ValueError(
-                f"mT needs two dimensions, the tensor has the shape {tuple(self._array.shape)}."
+                f"mT needs at least two dimensions, not the shape {tuple(self._array.shape)}."
             )
         return self._of(self._kind.backend.namespace.matrix_transpose(self._array), self._kind)
 
     @property
     def device(self) -> Any:
-        """Where the backend holds the values."""
+        """The device that holds the values."""
         from array_api_compat import device  # importing castwise imports nothing else
 
         return device(self._array)
@@ -90,7 +90,7 @@ class ArrayObject:
     ) -> Any:
         given = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         asked = {name: value for name, value in given.items() if value is not None}
-        return self._array.__dlpack__(**asked)  # older backends know fewer of them
+        return self._array.__dlpack__(**asked)  # older backends accept fewer of them
 
     def __dlpack_device__(self) -> Any:
         return self._array.__dlpack_device__()
@@ -99,7 +99,7 @@ class ArrayObject:
         """The one element of a 0-d tensor."""
         if self._array.shape:
             raise TypeError(
-                f"only a 0-d tensor is a Python number, not one of shape "
+                f"only a 0-d tensor converts to a Python number, not one of shape "
                 f"{tuple(self._array.shape)}: take an element, x[0], or reduce it."
             )
         return self.item()
@@ -119,12 +119,12 @@ class ArrayObject:
     def __index__(self) -> int:
         dtype, shape = self._kind.dtype, tuple(self._array.shape)
         if dtype.kind != "int" or shape:
-            raise TypeError(f"only a 0-d integer tensor is an index, not {dtype}{list(shape)}.")
+            raise TypeError(f"only a 0-d integer tensor can be an index, not {dtype}{list(shape)}.")
         return int(self.item())
 
     def __trunc__(self) -> Tensor:
         raise TypeError(
-            "math.trunc(x) is one of Python's numbers: write cw.apply('trunc', x), or int(x)."
+            "math.trunc(x) takes Python numbers: write cw.apply('trunc', x), or int(x)."
         )
 
     def __round__(self, ndigits: int | None = None) -> Tensor:

@@ -23,11 +23,11 @@ class Backend(Protocol):
     """A library that holds arrays and computes with them in one dtype at a time."""
 
     name: str
-    speaks: str  # the dialect whose rules about values are this library's own
+    speaks: str  # the dialect whose value rules this library follows
 
     @property
     def dtypes(self) -> Collection[DType]:
-        """The dtypes that its arrays can have at present."""
+        """The dtypes that its arrays can currently have."""
 
     @property
     def namespace(self) -> Any:
@@ -40,7 +40,7 @@ class Backend(Protocol):
         """Whether something is an array of this library."""
 
     def is_concrete(self, array: Any) -> bool:
-        """Whether the values are there to be read, without computing or tracing anything."""
+        """Whether the values can be read without computing or tracing anything."""
 
     def dtype_of(self, array: Any) -> DType:
         """The dtype of an array."""
@@ -48,11 +48,11 @@ class Backend(Protocol):
     def native(self, dtype: DType) -> Any:
         """The library's own dtype object.
 
-        Raises UsageError where it has none.
+        Raises UsageError if it has none.
         """
 
     def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
-        """An array of numbers, nested lists, a NumPy array, or an array that is its own already."""
+        """An array of numbers, nested lists, a NumPy array, or an array of its own."""
 
     def cast(self, array: Any, dtype: DType) -> Any:
         """The array in another dtype."""
@@ -61,7 +61,8 @@ class Backend(Protocol):
         """A Python number for the library to compute with; integers out of range wrap."""
 
     def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
-        """What computes an op on arrays of this dtype, rounding once; None where nothing does."""
+        """The function for an op on arrays of this dtype, which rounds once; None if it has
+        none."""
 
     def read(self, array: Any, key: Any) -> Any:
         """The elements of an array at an index."""
@@ -75,23 +76,24 @@ class Backend(Protocol):
 
 @runtime_checkable
 class TakesConstants(Protocol):
-    """A backend that takes tensors of others beside its own, as a graph takes constants."""
+    """A backend that also takes tensors of other backends, as a graph takes constants."""
 
     takes_constants: bool
 
     def constant_number(self, array: Any) -> Scalar | None:
-        """The number that a 0-d constant holds; None for any other array."""
+        """The number in a 0-d constant; None for any other array."""
 
 
 @runtime_checkable
 class TracesAlone(Protocol):
-    """A backend whose tracers accept only what was made while they trace."""
+    """A backend whose tracers accept only arrays made while they trace."""
 
-    plain: type  # of arrays that hold values
+    plain: type  # the type of arrays that have values
 
 
 def constant(backend: Backend, value: Scalar, dtype: DType) -> Callable[[Any], Any]:
-    """What gives the number to compute with an array: made once, and anew while tracing."""
+    """A function that returns the number to compute with an array: made once, except while tracing,
+    when each call makes a new one."""
     if not isinstance(backend, TracesAlone):
         number = backend.number(value, dtype)
         return lambda array: number
@@ -110,7 +112,7 @@ def constant(backend: Backend, value: Scalar, dtype: DType) -> Callable[[Any], A
 
 
 def known_number(operand: Any, backend: Backend) -> float | None:
-    """A Python number or the value of a 0-d array; None where it is not there to be read."""
+    """A Python number or the value of a 0-d array; None if it cannot be read."""
     if not backend.owns(operand) or backend.is_concrete(operand):
         return float(operand)
     known = backend.constant_number(operand) if isinstance(backend, TakesConstants) else None
@@ -152,7 +154,7 @@ def introduce_tensors() -> None:
 
 
 def backend_of(thing: Any) -> Backend | None:
-    """The backend whose array something is, or None."""
+    """The backend that an array belongs to, or None."""
     name = _name_by_type(type(thing))
     backend = backend_named(name) if name else None
     return backend if backend and backend.owns(thing) else None
@@ -171,7 +173,7 @@ _names: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()
 
 
 def two_backends(one: str, other: str) -> UsageError:
-    """The error for arrays of two libraries in one place."""
+    """The error for mixing arrays of two libraries."""
     return UsageError(
         f"arrays of the backends {one} and {other} do not mix: convert one first, "
         f"cw.asarray(x, backend={one!r})."
@@ -179,9 +181,9 @@ def two_backends(one: str, other: str) -> UsageError:
 
 
 def lacking(dtype: DType, backend: Backend, hint: str = "") -> UsageError:
-    """The error for a dtype a backend does not have: it names those that do.
+    """The error for a dtype that a backend lacks; it names the backends that have it.
 
-    `hint` says what else helps, if anything does.
+    `hint` is other advice, if there is any.
     """
     others = [name for name in backend_names() if dtype in _dtypes_of(name)]
     have = f"of those installed {', '.join(others)} do" if others else "no installed one does"
@@ -192,5 +194,5 @@ def lacking(dtype: DType, backend: Backend, hint: str = "") -> UsageError:
 def _dtypes_of(name: str) -> Collection[DType]:
     try:
         return backend_named(name).dtypes
-    except UsageError:  # not installed: nothing can be said of it
+    except UsageError:  # not installed: its dtypes are unknown
         return ()

@@ -1,5 +1,6 @@
-"""The fast path of operators: computations found by the kinds of two tensors, or of a tensor and a
-number. While anyone watches, nothing is found, so that nobody pays for watching who does not."""
+"""The fast path of operators: computations looked up by the kinds of two tensors, or of a tensor
+and a number. While anything watches, nothing is found, so that watching costs nothing when it is
+off."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ class KnownResult(Protocol):
 
     @property
     def run(self) -> Callable[..., Any]:
-        """What computes the raw result."""
+        """The function that computes the raw result."""
 
     @property
     def kind(self) -> Kind:
@@ -35,21 +36,21 @@ class KnownResult(Protocol):
 _MOST_KNOWN = 1 << 14
 _by_kinds: dict[tuple[object, ...], KnownResult] = {}
 _NONE: dict[tuple[object, ...], KnownResult] = {}
-known = _by_kinds  # _NONE while anyone watches
+known = _by_kinds  # _NONE while anything watches
 context = chosen_dialect.get
 _new = object.__new__
-_tensor: type[Any]  # that of results: a variable is a tensor, too, and no result is one
+_tensor: type[Any]  # the class of results: a variable is a tensor too, but never a result
 when_default_changes(_by_kinds.clear)
 
 
 def results_are(tensor: type[Any]) -> None:
-    """Hands over the class of results, which stands on this module."""
+    """Sets the class of results, which itself depends on this module."""
     global _tensor
     _tensor = tensor
 
 
 def remember(key: tuple[object, ...], computation: KnownResult) -> None:
-    """Keeps a computation for the next operands of these kinds."""
+    """Caches a computation for the next operands of these kinds."""
     if len(_by_kinds) >= _MOST_KNOWN:
         _by_kinds.clear()
     _by_kinds[key] = computation
@@ -61,10 +62,10 @@ def forget_all() -> None:
 
 
 def binary(op: str) -> Binary:
-    """The operator `x + y` of an op, fast where both are tensors of known kinds."""
+    """The operator of an op, such as `x + y`; fast if both are tensors of known kinds."""
 
     def operator(first: Any, second: Any) -> Any:
-        if type(second) is _tensor:  # in the operator itself: a call more would be felt
+        if type(second) is _tensor:  # inlined, because one more call would be slower
             found = known.get((op, context(), first._kind, second._kind))
             if found is not None:
                 result: Any = _new(_tensor)
@@ -77,10 +78,10 @@ def binary(op: str) -> Binary:
 
 
 class Watcher(Protocol):
-    """Whoever is told of each op that runs."""
+    """An observer that is notified of each op."""
 
     def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
-        """One op: what was decided, the raw operands and the raw result."""
+        """Called for each op, with the decision, the raw operands and the raw result."""
 
 
 _watchers: ContextVar[tuple[Watcher, ...]] = ContextVar("castwise watchers", default=())
@@ -89,14 +90,14 @@ _blocks = 0  # how many blocks watch, in all threads
 
 
 def watchers() -> tuple[Watcher, ...]:
-    """Whoever watches this thread or asyncio task."""
+    """The watchers of this thread or asyncio task."""
     return _watchers.get()
 
 
 @contextmanager
 def watched_by(watcher: Watcher, *, alone: bool = False) -> Iterator[None]:
-    """Tells a watcher of every op of this thread or asyncio task within the block, and those
-    outside of it unless it is to watch alone."""
+    """Notifies a watcher of every op of this thread or asyncio task in the block; outer watchers
+    are notified too, unless `alone`."""
     global known, _blocks
     token = _watchers.set((watcher,) if alone else (*_watchers.get(), watcher))
     with _lock:

@@ -20,18 +20,19 @@ class RecordsGradients(Protocol):
         """Whether a gradient reaches an array."""
 
     def require_gradient(self, array: Any, required: bool) -> None:
-        """Marks an array, in place, as one whose gradient is wanted."""
+        """Marks an array, in place, as one whose gradient is needed."""
 
     def go_back(self, array: Any, gradient: Any) -> None:
-        """Adds to the gradients of all arrays that went into one; `gradient` may be None."""
+        """Adds to the gradients of all arrays that one was computed from; `gradient` may be
+        None."""
 
     def gradient_of(self, array: Any) -> Any:
-        """The gradient gathered in an array, or None."""
+        """The accumulated gradient of an array, or None."""
 
 
 @runtime_checkable
 class DifferentiatesFunctions(Protocol):
-    """A backend that differentiates functions rather than what was computed."""
+    """A backend that differentiates functions instead of recorded computations."""
 
     differentiates_with: str  # the library's own function that does
 
@@ -55,18 +56,18 @@ class Gradients:
         return isinstance(backend, RecordsGradients) and backend.requires_gradient(self._array)
 
     def requires_grad_(self, requires_grad: bool = True) -> Any:
-        """Marks it as one whose gradient is wanted, and returns it.
+        """Marks the tensor as one whose gradient is needed, and returns it.
 
-        Raises UsageError where the backend records no gradients.
+        Raises UsageError if the backend records no gradients.
         """
         recording(self._kind.backend).require_gradient(self._array, requires_grad)
         return self
 
     @property
     def grad(self) -> Tensor | None:
-        """The gradient that `backward` gathered in it.
+        """The gradient that `backward` accumulated in the tensor.
 
-        Raises UsageError where the backend records no gradients.
+        Raises UsageError if the backend records no gradients.
         """
         found = recording(self._kind.backend).gradient_of(self._array)
         return None if found is None else self._of(found, self._kind.with_(is_weak=False))
@@ -74,9 +75,9 @@ class Gradients:
     def backward(self, gradient: Tensor | None = None) -> None:
         """Adds to the gradient of every tensor it was computed from.
 
-        `gradient` is that of this tensor, of its dtype; a tensor of one element needs none.
+        `gradient` is the gradient of this tensor, in its dtype; a tensor of one element needs none.
 
-        Raises UsageError where the backend records no gradients or the dtypes differ.
+        Raises UsageError if the backend records no gradients or the dtypes differ.
         """
         backend = recording(self._kind.backend)
         if gradient is None:
@@ -84,8 +85,8 @@ class Gradients:
         kind = gradient._kind
         if kind.backend is not self._kind.backend or kind.dtype is not self._kind.dtype:
             raise UsageError(
-                f"the gradient of a {self._kind.dtype} tensor on {self._kind.backend.name} is one "
-                f"too, not {kind.dtype} on {kind.backend.name}: cast it, "
+                f"the gradient of a {self._kind.dtype} tensor on {self._kind.backend.name} must be "
+                f"the same, not {kind.dtype} on {kind.backend.name}: cast it, "
                 f"x.astype({str(self._kind.dtype)!r})."
             )
         return backend.go_back(self._array, gradient._array)
@@ -94,7 +95,7 @@ class Gradients:
 def recording(backend: Backend) -> RecordsGradients:
     """The backend, as one that records gradients.
 
-    Raises UsageError where it does not; the error names those that do.
+    Raises UsageError if it does not; the error names those that do.
     """
     if isinstance(backend, RecordsGradients):
         return backend

@@ -1,5 +1,5 @@
-"""What computes for a tensor's methods: it stands on tensors itself, so that it is handed over
-instead of imported."""
+"""The functions behind a tensor's methods. They depend on tensors themselves, so they are set when
+the package is imported, instead of imported here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Calls:
-    """The functions that a tensor's methods call; an op is told by its name."""
+    """The functions that a tensor's methods call; an op is given by its name."""
 
     operator: Callable[[str, Any, Any], Any]  # the op and both operands; may be NotImplemented
     unary: Callable[[str, Any], Any]  # the op and its operand
@@ -26,6 +26,6 @@ calls: Calls
 
 
 def hand_over(given: Calls) -> None:
-    """Sets what computes, once, when the package is imported."""
+    """Sets the functions, once, when the package is imported."""
     global calls
     calls = given

@@ -18,25 +18,25 @@ def read_at(array: Any, key: Any, kind: Kind) -> Any:
     parts = key if isinstance(key, tuple) else (key,)
     if found.shape or any(part is ... for part in parts):
         is_own = kind.current_dialect.values.memory.slices == own_values(backend).memory.slices
-        is_own = is_own or isinstance(backend, TakesConstants)  # a graph has no memory
+        is_own = is_own or isinstance(backend, TakesConstants)  # a graph has no memory to share
         return found if is_own else backend.make(found, None, copy=True, device=None)
     if elements == own_values(backend).memory.elements:
         return found
     if elements == "views":
-        kept = (*parts, ...)  # a view, where there would be a scalar
+        kept = (*parts, ...)  # a view instead of a scalar
         return found if backend.owns(found) else array[kept]
     return backend.make(found, None, copy=True, device=None)
 
 
 def is_whole(key: Any, *, is_zero_d: bool = True) -> bool:
-    """Whether an index alone names the whole array: x[...], x[None], and x[()] of a 0-d one."""
+    """Whether an index selects the whole array: x[...], x[None], and x[()] of a 0-d one."""
     return key is None or key is ... or (is_zero_d and isinstance(key, tuple) and not key)
 
 
 def spreads(key: Any, value: Any) -> bool:
-    """Whether elements are written one by one, at the places that an array in the index names.
+    """Whether elements are written one by one, at the positions in an index array.
 
-    One value under a mask alone fills the mask.
+    A single value under a single mask fills the mask.
     """
     parts = key if isinstance(key, tuple) else (key,)
     arrays = [part for part in parts if isinstance(part, list) or _is_array(part)]
@@ -45,7 +45,7 @@ def spreads(key: Any, value: Any) -> bool:
 
 
 def _is_array(part: Any) -> bool:
-    """Whether a part of an index is an array of places or a mask, which may be 0-d."""
+    """Whether a part of an index is an array of positions or a mask, which may be 0-d."""
     shape = getattr(part, "shape", None)
     return bool(shape) or (shape is not None and _is_bool(part))
 
@@ -55,7 +55,7 @@ def _is_bool(array: Any) -> bool:
 
 
 def write_at(array: Any, key: Any, given: Any, kind: Kind) -> Any:
-    """The array after array[key] = given, where None in the key means what the dialect says."""
+    """The array after array[key] = given; the dialect decides what None in the key means."""
     backend, rule = kind.backend, kind.current_dialect.values.memory.new_axes
     if key is not None or rule == "broadcast":
         return backend.write(array, key, _fitted(given, key, array.shape, kind))
@@ -66,22 +66,22 @@ def write_at(array: Any, key: Any, given: Any, kind: Kind) -> Any:
     dimensions = len(getattr(given, "shape", ()))
     if dimensions > len(array.shape):
         raise UsageError(
-            f"None adds no axis to what is assigned to in this dialect: a value of {dimensions} "
-            f"dimensions has no place in {len(array.shape)}."
+            f"None in the index adds no axis to an assignment in this dialect: a value of "
+            f"{dimensions} dimensions does not fit into {len(array.shape)}."
         )
     return backend.write(array, ..., given)
 
 
 def _fitted(array: Any, key: Any, shape: tuple[Any, ...], kind: Kind) -> Any:
-    """A value to be broadcast into a part of an array of a shape, without leading dimensions of one
-    that it does not need."""
+    """A value to broadcast into a part of an array, without leading dimensions of length 1 that it
+    does not need."""
     rule = kind.current_dialect.values.memory.assigned_shapes
     if not kind.backend.owns(array):
         return array
     if rule == "broadcast" and array.shape and _is_element(key, shape):
         raise UsageError(
-            f"one element is assigned a number or a 0-d array in this dialect, not an array of the "
-            f"shape {tuple(array.shape)}: value[0] is its first element."
+            f"only a number or a 0-d array can be assigned to one element in this dialect, not an "
+            f"array of shape {tuple(array.shape)}: value[0] is its first element."
         )
     least = len(shape) + (key is None) if is_whole(key) else 0
     if rule == "leading ones dropped" or is_whole(key):
@@ -91,24 +91,24 @@ def _fitted(array: Any, key: Any, shape: tuple[Any, ...], kind: Kind) -> Any:
 
 
 def _is_element(key: Any, shape: tuple[Any, ...]) -> bool:
-    """Whether an index names one element by as many numbers as there are dimensions."""
+    """Whether an index selects one element, with one number per dimension."""
     parts = key if isinstance(key, tuple) else (key,)
     are_numbers = all(isinstance(part, int) and not isinstance(part, bool) for part in parts)
     return are_numbers and len(parts) == len(shape)
 
 
 def is_read_first(kind: Kind) -> bool:
-    """Whether the dialect assigns an array to a part of itself, and the backend refuses to."""
+    """Whether the dialect can assign an array to a part of itself, and the backend cannot."""
     is_refused = own_values(kind.backend).memory.overlaps == "refused"
     return is_refused and kind.current_dialect.values.memory.overlaps == "allowed"
 
 
 def check_0d(kind: Kind, value: Operand) -> None:
-    """Raises UsageError for a 0-d array that the dialect does not assign the value to."""
+    """Raises UsageError if the dialect cannot assign the value to a 0-d array."""
     is_refusing = kind.is_zero_d and kind.current_dialect.values.memory.assigned_0d == "refused"
     if is_refusing and not (value.is_scalar and kind.dtype.name == "float32"):
         raise UsageError(
-            "nothing is assigned to a 0-d array in this dialect: bind the name to a new one."
+            "a 0-d array cannot be assigned to in this dialect: bind the name to a new one."
         )
 
 
@@ -116,7 +116,7 @@ def not_assigned(given: Backend, backend: Backend) -> UsageError:
     """The error for a value of one backend that is assigned to a tensor of another."""
     if isinstance(given, TakesConstants):
         return UsageError(
-            "a value of a graph is not assigned outside of the traced function, since it is known "
-            "only when the graph runs: return it, and assign what the graph gives."
+            "a value of a graph cannot be assigned outside of the traced function, because it is "
+            "known only when the graph runs: return it, and assign the graph's result."
         )
     return two_backends(backend.name, given.name)

@@ -22,7 +22,7 @@ class Kind:
     is_zero_d: bool
     is_weak: bool = False
     dialect: Dialect | None = None  # its own; None: that of the context
-    home: str = DEFAULT  # the dialect's name where neither it nor the context names one
+    home: str = DEFAULT  # the dialect's name if neither the tensor nor the context has one
 
     @property
     def current_dialect(self) -> Dialect:
@@ -31,7 +31,7 @@ class Kind:
 
     @property
     def operand(self) -> Operand:
-        """What the engine is asked about."""
+        """The operand that the engine sees."""
         shape = () if self.is_zero_d else None
         return array_operand(self.dtype, shape, is_weak=self.is_weak)
 
@@ -49,8 +49,8 @@ _kinds: dict[tuple[object, ...], Kind] = {}
 
 
 def interned(kind: Kind) -> Kind:
-    """The one kind with these parts. The table is cleared when it gets very large, as with ever new
-    dialects; what is cached by a kind is then computed once more."""
+    """The single object for a kind. The table is cleared when it gets very large, as with many new
+    dialects; whatever is cached by kind is then computed again."""
     if len(_kinds) >= _MOST_KINDS:
         _kinds.clear()
     key = (
@@ -60,5 +60,5 @@ def interned(kind: Kind) -> Kind:
 
 
 def held_dtype(dtype: DType, dialect: Dialect) -> DType:
-    """The dtype an array really has in a dialect, which may truncate it to fewer bits."""
+    """The actual dtype of an array in a dialect, which may truncate it to fewer bits."""
     return dialect.truncations.get(dtype, dtype)

@@ -1,4 +1,4 @@
-"""The operators of a tensor, and its methods that write: each is an op of the engine."""
+"""The operators of a tensor, and its in-place methods: each is an op of the engine."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ class Operators:
 
 
 class InPlace:
-    """The operators before `=`, and a method for each op whose result may have the shape of its
-    first operand. An op that has no line here gets its method from its row."""
+    """The augmented operators, and a method for each op whose result may have the shape of its
+    first operand. An op that is not listed here gets its method from its row."""
 
     __slots__ = ()
 
@@ -248,22 +248,23 @@ class InPlace:
 
 
 class _NoMethod:
-    """Stands where a tensor has no method: the error names the way to the op."""
+    """A placeholder for a method that tensors lack: its error says how to apply the op."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def __get__(self, tensor: object, owner: type) -> Any:
         raise AttributeError(
-            f"a {owner.__name__} has no attribute {self._name!r}: ops are applied, "
-            f"cw.apply({self._name!r}, x), and castwise.array_api has functions."
+            f"a {owner.__name__} has no attribute {self._name!r}: use "
+            f"cw.apply({self._name!r}, x), or a function of castwise.array_api."
         )
 
 
 class OpsAreNoMethods:
-    """A class whose attributes named as ops, where they are no methods, say how ops are applied.
+    """A class with a placeholder for each op that is not a method, whose error says how to apply
+    it.
 
-    With one attribute per op, since `__getattr__` would slow down every attribute there is.
+    There is one attribute per op, because `__getattr__` would slow down every attribute.
     """
 
     __slots__ = ()

@@ -14,14 +14,14 @@ from castwise.vocab.live import to_dtype
 from castwise.vocab.out_of_scope import out_of_scope
 
 _KINDS = (bool, int, float, complex)  # a bool is an int, so it comes first
-_LEAST, _BEYOND = -(1 << 63), 1 << 64  # what int64 or uint64 holds
+_LEAST, _BEYOND = -(1 << 63), 1 << 64  # the range of int64 and uint64
 
 
 def default_dtype(data: Any, dialect: Dialect) -> DType | None:
     """The dtype a dialect gives to Python numbers or nested lists of them.
 
-    None where something has a dtype of its own, or is no number. An empty list is one of floats,
-    as in every framework.
+    None if an element has its own dtype, or is not a number. An empty list counts as floats, as in
+    every framework.
     """
     numbers = list(_leaves(data))
     kinds = {_kind_of(number) for number in numbers} or {float}
@@ -31,16 +31,16 @@ def default_dtype(data: Any, dialect: Dialect) -> DType | None:
     name = dialect.python.get(highest.__name__)
     if name is None:
         raise PromotionError(
-            f"{dialect.name} has no dtype for a Python {highest.__name__}: name one, dtype=..."
+            f"{dialect.name} has no dtype for a Python {highest.__name__}: give one, dtype=..."
         )
     return _holding(numbers, dtype(name), dialect) if highest is int else dtype(name)
 
 
 def _holding(numbers: list[int], own: DType, dialect: Dialect) -> DType:
-    """The dtype of Python ints: their own, or one that the framework reads large ones in.
+    """The dtype of Python ints: the default, or the one that the framework uses for large ints.
 
-    One that is not wider, as uint64 is not for int64, takes none that their own would hold. Where
-    nothing has room for them it is their own, which refuses them.
+    A dtype that is not wider, such as uint64 for int64, is used only if no int fits the default.
+    If no dtype can hold them, it is the default, which refuses them.
     """
     ints = [number for number in numbers if type(number) is not bool]
     least, greatest = min(ints), max(ints)
@@ -63,23 +63,23 @@ def _leaves(data: Any) -> Iterator[Any]:
 
 
 def _kind_of(thing: Any) -> type | None:
-    """The type of a Python number; None for what has a dtype or is no number."""
+    """The type of a Python number; None for anything that has a dtype or is not a number."""
     if hasattr(thing, "dtype"):
         return None
     return next((kind for kind in _KINDS if isinstance(thing, kind)), None)
 
 
 def beyond(data: Any, wanted: DType | None) -> ScalarRangeError:
-    """The error for an int that a dtype has no room for."""
+    """The error for an int that is out of range for a dtype."""
     numbers = [number for number in _leaves(data) if _kind_of(number) is int]
     number = max(numbers, key=abs, default=0)
     wider = [d for d in map(dtype, ("int64", "uint64")) if d.min <= number <= d.max]
-    way = f"name a wider dtype, dtype='{wider[0]}'" if wider else "write it as a float"
+    way = f"give a wider dtype, dtype='{wider[0]}'" if wider else "write it as a float"
     return ScalarRangeError(f"{_short(number)} is out of range for {wanted}: {way}.")
 
 
 def unreadable(data: Any, wanted: DType | None) -> UsageError | None:
-    """The error for data that no array can be made of; None if the data is not the cause."""
+    """The error for data that cannot become an array; None if the data is not the cause."""
     if hasattr(data, "dtype"):
         return None if _has_dtype(data) else out_of_scope(str(data.dtype)) or UsageError(
             f"castwise has no dtype for {data.dtype}: cast the array to one it has, such as "
@@ -87,16 +87,16 @@ def unreadable(data: Any, wanted: DType | None) -> UsageError | None:
         )  # fmt: skip
     for leaf in _leaves(data):
         if _kind_of(leaf) is None and not hasattr(leaf, "dtype"):
-            return UsageError(f"a tensor holds numbers, and {_short(leaf)} is none: {_way(leaf)}")
+            return UsageError(f"a tensor holds numbers, not {_short(leaf)}: {_way(leaf)}")
         if wanted is not None and _is_out_of_place(leaf, wanted):
             return UsageError(
-                f"{leaf} has no place in {wanted}: make the tensor without dtype=, and cast it, "
+                f"{wanted} cannot hold {leaf}: make the tensor without dtype=, and cast it, "
                 f"x.astype('{wanted}')."
             )
     uneven = _uneven(data)
     return uneven and UsageError(
-        f"lists of the lengths {uneven[0]} and {uneven[1]} side by side make no array: fill up "
-        "the shorter ones, or make a tensor of each."
+        f"lists of lengths {uneven[0]} and {uneven[1]} do not form an array: pad the shorter ones, "
+        "or make one tensor per list."
     )
 
 
@@ -109,26 +109,26 @@ def _has_dtype(array: Any) -> bool:
 
 
 def _is_out_of_place(number: Any, wanted: DType) -> bool:
-    """Whether a dtype has no number close to this one: it is complex, infinite or NaN."""
+    """Whether a dtype has no number close to this one, which is complex, infinite or NaN."""
     if _kind_of(number) is complex:
         return wanted.kind in ("int", "float")
     return _kind_of(number) is float and wanted.kind == "int" and not math.isfinite(number)
 
 
 def _short(thing: Any) -> str:
-    """Something as Python writes it, cut where it is long."""
+    """An object as Python writes it, cut if it is long."""
     text = repr(thing) if not isinstance(thing, int) or thing.bit_length() < 200 else "the number"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _way(thing: Any) -> str:
-    """What to do with something that is no number."""
+    """What to do with something that is not a number."""
     if thing is None:
-        return "put a number in its place, float('nan') for one that is missing."
+        return "use a number instead, such as float('nan') for a missing one."
     if isinstance(thing, (str, bytes)):
         return "convert it, such as float(x)."
     is_many = hasattr(thing, "__iter__")
-    return "make a list of it, list(x)." if is_many else "convert it, such as float(x)."
+    return "convert it to a list, list(x)." if is_many else "convert it, such as float(x)."
 
 
 def _uneven(data: Any) -> tuple[int, int] | None:
@@ -144,7 +144,7 @@ def _uneven(data: Any) -> tuple[int, int] | None:
 
 
 def shown(values: Any, indent: int) -> str:
-    """The values as NumPy prints them, with the shape where they do not show it."""
+    """The values as NumPy prints them, with the shape if they do not show it."""
     inner = repr(values).partition("(")[2].rpartition(")")[0]
     text = re.split(r",\s+(?:shape|dtype)=", inner)[0] or str(values)
     is_cut = "..." in text or (values.size == 0 and values.ndim != 1)

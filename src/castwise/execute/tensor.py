@@ -48,7 +48,7 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
     __slots__ = ("__weakref__", "_array", "_kind")
     _array: Any
     _kind: Kind
-    _keeps_dtype = False  # whatever is written into it
+    _keeps_dtype = False  # True: the dtype never changes when it is written to
 
     def __init__(self, *arguments: object, **keywords: object) -> None:
         raise UsageError("make a tensor with cw.asarray(data, dtype=...).")
@@ -83,7 +83,7 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
 
     @property
     def nbytes(self) -> int:
-        """How many bytes its elements take."""
+        """The size of its elements in bytes."""
         return self.size * self.dtype.itemsize
 
     @property
@@ -126,19 +126,19 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
         made = self.numpy()
         if dtype is not None and made.dtype != dtype:
             if copy is False:
-                raise ValueError(f"{self.dtype} becomes {dtype} by a copy only.")
+                raise ValueError(f"{self.dtype} can only become {dtype} by a copy.")
             return made.astype(dtype)
         return made.copy() if copy else made
 
     def item(self) -> Any:
         """The one element as a Python number.
 
-        Raises UsageError where there is not one.
+        Raises UsageError if it does not have exactly one element.
         """
         if self.size != 1:
             raise UsageError(
-                f"item is of one element, not of the {self.size} of the shape {self.shape}: "
-                "take one, x[0], or tolist() for all."
+                f"item needs one element, but shape {self.shape} has {self.size}: take one, x[0], "
+                "or use tolist() for all."
             )
         found = self.numpy().item()
         kind = {"bool": bool, "int": int, "float": float, "complex": complex}[self.dtype.kind]
@@ -151,7 +151,7 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
     def astype(self, dtype: object, *, copy: bool = True) -> Tensor:
         """The values in another dtype, by an explicit cast.
 
-        Raises UsageError where the backend has no such dtype.
+        Raises UsageError if the backend has no such dtype.
         """
         kind = self._kind
         target = held_dtype(to_dtype(dtype), kind.current_dialect)
@@ -177,12 +177,12 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
         self._assign(key, value)
 
     def fill_(self, value: Any) -> Tensor:
-        """The tensor itself, with every element set to a number or to that of a 0-d tensor.
+        """The tensor itself, with every element set to a number or to the value of a 0-d tensor.
 
-        Raises ScalarRangeError where its dtype has no room for the number.
+        Raises ScalarRangeError if the number is out of range for its dtype.
         """
         if getattr(value, "shape", ()):
-            raise UsageError("fill_ takes a number or a 0-d tensor: x[...] = array takes arrays.")
+            raise UsageError("fill_ takes a number or a 0-d tensor: use x[...] = array for arrays.")
         self._assign(..., value, is_filling=True)
         return self
 
@@ -190,7 +190,7 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
         if tracing.running:
             tracing.writing(self, value, *(key if isinstance(key, tuple) else (key,)))
         kind = self._kind
-        if value is None or isinstance(value, (list, tuple, str)):  # text is refused there
+        if value is None or isinstance(value, (list, tuple, str)):  # this also refuses text
             value = asarray(value, dialect=kind.current_dialect)._array
         if isinstance(value, Tensor):
             value = as_constant_beside(value, (self,))
@@ -222,7 +222,7 @@ def _restored(
     cls: type[Tensor], backend: str, array: Any, dtype: DType, is_weak: bool,
     dialect: Dialect | None, home: str,
 ) -> Tensor:  # fmt: skip
-    """The tensor that was pickled."""
+    """The unpickled tensor."""
     tensor = object.__new__(cls)
     tensor._array = array
     kind = Kind(backend_named(backend), dtype, not array.shape, is_weak, dialect, home)
@@ -231,7 +231,7 @@ def _restored(
 
 
 def wrapped(array: Any, kind: Kind) -> Tensor:
-    """What a backend returned, an array or its own scalar, as a tensor like those of a kind."""
+    """What a backend returned, an array or a scalar, as a tensor of a kind."""
     backend = kind.backend
     if not backend.owns(array):
         array = backend.make(array, None, copy=None, device=None)
@@ -301,15 +301,15 @@ def asarray(
 ) -> Tensor:
     """A tensor of numbers, nested lists, an array of any backend or another tensor.
 
-    `backend` is that of the data, or NumPy; `dialect` the one it computes under whatever the
-    context; without, it follows `cw.use`, and outside of that `home`.
+    `backend` defaults to that of the data, or NumPy. With `dialect` the tensor always computes
+    under that dialect. Without it, the tensor follows `cw.use` and, outside of that, `home`.
 
     >>> asarray([1, 2, 3], dtype="int8").dtype
     int8
     >>> asarray([1.5], dialect="torch").dtype
     float32
 
-    Raises UsageError where the backend has no such dtype.
+    Raises UsageError if the backend has no such dtype.
     """
     is_weak = bool(getattr(data, "weak_type", False))
     of_data = None
@@ -331,7 +331,7 @@ def asarray(
 
 
 def _held(data: Any, dtype: DType | None, dialect: Dialect, holder: Backend, **options: Any) -> Any:
-    """The data as an array of the backend, in a dtype that the dialect has."""
+    """The data as an array of the backend, in a dtype of the dialect."""
     check_dense(data)
     wanted = dtype
     try:

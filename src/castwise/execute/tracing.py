@@ -1,4 +1,4 @@
-"""Tensors within a trace: state has an array of the graph there, and its own array elsewhere."""
+"""Tensors inside a trace: state has an array of the graph there, and its own array elsewhere."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class TracedState:
-    """What a tensor has within a trace."""
+    """The array and kind of a tensor inside a trace."""
 
     array: Any
     kind: Kind
 
 
 class Trace(Protocol):
-    """What records the ops of a function."""
+    """A recorder of the ops of a function."""
 
     @property
     def backend(self) -> Backend:
-        """The backend whose arrays are of this trace."""
+        """The backend whose arrays belong to this trace."""
 
     def held(self, tensor: Tensor) -> TracedState:
-        """What a tensor that is state has within this trace."""
+        """The array and kind of a state tensor inside this trace."""
 
     def made(self, tensor: Tensor) -> None:
-        """A tensor was made within this trace."""
+        """Called when a tensor is made inside this trace."""
 
     def writing(self, tensor: Tensor, values: Iterable[Any]) -> None:
-        """A tensor is about to be written to; these are the values."""
+        """Called before values are written to a tensor."""
 
 
 _trace: ContextVar[Trace | None] = ContextVar("castwise trace", default=None)
 _lock = threading.Lock()
-running = 0  # how many traces run, in all threads: without any, nobody pays for a look
+running = 0  # the number of running traces in all threads; at 0, tensors skip the lookup
 
 
 @contextmanager
 def traced_by(trace: Trace) -> Iterator[None]:
-    """Makes a trace the current one of this thread or asyncio task, within the block."""
+    """Makes a trace the current one of this thread or asyncio task in the block."""
     global running
     token = _trace.set(trace)
     with _lock:
@@ -62,26 +62,26 @@ def traced_by(trace: Trace) -> Iterator[None]:
 
 
 def held(tensor: Tensor) -> TracedState | None:
-    """What a tensor has within the current trace; None where there is none."""
+    """The array and kind of a tensor inside the current trace; None if there is no trace."""
     trace = _trace.get()
     return None if trace is None else trace.held(tensor)
 
 
 def backend_here() -> Backend | None:
-    """The backend of the current trace; None where there is none."""
+    """The backend of the current trace; None if there is no trace."""
     trace = _trace.get()
     return None if trace is None else trace.backend
 
 
 def made(tensor: Tensor) -> None:
-    """Tells the current trace, if any, of a new tensor."""
+    """Notifies the current trace, if any, of a new tensor."""
     trace = _trace.get()
     if trace is not None:
         trace.made(tensor)
 
 
 def writing(tensor: Tensor, *values: Any) -> None:
-    """Tells the current trace, if any, that a tensor is written to."""
+    """Notifies the current trace, if any, that a tensor is about to be written to."""
     trace = _trace.get()
     if trace is not None:
         trace.writing(tensor, values)

@@ -25,12 +25,12 @@ from castwise.rules.dialect import Dialect
 from castwise.vocab.ops import op
 
 _RESULT_TYPE = op("result_type")
-_ARRAY, _KIND = Tensor.__dict__["_array"], Tensor.__dict__["_kind"]  # where a tensor has them
+_ARRAY, _KIND = Tensor.__dict__["_array"], Tensor.__dict__["_kind"]  # a tensor's own slots
 
 
 class Stateful(Tensor):
-    """A tensor that is state of every graph it is traced in: reads and writes there are the
-    graph's, and other threads and tasks see it unchanged."""
+    """A tensor that is state of every graph it is traced in. Reads and writes there belong to the
+    graph, and other threads and tasks see it unchanged."""
 
     __slots__ = ()
 
@@ -62,12 +62,12 @@ class Stateful(Tensor):
 
 
 def outside(tensor: Tensor) -> TracedState:
-    """What a tensor has outside any trace."""
+    """The array and kind of a tensor outside of any trace."""
     return TracedState(_ARRAY.__get__(tensor), _KIND.__get__(tensor))
 
 
 class Variable(Stateful):
-    """A tensor whose values may be assigned; its dtype and shape stay (RFC 431's constraint).
+    """A tensor whose values can be assigned; its dtype and shape stay fixed (RFC 431's constraint).
 
     >>> v = Variable([1.0, 2.0], dtype="float32", dialect="tensorflow:all")
     >>> v.assign_add(asarray([1, 2], dtype="int8"))
@@ -91,9 +91,9 @@ class Variable(Stateful):
         tracing.made(self)
 
     def assign(self, value: Any) -> Variable:
-        """Takes new values, which must promote to the variable's dtype.
+        """Assigns new values, which must promote to the variable's dtype.
 
-        Raises PromotionError where they do not, UsageError where the shape does not fit.
+        Raises PromotionError if they do not, and UsageError if the shape does not fit.
         """
         if value is None or type(value) in (list, tuple):
             raise NoOperandError(value)
@@ -113,7 +113,7 @@ class Variable(Stateful):
         else:
             array = raw(value, backend, seen[1])
             _check_shape(tuple(array.shape), self.shape)
-            if not isinstance(backend, TakesConstants):  # a graph writes down that cast itself
+            if not isinstance(backend, TakesConstants):  # a graph records that cast itself
                 array = backend.cast(array, self.dtype)
         self._array = backend.write(self._array, ..., array)
         return self
@@ -121,7 +121,7 @@ class Variable(Stateful):
     def assign_add(self, value: Any) -> Variable:
         """Adds in place.
 
-        Raises PromotionError where the dialect refuses or the sum has another dtype.
+        Raises PromotionError if the dialect refuses or the sum has another dtype.
         """
         self.add_(value)
         return self
@@ -129,14 +129,14 @@ class Variable(Stateful):
     def assign_sub(self, value: Any) -> Variable:
         """Subtracts in place.
 
-        Raises PromotionError where the dialect refuses or the difference has another dtype.
+        Raises PromotionError if the dialect refuses or the difference has another dtype.
         """
         self.sub_(value)
         return self
 
 
 def stand_in(array: Any, kind: Kind) -> Variable:
-    """A variable that holds the given array itself."""
+    """A variable for the given array itself."""
     variable = object.__new__(Variable)
     _ARRAY.__set__(variable, array)
     _KIND.__set__(variable, kind)
@@ -144,9 +144,9 @@ def stand_in(array: Any, kind: Kind) -> Variable:
 
 
 def _check_shape(given: tuple[int, ...], held: tuple[int, ...]) -> None:
-    """Raises UsageError where values of a shape do not fill a variable of another."""
+    """Raises UsageError if values of a shape do not fit a variable of another shape."""
     if not fills(given, held):
         raise UsageError(
-            f"values of the shape {given} do not fill a variable of the shape {held}, which keeps "
-            "it: reshape them, or make another variable."
+            f"values of shape {given} do not fit a variable of shape {held}, which keeps its "
+            "shape: reshape them, or make another variable."
         )

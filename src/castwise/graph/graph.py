@@ -52,7 +52,7 @@ class Graph(Program):
     def preserve(self, dialect: str | Dialect) -> Graph:
         """The graph under another dialect, with the explicit casts that keep its meaning.
 
-        Raises PromotionError where an op has no equal there.
+        Raises PromotionError if an op has no equal there.
         """
         return preserve(self, dialect)
 
@@ -72,7 +72,7 @@ class Graph(Program):
 
         Its state is read from the tensors it belongs to, and written once all is computed.
 
-        Raises UsageError where an array, or a state, is not what the function was traced with.
+        Raises UsageError if an array, or a state, is not what the function was traced with.
         """
         return run_program(self, arranged(self, arrays, named), backend)
 
@@ -80,7 +80,7 @@ class Graph(Program):
         """Writes the graph to a file, from which `load_graph` reads it again: JSON, with all that
         the graph knows, its constants and the values of its state as they are now.
 
-        Raises UsageError where it holds something that a file cannot.
+        Raises UsageError if it holds something that a file cannot.
         """
         save_program(self, path)
 

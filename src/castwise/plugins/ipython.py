@@ -29,7 +29,7 @@ def _audit(shell: Any, line: str, cell: str) -> None:
     audit under a name, as `with cw.audit() as NAME` would."""
     kept_as = line.strip()
     if kept_as and not kept_as.isidentifier():
-        from IPython.core.error import UsageError  # only where IPython runs
+        from IPython.core.error import UsageError  # only available under IPython
 
         raise UsageError(f"%%audit takes a name for the audit, or nothing, not {kept_as!r}.")
     name = shell.compile.cache(shell.transform_cell(cell), shell.execution_count, raw_code=cell)
@@ -51,7 +51,7 @@ def _audit(shell: Any, line: str, cell: str) -> None:
 
 
 class _Rewriting:
-    """What IPython calls with the syntax tree of a cell."""
+    """A transformer that IPython calls with the syntax tree of a cell."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -68,7 +68,7 @@ class _Rewriting:
 
 
 def _as_one(statement: ast.stmt) -> ast.stmt:
-    """A statement that stays one when it is rewritten: IPython runs each in a frame of its own."""
+    """A statement that stays a single one when rewritten: IPython runs each in its own frame."""
     if not isinstance(statement, ast.AugAssign):
         return statement
     return ast.copy_location(ast.If(ast.Constant(True), [statement], []), statement)

@@ -1,7 +1,7 @@
 """The pytest plugin: `pytest --castwise PACKAGE` audits a package while its tests run.
 
-pytest loads this file whenever castwise is installed, so it imports nothing of castwise before it
-is asked to.
+pytest loads this file whenever castwise is installed, so it imports no other part of castwise until
+the option is used.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="PACKAGE",
-        help="Audit this package while its tests run, and sum up its implicit casts at the end.",
+        help="Audit this package while its tests run, and list its implicit casts at the end.",
     )
     group.addoption(
         "--castwise-fail-on",
         action="append",
         default=[],
         metavar="HAZARD,...",
-        help="Fail where a cast has one of these hazards, or `any`.",
+        help="Fail if a cast has one of these hazards, or any hazard with `any`.",
     )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Begins before any conftest may import the package."""
+    """Starts before any conftest can import the package."""
     asked = early_config.known_args_namespace
     if not asked.castwise:
         return
@@ -58,14 +58,14 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     for package in asked.castwise:
         if package in sys.modules:
             raise pytest.UsageError(
-                f"--castwise: {package} was imported before the tests began, by a plugin it seems, "
-                "and cannot be audited. Turn that plugin off with -p no:NAME."
+                f"--castwise: {package} was imported before the tests started, probably by a "
+                "plugin, and cannot be audited. Turn that plugin off with -p no:NAME."
             )
     start(asked.castwise, checks=True, only_included=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Names the marker, and takes part in the session where that is asked for."""
+    """Registers the marker, and joins the session if the option is given."""
     config.addinivalue_line(
         "markers",
         f"{_ALLOW}(*hazards): implicit casts with these hazards, or all, do not count while this "
@@ -90,7 +90,7 @@ class _Session:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Keeps what a test may do apart."""
+        """Keeps the events of a test that allows casts separate."""
         marker = item.get_closest_marker(_ALLOW)
         if marker is None:
             yield
@@ -112,7 +112,7 @@ class _Session:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Takes what a worker of pytest-xdist has seen."""
+        """Collects what a worker of pytest-xdist has seen."""
         told = getattr(node, "workeroutput", {}).get("castwise")
         if told:
             from castwise.auditing.records.as_json import seen_from_json
@@ -120,7 +120,7 @@ class _Session:
             self._workers.append([seen_from_json(part) for part in json.loads(told)])
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Judges what was seen, or hands it to the session it is a worker of."""
+        """Judges what was seen, or, in a worker, passes it to the main session."""
         from castwise.auditing.judging.accepting import failing, without_allowed, without_ignored
         from castwise.auditing.judging.audited import audit_of
         from castwise.auditing.observing.log import LOG
@@ -141,7 +141,7 @@ class _Session:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Sums up."""
+        """Prints the summary."""
         if self._audit is None:
             return
         from castwise.auditing.judging.accepting import failing
@@ -151,18 +151,18 @@ class _Session:
 
         terminalreporter.section(f"implicit casts in {', '.join(self._packages)}")
         if not self._audit.coverage.files:
-            terminalreporter.write_line("No test has imported any of its modules.")
+            terminalreporter.write_line("No test imported any of its modules.")
             return
         paint = coloured if terminalreporter.hasmarkup else plain
         width = min(terminal_width(sys.stdout), 100)
         terminalreporter.write_line(audit_text(self._audit, paint, width))
         found = failing(self._audit, self._hazards)
         if found:
-            said = "1 finding fails" if len(found) == 1 else f"{len(found):,} findings fail"
-            line = f"{said} --castwise-fail-on {','.join(self._hazards)}."
+            failures = "1 finding fails" if len(found) == 1 else f"{len(found):,} findings fail"
+            line = f"{failures} --castwise-fail-on {','.join(self._hazards)}."
             terminalreporter.write_line(f"\n{line}", red=True)
 
 
 def _is_allowed(seen: Seen) -> bool:
-    """What no marker allows comes first: a finding is as its first event is."""
+    """Sorts events that no marker allows first, because a finding is like its first event."""
     return any(event.allowed for event in seen.events)

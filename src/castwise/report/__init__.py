@@ -1,1 +1,1 @@
-"""How things look: a folder for each that is shown, as text, JSON, pages and pictures."""
+"""How results look: one folder per report, as text, JSON, pages and pictures."""

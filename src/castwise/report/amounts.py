@@ -1,4 +1,4 @@
-"""Sizes, counts, shares and places as a person reads them."""
+"""Sizes, counts, shares and places in a form that is easy to read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def size_text(size: float) -> str:
-    """Bytes as a person reads them.
+    """Bytes with a readable unit.
 
     >>> size_text(7_680_000)
     '7.7 MB'
@@ -28,7 +28,7 @@ def counted(count: int, noun: str, plural: str = "s") -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a whole number of hundredths; 0 is nothing at all.
+    """A share as a whole percentage; "0" means exactly zero.
 
     >>> percent(0.127), percent(0.001), percent(0.0)
     ('13', '<1', '0')
@@ -37,6 +37,6 @@ def percent(share: float) -> str:
 
 
 def place_text(place: SourcePlace) -> str:
-    """A place as short as it stays clear: relative where it lies below the current directory."""
+    """A place as file:line, relative if the file is below the current directory."""
     near = os.path.relpath(place.file)
     return f"{place.file if near.startswith('..') else near}:{place.line}"

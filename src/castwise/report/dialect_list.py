@@ -1,4 +1,4 @@
-"""The dialects there are: `castwise dialects`."""
+"""The list of dialects: `castwise dialects`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from castwise.rules.catalog import dialect_named, dialects
 
 
 def dialects_json() -> list[dict[str, Any]]:
-    """Every dialect with what is known of it."""
+    """Every dialect with its facts."""
     return [
         {
             "name": dialect.name,
@@ -24,7 +24,7 @@ def dialects_json() -> list[dict[str, Any]]:
 
 
 def dialects_text(paint: Paint = plain, width: int = 80) -> str:
-    """A row a dialect: its name, its version, what it is and how that is known."""
+    """One row per dialect: its name, its version, what it is and the evidence for it."""
     found = dialects_json()
     names = max(len(d["name"]) for d in found) + 2
     versions = max(len(d["version"]) for d in found) + 2
@@ -36,5 +36,5 @@ def dialects_text(paint: Paint = plain, width: int = 80) -> str:
         about, *more = textwrap.wrap(dialect["about"], room)
         lines += [head + about, *(" " * margin + line for line in more)]
         for line in textwrap.wrap(f"Evidence: {dialect['evidence']}.", room):
-            lines.append(" " * margin + paint(line, "aside"))
+            lines.append(" " * margin + paint(line, "faint"))
     return "\n".join(lines)

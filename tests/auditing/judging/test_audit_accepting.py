@@ -55,7 +55,7 @@ def test_a_comment_at_the_origin_accepts_all_that_comes_of_it(tmp_path: Path) ->
     found = without_ignored(audited(program, tmp_path))
     assert (found.findings, found.ignored) == ([], 2)
     assert "Ignored: 2 findings, by comments in the source." in audit_text(found)
-    assert audit_text(found).startswith("No findings that count")
+    assert audit_text(found).startswith("No findings left")
 
 
 def test_a_comment_takes_off_the_hazards_it_names(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_baseline_knows_findings_whose_lines_moved(known: Path) -> None:
     moved = audited(TWICE.format(between="\n\n", more=""), known.parent)
     found = without_known(moved, read_baseline(known))
     assert (found.findings, found.baselined) == ([], 2)
-    assert "Known: 2 findings, by the baseline." in audit_text(found)
+    assert "Known: 2 findings, in the baseline." in audit_text(found)
 
 
 def test_a_baseline_counts_lines_that_look_alike(known: Path) -> None:
@@ -173,7 +173,7 @@ def test_wrong_options_are_found_before_the_program_runs(
     assert status_of("--sarif", str(tmp_path / "none" / "x.sarif"), program) == 2
     printed = capfd.readouterr()
     assert printed.out == ""
-    assert "there is no directory for it" in printed.err
+    assert "its directory does not exist" in printed.err
 
 
 def test_files_are_written(tmp_path: Path) -> None:

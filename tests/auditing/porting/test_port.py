@@ -214,7 +214,9 @@ def test_operations_of_other_frameworks_are_not_asked_about(beside: Path) -> Non
 
 def test_the_report_is_grouped_by_reason(nep_50: Port) -> None:
     text = port_text(nep_50)
-    assert text.startswith("numpy@1 to numpy: 4 changes: 3 of another dtype, 1 of other values.")
+    assert text.startswith(
+        "numpy@1 to numpy: 4 changes: 3 with another dtype, 1 with other values."
+    )
     assert "Python float with NumPy float scalar: numpy@1 widens to float64" in text
     assert "to keep it: weights.mean().astype(np.float64) * 1e-3" in text
 
@@ -240,7 +242,7 @@ def test_the_status_is_the_programs_where_nothing_changes(
     script = tmp_path / "p.py"
     script.write_text("import numpy as np, sys\nx = np.ones(3) + 1\nsys.exit(3)\n")
     assert status_of("port", "--from", "numpy@1", "--to", "numpy", script) == 3
-    assert "ended with status 3" in capfd.readouterr().err
+    assert "exited with status 3" in capfd.readouterr().err
 
 
 def test_an_unknown_dialect_is_said_before_the_program_runs(

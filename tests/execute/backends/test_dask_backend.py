@@ -243,7 +243,7 @@ def test_an_update_in_place_is_one_task_a_chunk() -> None:
 
 def test_chunks_of_other_libraries_are_refused() -> None:
     masked = da.ma.masked_array(da.ones(3), mask=[0, 1, 0])
-    with pytest.raises(cw.UsageError, match="chunks of this Dask array are of MaskedArray"):
+    with pytest.raises(cw.UsageError, match="this Dask array has MaskedArray chunks"):
         cw.asarray(masked)
 
 

@@ -132,7 +132,7 @@ def test_small_floats_round_once(op: str, dtype: str) -> None:
 
 def test_the_next_float8_is_not_guessed() -> None:
     x = on_torch([1.0], "float8_e5m2", "jax")
-    with pytest.raises(cw.UsageError, match="nothing that computes nextafter in float8_e5m2"):
+    with pytest.raises(cw.UsageError, match="cannot compute nextafter in float8_e5m2"):
         cw.apply("nextafter", x, x)
 
 
@@ -321,7 +321,7 @@ def test_any_numpy_array_is_taken(change: Callable[[Any], Any]) -> None:
 
 def test_a_copy_is_refused_where_none_is_wanted() -> None:
     for data in ([1, 2], np.asarray([1, 2])[::-1], np.asarray([1, 2])):
-        with pytest.raises(ValueError, match="by a copy only"):
+        with pytest.raises(ValueError, match=r"can only become .* by a copy"):
             cw.asarray(data, backend="torch", dtype="int8", copy=False)
     t = torch.ones(2)
     assert cw.asarray(t, copy=False).array is t

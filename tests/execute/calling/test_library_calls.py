@@ -82,7 +82,7 @@ def test_a_result_is_written_into_out() -> None:
     ],
 )
 def test_what_castwise_has_not_says_what_to_write(call: Any) -> None:
-    with pytest.raises(TypeError, match=r"does not run under a dialect: write .*x\.array"):
+    with pytest.raises(TypeError, match=r"does not run under a dialect: use .*x\.array"):
         call()
 
 

@@ -68,7 +68,7 @@ def test_a_ufunc_writes_where_it_is_told_to(backend: str) -> None:
 def test_without_out_a_part_of_a_ufunc_is_undefined(backend: str) -> None:
     if backend == "numpy":
         return  # whose memory shows
-    with pytest.raises(cw.UsageError, match=r"undefined.*Give out=, or choose afterwards"):
+    with pytest.raises(cw.UsageError, match=r"undefined.*Give out=, or select afterwards"):
         cw.apply("sqrt", on(backend, X, "float64"), where=on(backend, MASK))
 
 
@@ -77,7 +77,9 @@ def test_moments_of_a_part_are_computed_or_refused(backend: str) -> None:
     if backend in ("numpy", "jax"):
         assert cw.apply("mean", x, where=on(backend, MASK)).item() == 3.75
         return
-    with pytest.raises(cw.UsageError, match=r"no mean of a part. Take the part first:.*x\[mask\]"):
+    with pytest.raises(
+        cw.UsageError, match=r"no mean with where=. Select the elements first:.*x\[mask\]"
+    ):
         cw.apply("mean", x, where=on(backend, MASK))
 
 

@@ -118,7 +118,7 @@ def test_notation_tells_what_is_empty() -> None:
 @pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 2)])
 def test_logsumexp_of_nothing(shape: tuple[int, ...]) -> None:
     arrays = {d: cw.asarray(np.zeros(shape, "float32"), dialect=d) for d in ("mlx", "torch")}
-    with pytest.raises(cw.UsageError, match="logsumexp of no elements"):
+    with pytest.raises(cw.UsageError, match="logsumexp of an array without elements"):
         cw.apply("logsumexp", arrays["mlx"], axis=1 if len(shape) > 1 else 0)
     assert cw.apply("logsumexp", arrays["torch"]).item() == -np.inf
 

@@ -88,7 +88,7 @@ def test_paddle_clamps_between_single_numbers() -> None:
     )
     with pytest.raises(UsageError, match="one element"):
         cw.apply("clamp", floats, many, 5.0)
-    with pytest.raises(UsageError, match="the lower is the larger"):
+    with pytest.raises(UsageError, match="the lower bound is above"):
         cw.apply("clamp", floats, 5.0, 2.0)
 
 
@@ -188,9 +188,9 @@ def test_paddle_assigns_to_a_0_d_array_only_numbers_and_only_float32() -> None:
     array = made(1.0, "float32", "paddle")
     array[...] = 2.5
     assert array.tolist() == 2.5
-    with pytest.raises(UsageError, match="nothing is assigned"):
+    with pytest.raises(UsageError, match="cannot be assigned to"):
         array[...] = made(1.0, "float32", "paddle")
-    with pytest.raises(UsageError, match="nothing is assigned"):
+    with pytest.raises(UsageError, match="cannot be assigned to"):
         made(1, "int64", "paddle")[()] = 2
 
 
@@ -266,7 +266,7 @@ def test_what_is_cumulated_without_an_axis(dialect: str, expected: list[Any], ba
 @pytest.mark.parametrize("dialect", ["torch", "array-api"])
 def test_some_take_no_sum_without_an_axis(dialect: str, backend: str) -> None:
     array = made([[1, 2], [3, 4]], "int32", dialect, backend)
-    with pytest.raises(UsageError, match="takes an axis"):
+    with pytest.raises(UsageError, match="needs an axis"):
         cw.apply("cumprod", array)
     assert cw.apply("cumprod", array, axis=1).tolist() == [[1, 2], [3, 12]]
 
@@ -274,10 +274,10 @@ def test_some_take_no_sum_without_an_axis(dialect: str, backend: str) -> None:
 @BACKENDS
 def test_mlx_has_no_places_and_products_of_nothing(backend: str) -> None:
     nothing, one = made([], "int32", "mlx", backend), made([1], "int32", "mlx", backend)
-    with pytest.raises(UsageError, match="kron of no elements"):
+    with pytest.raises(UsageError, match="kron of an array without elements"):
         cw.apply("kron", one, nothing)
     rows = cw.array_api.reshape(nothing, (1, 0))
-    with pytest.raises(UsageError, match="argmax of no elements"):
+    with pytest.raises(UsageError, match="argmax of an array without elements"):
         cw.apply("argmax", rows, axis=0)
     assert cw.apply("argmax", cw.array_api.reshape(one, (1, 1)), axis=0).tolist() == [0]
 

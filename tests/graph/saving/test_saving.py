@@ -205,7 +205,7 @@ def test_custom_ops_are_declared_before_loading(tmp_path: Path) -> None:
         arrays = np.ones(3, "float32"), np.zeros(3, "float16")
         assert again(graph, tmp_path)(*arrays).tolist() == graph(*arrays).tolist()
         declare(computes="float", result="bool")
-        with pytest.raises(cw.UsageError, match="declared otherwise: with result='same'"):
+        with pytest.raises(cw.UsageError, match="declared differently: result='same'"):
             cw.load_graph(tmp_path / "one.json")
     finally:
         del _declared["halved_sum"]
@@ -252,35 +252,35 @@ def sound(tmp_path: Path) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("way", "value", "words"),
     [
-        ("format", "another", "is no saved graph: g.save"),
+        ("format", "another", "is not a saved graph: g.save"),
         ("version", VERSION + 1, "install a newer one"),
-        ("version", "1", "version is of the sort int"),
-        ("nodes", None, "nodes is of the sort list"),
+        ("version", "1", "version must be of type int"),
+        ("nodes", None, "nodes must be of type list"),
         ("extra", 1, "no field 'extra'"),
         ("dialects 0", "troch", "dialect 0: unknown dialect 'troch'. Did you mean 'torch'"),
         ("dialects 0", {"name": "mine"}, "dialect 0: it has no"),
         ("decisions 0 op", "ad", "decision 0: this castwise has no op 'ad'"),
         ("decisions 0 form", "loud", "unknown form 'loud'"),
         ("decisions 0 result", "flaot16", "unknown dtype 'flaot16'. Did you mean 'float16'"),
-        ("decisions 0 dialect", 7, "'7' is the place of no entry"),
+        ("decisions 0 dialect", 7, "'7' is not the position of an"),
         ("decisions 0 operands 0 0", "loud", "decision 0 is malformed"),
         ("decisions 0 operands 0", [1], "decision 0 is malformed"),
         ("tensors 0 backend", "nympy", "tensor 0: unknown backend 'nympy'"),
-        ("tensors 0 values array base64", "AAAA", "bytes do not fill an array of the shape"),
+        ("tensors 0 values array base64", "AAAA", "bytes do not fill an array of shape"),
         ("tensors 0 values array base64", "é", "tensor 0 is malformed"),
-        ("nodes 0 dtype", 5, "node 0: dtype is of the sort str"),
+        ("nodes 0 dtype", 5, "node 0: dtype must be of type str"),
         ("nodes 0 op", "load", "no function 'load'"),
-        ("nodes 1 inputs", [1], "node 1: '1' is the place of no entry that stands before it"),
-        ("nodes 1 inputs", [True], "is the place of no entry"),
+        ("nodes 1 inputs", [1], "node 1: '1' is not the position of an earlier entry"),
+        ("nodes 1 inputs", [True], "is not the position of an"),
         ("nodes 0 shape", ["n n"], "cannot read 'n n' as a size"),
-        ("nodes 0 shape", [-1], "is no size"),
-        ("nodes 0 shape", ["n+n"], "is no size"),
+        ("nodes 0 shape", [-1], "is not a size"),
+        ("nodes 0 shape", ["n+n"], "is not a size"),
         ("nodes 1 options", {"key": {"lambda": 1}}, "unknown tag 'lambda'"),
         ("nodes 1 options", {"key": {"input": 9}}, "an option names an input"),
-        ("graph inputs", [2], "graph: a getitem is no input"),
-        ("graph outputs", [0], "structure does not name each"),
-        ("graph structure", {"tuple": [1, 2], "size": 3}, "a value has one tag, not 2"),
-        ("graph traced", 3, "traced is of the sort dict"),
+        ("graph inputs", [2], "graph: a getitem is not an input"),
+        ("graph outputs", [0], "structure must name each"),
+        ("graph structure", {"tuple": [1, 2], "size": 3}, "a value must have one tag, not 2"),
+        ("graph traced", 3, "traced must be of type dict"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_told_with_its_place(
@@ -304,7 +304,7 @@ def test_what_is_wrong_in_a_file_is_told_with_its_place(
 def test_what_is_no_file_of_a_graph(tmp_path: Path, text: str) -> None:
     path = tmp_path / "wrong.json"
     path.write_text(text, "utf-8")
-    with pytest.raises(cw.UsageError, match="is no saved graph"):
+    with pytest.raises(cw.UsageError, match="is not a saved graph"):
         cw.load_graph(path)
 
 
@@ -312,7 +312,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(cw.UsageError, match="No such file"):
         cw.load_graph(tmp_path / "nothing.json")
     (tmp_path / "bytes.json").write_bytes(b"\xff\xfe")
-    with pytest.raises(cw.UsageError, match="is no saved graph"):
+    with pytest.raises(cw.UsageError, match="is not a saved graph"):
         cw.load_graph(tmp_path / "bytes.json")
 
 

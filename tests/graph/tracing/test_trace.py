@@ -160,7 +160,7 @@ def test_arrays_that_do_not_fit_are_refused(arrays: Any, words: str) -> None:
 
 def test_what_has_no_node_is_refused_by_name() -> None:
     with pytest.raises(
-        cw.UsageError, match=r"test_trace\.py:\d+.*: from_dlpack has no node in a graph"
+        cw.UsageError, match=r"test_trace\.py:\d+.*: a graph cannot contain from_dlpack"
     ):
         cw.trace(lambda x: x._kind.backend.namespace.from_dlpack(x._array), "int8[3]")
 
@@ -193,7 +193,7 @@ def test_specs_and_arrays_are_given_by_name_too() -> None:
     assert [node.name for node in graph.inputs] == ["x", "by"]
     x, by = np.asarray([1, 2], "int8"), np.asarray([0.5, 3], "float32")
     assert graph(x, by=by).tolist() == graph(by=by, x=x).tolist() == [2.5, 8]
-    with pytest.raises(cw.UsageError, match="takes no y by name here; left to give: by"):
+    with pytest.raises(cw.UsageError, match="does not take y by name here; missing: by"):
         graph(x, y=by)
     with pytest.raises(cw.UsageError, match="takes 2 arrays, not 1"):
         graph(x)
@@ -258,11 +258,11 @@ def test_the_number_of_a_symbolic_size_is_refused_with_its_line(fn: Any) -> None
         (lambda x: np.asarray(x), "needs the value"),
         (lambda x: xp.sum(x).item(), "needs the value"),
         (lambda x: cw.asarray(x, backend="numpy"), "needs the value"),
-        (lambda x: x.to_device("cpu"), "wherever the arrays it is given are"),
-        (lambda x: x[1.5], "indexed by integers"),
-        (lambda x: x[True], "indexed by integers"),
-        (lambda x: xp.squeeze(x, 0), "sizes of 1"),
-        (lambda x: xp.permute_dims(x, (0, 0)), "does not name each"),
+        (lambda x: x.to_device("cpu"), "runs on the device of its arrays"),
+        (lambda x: x[1.5], "index a graph by integers"),
+        (lambda x: x[True], "index a graph by integers"),
+        (lambda x: xp.squeeze(x, 0), "of size 1"),
+        (lambda x: xp.permute_dims(x, (0, 0)), "must name each"),
         (lambda x: xp.broadcast_to(x, (1,)), "does not broadcast to"),
         (lambda x: xp.unstack(x), "fix that size"),
     ],
@@ -280,5 +280,5 @@ def test_asarray_of_a_traced_tensor_is_itself() -> None:
 def test_a_value_that_left_the_traced_function_is_not_assigned() -> None:
     left: list[Any] = []
     cw.trace(lambda x: left.append(x), "float32[3]")
-    with pytest.raises(cw.UsageError, match="not assigned outside of the traced function"):
+    with pytest.raises(cw.UsageError, match="cannot be assigned outside of the traced function"):
         xp.zeros(3)[0] = left[0][0]

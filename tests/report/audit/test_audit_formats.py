@@ -61,7 +61,7 @@ def test_calls_with_a_dtype_are_told_with_it(tmp_path: Path) -> None:
     assert audit_json(found)["findings"] == []
     coverage = audit_json(found)["coverage"]
     assert (coverage["asked"], coverage["unexpected"]) == ({"sum(int8[3], dtype=int16)": 2}, {})
-    said = "Explicit casts by dtype=: 2, as sum(int8[3], dtype=int16) (2)."
+    said = "Explicit casts by dtype=: 2, most often sum(int8[3], dtype=int16) (2)."
     assert said in coverage_text(found.coverage)
 
 

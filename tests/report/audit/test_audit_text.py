@@ -86,7 +86,7 @@ def test_a_program_without_arrays_is_not_called_clean(tmp_path: Path) -> None:
 def test_an_origin_castwise_cannot_fix_says_so() -> None:
     (origin,) = pipeline().origins
     text = audit_text(replace(pipeline(), origins=(replace(origin, fix=None),)))
-    assert "Causes 4 findings; castwise knows no change" in text
+    assert "Causes 4 findings; castwise knows no fix on this line" in text
 
 
 def test_many_origins_are_cut_and_counted() -> None:
@@ -178,4 +178,4 @@ def test_dtypes_that_are_out_of_scope_are_counted_and_named(tmp_path: Path) -> N
     """
     found = audited(program, tmp_path)
     assert not found.findings
-    assert "Not understood: 3 (a dtype that is out of scope 3)." in audit_text(found)
+    assert "Not understood: 3 (a dtype that castwise does not know 3)." in audit_text(found)

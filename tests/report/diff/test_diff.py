@@ -52,7 +52,8 @@ def test_a_dialect_does_not_differ_from_itself() -> None:
     same = diff("torch", "torch", op="pow")
     assert same.count == 0
     assert str(same) == (
-        "torch and torch were asked 3,381 questions about pow and answer all of them\nalike."
+        "torch and torch were asked 3,381 questions about pow and give the same answer to\n"
+        "all of them."
     )
 
 
@@ -268,7 +269,7 @@ def test_an_op_that_is_recorded_of_one_alone_is_compared_only_where_it_is_named(
     assert "lerp" in of_second
     assert not {"hypot", "lerp", "huber_loss"} & set(found.ops)
     assert "huber_loss" not in (*of_first, *of_second)  # of neither
-    title = "Ops not compared, since they are recorded of only one"
+    title = "Ops recorded for only one of them, so not compared"
     assert title in str(found)
     assert diff_json(found)["recorded_of_second_only"] == list(of_second)
     named = diff("array-api", "tinygrad", op="lerp")

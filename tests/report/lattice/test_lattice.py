@@ -126,9 +126,9 @@ def test_the_text() -> None:
         "float32            -> float64, complex64\n"
         "float64, complex64 -> complex128\n"
         "\n"
-        "Joined with nothing else: bool\n"
+        "Not promoted with any other dtype: bool\n"
         "\n"
-        "Operands meet in the first dtype that all of them reach along the arrows."
+        "Operands promote to the first dtype that all of them reach along the arrows."
     )
     assert "\nuint16, uint32, uint64 => float16, bfloat16, float32, float64\n" in str(
         lattice("torch")
@@ -146,10 +146,10 @@ def test_the_text_fits(dialect: str | Dialect, width: int) -> None:
     ("dialect", "sentence"),
     [
         ("torch", "The arrow => reaches that dtype and nothing beyond it."),
-        ("torch", "The result is never of a higher kind than all operands."),
-        ("numpy", "bfloat16 joins only with what it reaches or what reaches it."),
-        (WEAK, "A star marks where weakly typed operands stand, Python numbers among them."),
-        (NOTHING, "No dtype becomes another here: only operands of one dtype meet."),
+        ("torch", "The result never has a higher kind than the highest of the operands."),
+        ("numpy", "bfloat16 joins only with dtypes that it reaches or that reach it."),
+        (WEAK, "A star marks the place of weakly typed operands, including Python numbers."),
+        (NOTHING, "No dtype promotes to another here: all operands must have the same dtype."),
         (
             NOTHING.vary(
                 becomes=replace(NOTHING.becomes, truncates="int64 -> int32"),
@@ -299,13 +299,13 @@ def test_an_arrow_is_drawn_where_only_one_that_ends_leads_there_otherwise() -> N
 @pytest.mark.parametrize(
     ("only_absorbed", "told"),
     [
-        ("bfloat16", "bfloat16 joins only with what it reaches or what reaches it."),
-        ("bool int float complex", "Two dtypes join only where one reaches the other."),
+        ("bfloat16", "bfloat16 joins only with dtypes that it reaches or that reach it."),
+        ("bool int float complex", "Two dtypes join only if one reaches the other."),
         (
             "bool int bfloat16 float16 float32 complex",
-            "Two dtypes join only where one reaches the other, except float64.",
+            "Two dtypes join only if one reaches the other, except float64.",
         ),
-        ("bfloat16 float16", "float16 and bfloat16 join only where one reaches the other."),
+        ("bfloat16 float16", "float16 and bfloat16 join only if one reaches the other."),
     ],
 )
 def test_the_legend_tells_what_is_only_absorbed(only_absorbed: str, told: str) -> None:

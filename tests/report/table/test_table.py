@@ -153,7 +153,7 @@ def test_a_declared_op_has_a_table() -> None:
 def test_a_kernel_that_is_missing_is_marked() -> None:
     told = str(table("add", "torch"))
     assert "u16'" in told
-    assert "- refused, ' promoted to, then no kernel runs it" in told.splitlines()
+    assert "- refused, ' promoted, but no kernel runs it" in told.splitlines()
 
 
 def test_colours_are_by_kind() -> None:

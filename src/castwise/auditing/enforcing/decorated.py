@@ -55,7 +55,7 @@ def audited(function: Decorated) -> Decorated:
 
 
 def _new_code(function: FunctionType) -> CodeType | None:
-    """The function's code with its observers; None where another compiler reads the function."""
+    """The function's code with its observers; None if another compiler reads the function."""
     old = function.__code__
     try:
         lines, _ = inspect.findsource(old)

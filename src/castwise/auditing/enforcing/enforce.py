@@ -74,9 +74,9 @@ class Enforcement(Block, Decorator):
         allow: Iterable[str],
     ) -> None:
         if dialect is None and not strict:
-            raise UsageError("enforce what? Name a dialect, or pass strict=True.")
+            raise UsageError("enforce needs a dialect, or strict=True.")
         if differs not in ("raise", "report"):
-            raise UsageError(f"differs is 'raise' or 'report', not {str(differs)[:40]!r}.")
+            raise UsageError(f"differs must be 'raise' or 'report', not {str(differs)[:40]!r}.")
         self._dialect = None if dialect is None else to_dialect(dialect)
         self._is_strict, self._differs = strict, differs
         self._allowed = _Allowed(allow, self._dialect)
@@ -133,7 +133,7 @@ class _Allowed:
 
     def __init__(self, allow: Iterable[str], dialect: Dialect | None) -> None:
         if isinstance(allow, str):
-            raise UsageError(f"allow is a list of ops and places, such as [{allow[:40]!r}].")
+            raise UsageError(f"allow must be a list of ops and places: [{allow[:40]!r}].")
         self._ops: set[str] = set()
         self._places: set[tuple[str, int]] = set()
         for entry in allow:
@@ -157,8 +157,8 @@ def _place(mark: int) -> str:
     return f"{site.file if near.startswith('..') else near}:{site.line}"
 
 
-def held_to(named: str, differs: str, allow: Iterable[str]) -> EnforcedDialect:
-    """What a program's process needs to be held to a dialect, or to "strict": its own dialect with
+def enforced_dialect(named: str, differs: str, allow: Iterable[str]) -> EnforcedDialect:
+    """The options that hold a program's process to a dialect. "strict" means its own dialect with
     every implicit cast refused.
 
     Raises UsageError as enforce does.

@@ -18,5 +18,5 @@ def refuse_if_blind(name: str, *, for_checks: bool) -> None:
     raise UsageError(
         f"{name} would see nothing here: no module was loaded for it. Run the program with "
         f"`castwise audit {option}script.py`, the tests with `pytest --castwise PACKAGE`, or put "
-        f"@cw.audited on the function. Only {watched} is watched without, once it is imported."
+        f"@cw.audited on the function. Otherwise only {watched} is watched, once it is imported."
     )

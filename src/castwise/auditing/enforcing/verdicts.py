@@ -56,8 +56,8 @@ def _class_of(operand: Any) -> object:
 
 
 def about_to_run(pending: PendingOperation) -> Operation | None:
-    """The operation that is about to run; None if castwise knows no rule for it or the program asks
-    for its casts."""
+    """The operation that is about to run; None if castwise knows no rule for it, or if the program
+    requests its casts."""
     event = event_of(pending.key, Tally(pending.operands, None))
     try:
         found = understand(event, site_of(pending.mark).site, running_dialects())
@@ -83,6 +83,6 @@ def judged(operation: Operation, dialect: Dialect) -> Verdict | None:
         return None
     running = operation.question.dialect.name
     return Verdict(
-        name, f"{found.question} is {found.result} in {dialect.name}, {running} makes it "
-        f"{expected.result}.",
+        name, f"{found.question} is {found.result} in {dialect.name}, but {expected.result} in "
+        f"{running}.",
     )  # fmt: skip

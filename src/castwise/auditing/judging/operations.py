@@ -50,7 +50,7 @@ def understand(event: Event, site: Site, dialects: dict[str, str]) -> Operation:
     """
     if event.call is None or not event.call.gives_dtype:
         return _understood(event, site, dialects)
-    asked = Harmless("a call with a dtype, whose casts are asked for")
+    asked = Harmless("a call with a dtype, whose casts are requested")
     try:
         found = _understood(event, site, dialects)
     except NotUnderstood:
@@ -95,7 +95,7 @@ def _arrays_and_numbers(operands: Operands) -> tuple[SeenArray | SeenNumber, ...
     """
     found = tuple(o for o in operands if isinstance(o, (SeenArray, SeenNumber)))
     if len(found) < len(operands):
-        raise NotUnderstood("an operand that is no array")
+        raise NotUnderstood("an operand that is not an array")
     return found
 
 
@@ -134,9 +134,9 @@ def _call(
     if own and own.renamed:
         name = re.sub(own.renamed, "", name)
     if call.gives_dtype and not call.dtype:
-        raise Harmless(f"{name} with a dtype that is for its framework to tell")
+        raise Harmless(f"{name} with a dtype that only its framework knows")
     if find_dtype(name):
-        raise Harmless(f"{name} asked for")
+        raise Harmless(f"{name}, which was requested")
     is_related = own is hook or (own is not None and _are_related(own, hook))
     if name in _words(hook) or (own and name in (_words(own) if is_related else own.keeps.split())):
         raise Harmless(name)
@@ -144,7 +144,7 @@ def _call(
         raise NotUnderstood(f"{call.module}.{name}")
     row, is_inplace = _row(_likeness(hook).get(name, name), dialect)
     if not call.is_complete:
-        raise NotUnderstood(f"{name} with arguments that do not show")
+        raise NotUnderstood(f"{name} with arguments that could not be seen")
     bound, out = _bound(operands, call, row, hook)
     return row, bound, is_inplace, out
 
@@ -217,7 +217,7 @@ def _known_dtype(array: SeenArray) -> DType:
     Raises NotUnderstood if castwise does not know it.
     """
     if array.dtype is None:
-        raise NotUnderstood("a dtype that is out of scope")
+        raise NotUnderstood("a dtype that castwise does not know")
     return dtype(array.dtype)
 
 

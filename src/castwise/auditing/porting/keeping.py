@@ -110,9 +110,9 @@ def _in_words(casts: _Casts, operands: tuple[Operand, ...]) -> str:
     for place, target in casts.of.items():
         operand = operands[place]
         if target is None:
-            parts.append(f"make a Python number of {operand}")
+            parts.append(f"convert {operand} to a Python number")
         elif operand.dtype is None:
-            parts.append(f"make an array of {operand}, of {target}")
+            parts.append(f"convert {operand} to a {target} array")
         elif operand.dtype is not target:
             parts.append(f"cast {operand} to {target}")
     return " and ".join(parts)

@@ -71,7 +71,7 @@ def port_of(seen: Seen, target: str | Dialect, source: str | Dialect | None = No
 
     Raises UsageError for an unknown dialect.
     """
-    old = to_dialect(source if source is not None else _spoken_most(seen))
+    old = to_dialect(source if source is not None else _most_used_dialect(seen))
     sorter = _Sorter(old, to_dialect(target), seen)
     for event in (*seen.events, *seen.attempts):
         sorter.judge(event)
@@ -80,7 +80,7 @@ def port_of(seen: Seen, target: str | Dialect, source: str | Dialect | None = No
                 sorter.unexpected)  # fmt: skip
 
 
-def _spoken_most(seen: Seen) -> str:
+def _most_used_dialect(seen: Seen) -> str:
     counts: Counter[str] = Counter()
     for event in seen.events:
         counts[framework_of(event)] += event.count
@@ -211,7 +211,7 @@ def _computes_otherwise(before: DialectAnswer, after: DialectAnswer) -> bool:
     if _costs(a.hazards) != _costs(b.hazards):
         return True
     numbers = [o.value for o in before.question.operands if o.is_scalar]
-    return any(_held(a.compute, n) != _held(b.compute, n) for n in numbers)
+    return any(_rounded(a.compute, n) != _rounded(b.compute, n) for n in numbers)
 
 
 def _hazards(before: DialectAnswer, after: DialectAnswer) -> tuple[str, ...]:
@@ -228,7 +228,7 @@ def _costs(hazards: tuple[str, ...]) -> set[str]:
     return set(hazards) - {"widens", "not-on-device"}
 
 
-def _held(compute: DType, value: object) -> object:
+def _rounded(compute: DType, value: object) -> object:
     try:
         return held_value(compute, value)  # type: ignore[arg-type]
     except UsageError:

@@ -36,8 +36,8 @@ def _who(answer: DialectAnswer) -> str:
 
 def _refusal(answer: DialectAnswer) -> str:
     if isinstance(answer.refusal, ScalarRangeError):
-        return f"{_who(answer)} refuses the number, which the dtype does not hold"
-    return f"{_who(answer)} refuses, since {answer.why}"
+        return f"{_who(answer)} refuses the number, which is out of range for the dtype"
+    return f"{_who(answer)} refuses, because {answer.why}"
 
 
 def _behaviour(answer: DialectAnswer) -> str:

@@ -110,7 +110,7 @@ def _event_to_json(event: Event) -> Json:
 def _event_from_json(data: Json) -> Event:
     result = _operand_from_json(data["result"])
     if not isinstance(result, SeenArray | None):
-        raise TypeError("a result that is no array")
+        raise TypeError("a result that is not an array")
     return Event(
         data["mark"],
         tuple(_operand_from_json(operand) for operand in data["operands"]),

@@ -16,7 +16,7 @@ class SeenNumber:
     """A Python number as an operand."""
 
     kind: str  # "bool", "int", "float" or "complex"
-    low: Number | None  # the lowest value of all runs, None where there is no order
+    low: Number | None  # the lowest value of all runs, None if they have no order
     high: Number | None
 
 
@@ -115,7 +115,7 @@ class Counts:
 class RunFacts:
     """What ran: the frameworks, and the processes."""
 
-    dialects: dict[str, str] = field(default_factory=dict)  # framework -> the dialect it speaks
+    dialects: dict[str, str] = field(default_factory=dict)  # framework -> the dialect it follows
     versions: dict[str, str] = field(default_factory=dict)
     is_deep: bool = False  # whether what runs inside libraries was watched
     processes: int = 1

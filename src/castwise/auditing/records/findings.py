@@ -38,7 +38,7 @@ class Operation:
 
     @property
     def is_asked(self) -> bool:
-        """Whether the call names the dtype: its casts are asked for."""
+        """Whether the call names the dtype, so that its casts are requested."""
         return self.question.named.dtype is not None
 
     @property
@@ -110,7 +110,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class InsideCast:
-    """A cast that no source asks for, at the user's line that led to it."""
+    """A cast that no source requests, at the user's line that led to it."""
 
     place: SourcePlace
     source: DType

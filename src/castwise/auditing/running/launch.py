@@ -54,8 +54,8 @@ def _check(program: Sequence[str]) -> None:
         raise UsageError(f"there is no script {program[0]!r}.")
     if sys.flags.ignore_environment or sys.flags.no_site:
         raise UsageError(
-            "an audit reaches the program by its environment and by Python's site module, and this "
-            "Python ignores them. Run castwise without -I, -E and -S."
+            "an audit needs environment variables and Python's site module, and this Python "
+            "ignores them. Run castwise without -I, -E and -S."
         )
 
 

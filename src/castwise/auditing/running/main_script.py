@@ -42,7 +42,7 @@ def observe_main(directory: Path, asked_for: str | None) -> None:
 
 
 def _not_observed(what: str) -> None:
-    UNOBSERVED[what] = [Unobserved(0, what, "only what it imports is")]
+    UNOBSERVED[what] = [Unobserved(0, what, "only its imports are observed")]
 
 
 def _run_compiled(directory: Path, path: str) -> None:

@@ -83,8 +83,7 @@ def load_file(place: Path) -> Seen:
         data = None
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
         raise UsageError(
-            f"{place} was not written by `castwise audit --save`. The report of --json is for"
-            " people "
-            "and tools; port needs what was seen."
+            f"{place} was not written by `castwise audit --save`. The report of --json does not "
+            "contain the operations that port needs."
         )
     return seen_from_json(data)

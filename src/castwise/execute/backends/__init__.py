@@ -1,4 +1,4 @@
 """The libraries that hold and compute arrays, one file each."""
 
-DEFAULT = "numpy"  # of data that is no array yet
-EAGER = ("numpy", "torch", "jax")  # they compute at once, wherever they are installed
+DEFAULT = "numpy"  # for data that is not an array yet
+EAGER = ("numpy", "torch", "jax")  # they compute immediately

@@ -1,4 +1,4 @@
-"""CuPy: NumPy's functions on a GPU, and kernels where CuPy's own compute something else."""
+"""CuPy: NumPy's functions on a GPU, with custom kernels where CuPy's results differ."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
 
 _SMALL = 32  # below this many bits functions made of several kernels round in between
-# What CuPy names of these kinds and then refuses, or of complex numbers computes without NaN.
+# Ops that CuPy lists for these kinds but refuses, or computes without NaN for complex numbers.
 _NOT_FOR = {
     "bool": frozenset({"sub", "neg", "positive", "cross"}),
     "complex": frozenset({"atan2", "hypot", "copysign", "nextafter", "fmax", "fmin"}),
 }
-_BY_RECIPE = frozenset({"median", "isclose", "allclose", "ldexp"})  # as the others have it
+_BY_RECIPE = frozenset({"median", "isclose", "allclose", "ldexp"})  # like the other backends
 _BFLOAT16 = "bfloat16"
 
 
@@ -35,7 +35,7 @@ class CuPy:
     name = "cupy"
     speaks = "numpy"
     namespace = standard
-    # A GPU converts floats out of range in a way that is no framework's.
+    # A GPU converts out-of-range floats as no framework does.
     values = replace(
         dialect_named(speaks).values,
         powers=replace(dialect_named(speaks).values.powers, of_integers="negative truncates"),
@@ -54,7 +54,7 @@ class CuPy:
         return isinstance(thing, cupy.ndarray)
 
     def is_concrete(self, array: Any) -> bool:
-        """They always are; to look at one waits for the device."""
+        """Always true; reading a value waits for the device."""
         return True
 
     def dtype_of(self, array: Any) -> DType:
@@ -71,7 +71,7 @@ class CuPy:
     def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
         """An array of numbers, nested lists, a NumPy array or a CuPy array."""
         if dtype is not None:
-            self.native(dtype)  # or it raises, before NumPy does
+            self.native(dtype)  # raises before NumPy would
         is_own = self.owns(data)
         made = data if is_own else self._on_host(data, dtype)
         if device is not None or not is_own:
@@ -80,11 +80,11 @@ class CuPy:
         if dtype is not None and self.dtype_of(made) is not dtype:
             made = self.cast(made, dtype)
         if copy is False and made is not data:
-            raise ValueError(f"this becomes a CuPy {made.dtype} array by a copy only.")
+            raise ValueError(f"this can only become a CuPy {made.dtype} array by a copy.")
         return made.copy() if copy and made is data else made
 
     def _on_host(self, data: Any, dtype: DType | None) -> Any:
-        """Numbers, lists or a NumPy array as one of NumPy, in a dtype that CuPy has."""
+        """Numbers, lists or a NumPy array as a NumPy array, in a dtype that CuPy has."""
         host = backend_named(DEFAULT)
         array = data if host.owns(data) else host.make(data, dtype, copy=None, device=None)
         if dtype is not None and host.dtype_of(array) not in self.dtypes:
@@ -93,19 +93,19 @@ class CuPy:
         return array
 
     def cast(self, array: Any, dtype: DType) -> Any:
-        """A copy of the array in a dtype; out of range it does as the device does."""
+        """A copy of the array in a dtype; out-of-range values convert as the device does it."""
         native = self.native(dtype)
         if array.dtype.kind == "c" and native.kind != "c":
             array = array != 0 if native.kind == "b" else array.real  # without CuPy's warning
         return array.astype(native)
 
     def number(self, value: Scalar, dtype: DType) -> Any:
-        """A NumPy scalar, which a kernel takes along without a transfer of its own."""
+        """A NumPy scalar, which a kernel takes without a separate transfer."""
         self.native(dtype)
         return backend_named(DEFAULT).number(value, dtype)
 
     def function(self, op: str, dtype: DType) -> Function | None:
-        """CuPy's function or a kernel, unless it does not take the dtype or rounds in between."""
+        """CuPy's function or a kernel; None if it lacks the dtype or rounds more than once."""
         if op in _MOVES:
             return _MOVES[op]
         if op in _BY_RECIPE or op in _NOT_FOR.get(dtype.kind, ()):
@@ -134,14 +134,14 @@ class CuPy:
 
 
 def backend() -> Backend:
-    """The backend of this file; UsageError where there is no GPU."""
+    """The backend; raises UsageError if there is no GPU."""
     if not cupy.cuda.is_available():
         raise UsageError("the backend cupy needs a GPU, and CuPy finds none here.")
     return CuPy()
 
 
 def _is_held(native: Any) -> bool:
-    """Whether CuPy has arrays of a dtype: NumPy's own, and of late bfloat16."""
+    """Whether CuPy has arrays of a dtype: NumPy's own dtypes, and bfloat16 in new versions."""
     is_bfloat16 = native.name == _BFLOAT16 and f"{native.char * 2}->{native.char}" in cupy.add.types
     return native.isbuiltin == 1 or is_bfloat16
 
@@ -152,7 +152,7 @@ def _dtype_of(native: Any) -> DType:
 
 
 def _has_loop(function: Any, native: Any) -> bool:
-    """Whether a ufunc takes arrays of a dtype without casting them, or answers with a bool."""
+    """Whether a ufunc takes arrays of a dtype without casting them, or returns bool."""
     given = native.char * function.nin
     if native.kind != "c" and all(loop.endswith("->?") for loop in function.types):
         return True
@@ -161,7 +161,7 @@ def _has_loop(function: Any, native: Any) -> bool:
 
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
-    """One or the other; of bfloat16, which CuPy does not choose from, by the bits."""
+    """One or the other; for bfloat16, which CuPy's where lacks, by the bits."""
     if x.dtype.name != _BFLOAT16:
         return cupy.where(condition, x, y)
     return cupy.where(condition, x.view(np.int16), y.view(np.int16)).view(x.dtype)
@@ -173,17 +173,17 @@ def _clamp(x: Any, low: Any = None, high: Any = None) -> Any:
 
 
 def _running(function: Function) -> Function:
-    """A running sum or product, for which CuPy wants a dimension."""
+    """A cumulative sum or product, for which CuPy needs a dimension."""
     return lambda x, **options: function(cupy.atleast_1d(x), **options)
 
 
 def _logical(function: Function) -> Function:
-    """A function of whether numbers are zero, of which CuPy has not all dtypes."""
+    """A function of whether numbers are zero, which CuPy lacks for some dtypes."""
     return lambda *arrays: function(*[array != 0 for array in arrays])
 
 
 def _nextafter(x: Any, y: Any) -> Any:
-    """By the bits: CuPy takes subnormal numbers for zero, and what follows infinity for NaN."""
+    """By the bits: CuPy treats subnormal numbers as zero, and returns NaN next to infinity."""
     bits = np.dtype(f"i{x.dtype.itemsize}")
     infinity = np.asarray(np.inf).astype(x.dtype).view(bits)[()]
     return _next_bits(x.view(bits), y.view(bits), infinity).view(x.dtype)
@@ -207,7 +207,7 @@ _next_bits = cupy.ElementwiseKernel("T x, T y, T infinity", "T z", """
 _POWER = "z = pow(static_cast<double>(x), static_cast<double>(y))"
 _same_power, _mixed_power = _of_two(_POWER), cupy.ElementwiseKernel("T x, U y", "T z", _POWER)
 _is_shift = "static_cast<unsigned long long>(y) < 8 * sizeof(T)"  # neither negative nor too large
-# (kind, op) -> what computes it where CuPy has another function, or one that is less exact.
+# (kind, op) -> the function to use where CuPy's differs, or is less exact.
 _OWN_KERNELS: dict[tuple[str, str], Function] = {
     ("int", "fmod"): _of_two("z = y == 0 ? T(0) : T(x % y)"),
     ("int", "bitwise_left_shift"): _of_two(f"z = {_is_shift} ? T(x << y) : T(0)"),
@@ -232,7 +232,7 @@ _OWN_KERNELS: dict[tuple[str, str], Function] = {
     ("float", "erf"): _of_one("z = erf(x)"),
     ("float", "gelu"): _of_one("z = x / 2 * (1 + erf(x * T(0.7071067811865476)))"),
     ("float", "nextafter"): _nextafter,
-    ("float", "angle"): lambda x: cupy.arctan2(x.dtype.type(0), x),  # by the sign, NaN of NaN
+    ("float", "angle"): lambda x: cupy.arctan2(x.dtype.type(0), x),  # by the sign; NaN gives NaN
     # By the ratio of the divisor's parts, which may be infinite.
     ("complex", "div"): _of_two("""
         typedef typename T::value_type part;
@@ -247,7 +247,7 @@ _OWN_KERNELS: dict[tuple[str, str], Function] = {
        for kind in ("int", "float", "complex") for name in ("and", "or", "xor", "not")},
 }  # fmt: skip
 _MOVES: dict[str, Function] = {"where": _where, "concat": cupy.concatenate, "stack": cupy.stack}
-# Where the standard's namespace has another function than CuPy, or none.
+# Functions that the standard's namespace lacks, or has in another form than CuPy.
 _NAMED: dict[str, Function] = {
     "clamp": _clamp, "clip_above": cupy.minimum, "sign": cupy.sign, "floor": cupy.floor,
     "ceil": cupy.ceil, "trunc": cupy.trunc, "cumsum": _running(standard.cumulative_sum),

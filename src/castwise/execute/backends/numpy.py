@@ -23,16 +23,18 @@ from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
 
-# These move elements and round nothing, whatever the dtype.
+# These move elements and never round, for any dtype.
 _MOVES = frozenset({"where", "concat", "stack"})
 _NOT_FOR_BOOL = frozenset({"sign", "cross"})
-# NumPy warns of these by itself where there are no elements, or not enough.
+# NumPy itself warns about these if there are no elements, or too few.
 _WARNS_ITSELF = frozenset({"mean", "std", "var", "median"})
-_PIECE = 1 << 16  # elements looked at at once, few enough to stay in the processor's cache
-_IS_FIRST = np.__version__.startswith("1.")  # which wraps Python ints, and warns of it
-_SIGN = standard.sign if _IS_FIRST else np.sign  # of complex numbers it had that of the real part
+_PIECE = 1 << 16  # elements read at once, few enough to stay in the processor's cache
+_IS_FIRST = np.__version__.startswith("1.")  # it wraps Python ints, and warns about it
+_SIGN = (
+    standard.sign if _IS_FIRST else np.sign
+)  # for complex numbers NumPy 1 gave the sign of the real part
 _FAR = 1 << 14  # an exponent beyond which every float is zero or infinite
-_SMALL = 32  # below this many bits functions made of several loops round in between
+_SMALL = 32  # below this many bits, functions made of several loops round more than once
 
 
 class _NumPy:
@@ -49,7 +51,7 @@ class _NumPy:
         return isinstance(thing, np.ndarray)
 
     def is_concrete(self, array: Any) -> bool:
-        """They always are."""
+        """Always true."""
         return True
 
     def dtype_of(self, array: Any) -> DType:
@@ -71,12 +73,12 @@ class _NumPy:
         return standard.asarray(data, dtype=wanted, copy=copy, device=device)
 
     def cast(self, array: Any, dtype: DType) -> Any:
-        """The array in another dtype; what goes out of range does so silently."""
+        """The array in another dtype; values go out of range silently."""
         native = self.native(dtype)
         if _is_quiet(array.dtype, native):
             return array.astype(native)
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a dropped imaginary part, which the decision tells
+            warnings.simplefilter("ignore")  # a dropped imaginary part, which the decision reports
             between = _between(array.dtype, native)
             return (array.astype(between) if between else array).astype(native)
 
@@ -89,7 +91,7 @@ class _NumPy:
             return np.asarray(value).astype(native)[()]
 
     def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
-        """NumPy's function, unless it has no loop for the dtype or rounds in between."""
+        """NumPy's function; None if it has no loop for the dtype or rounds more than once."""
         found = _functions().get(op)
         if found is None:
             found = getattr(standard, standard_name(op), None)
@@ -100,15 +102,16 @@ class _NumPy:
         return None if op not in _MOVES and dtype.bits < _SMALL else found
 
     def whole(self, steps: Steps) -> Callable[..., Any] | None:
-        """A ufunc that casts while it computes: no array in between, which large ones feel."""
+        """A ufunc that casts while it computes, without an intermediate array, which saves time on
+        large arrays."""
         function = self.function(steps.op, steps.compute)
         if not isinstance(function, np.ufunc) or not self._casts_quietly(steps):
             return None
         if adapted(function, self, steps.op, steps.compute, steps.values) is not function:
-            return None  # a rule about values is not NumPy's
+            return None  # a value rule differs from NumPy's
         native = self.native(steps.compute)
         if native.isbuiltin != 1 or _output(function, native) != self.native(steps.result):
-            return None  # of dtypes that are not its own, NumPy 1 does not find every loop
+            return None  # NumPy 1 does not find every loop for dtypes that are not its own
         dtypes = [native] * function.nin + [None] * function.nout
         cast = functools.partial(function, signature=tuple(dtypes), casting="unsafe")
         call = steps.quieted(cast, self)
@@ -120,7 +123,7 @@ class _NumPy:
         return run
 
     def quiet(self, function: Callable[..., Any], op: str) -> Callable[..., Any]:
-        """A function without NumPy's warnings of floats, and of the mean of nothing."""
+        """A function without NumPy's float warnings, and its warnings about empty means."""
         silent = _silent(function)
         if op not in _WARNS_ITSELF:
             return silent
@@ -133,8 +136,8 @@ class _NumPy:
         return computed
 
     def _casts_quietly(self, steps: Steps) -> bool:
-        """Whether arrays alone enter, some are cast, and none of the casts may warn or is made
-        otherwise by the dialect."""
+        """Whether all operands are arrays, some are cast, and no cast may warn or differ from
+        NumPy's in the dialect."""
         casts = [entry for entry in steps.entries if entry]
         return bool(casts) and all(
             e.source
@@ -145,9 +148,9 @@ class _NumPy:
         )
 
     def finder_below(self, dtype: DType, limit: float) -> Callable[[Any], bool]:
-        """What tells by the bits whether some float is not zero and smaller than a limit.
+        """A function that tells by the bits whether any float is nonzero and below a limit.
 
-        They are doubled, which drops the sign; less one, zero is the largest of all.
+        Doubling the bits drops the sign. Subtracting one then makes zero the largest of all.
         """
         native = self.native(dtype)
         unsigned = np.dtype(f"u{native.itemsize}")
@@ -167,7 +170,7 @@ class _NumPy:
         return has_below
 
     def takes_mask(self, op: str) -> bool:
-        """All that may be given where= or initial= take them."""
+        """Whether a function takes where= or initial=: all that can, do."""
         return True
 
     def read(self, array: Any, key: Any) -> Any:
@@ -175,8 +178,8 @@ class _NumPy:
         return array[key]
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
-        """Writes into the array itself; of another library's array that lends its memory to read,
-        into a copy."""
+        """Writes into the array itself, or into a copy if another library lends its memory
+        read-only."""
         array = array.copy() if _is_lent(array) else array
         array[key] = values
         return array
@@ -187,19 +190,19 @@ class _NumPy:
 
 
 def backend() -> Backend:
-    """The backend of this file."""
+    """The NumPy backend."""
     return _NumPy()
 
 
 def _is_lent(array: Any) -> bool:
-    """Whether an array lies in memory that is no array's of NumPy, and may only be read."""
+    """Whether an array is in read-only memory that does not belong to NumPy."""
     while isinstance(array, np.ndarray) and not array.flags.writeable:
         array = array.base
     return isinstance(array, memoryview)
 
 
 def _check_range(data: Any, dtype: DType) -> None:
-    """Raises OverflowError for integers that a dtype has no room for."""
+    """Raises OverflowError for integers that are out of range for a dtype."""
     held = np.asarray(data)
     if held.size and held.dtype.kind in "iu":
         ends = int(held.min()), int(held.max())
@@ -217,8 +220,8 @@ def _native_dtype(name: str) -> Any:
 def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function under np.errstate(all="ignore").
 
-    NumPy 2 keeps its error state in a context variable. To run in a context that has it so costs
-    a small part of what it takes to set it and set it back.
+    NumPy 2 keeps its error state in a context variable. Running in a prepared context costs much
+    less than setting the state and resetting it.
     """
     context = _silent_context()
     if context is None:
@@ -233,7 +236,7 @@ def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
             return computed(x, y, **options)
         try:
             return run(function, x, y)
-        except RuntimeError:  # another thread is in the context
+        except RuntimeError:  # another thread is using the context
             return computed(x, y)
 
     ufunc = function.func if isinstance(function, functools.partial) else function
@@ -242,7 +245,7 @@ def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.cache
 def _silent_context() -> Context | None:
-    """A context in which NumPy is silent; None with NumPy 1, whose error state is the thread's."""
+    """A context in which NumPy is silent; None for NumPy 1, whose error state is per thread."""
     if _IS_FIRST:
         return None
     context = Context()
@@ -257,16 +260,16 @@ def _dtype_of(native: Any) -> DType:
 
 @functools.cache
 def _is_quiet(source: Any, target: Any) -> bool:
-    """Whether a cast can neither overflow nor drop anything, so that NumPy has no warning."""
+    """Whether a cast can neither overflow nor drop anything, so that NumPy does not warn."""
     is_to_wide = source.kind in "biu" and target.kind in "iuf" and target.name != "float16"
-    # NumPy's own "safe" takes the small floats and integers of ml_dtypes for all alike.
+    # NumPy's own "safe" treats all small floats and integers of ml_dtypes as the same.
     is_safe = np.can_cast(source, target, "safe")
     return is_to_wide or bool(is_safe and to_dtype(target).keeps_range(to_dtype(source)))
 
 
 @functools.cache
 def _between(source: Any, target: Any) -> str | None:
-    """The dtype a cast goes through where ml_dtypes has none, or none that is exact."""
+    """The intermediate dtype of a cast that ml_dtypes lacks, or has only inexactly."""
     to, start = to_dtype(target), to_dtype(source)
     if to.name.endswith("complex32") and start.kind == "float":
         return "complex64"
@@ -279,7 +282,7 @@ def _between(source: Any, target: Any) -> str | None:
 
 @functools.cache
 def _output(function: Any, native: Any) -> Any:
-    """The dtype a ufunc makes of arrays of a dtype; None where it does not take them."""
+    """The dtype that a ufunc returns for arrays of a dtype; None if it does not take them."""
     try:
         return function(*[np.ones(1, native)] * function.nin).dtype
     except TypeError:
@@ -300,7 +303,7 @@ def _wrapped(value: int, dtype: DType) -> int:
 
 
 def _sized(value: int) -> int | float:
-    """An integer that is to become a float, as a number NumPy has a dtype for."""
+    """An integer that will become a float, as a number that NumPy has a dtype for."""
     if -(1 << 63) <= value < 1 << 64:
         return value
     try:
@@ -310,13 +313,13 @@ def _sized(value: int) -> int | float:
 
 
 def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
-    """Between two bounds; NaN where one is, which NumPy 1 took for no bound."""
+    """Clips between two bounds; NaN where a bound is NaN, which NumPy 1 ignored."""
     found = np.array(x) if low is None else np.maximum(x, low)
     return found if high is None else np.minimum(found, high)
 
 
 def _ldexp(x: Any, y: Any) -> Any:
-    """x * 2**y; of integers y exactly, until the product is rounded."""
+    """x * 2**y; exact for integers y until the product is rounded."""
     if y.dtype.kind not in "iu":
         return x * np.exp2(y)
     near = np.minimum(y, np.uint64(_FAR)) if y.dtype == np.uint64 else y
@@ -328,7 +331,7 @@ def _count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def _determined(function: Callable[..., Any], x: Any) -> Any:
-    """What NumPy makes of a matrix; of complex ones it warns on ARM where nothing is wrong."""
+    """NumPy's result for a matrix, without the false warnings it gives for complex ones on ARM."""
     if x.dtype.kind != "c":
         return function(x)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -337,7 +340,7 @@ def _determined(function: Callable[..., Any], x: Any) -> Any:
 
 @functools.cache
 def _functions() -> dict[str, Callable[..., Any]]:
-    """Where NumPy has an op under another name than castwise and the standard."""
+    """The ops that NumPy has under another name than castwise and the standard."""
     return {
         "fmod": np.fmod, "float_power": np.float_power, "fmax": np.fmax, "fmin": np.fmin,
         "heaviside": np.heaviside, "dot": np.dot, "bitwise_not": np.invert,

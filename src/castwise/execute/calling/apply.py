@@ -1,4 +1,5 @@
-"""`cw.apply`: an op on tensors as a new tensor, in place, into out=, or a conversion asked for."""
+"""`cw.apply`: an op on tensors as a new tensor, in place or into out=, or an explicit
+conversion."""
 
 from __future__ import annotations
 
@@ -33,12 +34,12 @@ def apply(
 ) -> Tensor:
     """The result of an op under the operands' dialect.
 
-    With `inplace` it is written into the first operand, with `out` into that tensor or array; both
-    as the dialect's framework does it. The form "augmented" is `x += y`, which writes into the
-    first operand or gives a new tensor. `alpha` is a factor for the second operand of add and sub;
-    dtype, casting, rounding_mode and the like count as they do in `resolve`; other `options` go to
-    the backend (axis, ...). `home` names the dialect where neither the
-    operands nor `cw.use` do.
+    With `inplace` the result is written into the first operand, with `out` into that tensor or
+    array, both as the dialect's framework does it. The form "augmented" is `x += y`, which writes
+    into the first operand or gives a new tensor. `alpha` is a factor for the second operand of add
+    and sub. dtype, casting, rounding_mode and similar options work as in `resolve`. Other `options`
+    are passed to the backend (axis, ...). `home` names the dialect to use if neither the operands
+    nor `cw.use` do.
 
     >>> apply("fmax", asarray([1, 2]), 1.5)
     Tensor([1.5, 2. ], dtype=float64, dialect=numpy, backend=numpy)
@@ -46,22 +47,22 @@ def apply(
     >>> apply("add", asarray([1, 2], dtype="int8"), 1, out=total) is total
     True
 
-    Raises PromotionError where the dialect refuses, UsageError where the operands do not belong
-    together.
+    Raises PromotionError if the dialect refuses, UsageError if the operands cannot be
+    combined.
     """
     convert = _CONVERSIONS.get(name.rpartition(".")[2])
     if convert is not None:
         if out is not None:
-            raise UsageError(f"{name} takes no out=.")
+            raise UsageError(f"{name} does not accept out=.")
         return convert(*arranged(name, operands, options, home).operands, inplace=inplace)
     if form == "augmented":
         return _augmented(name, operands, home, inplace=inplace, out=out, **options)
     if inplace:
         if out is not None:
-            raise UsageError("in place and out= are two places for one result: choose one.")
+            raise UsageError("give either inplace or out=, not both.")
         target, *others = operands
         if not isinstance(target, Tensor):
-            raise UsageError(f"{name} in place needs a tensor first: make one, cw.asarray(x).")
+            raise UsageError(f"{name} in place needs a tensor: convert x first, cw.asarray(x).")
         return update(name, target, *others, **options)
     if out is not None:
         return _into(out, name, operands, form, home, options)
@@ -69,14 +70,14 @@ def apply(
 
 
 def _augmented(name: str, operands: tuple[Any, ...], home: str, **given: Any) -> Tensor:
-    """The result of `x += y`: in x, or as a new tensor."""
+    """The result of `x += y`: x itself, or a new tensor."""
     kinds = [o._kind for o in operands if isinstance(o, Tensor)]
     check_augmented(find_op(name, common_dialect(kinds, home)), len(operands), given)
     target, other = operands
     if isinstance(target, Tensor):
         return augment(name, target, other)
     if not rebinds(asked(name, operands, "augmented", home=home)):
-        raise UsageError(f"{name} in place needs a tensor first: make one, cw.asarray(x).")
+        raise UsageError(f"{name} in place needs a tensor: convert x first, cw.asarray(x).")
     return apply_op(name, target, other, form="augmented", home=home)
 
 
@@ -97,7 +98,7 @@ _CONVERSIONS: dict[str, Callable[..., Tensor]] = {"cast": _cast, "fill": _fill}
 def _into(
     out: Any, name: str, operands: tuple[Any, ...], form: str, home: str, options: dict[str, Any]
 ) -> Tensor:
-    """The result in the tensor or array it was to be written into, as a tensor."""
+    """The result as a tensor, written into the given tensor or array."""
     if isinstance(out, Tensor):
         tracing.writing(out, *operands)
     call = arranged(name, operands, options, home, form)
@@ -111,8 +112,8 @@ def _into(
         raise two_backends(prepared.backend.name, target.backend)
     if prepared.decision.result is not target.dtype:
         raise UsageError(
-            f"{prepared.decision.question} gives {prepared.decision.result}: "
-            f"{target.dialect.name} has no out= to write into. Leave it away."
+            f"{prepared.decision.question} gives {prepared.decision.result}, but "
+            f"{target.dialect.name} has no out=. Leave it out."
         )
     values = _computed(prepared, call, target)
     is_resized = _is_resized(tuple(values.shape), target, prepared)
@@ -130,7 +131,7 @@ def _into(
 
 
 def _computed(prepared: Prepared, call: CallArguments, target: Tensor) -> Any:
-    """What is written into a tensor: where a mask is false, what it holds already."""
+    """The values to write into a tensor: where a mask is false, its old values."""
     options = dict(call.options)
     mask = options.pop("where", None) if prepared.is_elementwise else None
     values = run(prepared, call.operands, options)
@@ -139,16 +140,16 @@ def _computed(prepared: Prepared, call: CallArguments, target: Tensor) -> Any:
 
 @runtime_checkable
 class Resizes(Protocol):
-    """A backend whose arrays can be given another shape, in place."""
+    """A backend whose arrays can be resized in place."""
 
     def resize(self, array: Any, shape: tuple[int, ...]) -> Any:
-        """The array itself, with room for a shape."""
+        """The array itself, resized to a shape."""
 
 
 def _is_resized(shape: tuple[int, ...], target: Tensor, prepared: Prepared) -> bool:
-    """Whether out= takes another shape for a result of a shape.
+    """Whether out= is resized for a result of a shape.
 
-    Raises UsageError where it has no room for one and the dialect makes none.
+    Raises UsageError if the result does not fit and the dialect does not resize.
     """
     if shape == target.shape:
         return False
@@ -156,8 +157,8 @@ def _is_resized(shape: tuple[int, ...], target: Tensor, prepared: Prepared) -> b
         if fills(shape, target.shape):
             return False
         raise UsageError(
-            f"a result of the shape {shape} does not fit into out= of the shape {target.shape}: "
-            "give out= its shape."
+            f"a result of shape {shape} does not fit into out= of shape {target.shape}: give out= "
+            "the result's shape."
         )
     if target.size:
         warnings.warn(

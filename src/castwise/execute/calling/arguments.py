@@ -1,4 +1,4 @@
-"""What an op is called with, whether given by place or by name."""
+"""The arguments of a call, positional and by name."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from castwise.execute.tensor import Tensor
 from castwise.rules.default import DEFAULT
 from castwise.vocab.operands import Scalar
 
-# What the decision looks at and the backend computes with.
+# Options that both the decision and the backend use.
 _COMPUTED_WITH = ("where", "initial", "value", "delta")
 
 
 class CallArguments(NamedTuple):
-    """What an op is called with: operands in their places, options for the backend."""
+    """The arguments of an op: operands in order, and options for the backend."""
 
     operands: tuple[Any, ...]
     options: dict[str, Any]
-    named: Named = NOTHING  # what the decision depends on
+    named: Named = NOTHING  # options that the decision depends on
 
     @property
     def alpha(self) -> Scalar | None:
@@ -40,8 +40,8 @@ def arranged(
     *,
     inplace: bool = False,
 ) -> CallArguments:
-    """The operands and options of a call, whether given by place or by name; a list is the tensor
-    that the dialect makes of it in this form."""
+    """The operands and options of a call, given by position or by name. A list becomes the tensor
+    that the dialect converts it to in this form."""
     kinds = [o._kind for o in operands if isinstance(o, Tensor)]
     row = find_op(LIKE.get(name, name), common_dialect(kinds, home))
     given, others = row.arranged(operands, options)
@@ -55,5 +55,5 @@ def arranged(
 
 
 def raw_option(option: Any) -> Any:
-    """An option as the backend takes it."""
+    """An option in the form that the backend takes."""
     return option._array if isinstance(option, Tensor) else option

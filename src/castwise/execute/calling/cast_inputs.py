@@ -1,4 +1,4 @@
-"""The inputs of an op cast as decided, for kernels that castwise does not call."""
+"""Casts the inputs of an op as decided, for kernels that castwise does not call."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from castwise.vocab.operands import Operand
 
 
 def cast_inputs(decision: Decision, operands: Sequence[Any]) -> tuple[Any, ...]:
-    """The operands as the op computes with them: arrays as arrays, tensors as tensors; a Python
-    number is a 0-d one, and None stays None.
+    """The operands, cast for the op: arrays stay arrays and tensors stay tensors. A Python number
+    becomes a 0-d array or tensor, and None stays None.
 
-    Raises UsageError where they are not the operands that were decided about.
+    Raises UsageError if they are not the operands of the decision.
     """
     question = decision.question
     if len(operands) != len(question.operands):
@@ -37,7 +37,7 @@ def cast_inputs(decision: Decision, operands: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _array(entered: Any, decision: Decision, backend: Any) -> Any:
-    """What the op takes as an array: some backends compute with plain numbers."""
+    """The operand as an array: some backends compute with plain numbers."""
     if backend.owns(entered):
         return entered
     return backend.make(entered, decision.compute, copy=None, device=None)
@@ -46,6 +46,6 @@ def _array(entered: Any, decision: Decision, backend: Any) -> Any:
 def _check(given: Operand, asked: Operand, decision: Decision) -> None:
     if given.dtype is not asked.dtype or given.kind != asked.kind:
         raise UsageError(
-            f"the decision is about {decision.question}, and {given} is not {asked}: decide about "
-            "these operands, cw.resolve(...)."
+            f"the decision is about {decision.question}, but {given} is not {asked}: get a "
+            "decision for these operands, cw.resolve(...)."
         )

@@ -15,14 +15,14 @@ from castwise.vocab.operands import UNDEFINED
 
 @dataclass(slots=True)
 class Counted:
-    """How many casts of one sort there were, of how many elements, into how many bytes."""
+    """The number of casts of one kind, of their elements and of the bytes they wrote."""
 
     casts: int = 0
     elements: int = 0
     bytes: int = 0
 
     def add(self, elements: int, itemsize: int) -> None:
-        """One more cast."""
+        """Adds one cast."""
         self.casts += 1
         self.elements += elements
         self.bytes += elements * itemsize
@@ -32,8 +32,8 @@ class Counted:
 class CastCounts:
     """The implicit casts of a block.
 
-    `by` has an entry for each (op, from, to, hazard), the hazard being "" for a cast without one;
-    a cast with two hazards stands in two entries, and once in the total.
+    `by` has an entry for each (op, from, to, hazard); the hazard is "" for a cast without one. A
+    cast with two hazards counts in two entries, and once in the total.
     """
 
     total: Counted = field(default_factory=Counted)

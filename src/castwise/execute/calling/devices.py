@@ -10,10 +10,10 @@ from castwise.vocab.ops import Op
 
 
 def check_devices(row: Op, arrays: Sequence[Any]) -> None:
-    """Raises UsageError where a declared op that wants one device is given arrays of two.
+    """Raises UsageError if a declared op that needs one device gets arrays on two.
 
-    Castwise's own ops are left to the backend, which knows what it can bring together. A number has
-    no device, nor does an array that does not say where it is.
+    castwise's own ops are left to the backend, which knows what it can combine. Numbers have no
+    device, and neither do arrays that do not name one.
     """
     if row.family != "declared" or not row.same_device:
         return
@@ -21,6 +21,6 @@ def check_devices(row: Op, arrays: Sequence[Any]) -> None:
     if len(found) > 1:
         first, second = list(found)[:2]
         raise UsageError(
-            f"{row.name} is given arrays on {first} and on {second}: move them to one device, or "
+            f"{row.name} got arrays on {first} and on {second}: move them to one device, or "
             "declare it with same_device=False."
         )

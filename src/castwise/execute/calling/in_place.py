@@ -1,4 +1,5 @@
-"""`x += y` and in place: the dtype is kept, changed or refused as the dialect's framework does."""
+"""`x += y` and in-place ops: the dtype is kept, changed or refused as in the dialect's
+framework."""
 
 from __future__ import annotations
 
@@ -17,10 +18,10 @@ from castwise.execute.tensor import Tensor
 
 
 def update(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
-    """The target itself, with the result of an op in it: `target.add_(other)`.
+    """The target itself, with the result of an op written into it: `target.add_(other)`.
 
-    Raises PromotionError where the dialect refuses, or would change what must keep its dtype;
-    UsageError where the shape would change.
+    Raises PromotionError if the dialect refuses, or would change a dtype that must stay the same.
+    Raises UsageError if the shape would change.
     """
     if tracing.running:
         tracing.writing(target, *others)
@@ -32,7 +33,7 @@ def update(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
 
 
 def augmented(name: str, target: Tensor, other: Any) -> Any:
-    """What `target += other` gives; NotImplemented where the other is no operand."""
+    """The result of `target += other`; NotImplemented if the other is not an operand."""
     if other is None:
         return NotImplemented
     try:
@@ -42,8 +43,8 @@ def augmented(name: str, target: Tensor, other: Any) -> Any:
 
 
 def augment(name: str, target: Tensor, other: Any) -> Tensor:
-    """The value of the name after `target += other`: a new tensor where the dialect rebinds the
-    name, else the target itself with the result in it. A variable is always written to.
+    """The value of the name after `target += other`: a new tensor if the dialect rebinds the name,
+    otherwise the target itself with the result in it. A variable is always written to.
 
     Raises what `update` raises.
     """
@@ -61,8 +62,8 @@ def augment(name: str, target: Tensor, other: Any) -> Tensor:
 def _stored(
     prepared: Prepared, target: Tensor, operands: tuple[Any, ...], options: dict[str, Any]
 ) -> Tensor:
-    """The target with the result of an op: written into its array, or as its new array where the
-    dialect lets it take another dtype or shape."""
+    """The target with the result of an op, which is written into its array, or becomes its new
+    array if the dialect allows another dtype or shape."""
     question, result = prepared.decision.question, prepared.decision.result
     if target._keeps_dtype and result is not target.dtype:
         raise would_change(str(question), target, result)
@@ -72,8 +73,8 @@ def _stored(
     is_fitting = tuple(values.shape) == target.shape
     if not is_fitting and (target._keeps_dtype or not _takes_shape(question)):
         raise UsageError(
-            f"{question.op.name} in place gives the shape {tuple(values.shape)}, the tensor has "
-            f"{target.shape}: use the op out of place, or reshape."
+            f"{question.op.name} in place gives the shape {tuple(values.shape)}, but the tensor "
+            f"has {target.shape}: use the op out of place, or reshape."
         )
     if not is_fitting or result is not target.dtype:
         target._array, target._kind = values, prepared.kind.shaped(values.shape)
@@ -89,18 +90,18 @@ def _takes_shape(question: Question) -> bool:
 
 
 def _check_itself(question: Question, target: Tensor) -> None:
-    """Raises where an array that takes another dtype in place is its own operand, and the dialect
-    changes it before it is read."""
+    """Raises PromotionError if an array that changes dtype in place is its own operand, and the
+    dialect changes it before it is read."""
     is_retyped = question.op.name in question.dialect.values.memory.retyped_first.split()
     if is_retyped and 0 not in target.shape:
         raise PromotionError(
-            f"{question} is refused in {question.dialect.name} with the array itself, which takes "
-            "the other dtype before it is read: use the op out of place."
+            f"{question} is refused in {question.dialect.name} if the array is its own operand, "
+            "because its dtype changes before it is read: use the op out of place."
         )
 
 
 def fills(given: tuple[int, ...], held: tuple[int, ...]) -> bool:
-    """Whether values of a shape fill an array of another, which keeps its own."""
+    """Whether values of a shape broadcast to the shape of an array, which keeps its own."""
     pairs = zip(reversed(given), reversed(held), strict=False)
     return len(given) <= len(held) and all(n in (1, wanted) for n, wanted in pairs)
 

@@ -1,5 +1,5 @@
-"""A library's own functions on tensors: they run under the tensors' dialect, as castwise's op or
-function of that name, or say what to write instead."""
+"""A library's own functions on tensors. They run under the tensors' dialect, as castwise's op or
+function of that name, or raise an error that says what to write instead."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from castwise.rules.catalog import dialect_named
 from castwise.rules.default import DEFAULT
 from castwise.vocab.ops import Op
 
-# An option's name elsewhere -> its name here.
+# An option's name in other libraries -> its name here.
 _RENAMED = {
     "dim": "axis", "keepdim": "keepdims", "ddof": "correction", "a_min": "min", "a_max": "max"
 }  # fmt: skip
@@ -28,16 +28,16 @@ _OPTIONS = frozenset({
     "axis", "keepdims", "correction", "reduction", "delta", "log_input", "rtol", "atol",
     "equal_nan", "out",
 })  # fmt: skip
-_NOT_APPLIED = ("questions", "conversion")  # families of what is asked or made, not computed
+_NOT_APPLIED = ("questions", "conversion")  # families of ops that compute nothing
 _ATTRIBUTES = ("shape", "ndim", "size")
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def called(name: str, function: Any, arguments: Sequence[Any], options: dict[str, Any]) -> Any:
-    """What a library's function of a full name, such as numpy.mean, gives for tensors.
+    """The result of a library's function, such as numpy.mean, for tensors.
 
-    Raises CallError where castwise has no such function, or does not know an argument of it.
+    Raises CallError if castwise has no such function, or does not know one of its arguments.
     """
     tail = name.partition(".")[2]
     if tail in _ATTRIBUTES and len(arguments) == 1 and not options:
@@ -52,7 +52,7 @@ def called(name: str, function: Any, arguments: Sequence[Any], options: dict[str
 def _applied(
     row: Op, name: str, places: list[str], arguments: Sequence[Any], named: dict[str, Any]
 ) -> Any:
-    """The result of an op, or what it was written into."""
+    """The result of an op, or the tensor that it was written into."""
     is_joining = row.family == "joining"
     most = 1 if is_joining else row.arity[1]
     operands = arguments[0] if is_joining and arguments else arguments[:most]
@@ -83,7 +83,7 @@ def _moved(
 
 
 def _op(name: str) -> Op | None:
-    """The op that a library's function of a full name is."""
+    """The op for a library's function, by its full name."""
     try:
         row = find_op(name, dialect_named(DEFAULT))
     except UsageError:
@@ -92,7 +92,7 @@ def _op(name: str) -> Op | None:
 
 
 def parameters(function: Any) -> dict[str, inspect.Parameter]:
-    """The parameters of a function; none where it does not tell them."""
+    """The parameters of a function; empty if it has no signature."""
     try:
         return dict(inspect.signature(function).parameters)
     except (TypeError, ValueError):
@@ -100,7 +100,7 @@ def parameters(function: Any) -> dict[str, inspect.Parameter]:
 
 
 def _by_name(name: str, places: list[str], arguments: Sequence[Any], most: int) -> dict[str, Any]:
-    """What follows the operands, by name; of a function that tells no names it is an axis."""
+    """The arguments after the operands, by name; without a signature, it must be an axis."""
     surplus = arguments[most:]
     names = places[most:] or ["axis"]
     if len(surplus) > len(names):
@@ -112,7 +112,7 @@ def _by_name(name: str, places: list[str], arguments: Sequence[Any], most: int) 
 def _known(
     options: dict[str, Any], known: Container[str], name: str, row: Op | None = None
 ) -> dict[str, Any]:
-    """The options, which castwise must have; a None that it does not know is none."""
+    """The options, which castwise must know; an unknown option that is None is ignored."""
     given = {n: value for n, value in options.items() if value is not None or n in known}
     unknown = [option for option in given if option not in known]
     if unknown:
@@ -121,29 +121,30 @@ def _known(
 
 
 def not_called(what: str, row: Op | None = None) -> CallError:
-    """The error for a call that does not run under a dialect."""
+    """The error for a call that cannot run under a dialect."""
     own = f"cw.apply({row.name!r}, x)" if row else "cw.apply(op, x) or castwise.array_api"
     return CallError(
-        f"{what} does not run under a dialect: write it with castwise's own functions, {own}, or "
-        "leave the dialect, x.array."
+        f"{what} does not run under a dialect: use castwise's own functions, {own}, or leave the "
+        "dialect with x.array."
     )
 
 
 def _first_tensor(argument: Any) -> Tensor | None:
-    """The first tensor of an argument, which may be a list of them."""
+    """The first tensor in an argument, which may be a list of tensors."""
     parts = argument if isinstance(argument, (list, tuple)) else (argument,)
     return next((part for part in parts if isinstance(part, Tensor)), None)
 
 
 def _spelled_out(argument: Any) -> Any:
-    """An argument whose tensors carry their current dialect, for a namespace that has its own."""
+    """An argument whose tensors carry their current dialect, for a namespace with its own
+    dialect."""
     if isinstance(argument, (list, tuple)):
         return [_spelled_out(part) for part in argument]
     return argument.under(argument.dialect) if isinstance(argument, Tensor) else argument
 
 
 def _under_dialect_of(found: Any, first: Tensor) -> Any:
-    """Results of which every tensor has the dialect and home of another tensor."""
+    """Results whose tensors all have the dialect and home of another tensor."""
     if isinstance(found, (list, tuple)):
         parts = [_under_dialect_of(part, first) for part in found]
         return type(found)(*parts) if hasattr(found, "_fields") else type(found)(parts)
@@ -154,12 +155,13 @@ def _under_dialect_of(found: Any, first: Tensor) -> Any:
 
 
 def array_function(function: Callable[..., Any], arguments: Any, options: Any) -> Any:
-    """What the default backend's function gives for tensors."""
+    """The result of a function of the default backend for tensors."""
     return called(f"{function.__module__}.{function.__name__}", function, arguments, options)
 
 
 def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
-    """A ufunc, or the operator of a NumPy array on the left, which NumPy calls by it."""
+    """The result of a ufunc, which NumPy also calls for operators with a NumPy array on the
+    left."""
     name = f"{DEFAULT_BACKEND}.{ufunc.__name__}"
     if method != "__call__":
         raise not_called(f"{name}.{method}")
@@ -175,5 +177,5 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], options: dict[st
 
 
 def _as_compared(row: Op, array: Any) -> Any:
-    """An operand; a NumPy scalar that is compared comes from NumPy as a 0-d array."""
+    """An operand; in comparisons NumPy passes a NumPy scalar as a 0-d array."""
     return array[()] if row.name in _COMPARISONS and not array.shape else array

@@ -1,4 +1,4 @@
-"""Lists of numbers beside tensors: the tensors that a dialect makes of them."""
+"""Lists of numbers mixed with tensors: the tensors that a dialect converts them to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, Role
 
-# The NumPy dtype that holds the numbers of a list, whatever they are cast to.
+# The NumPy dtype for the numbers of a list, before they are cast.
 _CARRIERS = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
 _INT64 = dtype("int64")
 
@@ -26,13 +26,13 @@ def has_lists(operands: Sequence[Any]) -> bool:
 
 
 def made_tensors(question: Question, operands: Sequence[Any], home: str) -> tuple[Any, ...]:
-    """The operands of a question that the dialect answers, with tensors in the place of lists."""
+    """The operands of a question, with tensors instead of lists."""
     pairs = zip(operands, question.operands, strict=True)
     others = [(o, seen) for o, seen in pairs if type(o) not in (list, tuple)]
     kinds = [operand._kind for operand, _ in others if isinstance(operand, Tensor)]
     own = next((kind.dialect for kind in kinds if kind.dialect), None)
     backend = common_backend([o for o, _ in others], [seen for _, seen in others])
-    # A graph takes a tensor of another backend as a constant.
+    # A graph accepts a tensor of another backend as a constant.
     name = DEFAULT_BACKEND if isinstance(backend, TakesConstants) else backend.name
     made = list(operands)
     for place, array in enumerate(as_arrays(question)):
@@ -45,7 +45,7 @@ def made_tensors(question: Question, operands: Sequence[Any], home: str) -> tupl
 
 
 def _tensor(seen: Operand, array: Operand, dialect: Dialect, backend: str) -> Tensor:
-    """The tensor of a backend that a list is made, as the array that the engine sees."""
+    """The tensor for a list on a backend, equal to the array that the engine assumes."""
     assert array.dtype is not None  # every array has one
     values = asarray(_carried(seen, array.dtype), dialect=dialect).astype(array.dtype).numpy()
     made = asarray(values, dtype=array.dtype, dialect=dialect, backend=backend)
@@ -54,7 +54,7 @@ def _tensor(seen: Operand, array: Operand, dialect: Dialect, backend: str) -> Te
 
 def _carried(seen: Operand, target: DType) -> Any:
     """The numbers of a list as a NumPy array of a dtype that holds them."""
-    import numpy as np  # which a tensor needs, and answering from notation does not
+    import numpy as np  # tensors need it; answers from notation do not
 
     carrier = _CARRIERS[seen.kind]
     if seen.kind == "int" and not _holds(_INT64, seen):

@@ -1,7 +1,7 @@
 """where= and initial= on backends whose own functions do not take them.
 
-A reduction over a part is a reduction over everything, with a neutral element in the place of each
-that is left out; the initial value is combined with the result.
+A reduction with a mask runs over all elements, with a neutral element in place of each masked one.
+The initial value is combined with the result.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _TOGETHER: dict[str, tuple[str, int | None]] = {
 
 @runtime_checkable
 class TakesMasks(Protocol):
-    """A backend some of whose functions take where= and initial= by themselves."""
+    """A backend some of whose own functions take where= and initial=."""
 
     def takes_mask(self, op: str) -> bool:
-        """Whether that of an op does."""
+        """Whether its function for an op does."""
 
 
 def run_masked(prepared: Prepared, given: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """The raw result of a plan whose options have where= or initial=.
 
-    Raises UsageError where they cannot be had from a backend without them.
+    Raises UsageError if the backend cannot support them.
     """
     backend, name = prepared.backend, prepared.decision.question.op.name
     if isinstance(backend, TakesMasks) and backend.takes_mask(name):
@@ -52,7 +52,7 @@ def run_masked(prepared: Prepared, given: Sequence[Any], options: Mapping[str, A
     if mask is not None:
         fill = nothing if initial is None or nothing is not None else initial
         if fill is None:
-            raise UsageError(f"{name} of a part that may be empty needs a start: give initial=.")
+            raise UsageError(f"{name} with where= needs initial=, in case no element is selected.")
         held = backend.dtype_of(array)
         array = chosen(backend, mask, array, _number(backend, fill, held))
     result = prepared.run(array, **others)
@@ -63,7 +63,7 @@ def run_masked(prepared: Prepared, given: Sequence[Any], options: Mapping[str, A
 
 
 def chosen(backend: Backend, mask: Any, array: Any, other: Any) -> Any:
-    """An array of one dtype with others' elements where a mask is false."""
+    """An array with the elements of another of the same dtype where a mask is false."""
     if not backend.owns(mask):
         mask = backend.make(mask, None, copy=None, device=getattr(array, "device", None))
     return function_for(backend, "where", backend.dtype_of(array))(mask, array, other)
@@ -79,10 +79,10 @@ def _not_masked(prepared: Prepared, name: str) -> UsageError:
     if prepared.is_elementwise:
         return UsageError(
             f"{name} with where= leaves the other elements undefined, and the backend"
-            f" {prepared.backend.name} has no such function. Give out=, or choose afterwards:"
+            f" {prepared.backend.name} cannot do that. Give out=, or select afterwards:"
             f" cw.apply('where', mask, cw.apply({name!r}, ...), other)."
         )
     return UsageError(
-        f"the backend {prepared.backend.name} has no {name} of a part. Take the part first:"
-        f" cw.apply({name!r}, x[mask])."
+        f"the backend {prepared.backend.name} has no {name} with where=. Select the elements"
+        f" first: cw.apply({name!r}, x[mask])."
     )

@@ -1,4 +1,4 @@
-"""What an op is given: tensors, Python numbers, NumPy arrays and arrays of the tensors' backend."""
+"""Operands: tensors, Python numbers, NumPy arrays and arrays of the tensors' backend."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ _NUMBERS = (bool, int, float, complex)
 
 
 class NoOperandError(UsageError):
-    """Something that is no tensor, number, array or list."""
+    """Raised for anything that is not a tensor, number, array or list."""
 
     def __init__(self, thing: Any) -> None:
         super().__init__(
-            f"an op takes tensors, numbers and arrays, not a {type(thing).__name__}: make a tensor "
-            "of it, cw.asarray(x)."
+            f"an op takes tensors, numbers and arrays, not a {type(thing).__name__}: convert it "
+            "to a tensor, cw.asarray(x)."
         )
 
 
 def described(operand: Any, dialect: Dialect, *, sees_values: bool) -> Operand:
-    """An operand as the engine sees it, with the value of a 0-d tensor where a rule may look.
+    """An operand as the engine sees it, with the value of a 0-d tensor if a rule may need it.
 
     It is weak only in a dialect that has weak arrays.
 
-    Raises NoOperandError for what is none, UsageError for a ragged list and for a masked, sparse,
-    quantised or nested array.
+    Raises NoOperandError for anything that is not an operand, and UsageError for a ragged list and
+    for a masked, sparse, quantised or nested array.
     """
     if operand is None:
         return UNDEFINED
@@ -58,7 +58,7 @@ def described(operand: Any, dialect: Dialect, *, sees_values: bool) -> Operand:
 
 
 def _described_alone(operand: Any) -> Operand:
-    """A number or array as the engine sees it; text is none, though the engine reads notation."""
+    """A number or array as the engine sees it; text is not an operand here, even as notation."""
     if type(operand) in (list, tuple):
         return describe(operand)
     check_dense(operand)
@@ -71,8 +71,8 @@ def _described_alone(operand: Any) -> Operand:
 
 
 def raw(operand: Any, backend: Backend, seen: Operand, entering: DType | None = None) -> Any:
-    """What the backend computes with, of an operand as the engine sees it; a NumPy array of a dtype
-    that the backend lacks is made one of the dtype it enters in."""
+    """The array or number that the backend computes with. A NumPy array of a dtype that the backend
+    lacks is converted to the dtype that the op needs."""
     if isinstance(operand, Tensor):
         is_own = operand._kind.backend is backend
         return operand._array if is_own else made_constant(operand, backend)
@@ -80,16 +80,16 @@ def raw(operand: Any, backend: Backend, seen: Operand, entering: DType | None = 
         return operand
     if backend.owns(operand) and not getattr(operand, "weak_type", False):
         return operand
-    if isinstance(operand, _NUMBERS) and not hasattr(operand, "dtype"):  # an IntEnum and its like
+    if isinstance(operand, _NUMBERS) and not hasattr(operand, "dtype"):  # such as an IntEnum
         return describe(operand).value
     is_held = seen.dtype in backend.dtypes
     return backend.make(operand, None if is_held else entering, copy=None, device=None)
 
 
 def common_backend(operands: Sequence[Any], seen: Sequence[Operand]) -> Backend:
-    """The backend of an op's tensors and arrays, as the engine sees them; NumPy arrays go with any.
+    """The common backend of an op's tensors and arrays; NumPy arrays mix with any.
 
-    Raises UsageError where there are two.
+    Raises UsageError if there are two.
     """
     found: dict[str, Backend] = {}
     for operand, description in zip(operands, seen, strict=True):
@@ -108,16 +108,16 @@ def _taking_constants(found: Iterable[Backend]) -> Backend | None:
 
 
 def _foreign(operand: Any, seen: Operand) -> Backend | None:
-    """The backend of a raw array, unless it is a NumPy array, whose role every dialect knows."""
+    """The backend of a raw array; None for a NumPy array, which every dialect has a role for."""
     if operand is None or type(operand) in _NUMBERS or seen.is_numpy:
         return None
     return backend_of(operand)
 
 
 def common_dialect(kinds: Sequence[Kind], home: str = DEFAULT) -> Dialect:
-    """The one dialect of some tensors: their own, that of the context, or that of their home.
+    """The common dialect of tensors: their own, the context's, or that of their home.
 
-    Raises UsageError where two of them carry different ones.
+    Raises UsageError if two of them have different ones.
     """
     own = list(dict.fromkeys(kind.dialect for kind in kinds if kind.dialect))
     if len(own) > 1:

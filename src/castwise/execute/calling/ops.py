@@ -1,4 +1,4 @@
-"""Runs an op on tensors, numbers and NumPy arrays: decided once for a signature, then computed."""
+"""Runs an op on tensors, numbers and NumPy arrays: decided once per signature, then computed."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from castwise.rules.default import DEFAULT
 
 _MOST_KNOWN = 1 << 14
 _known: dict[tuple[object, ...], Prepared] = {}
-# Not complex: two that are equal may differ in the sign of a zero part.
+# Not complex: equal complex numbers may differ in the sign of a zero part.
 _NUMBERS = frozenset({bool, int, float})
-# Products of which a number is no operand.
+# Products that do not take numbers.
 _OF_VECTORS = {"matmul": "matrix product", "cross": "cross product"}
 _new = object.__new__
 
@@ -40,7 +40,7 @@ _new = object.__new__
 def apply_op(
     name: str, *operands: Any, form: str = "function", home: str = DEFAULT, **options: Any
 ) -> Tensor:
-    """The result of an op as a new tensor; `calling.apply` can write it, too."""
+    """The result of an op as a new tensor; `calling.apply` can also write it into a tensor."""
     key = None
     if len(operands) == 2 and not options and type(operands[0]) is type(operands[1]) is Tensor:
         first, second = operands
@@ -60,9 +60,9 @@ def apply_op(
 def apply_several(
     name: str, *operands: Any, home: str = DEFAULT, **options: Any
 ) -> tuple[Tensor, ...]:
-    """The results of a function that has several, or one of another dtype than it computes in.
+    """The results of a function with several results, or with a result dtype of its own.
 
-    The operands are cast as decided; the results have the dtypes that come out.
+    The operands are cast as decided. The results keep the dtypes that the function returns.
     """
     operands = without_lists(name, operands, "function", home)
     prepared = prepare(name, operands, "function", home=home)
@@ -80,10 +80,10 @@ def apply_unary(name: str, operand: Tensor) -> Tensor:
 
 
 def apply_operator(name: str, first: Any, second: Any) -> Any:
-    """The result of a binary operator, fast for a tensor beside a Python number."""
+    """The result of a binary operator, fast for a tensor and a Python number."""
     if type(first) is Tensor:
         if type(second) in _NUMBERS:
-            # Zeros are told apart by their text, for 0.0 and -0.0 are equal.
+            # The text tells zeros apart, because 0.0 and -0.0 are equal.
             number = second or str(second)
             known = fast_path.known.get((name, context(), first._kind, type(second), number))
             if known is not None:
@@ -97,8 +97,8 @@ def apply_operator(name: str, first: Any, second: Any) -> Any:
 
 
 def _made_of(known: KnownResult, operand: Tensor) -> Tensor:
-    """The result of a known computation of one tensor, which no trace is told of: where there is
-    one, nothing is known."""
+    """The result of a known computation on one tensor. No trace is notified: while one runs, there
+    are no known computations."""
     result = _new(Tensor)
     result._array = known.run(operand._array)
     result._kind = known.kind
@@ -106,7 +106,7 @@ def _made_of(known: KnownResult, operand: Tensor) -> Tensor:
 
 
 def _apply_unknown_operator(name: str, first: Any, second: Any) -> Any:
-    """The result of an operator that was not met before, remembered for the next time."""
+    """The result of an operator with a new signature, cached for the next time."""
     if first is None or second is None:
         return NotImplemented
     try:
@@ -133,7 +133,7 @@ def _apply_unknown_operator(name: str, first: Any, second: Any) -> Any:
 
 
 def _remember_pair(key: tuple[object, ...], prepared: Prepared) -> None:
-    """Keeps the computation of two tensors, unless other values may need another."""
+    """Caches the computation of two tensors, unless it may depend on values."""
     asked_about = prepared.decision.question
     sees_values = looks_at_values(asked_about.dialect, asked_about.op, asked_about.form)
     if prepared.is_elementwise and not sees_values:
@@ -141,9 +141,9 @@ def _remember_pair(key: tuple[object, ...], prepared: Prepared) -> None:
 
 
 def _remember_number(key: tuple[object, ...], prepared: Prepared, place: int, number: Any) -> None:
-    """Keeps the computation of a tensor beside a number, as the backend takes it."""
+    """Caches the computation of a tensor and a number, in the form that the backend takes."""
     if number != number:
-        return  # NaN is never found again
+        return  # NaN would never be found again
     with_number = prepared.with_number(place, number)
     if with_number is not None:
         remember(key, with_number)
@@ -152,14 +152,14 @@ def _remember_number(key: tuple[object, ...], prepared: Prepared, place: int, nu
 def prepare(
     name: str, operands: tuple[Any, ...], form: str, *, home: str = DEFAULT, **given: Any
 ) -> Prepared:
-    """How an op is computed on operands like these; `given` is what else is asked about."""
+    """How an op is computed on operands like these; `given` are the other parts of the question."""
     return prepare_for(asked(name, operands, form, home=home, **given), name, operands, home)
 
 
 def prepare_for(
     question: Question, name: str, operands: tuple[Any, ...], home: str = DEFAULT
 ) -> Prepared:
-    """How the op of a question is computed on the operands that it is about."""
+    """How the op of a question is computed on its operands."""
     kinds = [o._kind for o in operands if isinstance(o, Tensor)]
     key = (name, question.key, home, *kinds)
     prepared = _known.get(key)
@@ -174,14 +174,14 @@ def prepare_for(
 def _prepare_anew(
     name: str, question: Question, kinds: list[Kind], operands: tuple[Any, ...], home: str
 ) -> Prepared:
-    """The computation of a signature that was not met before."""
+    """The computation for a new signature."""
     backend = common_backend(operands, question.operands)
     decision = decided(name, question)
     have_no_dimensions = [o.is_scalar or o.rank == 0 for o in question.operands]
-    if name in _OF_VECTORS and any(have_no_dimensions):  # backends differ in what they make of it
+    if name in _OF_VECTORS and any(have_no_dimensions):  # backends differ in how they treat it
         raise UsageError(
-            f"{question} is no {_OF_VECTORS[name]}: each operand needs a dimension. Multiply with"
-            " *."
+            f"{question} is not a {_OF_VECTORS[name]}: each operand needs a dimension. Multiply"
+            " with *."
         )
     is_bounded = name == "clamp" and question.dialect.values.clamping.bound_shapes != "broadcast"
     is_zero_d = have_no_dimensions[0] if is_bounded else all(have_no_dimensions)
@@ -192,7 +192,7 @@ def _prepare_anew(
 
 
 def run(prepared: Prepared, operands: Sequence[Any], options: dict[str, Any]) -> Any:
-    """The raw result of an op, with watchers told."""
+    """The raw result of an op; it notifies watchers."""
     given = _given(prepared, operands)
     check_devices(prepared.decision.question.op, given)
     is_whole = MASKING.isdisjoint(options)
@@ -203,7 +203,7 @@ def run(prepared: Prepared, operands: Sequence[Any], options: dict[str, Any]) ->
 
 
 def _given(prepared: Prepared, operands: Sequence[Any]) -> list[Any]:
-    """The operands that are there, as the backend computes with them."""
+    """The operands that are not None, in the form that the backend computes with."""
     seen = prepared.decision.question.operands
     there = [(operand, d) for operand, d in zip(operands, seen, strict=True) if operand is not None]
     return [

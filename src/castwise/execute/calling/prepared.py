@@ -1,4 +1,4 @@
-"""An op that is ready to run: casts of its operands, one computation, the cast of its result."""
+"""An op that is ready to run: the casts of its operands, one computation, its result's cast."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from castwise.vocab.dtypes import dtypes_of
 
 
 class PreparedWithNumber(NamedTuple):
-    """How an op with a known number is computed: `run` takes the raw array beside it."""
+    """How an op with a known number is computed: `run` takes the other operand, a raw array."""
 
     run: Callable[..., Any]
     kind: Kind
@@ -28,8 +28,8 @@ class PreparedWithNumber(NamedTuple):
 class Prepared:
     """How an op is computed on operands of one signature: `run` takes raw arrays and numbers.
 
-    After a first run that gave an array of the right dtype, an elementwise op on arrays runs
-    without looking at its results again.
+    After a first run with an array of the right dtype as its result, an elementwise op on arrays
+    no longer checks its results.
     """
 
     __slots__ = (
@@ -40,7 +40,7 @@ class Prepared:
     def __init__(self, decision: Decision, kind: Kind, backend: Backend, computes: str) -> None:
         check_kernel(decision)
         for needed in (decision.compute, decision.result):
-            backend.native(needed)  # or it raises
+            backend.native(needed)  # raises if the backend lacks it
         self.decision, self.kind, self.backend = decision, kind, backend
         computed = replace(decision, question=as_computed(decision.question))
         self._steps = under_rules(steps_of(decision, computes), computed)
@@ -57,31 +57,33 @@ class Prepared:
         self._is_direct = False
 
     def compute(self, *operands: Any, **options: Any) -> Any:
-        """Casts and computes: what the function returns, one array or several."""
+        """Casts and computes; returns what the function returns, one array or several."""
         return self._function(*self._entered(operands), **options)
 
     def _entered(self, operands: Sequence[Any]) -> list[Any]:
-        """The operands as the function takes them."""
+        """The operands, cast for the function."""
         return [c(o) if c else o for c, o in zip(self._entry_casts, operands, strict=True)]
 
     def _carefully(self, *operands: Any, **options: Any) -> Any:
-        """Casts, computes, and sees to the result's type and dtype."""
+        """Casts, computes, and ensures the result's type and dtype."""
         computed = self.compute(*operands, **options)
         array = self._steps.as_result(computed, self.backend)
         if array is computed and self.is_elementwise and not self.kind.is_zero_d:
             self._is_direct = True
-            self.run = self._directly()  # which answers so for every array of these dtypes
+            self.run = (
+                self._directly()
+            )  # the result is the same kind for every array of these dtypes
         return array
 
     def with_number(self, place: int, number: Any) -> PreparedWithNumber | None:
-        """The computation beside a number; None before results are known not to need a look."""
+        """The computation with a number; None while results still need to be checked."""
         if not self._is_direct:
             return None
         function, (left, right) = self._function, self._entry_casts
         known = self._entry_casts[place]
         value = known(number) if known else number
         if self.backend.owns(value) and not self.backend.is_concrete(value):
-            return None  # it belongs to what is being traced
+            return None  # it belongs to the current trace
         if place:
             run = (lambda x: function(left(x), value)) if left else (lambda x: function(x, value))
         else:
@@ -89,7 +91,7 @@ class Prepared:
         return PreparedWithNumber(self._unless_traced(run, place, number), self.kind)
 
     def _unless_traced(self, run: Function, place: int, number: Any) -> Function:
-        """A computation beside a number, which is made anew beside what is being traced."""
+        """A computation with a number, which is created again for traced operands."""
         if not isinstance(self.backend, TracesAlone):
             return run
         plain, again = self.backend.plain, self._carefully
@@ -98,7 +100,7 @@ class Prepared:
         return lambda x: run(x) if type(x) is plain else again(number, x)
 
     def _directly(self) -> Callable[..., Any]:
-        """The computation without a look at its result."""
+        """The computation without a check of its result."""
         function, entry_casts = self._function, self._entry_casts
         if not any(entry_casts):
             return function
@@ -115,14 +117,14 @@ class Prepared:
 
 
 def check_kernel(decision: Decision) -> None:
-    """Raises PromotionError where the framework itself promotes and then has nothing to run.
+    """Raises PromotionError if the framework itself promotes and then has no kernel.
 
-    Dtypes that the op could be computed in are computed: a framework's kernels differ from device
-    to device.
+    If castwise can compute the op in the dtype, it does, because a framework's kernels differ from
+    device to device.
     """
     question = decision.question
     if not decision.has_kernel and decision.compute not in dtypes_of(question.op.computes):
         raise PromotionError(
             f"{question} is not defined in {question.dialect.name}: {' '.join(decision.notes)} "
-            "Cast the operands to what it computes in."
+            "Cast the operands to a dtype that it computes in."
         )

@@ -1,4 +1,4 @@
-"""Python's divmod and round of tensors, where the dialect's framework has them for its arrays."""
+"""Python's divmod and round of tensors, if the dialect's framework has them for its arrays."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from castwise.execute.calling.ops import apply_op
 from castwise.execute.python_data import default_dtype
 from castwise.execute.tensor import Tensor
 
-_DIVMOD = "divmod(x, y) is of no arrays in {}: write x // y and x % y."
-_ROUND = (
-    "round(x) is one of Python's numbers in {}: write cw.apply('round', x), or round(x.item())."
-)
-_DIGITS = "round(x, digits) is not of {} in {}: cast first, x.astype('float32')."
+_DIVMOD = "divmod(x, y) does not take arrays in {}: write x // y and x % y."
+_ROUND = "round(x) does not take arrays in {}: write cw.apply('round', x), or round(x.item())."
+_DIGITS = "round(x, digits) does not take {} in {}: cast first, x.astype('float32')."
 
 
 def quotient_and_remainder(first: Any, second: Any) -> Any:
-    """`x // y` and `x % y` of two operands, of which one at least is a tensor."""
+    """`x // y` and `x % y` of two operands, at least one of which is a tensor."""
     if isinstance(first, Tensor):
         quotient, remainder = first.__floordiv__, first.__mod__
         other = second
@@ -29,9 +27,9 @@ def quotient_and_remainder(first: Any, second: Any) -> Any:
 
 
 def divmod_of(first: Any, second: Any) -> Any:
-    """Python's divmod of two operands, of which one at least is a tensor.
+    """Python's divmod of two operands, at least one of which is a tensor.
 
-    Raises TypeError where the framework's arrays have none.
+    Raises TypeError if the framework's arrays have none.
     """
     _check(first if isinstance(first, Tensor) else second, "divmod", _DIVMOD)
     return quotient_and_remainder(first, second)
@@ -40,7 +38,7 @@ def divmod_of(first: Any, second: Any) -> Any:
 def round_of(x: Tensor, ndigits: int | None) -> Tensor:
     """Python's round of a tensor.
 
-    Raises TypeError where the framework's arrays have none.
+    Raises TypeError if the framework's arrays have none.
     """
     _check(x, "round", _ROUND)
     dialect, kind = x.dialect, x.dtype.kind
@@ -53,7 +51,7 @@ def round_of(x: Tensor, ndigits: int | None) -> Tensor:
 
 
 def _scaled(x: Tensor, digits: int) -> Tensor:
-    """Floats rounded to so many digits, by a factor: float16 has no room for it."""
+    """Floats rounded to a number of digits, by a factor that float16 cannot hold."""
     if x.dtype.kind == "int" or digits > math.log10(x.dtype.max):
         return x.astype(x.dtype)
     wide = x.astype("float32") if x.dtype.name == "float16" else x
@@ -63,6 +61,6 @@ def _scaled(x: Tensor, digits: int) -> Tensor:
 
 
 def _check(x: Tensor, function: str, message: str) -> None:
-    """Raises TypeError where the framework's arrays have no such function."""
+    """Raises TypeError if the framework's arrays have no such function."""
     if getattr(x.dialect.values.functions, function) == "refused":
         raise TypeError(message.format(x.dialect.name))

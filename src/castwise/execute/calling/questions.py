@@ -1,4 +1,4 @@
-"""What an op on tensors, numbers and arrays asks the engine, and the engine's decision."""
+"""The question that an op on tensors, numbers and arrays asks the engine, and its decision."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def asked(
     alpha: Scalar | None = None,
     named: Named = NOTHING,
 ) -> Question:
-    """The question an op on operands like these asks."""
+    """The question for an op on operands like these."""
     dialect = common_dialect([o._kind for o in operands if isinstance(o, Tensor)], home)
     row = find_op(LIKE.get(name, name), dialect)
     sees_values = looks_at_values(dialect, row, form)
@@ -43,9 +43,9 @@ def asked(
 def without_lists(
     name: str, operands: tuple[Any, ...], form: str, home: str = DEFAULT, *, inplace: bool = False
 ) -> tuple[Any, ...]:
-    """The operands, with the tensors in the place of lists that the dialect makes of them.
+    """The operands, with lists replaced by the tensors that the dialect converts them to.
 
-    Raises PromotionError where it takes no lists.
+    Raises PromotionError if the dialect does not accept lists.
     """
     if not has_lists(operands):
         return operands
@@ -59,7 +59,7 @@ def _is_empty(operand: Any) -> bool:
 
 
 def decided(name: str, question: Question) -> Decision:
-    """The decision; a refusal of a function without an op of its own tells which one it is like."""
+    """The decision; a refusal for a function without its own op names the op it is decided as."""
     try:
         return answer(question)
     except PromotionError as error:

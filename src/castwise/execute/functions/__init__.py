@@ -1,1 +1,1 @@
-"""What computes an op on arrays of one dtype: a backend's own function, or a recipe for any."""
+"""The function for an op on arrays of one dtype: a backend's own, or a recipe for any backend."""

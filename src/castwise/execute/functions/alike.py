@@ -1,4 +1,4 @@
-"""Functions without an op of their own: each is decided as an op it is alike, and computes itself.
+"""Functions without their own op: each is decided like some op, but has its own computation.
 
 A dotted name is a function of one of the standard's extensions.
 """

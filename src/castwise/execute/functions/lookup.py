@@ -1,4 +1,4 @@
-"""What computes an op on a backend's arrays of one dtype."""
+"""Finds the function for an op on a backend's arrays of one dtype."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def standard_name(op: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def function_for(backend: Backend, op: str, compute: DType) -> Function:
-    """What computes an op in a dtype: the backend's own function, or a recipe.
+    """The function for an op in a dtype: the backend's own, or a recipe.
 
-    Raises UsageError where there is neither.
+    Raises UsageError if there is neither.
     """
     own = backend.function(op, compute)
     if own is not None:
@@ -52,14 +52,14 @@ def _recipe(backend: Backend, op: str, compute: DType) -> Function:
     recipe = recipes.RECIPES.get(op)
     if recipe is not None:
         return functools.partial(recipe, backend.namespace)
-    part, _, name = op.rpartition(".")  # linalg.inv stands in an extension of the standard
+    part, _, name = op.rpartition(".")  # linalg.inv is in an extension of the standard
     found: Function | None = getattr(getattr(backend.namespace, part, None), name, None)
     if found is None:
         row = known_op(op)
         way = f" Declare it with a kernel: cw.declare_op({op!r}, compute=...)."
         is_declared = row is not None and row.family == "declared"
         raise UsageError(
-            f"the backend {backend.name} has nothing that computes {op} in {compute}."
+            f"the backend {backend.name} cannot compute {op} in {compute}."
             f"{way if is_declared else ''}"
         )
     return found
@@ -79,7 +79,7 @@ def _widened(backend: Backend, function: Function, compute: DType, wider: DType)
         return narrow(result) if several is None else tuple(several)
 
     def narrow(result: Any) -> Any:
-        if not backend.owns(result):  # a library's own scalar
+        if not backend.owns(result):  # a scalar of the library
             result = backend.make(result, None, copy=None, device=None)
         if backend.dtype_of(result) is not wider:
             return result
@@ -90,7 +90,7 @@ def _widened(backend: Backend, function: Function, compute: DType, wider: DType)
 
 
 def above_zero(backend: Backend, array: Any, held: DType) -> Any:
-    """NaN for the numbers that are not above zero, where a library would drop the sign."""
+    """The array with NaN for numbers that are not positive, whose sign a library would drop."""
     zero, nan = backend.number(0.0, held), backend.number(math.nan, held)
     is_none = function_for(backend, "le", held)(array, zero)
     return function_for(backend, "where", held)(is_none, nan, array)

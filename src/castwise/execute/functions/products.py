@@ -1,5 +1,5 @@
-"""Products of vectors and matrices beyond the Array API standard, written once on a namespace of
-it, as the other recipes are."""
+"""Products of vectors and matrices beyond the Array API standard, written once for any namespace of
+it, like the other recipes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def dot(xp: Any, x: Any, y: Any) -> Any:
 
 
 def outer(xp: Any, x: Any, y: Any) -> Any:
-    """All products of an element of one with an element of the other, whatever their shapes."""
+    """All products of an element of one with an element of the other, for any shapes."""
     return xp.reshape(x, (math.prod(x.shape), 1)) * xp.reshape(y, (1, math.prod(y.shape)))
 
 
@@ -29,8 +29,8 @@ def inner(xp: Any, x: Any, y: Any) -> Any:
 
 
 def vecdot(xp: Any, x: Any, y: Any, *, axis: int = -1) -> Any:
-    """The products summed over one dimension, the first operand conjugated; 0-d arrays, of which
-    the standard has no vecdot, are repeated along it."""
+    """The products summed over one dimension, with the first operand conjugated. 0-d arrays, which
+    the standard's vecdot does not take, are repeated along it."""
     if x.ndim and y.ndim:
         return xp.vecdot(x, y, axis=axis)
     products = xp.conj(x) * y
@@ -41,7 +41,7 @@ def cross(xp: Any, x: Any, y: Any, *, axis: int = -1) -> Any:
     """The cross product of vectors with three elements."""
     if x.shape[axis] != 3 or y.shape[axis] != 3:
         raise UsageError(
-            f"a cross product is of vectors with 3 elements, not {x.shape[axis]} and"
+            f"a cross product needs vectors with 3 elements, not {x.shape[axis]} and"
             f" {y.shape[axis]}: choose another axis."
         )
     x, y = xp.moveaxis(x, axis, -1), xp.moveaxis(y, axis, -1)
@@ -57,7 +57,7 @@ def kron(xp: Any, x: Any, y: Any) -> Any:
 
 
 def spread(x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Two shapes, each dimension of one beside one of the other, so that all elements meet.
+    """Two shapes with alternating dimensions of length 1, so that all pairs of elements combine.
 
     >>> spread((2,), (3, 4))
     ((1, 1, 2, 1), (1, 3, 1, 4))

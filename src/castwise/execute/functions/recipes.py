@@ -1,6 +1,6 @@
-"""Ops beyond the Array API standard, written once on a namespace of it.
+"""Ops beyond the Array API standard, written once for any namespace of it.
 
-Each takes the namespace, then arrays of one dtype that computes without further rounding.
+Each takes the namespace, then arrays of one dtype that is wide enough to compute in.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from castwise.vocab.ops import OPS
 
 
 def div(xp: Any, x: Any, y: Any) -> Any:
-    """The quotient of integers rounded to zero, where a framework divides integers as C does."""
+    """The quotient of integers rounded towards zero, for frameworks that divide integers as C
+    does."""
     if not xp.isdtype(x.dtype, "signed integer"):
         return xp.floor_divide(x, y)
-    is_minus = y == -1  # by which the least number cannot be divided
+    is_minus = y == -1  # the lowest number cannot be divided by it
     quotient = xp.floor_divide(x, xp.where(is_minus, xp.ones_like(y), y))
     is_cut = (quotient * y != x) & ((x < 0) != (y < 0)) & (y != 0)
     return xp.where(is_minus, -x, xp.where(is_cut, quotient + 1, quotient))
@@ -36,12 +37,12 @@ def float_power(xp: Any, x: Any, y: Any) -> Any:
 
 
 def fmax(xp: Any, x: Any, y: Any) -> Any:
-    """The larger one; a number beside NaN."""
+    """The larger one; if one is NaN, the other."""
     return xp.where(y != y, x, xp.where(x != x, y, xp.maximum(x, y)))
 
 
 def fmin(xp: Any, x: Any, y: Any) -> Any:
-    """The smaller one; a number beside NaN."""
+    """The smaller one; if one is NaN, the other."""
     return xp.where(y != y, x, xp.where(x != x, y, xp.minimum(x, y)))
 
 
@@ -56,7 +57,7 @@ def atan2(xp: Any, y: Any, x: Any) -> Any:
 
 
 def _floats(xp: Any, x: Any) -> Any:
-    """Integers as floats, of 64 bits where there are such; what is no integer as it is."""
+    """Integers as floats, of 64 bits if available; other dtypes unchanged."""
     if not xp.isdtype(x.dtype, ("bool", "integral")):
         return x
     floats = xp.__array_namespace_info__().dtypes(kind="real floating")
@@ -82,7 +83,7 @@ def exp2(xp: Any, x: Any) -> Any:
 
 
 def cbrt(xp: Any, x: Any) -> Any:
-    """The cube root, by a power that one step of Newton's brings to the last place."""
+    """The cube root: a power, made exact to the last place by one Newton step."""
     size = xp.abs(x)
     is_plain = (size > 0) & xp.isfinite(size)
     root = xp.where(is_plain, size, xp.ones_like(size)) ** (1 / 3)
@@ -99,7 +100,7 @@ def radians(xp: Any, x: Any) -> Any:
 
 
 def ldexp(xp: Any, x: Any, y: Any) -> Any:
-    """x * 2**y; of integers y in three steps, none of which overflows before the product does."""
+    """x * 2**y; for integers y in three steps, none of which overflows before the product does."""
     if not xp.isdtype(y.dtype, ("bool", "integral")):
         return x * 2.0**y
     far = 2100 if x.dtype == xp.float64 else 300
@@ -124,30 +125,30 @@ def xlogy(xp: Any, x: Any, y: Any) -> Any:
 
 
 def clip_above(xp: Any, x: Any, high: Any) -> Any:
-    """The smaller one of each element and the bound."""
+    """The smaller of each element and the bound."""
     return xp.clip(x, None, high)
 
 
 def lerp(xp: Any, start: Any, end: Any, weight: Any) -> Any:
-    """From start to end, exact at both."""
+    """Interpolates from start to end, exact at both."""
     near = start + weight * (end - start)
     return xp.where(xp.abs(weight) < 0.5, near, end - (end - start) * (1 - weight))
 
 
 def addcmul(xp: Any, x: Any, y: Any, z: Any, *, value: complex = 1) -> Any:
-    """The product added, with a factor that is converted to the arrays' dtype."""
+    """Adds the product, times a factor that is converted to the arrays' dtype."""
     is_integer = xp.isdtype(x.dtype, ("bool", "integral"))
     factor = int(value.real) if is_integer else value
     return x + (y if factor == 1 else y * factor) * z
 
 
 def addcdiv(xp: Any, x: Any, y: Any, z: Any, *, value: complex = 1) -> Any:
-    """The quotient added, with a factor for the dividend."""
+    """Adds the quotient, with a factor for the dividend."""
     return x + (y if value == 1 else y * value) / z
 
 
 def rsub(xp: Any, x: Any, y: Any) -> Any:
-    """The second operand less the first."""
+    """The second operand minus the first."""
     return xp.subtract(y, x)
 
 
@@ -173,14 +174,14 @@ def truncate_div(xp: Any, x: Any, y: Any) -> Any:
 
 
 def div_no_nan(xp: Any, x: Any, y: Any) -> Any:
-    """The quotient, and 0 where the divisor is."""
+    """The quotient; 0 where the divisor is 0."""
     is_zero = y == 0
     quotient = x / xp.where(is_zero, xp.ones_like(y), y)
     return xp.where(is_zero, xp.zeros_like(quotient), quotient)
 
 
 def multiply_no_nan(xp: Any, x: Any, y: Any) -> Any:
-    """The product, and 0 where the second operand is, whatever the first."""
+    """The product; 0 where the second operand is 0, for any first operand."""
     product = x * y
     return xp.where(y == 0, xp.zeros_like(product), product)
 
@@ -191,7 +192,7 @@ def mean(xp: Any, x: Any, **options: Any) -> Any:
 
 
 def _reduced(xp: Any, losses: Any, reduction: str) -> Any:
-    """A loss as its mean, its sum or as it is."""
+    """A loss as its mean, its sum, or per element."""
     if reduction == "none":
         return losses
     return mean(xp, losses) if reduction == "mean" else xp.sum(losses)
@@ -206,7 +207,7 @@ def l1_loss(xp: Any, x: Any, y: Any, *, reduction: str = "mean") -> Any:
 
 
 def huber_loss(xp: Any, x: Any, y: Any, *, reduction: str = "mean", delta: float = 1.0) -> Any:
-    """Half the square up to delta, from there on a line."""
+    """Half the square up to delta, and linear from there."""
     away = xp.abs(x - y)
     losses = xp.where(away <= delta, 0.5 * away * away, delta * (away - 0.5 * delta))
     return _reduced(xp, losses, reduction)
@@ -215,7 +216,7 @@ def huber_loss(xp: Any, x: Any, y: Any, *, reduction: str = "mean", delta: float
 def poisson_nll_loss(
     xp: Any, x: Any, y: Any, *, reduction: str = "mean", log_input: bool = True
 ) -> Any:
-    """The negative log likelihood of counts, the constant term aside."""
+    """The negative log likelihood of counts, without the constant term."""
     losses = xp.exp(x) - y * x if log_input else x - y * xp.log(x + 1e-8)
     return _reduced(xp, losses, reduction)
 
@@ -234,7 +235,7 @@ def rsqrt(xp: Any, x: Any) -> Any:
 
 
 def sigmoid(xp: Any, x: Any) -> Any:
-    """1 / (1 + exp(-x)), without an overflow for large negative x."""
+    """1 / (1 + exp(-x)), without overflow for large negative x."""
     if not xp.isdtype(x.dtype, "real floating"):
         return 1 / (1 + xp.exp(-x))
     small = xp.exp(-xp.abs(x))
@@ -246,19 +247,19 @@ def gelu(xp: Any, x: Any) -> Any:
 
 
 def gelu_tanh(xp: Any, x: Any) -> Any:
-    """gelu by its approximation."""
+    """The approximation of gelu by tanh."""
     return 0.5 * x * (1 + xp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
 def _highest(xp: Any, x: Any, axis: Any) -> Any:
-    """The largest one along an axis that stays; zero where there is none."""
+    """The largest element along an axis, which is kept; zero if there is none."""
     return xp.sum(x, axis=axis, keepdims=True) if 0 in x.shape else xp.max(
         x, axis=axis, keepdims=True
     )  # fmt: skip
 
 
 def softmax(xp: Any, x: Any, *, axis: int = -1) -> Any:
-    """The exponentials as shares of their sum."""
+    """The exponentials divided by their sum."""
     powers = xp.exp(x - _highest(xp, x, axis))
     return powers / xp.sum(powers, axis=axis, keepdims=True)
 
@@ -269,7 +270,7 @@ def log_softmax(xp: Any, x: Any, *, axis: int = -1) -> Any:
 
 
 def logsumexp(xp: Any, x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """The logarithm of the sum of exponentials, without an overflow."""
+    """The logarithm of the sum of exponentials, without overflow."""
     real = xp.real(x) if xp.isdtype(x.dtype, "complex floating") else x
     highest = _highest(xp, real, axis)
     highest = xp.where(xp.isfinite(highest), highest, xp.zeros_like(highest))
@@ -278,7 +279,7 @@ def logsumexp(xp: Any, x: Any, *, axis: Any = None, keepdims: bool = False) -> A
 
 
 def angle(xp: Any, x: Any) -> Any:
-    """The angle of a complex number; of a negative real one, pi."""
+    """The angle of a complex number; pi for a negative real one."""
     if xp.isdtype(x.dtype, "complex floating"):
         return xp.atan2(xp.imag(x), xp.real(x))
     turned = xp.where(x < 0, xp.full_like(x, math.pi), xp.zeros_like(x))
@@ -304,7 +305,7 @@ def lower_median(xp: Any, x: Any, *, axis: int | None = None, keepdims: bool = F
 def _middle(
     xp: Any, x: Any, axis: int | None, keepdims: bool, between: Callable[[Any, Any], Any]
 ) -> Any:
-    """The middle one, or what lies between the middle two; NaN where there is one."""
+    """The middle one, or a value between the middle two; NaN if there is a NaN."""
     flat, place = (xp.reshape(x, (-1,)), 0) if axis is None else (x, axis)
     ordered, count = xp.sort(flat, axis=place), flat.shape[place]
     before = (slice(None),) * (place % ordered.ndim)
@@ -337,19 +338,19 @@ def isin(xp: Any, x: Any, y: Any, *, invert: bool = False) -> Any:
 
 
 def _eig(xp: Any, x: Any) -> Any:
-    """Eigenvalues and eigenvectors, complex also where the backend gives real ones."""
+    """Eigenvalues and eigenvectors, complex even if the backend gives real ones."""
     return tuple([_as_complex(xp, part) for part in _of_linalg(xp, "eig")(x)])
 
 
 def _eigvals(xp: Any, x: Any) -> Any:
-    """Eigenvalues, complex also where the backend gives real ones."""
+    """Eigenvalues, complex even if the backend gives real ones."""
     return _as_complex(xp, _of_linalg(xp, "eigvals")(x))
 
 
 def _of_linalg(xp: Any, name: str) -> Any:
     found = getattr(xp.linalg, name, None)
     if found is None:
-        raise UsageError(f"this backend has no linalg.{name}: move the values to one that has.")
+        raise UsageError(f"this backend has no linalg.{name}: convert the tensor to one that does.")
     return found
 
 
@@ -359,7 +360,7 @@ def _as_complex(xp: Any, x: Any) -> Any:
     return xp.astype(x, xp.complex128 if x.dtype == xp.float64 else xp.complex64)
 
 
-# A recipe is found by its name, which is that of the op; a few stand for parts of ops.
+# A recipe has the name of its op; a few are parts of ops.
 RECIPES: dict[str, Callable[..., Any]] = {
     **{name: found for name, found in vars(products).items() if name in OPS},
     **{

@@ -1,1 +1,1 @@
-"""An op as plain data: the dtype each operand enters in, what computes, the dtype of the result."""
+"""An op as plain data: the dtypes its operands are cast to, its function, its result dtype."""

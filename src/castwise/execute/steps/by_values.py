@@ -1,6 +1,6 @@
-"""Steps that a dialect's rules about values change: the dtype operands enter in, what computes.
+"""Changes to steps by a dialect's value rules: other dtypes for operands, or another function.
 
-These rules need the decision alone, so they are applied once, before any array is seen.
+These rules need only the decision, so they are applied once, before any array is seen.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 
 
 def under_rules(steps: Steps, decision: Decision) -> Steps:
-    """The steps as the dialect's rules about values want them."""
+    """The steps, changed by the dialect's value rules."""
     if steps.op != decision.question.op.name:
-        return steps  # a function that is only decided as this op is
+        return steps  # a function that is only decided like this op
     changes = (
         _rounded, _scaled, _named_otherwise, _deviation, _divided_in_place, _true_number, _lifted,
         _reciprocal,
@@ -43,7 +43,7 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
 
 
 def _rounded(steps: Steps, decision: Decision) -> Steps | None:
-    """A quotient that is rounded: the integer one, down or towards zero."""
+    """A rounded quotient: the integer quotient, rounded down or towards zero."""
     question = decision.question
     mode, values = question.named.rounding_mode, question.dialect.values
     if mode is None:
@@ -69,7 +69,7 @@ def _scaled(steps: Steps, decision: Decision) -> Steps | None:
 
 
 def _named_otherwise(steps: Steps, decision: Decision) -> Steps | None:
-    """Ops that mean something else: the median of an even number, the approximation of gelu."""
+    """Ops with another meaning: the median of an even number, the approximation of gelu."""
     values = decision.question.dialect.values
     if steps.op == "median" and values.reducing.median == "lower":
         return replace(steps, op="lower_median")
@@ -79,7 +79,7 @@ def _named_otherwise(steps: Steps, decision: Decision) -> Steps | None:
 
 
 def _deviation(steps: Steps, decision: Decision) -> Steps | None:
-    """std of integers, where it is the root of a variance in integers."""
+    """std of integers, if it is the root of a variance computed in integers."""
     is_whole = decision.question.dialect.values.reducing.integer_variance == "in integers"
     if steps.op != "std" or not is_whole or decision.question.operands[0].kind != "int":
         return None
@@ -92,7 +92,7 @@ def _is_named(names: str, decision: Decision) -> bool:
 
 
 def _reciprocal(steps: Steps, decision: Decision) -> Steps | None:
-    """A number / an array, where that is the number times the array's reciprocal."""
+    """A number / an array, if that is computed as the number times the array's reciprocal."""
     values = decision.question.dialect.values
     if not _is_named(values.dividing.reciprocal_first, decision):
         return None
@@ -104,7 +104,7 @@ def _reciprocal(steps: Steps, decision: Decision) -> Steps | None:
         return None
     is_wide = is_number and values.arithmetic.wide_scalars
     wide = _WIDE.get(steps.compute.name, steps.compute) if is_wide else steps.compute
-    # The reciprocal of floats has their own dtype, that of integers the one they are lifted to.
+    # The reciprocal of floats has their dtype, that of integers the dtype they are lifted to.
     dialect = decision.question.dialect
     lifted = dialect.mapping(dialect.becomes.lifts).get(array.dtype)
     keeps = array.dtype.kind in ("float", "complex")
@@ -120,14 +120,14 @@ def _counts_as_number(operand: Operand, counts: dict[DType, str]) -> bool:
 
 
 def _divided_in_place(steps: Steps, decision: Decision) -> Steps | None:
-    """`x /= y` where y is cast to the dtype of x, as by a product in place, before it divides."""
+    """`x /= y`, if y is cast to the dtype of x before it divides, as in an in-place product."""
     question = decision.question
     if not question.inplace or question.op.name != "div":
         return None
     if question.dialect.values.dividing.divisor_in_place != "cast":
         return None
     first, second = question.operands
-    assert first.dtype is not None  # nothing is written into a number
+    assert first.dtype is not None  # a number cannot be written to
     held = question.dialect.truncations.get(first.dtype, first.dtype)
     product = answer(replace(question, op=op("mul")))
     entries = (
@@ -138,8 +138,8 @@ def _divided_in_place(steps: Steps, decision: Decision) -> Steps | None:
 
 
 def _lifted(steps: Steps, decision: Decision) -> Steps | None:
-    """An op of integers that computes in floats, where a Python int is read into their dtype before
-    both are lifted: beyond its range it wraps."""
+    """An op of integers that computes in floats, if a Python int is first converted to their dtype,
+    where it wraps if out of range."""
     question = decision.question
     plan = plan_of(question.op, question.dialect, question.form)
     held = next((o.dtype for o in question.operands if o.dtype and o.dtype.kind == "int"), None)
@@ -162,8 +162,8 @@ def _are_integers(operands: tuple[Operand, ...]) -> bool:
 
 
 def _true_number(steps: Steps, decision: Decision) -> Steps | None:
-    """A Python number in a logical op, where it is read before it meets the array: an int is true
-    however it would wrap, a float as the default float has it."""
+    """A Python number in a logical op, if it is converted to bool before it is combined with the
+    array: an int is true even if it would wrap to 0, and a float counts as the default float."""
     question = decision.question
     plan = plan_of(question.op, question.dialect, question.form)
     if question.op.name not in _LOGICAL or plan.range.limit != "int64":
@@ -181,20 +181,21 @@ def _true_number(steps: Steps, decision: Decision) -> Steps | None:
 
 
 def _inverse(steps: Steps, decision: Decision) -> Steps | None:
-    """An array / a number, where that is the array times the number's reciprocal."""
+    """An array / a number, if that is computed as the array times the number's reciprocal."""
     if not _is_named(decision.question.dialect.values.dividing.reciprocal_second, decision):
         return None
     array, number = decision.question.operands
     is_single = number.is_scalar or number.rank == 0
     if not is_single or array.is_scalar or array.rank == 0 or steps.compute.kind != "float":
         return None
-    if decision.question.inplace or steps.compute.name == "bfloat16":  # which divides in float32
+    if decision.question.inplace or steps.compute.name == "bfloat16":  # bfloat16 divides in float32
         return None
     return replace(steps, op="times_reciprocal")
 
 
 def _wide_scalar(steps: Steps, decision: Decision) -> Steps | None:
-    """A number or 0-d array behind small floats, where it is not rounded to them."""
+    """A number or 0-d array as the second operand with small floats, if it is not rounded to
+    them."""
     question = decision.question
     wide = _WIDE.get(steps.compute.name)
     if wide is None or not _is_named(question.dialect.values.arithmetic.wide_scalars, decision):
@@ -214,7 +215,7 @@ def _wide_scalar(steps: Steps, decision: Decision) -> Steps | None:
 
 
 def _half_exponent(steps: Steps, decision: Decision) -> Steps | None:
-    """Floats to the power of a number or a 0-d array, where one half is the square root."""
+    """Floats to the power of a number or a 0-d array, if the power of 0.5 is the square root."""
     question = decision.question
     if question.op.name != "pow" or steps.compute.kind != "float":
         return None
@@ -236,7 +237,7 @@ def _entry(target: DType, operand: Operand) -> Entry:
 
 
 def _large_exponent(steps: Steps, decision: Decision) -> Steps | None:
-    """An integer to the power of a number that its dtype has no room for, and need not have."""
+    """An integer to the power of a number that its dtype cannot, and need not, hold."""
     question = decision.question
     if question.op.name != "pow" or steps.compute.kind != "int":
         return None
@@ -248,7 +249,7 @@ def _large_exponent(steps: Steps, decision: Decision) -> Steps | None:
 
 
 def _exponent(steps: Steps, decision: Decision) -> Steps | None:
-    """A Python number as an exponent, where it is not rounded to float32."""
+    """A Python number as an exponent, if it is not rounded to float32."""
     question = decision.question
     if question.op.name != "pow" or question.dialect.values.powers.exponents != "kept":
         return None
@@ -260,7 +261,7 @@ def _exponent(steps: Steps, decision: Decision) -> Steps | None:
 
 
 def _bounded(steps: Steps, decision: Decision) -> Steps | None:
-    """The bounds of clamp: one without a lower bound, numbers out of range that never bind."""
+    """The bounds of clamp: no lower bound, or numbers out of range that have no effect."""
     question = decision.question
     if question.op.name != "clamp":
         return None
@@ -280,7 +281,7 @@ def _bounded(steps: Steps, decision: Decision) -> Steps | None:
 
 
 def _bounded_first(steps: Steps, decision: Decision) -> Steps:
-    """A lower bound that integers meet before they take the dtype of the upper one."""
+    """A lower bound that applies to integers before they are cast to the dtype of the upper one."""
     question = decision.question
     first, lower = question.operands[0].dtype, question.operands[1:2]
     if question.dialect.values.clamping.lower_bound != "first" or steps.compute is first:
@@ -298,12 +299,12 @@ def _within(entry: Entry | None, held: DType) -> Entry | None:
 
 
 def _compared(steps: Steps, decision: Decision) -> Steps | None:
-    """Integers that are compared as the numbers they are."""
+    """Integers that are compared by their exact values."""
     question = decision.question
     if question.op.name not in _COMPARISONS:
         return None
     first, second = question.operands
-    if _meets_beyond(steps, decision):
+    if _has_int_beyond(steps, decision):
         entries = [
             Entry(_FLOAT32, within=steps.compute) if o.is_scalar else _entry(_FLOAT32, o)
             for o in question.operands
@@ -317,8 +318,8 @@ def _compared(steps: Steps, decision: Decision) -> Steps | None:
     return None
 
 
-def _meets_beyond(steps: Steps, decision: Decision) -> bool:
-    """Whether an integer array meets a Python int beyond its range, and is compared with it."""
+def _has_int_beyond(steps: Steps, decision: Decision) -> bool:
+    """Whether an integer array is compared with a Python int outside its range."""
     question = decision.question
     rule = plan_of(question.op, question.dialect, question.form).range
     is_exact = rule.beyond == "compares" and rule.limit in ("dtype", "none")

@@ -1,5 +1,5 @@
-"""Ops that a framework makes of others, where it shows in the values: computed step by step, each
-step in the dtype that the engine decides for it."""
+"""Ops that a framework composes of others in a way that affects the values. They are computed step
+by step, each step in the dtype that the engine decides for it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Change: TypeAlias = Callable[[Steps, Decision], Steps]
 
 
 def stepwise(steps: Steps, decision: Decision, change: Change) -> Steps | None:
-    """The steps of an op by its composition, where the dialect computes it so.
+    """The steps of an op by its composition, if the dialect computes it that way.
 
-    `change` is what rules about values make of each step's own steps.
+    `change` applies the value rules to each step.
     """
     question = decision.question
     if question.op.name not in question.dialect.values.arithmetic.stepwise.split():
@@ -40,19 +40,19 @@ def stepwise(steps: Steps, decision: Decision, change: Change) -> Steps | None:
     if composed is None:
         return None
     program = parse_program(composed.program)
-    if isinstance(program, str) or program[0] == "result_type":  # which tells the dtype alone
+    if isinstance(program, str) or program[0] == "result_type":  # it only gives a dtype
         return None
     if question.op.family == "losses" and program[0] == "mean":
-        program = program[1][0]  # the mean is taken in the end, or what the caller asks for instead
+        program = program[1][0]  # the mean comes last, or the reduction that the caller requests
     _, step = _part_of(program, question, change)
     if isinstance(step, Converted):
-        step = step.part  # the result becomes what was decided in any case
+        step = step.part  # the result gets the decided dtype anyway
     entries = tuple([None] * len(steps.entries))
     return replace(steps, entries=entries, composed=ComposedOp(step, steps))
 
 
 def _part_of(term: Term, question: Question, change: Change) -> tuple[Operand, Any]:
-    """What a term is to the engine, and what stands for it when the op runs."""
+    """A term as the engine sees it, and its argument when the op runs."""
     if isinstance(term, str):
         place = "xyz".find(term)
         if place >= 0:
@@ -63,7 +63,7 @@ def _part_of(term: Term, question: Question, change: Change) -> tuple[Operand, A
     if name == "cast":
         operand, part = _part_of(arguments[0], question, change)
         target = dtype(str(arguments[1]))
-        if isinstance(part, Number):  # it enters as one: every float holds it
+        if isinstance(part, Number):  # it stays a number: every float can hold it
             return array_operand(target, ()), part
         return replace(operand, dtype=target, value=None), Converted(part, target)
     found = [_part_of(argument, question, change) for argument in arguments]

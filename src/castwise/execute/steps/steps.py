@@ -1,6 +1,6 @@
-"""An op as plain data: what is cast, what is computed, what the result becomes.
+"""An op as plain data: the casts, the computation, and the cast of the result.
 
-It holds no dialect and no array, so it travels to another process and does the same there.
+It contains no dialect and no array, so it can be sent to another process and does the same there.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _EXPONENT = dtype("int32")
 
 
 class Entry(NamedTuple):
-    """How an operand enters: in which dtype, and from which; a Python number has none."""
+    """How an operand is cast: to which dtype, and from which; a Python number has none."""
 
     dtype: DType
     source: DType | None = None
-    within: DType | None = None  # a number beyond this dtype enters as the nearest of `dtype`
-    through: tuple[DType, ...] = ()  # what it is cast to before, one after another
-    is_condition: bool = False  # it enters as what is true: what is not zero
+    within: DType | None = None  # a number outside this dtype becomes the nearest value of `dtype`
+    through: tuple[DType, ...] = ()  # the intermediate casts, in order
+    is_condition: bool = False  # it is converted to whether it is nonzero
 
     @property
     def is_number(self) -> bool:
@@ -43,7 +43,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What a decision comes to; an entry is None where an operand enters as it is."""
+    """The steps of a decision; an entry is None if an operand is not cast."""
 
     op: str
     compute: DType
@@ -51,28 +51,30 @@ class Steps:
     entries: tuple[Entry | None, ...]
     is_elementwise: bool
     is_joining: bool = False
-    values: Values | None = None  # the dialect's rules; None: those of the backend
-    kernel: Function | None = None  # of a declared op: what computes it
-    composed: ComposedOp | None = None  # the ops it is made of, where they show in the values
+    values: Values | None = None  # the dialect's value rules; None: the backend's own
+    kernel: Function | None = None  # the function of a declared op
+    composed: ComposedOp | None = None  # the ops it consists of, if they affect the values
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """The options that the dialect gives where the caller gives none."""
+        """The dialect's options for those that the caller does not give."""
         is_spread = self.op in ("std", "var", "std_of_integers")
         corrects = is_spread and self.values is not None and self.values.reducing.correction
         return {"correction": 1.0} if corrects else {}
 
     def entry_casts(self, backend: Backend) -> list[EntryCast | None]:
-        """What casts each operand before the op; None where it enters as it is."""
+        """The cast function for each operand; None if it is not cast."""
         return [entry and _entry_cast(entry, backend, self.values) for entry in self.entries]
 
     def enter(self, operands: Sequence[Any], backend: Backend) -> list[Any]:
-        """The operands as the op takes them."""
+        """The operands, cast for the op."""
         return [c(o) if c else o for c, o in zip(self.entry_casts(backend), operands, strict=True)]
 
     def function(self, backend: Backend) -> Function:
-        """What computes the op on operands that have entered."""
-        if self.kernel and not isinstance(backend, TakesConstants):  # a graph names the op instead
+        """The function for the op on cast operands."""
+        if self.kernel and not isinstance(
+            backend, TakesConstants
+        ):  # a graph records the op's name instead
             return self.kernel
         if self.composed:
             return self.composed.function(backend)
@@ -81,11 +83,11 @@ class Steps:
         return _joined(found) if self.is_joining else found
 
     def quieted(self, function: Function, backend: Backend) -> Function:
-        """A function of the backend that warns only where the dialect's framework does."""
+        """A function of the backend that warns only if the dialect's framework does."""
         return quieted(function, backend, self.op, self.values)
 
     def as_result(self, computed: Any, backend: Backend) -> Any:
-        """What was computed, as an array of the result's dtype."""
+        """The computed values, as an array of the result's dtype."""
         is_array = backend.owns(computed)
         array = computed if is_array else backend.make(computed, None, copy=None, device=None)
         is_right = backend.dtype_of(array) is self.result
@@ -93,27 +95,27 @@ class Steps:
 
 
 class Number(NamedTuple):
-    """A number that a step takes."""
+    """A number as an argument of a step."""
 
     value: Scalar
 
 
 class Converted(NamedTuple):
-    """Something else that a step takes, cast to a dtype."""
+    """Another argument of a step, cast to a dtype."""
 
     part: Any
     dtype: DType
 
 
 class ComposedStep(NamedTuple):
-    """One step of an op that is made of others, and what it takes: operands by their places,
-    numbers, what other steps give."""
+    """One step of a composed op, and its arguments: operands by position, numbers, or the results
+    of other steps."""
 
     steps: Steps
     arguments: tuple[Any, ...]
 
     def run(self, operands: Sequence[Any], backend: Backend) -> Any:
-        """What the step gives."""
+        """The result of the step."""
         given = [_argument(part, operands, backend) for part in self.arguments]
         computed = self.steps.function(backend)(*self.steps.enter(given, backend))
         return self.steps.as_result(computed, backend)
@@ -128,13 +130,13 @@ def _argument(part: Any, operands: Sequence[Any], backend: Backend) -> Any:
 
 
 class ComposedOp(NamedTuple):
-    """The last step of such an op, and how it is computed with options that make it another."""
+    """The last step of a composed op, and how to compute it with options that change it."""
 
     last: ComposedStep
     otherwise: Steps
 
     def function(self, backend: Backend) -> Function:
-        """What computes the op on operands as they are."""
+        """The function for the op on uncast operands."""
 
         def computed(*operands: Any, reduction: str | None = None, **options: Any) -> Any:
             if options:
@@ -155,37 +157,37 @@ class ComposedOp(NamedTuple):
 
 @runtime_checkable
 class RunsWhole(Protocol):
-    """A backend that carries out all the steps of an op at once: its arrays are lazy, or it casts
-    while it computes."""
+    """A backend that runs all steps of an op at once, because its arrays are lazy or because it
+    casts while it computes."""
 
     def whole(self, steps: Steps) -> Callable[..., Any] | None:
-        """What to call with raw operands and options; None where the steps run one by one."""
+        """A function of raw operands and options; None if the steps run one by one."""
 
 
 @runtime_checkable
 class Warns(Protocol):
-    """A backend that warns of floats that overflow or are undefined."""
+    """A backend that warns about floats that overflow or are undefined."""
 
     def quiet(self, function: Function, op: str) -> Function:
-        """What computes an op, without its warnings."""
+        """A function for an op, without its warnings."""
 
 
 @runtime_checkable
 class CastsByPair(Protocol):
-    """A backend that casts faster where both dtypes are known beforehand."""
+    """A backend that casts faster if both dtypes are known beforehand."""
 
     def caster(self, source: DType, target: DType) -> EntryCast:
-        """What casts arrays of one dtype to another."""
+        """A function that casts arrays of one dtype to another."""
 
 
 def quieted(function: Function, backend: Backend, op: str, values: Values | None) -> Function:
-    """A function of a backend that warns only where the framework with these rules does."""
+    """A function of a backend that warns only if the framework with these rules does."""
     is_silent = values is not None and values.arithmetic.float_errors == "silent"
     return backend.quiet(function, op) if is_silent and isinstance(backend, Warns) else function
 
 
 def steps_of(decision: Decision, computes: str) -> Steps:
-    """The steps a decision comes to, for what computes: the op, or a function decided as it is."""
+    """The steps of a decision, for its op or for a function that is decided like it."""
     row = decision.question.op
     asked = decision.question.operands
     there = [place for place, operand in enumerate(asked) if operand is not UNDEFINED]
@@ -211,14 +213,14 @@ def _entry(decision: Decision, place: int) -> Entry | None:
 
 
 def _number_dtype(decision: Decision, place: int) -> DType:
-    """What a Python number enters as, where no cast says so."""
+    """The dtype of a Python number that no cast defines."""
     asked = decision.question
     is_exponent = place > 0 and keeps_exponent(asked.dialect, asked.op, asked.form)
     return _EXPONENT if is_exponent else decision.compute
 
 
 def _truncated(decision: Decision, held: DType | None) -> DType | None:
-    """The dtype that the dialect takes arrays of a dtype for, where that is another."""
+    """The dtype that the dialect truncates a dtype to; None if it does not."""
     dialect = decision.question.dialect
     if held is None or not dialect.becomes.truncates:
         return None
@@ -243,7 +245,7 @@ def _entry_cast(entry: Entry, backend: Backend, values: Values | None) -> EntryC
     return lambda array: backend.cast(array, target)
 
 
-# A look for a protocol takes longer than all else that is done for an entry.
+# A protocol check takes longer than everything else that is done for an entry.
 @functools.lru_cache(maxsize=64)
 def _casting_by_pair(backend: Backend) -> CastsByPair | None:
     return backend if isinstance(backend, CastsByPair) else None
@@ -251,12 +253,12 @@ def _casting_by_pair(backend: Backend) -> CastsByPair | None:
 
 @functools.lru_cache(maxsize=64)
 def running_whole(backend: Backend) -> RunsWhole | None:
-    """The backend itself, if it carries out all the steps of an op at once."""
+    """The backend itself, if it runs all steps of an op at once."""
     return backend if isinstance(backend, RunsWhole) else None
 
 
 def _condition_cast(entry: Entry, backend: Backend) -> EntryCast:
-    """A comparison with zero: a cast to bool may look at the real part alone."""
+    """A comparison with zero, because a cast to bool may look only at the real part."""
     source = entry.source
     if source is None:
         return lambda value: backend.number(bool(value), entry.dtype)
@@ -265,7 +267,7 @@ def _condition_cast(entry: Entry, backend: Backend) -> EntryCast:
 
 
 def _chain_of_casts(entry: Entry, backend: Backend, values: Values | None) -> EntryCast:
-    """Several casts, of which each may lose what the next one would have held."""
+    """Several casts in a row, each of which may lose values that the next could hold."""
     first, *others = (*entry.through, entry.dtype)
     begin = _entry_cast(Entry(first, entry.source), backend, values)
 
@@ -280,7 +282,7 @@ def _chain_of_casts(entry: Entry, backend: Backend, values: Values | None) -> En
 
 
 def _nearest(value: Any, within: DType, target: DType) -> Any:
-    """A number as it is, or the end of a dtype beyond whose range it lies."""
+    """The number unchanged, or the limit of a dtype if it is out of range."""
     if within.min <= value <= within.max:
         return value
     end = target.max if value > within.max else target.min

@@ -1,1 +1,1 @@
-"""A dialect's rules about values, where they are not the backend's own: casts, powers, shapes."""
+"""A dialect's value rules where they differ from the backend's: casts, powers, shapes."""

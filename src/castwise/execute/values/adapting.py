@@ -1,7 +1,7 @@
-"""Adapts a backend's function to a dialect's rules about values, where they are not its own.
+"""Adapts a backend's function to a dialect's value rules if they differ from its own.
 
-A backend names the dialect whose rules are its own. Where the two agree a function stays as it is;
-where they differ it is wrapped once, when the op is prepared.
+A backend names the dialect whose rules it follows. If the two agree, a function is left unchanged.
+If they differ, it is wrapped once, when the op is prepared.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ from castwise.vocab.dtypes import DType, dtype
 def adapted(
     function: Function, backend: Backend, op: str, compute: DType, values: Values | None
 ) -> Function:
-    """The function itself, or one around it that follows the dialect's rules."""
+    """The function itself, or a wrapper that follows the dialect's rules."""
     if values is None:
         return function
     place = Place(backend, op, compute, values)
     for rule in _RULES.get(op, ()):
         function = rule(function, place)
     is_flushing = values.casting.subnormals == "flushed" and place.differs("casting.subnormals")
-    if op in FLUSHED and is_flushing:  # what a processor has flushed is gone
+    if op in FLUSHED and is_flushing:  # a value that the processor flushed is lost
         return flushing(function, backend, op, compute)
     return function
 
 
 def _truth_rule(function: Function, at: Place) -> Function:
-    """any and all of complex numbers, which count as true or false by a rule."""
+    """any and all of complex numbers, which a rule counts as true or false."""
     if at.compute.kind != "complex" or not at.differs("casting.truth"):
         return function
     real = function_for(at.backend, at.op, at.compute.part)
@@ -68,7 +68,7 @@ def _truth_rule(function: Function, at: Place) -> Function:
 
 
 def _shift_rule(function: Function, at: Place) -> Function:
-    """Shifts by fewer than no bits, or by as many as there are or more."""
+    """Shifts by a negative number of bits, or by at least the width."""
     rule = at.values.arithmetic.shifts
     if rule == "modulo width":
         width = at.constant(max(at.compute.bits, 32) - 1)
@@ -80,7 +80,7 @@ def _shift_rule(function: Function, at: Place) -> Function:
 
 
 def _clamp_rule(function: Function, at: Place) -> Function:
-    """clamp, where of two bounds that leave no number the lower one counts."""
+    """clamp, if the lower bound wins when it is above the upper one."""
     rule = at.values.clamping.crossed_bounds
     if rule == "upper":
         return function
@@ -97,14 +97,14 @@ def _clamp_rule(function: Function, at: Place) -> Function:
 
 
 def _within_order(function: Function, at: Place) -> Function:
-    """clamp between bounds that leave a number; NaN is not in order, even with itself."""
+    """clamp, if the bounds must be in order; NaN is never in order, even with itself."""
     negation = function_for(at.backend, "logical_not", dtype("bool"))
 
     def clamped(x: Any, *bounds: Any) -> Any:
         if bounds and at.has_any(negation(at.do("le", bounds[0], bounds[-1]))):
             raise UsageError(
-                "clamp between bounds that are no lower and upper one raises in this dialect: "
-                "the lower is the larger one, or one is NaN."
+                "clamp raises in this dialect, because the lower bound is above the upper one, or "
+                "a bound is NaN."
             )
         return function(x, *bounds)
 
@@ -112,7 +112,7 @@ def _within_order(function: Function, at: Place) -> Function:
 
 
 def _variance_rule(function: Function, at: Place) -> Function:
-    """The variance of integers, where it is computed in integers."""
+    """The variance of integers, if it is computed in integers."""
     if at.compute.kind != "int" or at.values.reducing.integer_variance == "in floats":
         return function
 
@@ -125,7 +125,7 @@ def _variance_rule(function: Function, at: Place) -> Function:
 
 
 def _square_root_rule(function: Function, at: Place) -> Function:
-    """The square root, where a library does not round it to the nearest number."""
+    """The square root, if a library does not round it to the nearest number."""
     is_rounded = at.compute.kind == "float" and at.compute.bits >= 32
     if (
         not is_rounded
@@ -144,7 +144,7 @@ def _sign_rule(function: Function, at: Place) -> Function:
 
 
 def _place_of_nan_rule(function: Function, at: Place) -> Function:
-    """The place of the largest or smallest number, where NaN is not taken for one."""
+    """The index of the largest or smallest number, if NaN does not count as one."""
     if at.compute.kind != "float" or at.values.reducing.place_of_nan == "taken":
         return function
     end = at.constant(float("-inf" if at.op == "argmax" else "inf"))
@@ -152,7 +152,7 @@ def _place_of_nan_rule(function: Function, at: Place) -> Function:
 
 
 def _angle_rule(function: Function, at: Place) -> Function:
-    """The angle of real numbers, where that of NaN or of -0.0 is not the library's."""
+    """The angle of real numbers, if that of NaN or -0.0 differs from the library's."""
     if at.compute.kind != "float" or not at.differs("arithmetic.real_angles"):
         return function
     rule, zero, pi = at.values.arithmetic.real_angles, at.constant(0), at.constant(math.pi)
@@ -175,7 +175,7 @@ def _heaviside_rule(function: Function, at: Place) -> Function:
 
 
 def _xlogy_rule(function: Function, at: Place) -> Function:
-    """xlogy of 0 and NaN, where it is 0."""
+    """xlogy of 0 and NaN, if it is 0."""
     if at.compute.kind != "float" or at.values.arithmetic.zero_log_of_nan == "nan":
         return function
     zero = at.constant(0)
@@ -183,7 +183,7 @@ def _xlogy_rule(function: Function, at: Place) -> Function:
 
 
 def _logaddexp_rule(function: Function, at: Place) -> Function:
-    """logaddexp and logaddexp2 of complex numbers, where their imaginary part goes round."""
+    """logaddexp and logaddexp2 of complex numbers, if their imaginary part wraps around."""
     is_wrapped = at.values.arithmetic.summed_angles == "wrapped" and at.differs(
         "arithmetic.summed_angles"
     )

@@ -22,21 +22,21 @@ _UINT8, _UINT32, _UINT64 = dtype("uint8"), dtype("uint32"), dtype("uint64")
 
 @runtime_checkable
 class HasValues(Protocol):
-    """A backend whose rules about values are not those of one dialect."""
+    """A backend whose value rules are not those of one dialect."""
 
     values: Values
 
 
 @functools.lru_cache(maxsize=64)
 def own_values(backend: Backend) -> Values:
-    """The rules about values that are a backend's own."""
+    """A backend's own value rules."""
     if isinstance(backend, HasValues):
         return backend.values
     return dialect_named(backend.speaks).values
 
 
 def is_plain_cast(values: Values | None, source: DType, target: DType) -> bool:
-    """Whether no rule about values applies to a cast."""
+    """Whether no value rule applies to a cast."""
     if values is not None and target is SIGNLESS and source is not target:
         return False
     if values is None or source.kind not in ("float", "complex"):
@@ -47,8 +47,8 @@ def is_plain_cast(values: Values | None, source: DType, target: DType) -> bool:
 def cast_under(
     values: Values | None, backend: Backend, array: Any, target: DType, *, is_asked: bool = False
 ) -> Any:
-    """The array in another dtype, as the dialect with these rules casts it; `is_asked`: by astype,
-    not by an op."""
+    """The array in another dtype, cast as the dialect with these rules does. `is_asked` means that
+    astype casts, not an op."""
     held = backend.dtype_of(array)
     if values is None or is_plain_cast(values, held, target):
         return backend.cast(array, target)
@@ -71,7 +71,8 @@ def cast_under(
 
 
 def _flushed_cast(backend: Backend, array: Any, held: DType, target: DType) -> Any:
-    """A cast that flushes subnormal floats where the processor computes: to float64 and from it."""
+    """A cast that flushes subnormal floats, because the processor computes it: to or from
+    float64."""
     is_own = own_values(backend).casting.subnormals == "flushed"
     if not is_own and is_flushed(held) and held.bits < 64 == target.part.bits:
         array = flusher(backend, held)(array)
@@ -94,7 +95,7 @@ def _signless_cast(values: Values, backend: Backend, array: Any, held: DType) ->
 
 
 def _truth(values: Values, backend: Backend, array: Any, target: DType, is_asked: bool) -> Any:
-    """Where numbers count as true."""
+    """Whether each number counts as true."""
     held, own = backend.dtype_of(array), own_values(backend)
     if held.kind == "complex":
         if values.casting.truth == "not zero" == own.casting.truth:
@@ -116,12 +117,12 @@ def _truth(values: Values, backend: Backend, array: Any, target: DType, is_asked
 
 
 def _widened(backend: Backend, array: Any) -> Any:
-    """Floats in a dtype that holds the limits of integers, as powers of two or nearly."""
+    """Floats in a dtype that holds the limits of integers, exactly or nearly."""
     return backend.cast(array, _FLOAT32) if backend.dtype_of(array).bits < 32 else array
 
 
 def _saturated(backend: Backend, x: Any, target: DType) -> Any:
-    """The nearest number there is; NaN is 0."""
+    """The nearest number of the dtype; NaN becomes 0."""
     held = backend.dtype_of(x)
     low, high = backend.number(int(target.min), held), backend.number(int(target.max) + 1, held)
     is_below = function_for(backend, "lt", held)(x, low)
@@ -134,7 +135,7 @@ def _saturated(backend: Backend, x: Any, target: DType) -> Any:
 
 
 def _wrapped_as_arm(backend: Backend, x: Any, target: DType) -> Any:
-    """Through the nearest number of int32 or int64, of wide unsigned dtypes through their own."""
+    """Casts through the nearest number of int32 or int64; wide unsigned dtypes use their own."""
     held = backend.dtype_of(x)
     is_direct = target.bits == 64 or (target is _UINT32 and held.bits == 32)
     narrowed = _INT64 if held.bits == 64 else _INT32
@@ -142,7 +143,7 @@ def _wrapped_as_arm(backend: Backend, x: Any, target: DType) -> Any:
 
 
 def _wrapped_as_x86_64(backend: Backend, x: Any, target: DType) -> Any:
-    """Through int32 or int64, of which the least number stands for all beyond it."""
+    """Casts through int32 or int64, whose lowest number replaces all that are out of range."""
     is_wide = target.bits == 64 or (target.bits == 32 and not target.is_signed)
     middle = _INT64 if is_wide and _INT64 in backend.dtypes else _INT32
     held = backend.dtype_of(x)
@@ -156,7 +157,7 @@ def _wrapped_as_x86_64(backend: Backend, x: Any, target: DType) -> Any:
 
 
 def _upper_half(backend: Backend, x: Any, found: Any) -> Any:
-    """The numbers of uint64 beyond int64; from 2**64 on the result is 0."""
+    """The numbers of uint64 above int64; from 2**64 the result is 0."""
     held, at_least = backend.dtype_of(x), function_for(backend, "ge", backend.dtype_of(x))
     is_high, is_beyond = (at_least(x, backend.number(2.0**n, held)) for n in (63, 64))
     high = backend.cast(_chosen(backend, held, is_beyond, backend.number(0, held), x), _UINT64)

@@ -1,4 +1,4 @@
-"""Flushes subnormal floats to zero, where a dialect does and a backend does not."""
+"""Flushes subnormal floats to zero, if a dialect does and a backend does not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from castwise.execute.backend import Backend, constant
 from castwise.execute.functions.lookup import Function, function_for
 from castwise.vocab.dtypes import DType
 
-# Those that look at floats as numbers; the others move bits, or flip the sign.
+# Ops that treat floats as numbers; the others move bits, or flip the sign.
 FLUSHED = frozenset({
     "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "eq", "ne", "lt", "le",
     "gt", "ge", "maximum", "minimum", "atan2", "hypot", "heaviside", "xlogy", "clamp", "relu",
@@ -28,21 +28,21 @@ Test = Callable[[Any], bool]
 
 @runtime_checkable
 class FindsSmall(Protocol):
-    """A backend that finds small numbers faster than by comparing each."""
+    """A backend that finds small numbers faster than by comparisons."""
 
     def finder_below(self, dtype: DType, limit: float) -> Test:
-        """What tells whether an array has a float that is not zero and below the limit."""
+        """A function that tells whether an array has a nonzero float below the limit."""
 
 
 def is_flushed(held: DType) -> bool:
-    """Whether a processor that flushes subnormals flushes those of a dtype: float16 is computed in
-    float32, which holds them as normal numbers."""
+    """Whether a processor that flushes subnormals flushes those of a dtype. float16 is computed in
+    float32, where they are normal numbers."""
     return held.kind == "float" and (held.bits >= 32 or held.exponent_bits >= 8)
 
 
 @functools.lru_cache(maxsize=64)
 def flusher(backend: Backend, held: DType) -> Function:
-    """What flushes subnormal floats to zeros of the same sign."""
+    """A function that flushes subnormal floats to zeros of the same sign."""
     least, zero = constant(backend, _least(held), held), constant(backend, 0, held)
     size, below, times, choose = (
         function_for(backend, op, held) for op in ("abs", "lt", "mul", "where")
@@ -51,7 +51,7 @@ def flusher(backend: Backend, held: DType) -> Function:
 
     def flushed(array: Any) -> Any:
         if not has_small(array):
-            return array  # as nearly always
+            return array  # the usual case
         return choose(below(size(array), least(array)), times(array, zero(array)), array)
 
     return flushed
@@ -60,15 +60,15 @@ def flusher(backend: Backend, held: DType) -> Function:
 def flushing(function: Function, backend: Backend, op: str, compute: DType) -> Function:
     """A function that flushes subnormal operands and results to zero."""
     if not is_flushed(compute) or (op in _BY_BITS and compute.bits < 32):
-        return function  # small ones are told from zero by their bits
+        return function  # it distinguishes small numbers from zero by their bits
     flushed = flusher(backend, compute)
 
     def flush_operand(array: Any) -> Any:
         return flushed(array) if backend.dtype_of(array) is compute else array
 
-    if op == "pow":  # of which only the result is arithmetic
+    if op == "pow":  # only its result is arithmetic
         return lambda x, y: flush_operand(function(x, y))
-    if op in ("remainder", "fmod"):  # a small dividend is a remainder already
+    if op in ("remainder", "fmod"):  # a small dividend already is the remainder
         return lambda x, y: function(x, flush_operand(y))
 
     def computed(*arrays: Any, **options: Any) -> Any:
@@ -80,10 +80,10 @@ def flushing(function: Function, backend: Backend, op: str, compute: DType) -> F
 def _by_the_sum(
     function: Function, otherwise: Function, backend: Backend, compute: DType
 ) -> Function:
-    """A sum or difference, of which one look at the result tells whether operands matter.
+    """A sum or difference, whose result alone shows whether subnormal operands matter.
 
-    A result that is zero, or so large that no subnormal number changes its last bit, is right
-    already: a subnormal operand is lost in rounding, or meets its like.
+    A result that is zero, or too large for a subnormal number to change its last bit, is already
+    right: a subnormal operand is lost in rounding, or cancelled by its opposite.
     """
     has_small = _finder(backend, compute, _least(compute) * 2.0 ** (compute.mantissa_bits + 3))
 
@@ -99,7 +99,7 @@ def _least(held: DType) -> float:
 
 
 def _finder(backend: Backend, held: DType, limit: float) -> Test:
-    """What tells whether some float is small; where values cannot be read it may be so."""
+    """A function that tells whether any float is small; true if values cannot be read."""
     if isinstance(backend, FindsSmall):
         return backend.finder_below(held, limit)
     size, below = function_for(backend, "abs", held), function_for(backend, "lt", held)

@@ -1,4 +1,4 @@
-"""Place: the backend, op, dtype and rules that a rule about values looks at."""
+"""Place: the backend, op, dtype and rules that a value rule depends on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Place:
 
     @property
     def own(self) -> Values:
-        """The rules the backend has by itself."""
+        """The backend's own rules."""
         return own_values(self.backend)
 
     def differs(self, *fields: str) -> bool:
@@ -36,7 +36,7 @@ class Place:
         return self.backend.number(value, self.compute)
 
     def constant(self, value: int | float) -> Callable[[Any], Any]:
-        """What gives the number to compute with an array, for more than one computation."""
+        """A function that returns the number to compute with an array, for repeated use."""
         return constant(self.backend, value, self.compute)
 
     def do(self, op: str, *arrays: Any) -> Any:
@@ -48,5 +48,5 @@ class Place:
         return function_for(self.backend, "where", self.compute)(condition, x, y)
 
     def has_any(self, condition: Any) -> bool:
-        """Whether a condition holds for any element; False where values cannot be read."""
+        """Whether a condition holds for any element; False if values cannot be read."""
         return self.backend.is_concrete(condition) and bool(condition.any())

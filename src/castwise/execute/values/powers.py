@@ -1,4 +1,4 @@
-"""Powers where a dialect's rule is not the backend's own."""
+"""Powers, if a dialect's rule differs from the backend's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from castwise.vocab.dtypes import dtype
 
 
 def power_rule(function: Function, at: Place) -> Function:
-    """Integers to the power of integers, and floats to that of one exponent."""
+    """Integers to the power of integers, and floats to the power of a single exponent."""
     if at.compute.kind == "float":
         return _single_power(function, at)
     if at.compute.kind != "int":
@@ -31,7 +31,7 @@ def power_rule(function: Function, at: Place) -> Function:
 
 
 def _single_power(function: Function, at: Place) -> Function:
-    """The power of one half on a library that takes the square root of what is broadcast."""
+    """The power of 0.5, on a library that takes the square root if the exponent is broadcast."""
     if (
         at.own.powers.by_one_exponent != "square root"
         or at.values.powers.by_one_exponent == "square root"
@@ -47,7 +47,7 @@ def _float_power(at: Place, x: Any, y: Any) -> Any:
 
 
 def _wrapping_power(at: Place, x: Any, y: Any) -> Any:
-    """The power of exponents that are not negative, bit by bit."""
+    """The power of non-negative exponents, bit by bit."""
     one, power = at.number(1), at.do("add", at.do("mul", x, at.number(0)), at.number(1))
     for _ in range(at.compute.bits):
         is_odd = at.do("eq", at.do("bitwise_and", y, one), one)
@@ -60,14 +60,14 @@ def _raising(function: Function, at: Place, x: Any, y: Any) -> Any:
     is_tried = at.compute.is_signed and 0 not in x.shape
     if is_tried and at.has_any(at.do("lt", y, at.number(0))):
         raise ScalarRangeError(
-            f"{at.compute} to a negative power, which this dialect refuses: "
-            "cast the base to a float, x.astype('float64')."
+            f"this dialect refuses {at.compute} to a negative power: cast the base to a float, "
+            "x.astype('float64')."
         )
     return function(x, y)
 
 
 def _split(function: Function, at: Place, x: Any, y: Any, negative: Any) -> Any:
-    """The power where the exponent is not negative, and what stands for it elsewhere."""
+    """The power where the exponent is not negative, and the given values elsewhere."""
     zero = at.number(0)
     is_negative = at.do("lt", y, zero)
     return at.choose(is_negative, negative, function(x, at.choose(is_negative, zero, y)))
@@ -90,7 +90,7 @@ def _vanishing(function: Function, at: Place, x: Any, y: Any) -> Any:
 
 
 def _by_six_bits(function: Function, at: Place, x: Any, y: Any) -> Any:
-    if not y.shape:  # one exponent counts with all its bits, whatever its dtype
+    if not y.shape:  # a single exponent uses all its bits, for any dtype
         return function(x, at.backend.cast(y, at.compute))
     zero = at.number(0)
     power = function(x, at.do("bitwise_and", y, at.number(63)))

@@ -1,4 +1,4 @@
-"""Quotients and remainders where a dialect's rule is not the backend's own."""
+"""Quotients and remainders, if a dialect's rule differs from the backend's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from castwise.execute.values.shapes import made_array
 
 
 def quotient_rule(function: Function, at: Place) -> Function:
-    """`//`: its direction, then how floats are rounded and what integers do by zero."""
+    """`//`: its direction, how floats are rounded, and division of integers by zero."""
     if at.values.dividing.rounds == "truncates":
         function = functools.partial(_truncated, at)
     elif at.compute.kind == "float":
@@ -27,7 +27,7 @@ def quotient_rule(function: Function, at: Place) -> Function:
 
 
 def truncated_quotient_rule(function: Function, at: Place) -> Function:
-    """A quotient without its fraction: how floats are rounded, and what integers do by zero."""
+    """A truncated quotient: how floats are rounded, and division of integers by zero."""
     if at.compute.kind == "int":
         return _by_zero(function, at, at.values.dividing.quotient_by_zero)
     is_rounded = at.compute.kind == "float" and at.values.dividing.float_quotient == "rounded"
@@ -35,7 +35,7 @@ def truncated_quotient_rule(function: Function, at: Place) -> Function:
 
 
 def remainder_rule(function: Function, at: Place) -> Function:
-    """`%` and fmod: the sign, then what integers do by zero."""
+    """`%` and fmod: the sign, and division of integers by zero."""
     if at.op == "remainder" and at.values.dividing.rounds == "truncates":
         function = function_for(at.backend, "fmod", at.compute)
     rule = at.values.dividing.remainder_by_zero
@@ -49,7 +49,7 @@ def _floored(at: Place, x: Any, y: Any) -> Any:
 
 
 def _truncated(at: Place, x: Any, y: Any) -> Any:
-    """The quotient without its fraction, of integers exactly."""
+    """The truncated quotient, exact for integers."""
     if at.compute.kind == "float":
         return at.do("trunc", at.do("div", x, y))
     return at.do("floor_divide", at.do("sub", x, at.do("fmod", x, y)), y)
@@ -60,8 +60,8 @@ def _by_zero(function: Function, at: Place, rule: str) -> Function:
         is_zero = at.do("eq", y, at.number(0))
         if rule == "raises" and 0 not in x.shape and at.has_any(is_zero):
             raise DivisionByZeroError(
-                f"{at.op} of {at.compute} by zero, which raises in this dialect: "
-                "replace the zeros first, cw.apply('where', y == 0, 1, y)."
+                f"{at.op} of {at.compute} by zero raises in this dialect: replace the zeros "
+                "first, cw.apply('where', y == 0, 1, y)."
             )
         found = function(x, at.choose(is_zero, at.number(1), y))
         return at.choose(is_zero, _QUOTIENTS[rule](at, x), found)
@@ -82,7 +82,7 @@ def _saturated(at: Place, x: Any) -> Any:
 
 
 _QUOTIENTS: dict[str, Callable[[Place, Any], Any]] = {
-    "raises": lambda at, x: at.number(0),  # where values cannot be read
+    "raises": lambda at, x: at.number(0),  # if values cannot be read
     "zero": lambda at, x: at.number(0),
     "dividend": lambda at, x: x,
     "minus one or two": _minus_one_or_two,
@@ -91,8 +91,8 @@ _QUOTIENTS: dict[str, Callable[[Place, Any], Any]] = {
 
 
 def division_rule(function: Function, at: Place) -> Function:
-    """`/`: truth values by False, where they stay truth values, and a library that multiplies with
-    the reciprocal of what is no array: it is made one."""
+    """`/`: bools divided by False, if they stay bools. On a library that multiplies by the
+    reciprocal of a number, the number is converted to an array."""
     if at.compute.kind == "bool" and at.values.dividing.quotient_by_zero == "raises":
         return _by_zero(function, at, "raises")
     if at.compute.kind != "float" or not at.differs("dividing.reciprocal_second"):

@@ -13,13 +13,13 @@ from castwise.rules.values import Values
 
 
 def made_array(at: Place, x: Any, y: Any) -> Any:
-    """A number or an array in the shape that it and another one are broadcast to."""
+    """A number or an array, broadcast with another one."""
     return at.choose(at.do("eq", x, x), y, y)
 
 
 def full_exponents(function: Function, at: Place) -> Function:
-    """A power on a library that takes the square root where one exponent of a half serves many
-    elements, or the only one: each is given its own, and never one alone."""
+    """A power on a library that takes the square root if a single exponent is 0.5. Each element
+    gets its own exponent, and there are always at least two."""
 
     def computed(x: Any, y: Any) -> Any:
         if not _may_be_half(at, y):
@@ -35,7 +35,7 @@ def full_exponents(function: Function, at: Place) -> Function:
 
 
 def _may_be_half(at: Place, exponents: Any) -> bool:
-    """Whether one of them is a half, as far as they are there to be read."""
+    """Whether an exponent may be 0.5; true if they cannot be read."""
     if not getattr(exponents, "shape", ()):
         return known_number(exponents, at.backend) in (0.5, None)
     is_half = at.do("eq", exponents, at.number(0.5))
@@ -44,9 +44,9 @@ def _may_be_half(at: Place, exponents: Any) -> bool:
 
 def cumulation_rule(function: Function, at: Place) -> Function:
     """A cumulative sum or product of a 0-d array, which is 0-d or has one element, and of an array
-    with more dimensions, where no axis is given."""
+    with several dimensions if no axis is given."""
     if isinstance(at.backend, TakesConstants):
-        return function  # a graph is told the shape when it is traced
+        return function  # a graph gets the shape when it is traced
     shape = () if at.values.reducing.cumulated_number == "0-d" else (1,)
 
     def computed(x: Any, *, axis: int | None = None, **options: Any) -> Any:
@@ -61,17 +61,17 @@ def cumulation_rule(function: Function, at: Place) -> Function:
 
 
 def _along_no_axis(at: Place, x: Any) -> tuple[Any, int]:
-    """What is cumulated where no axis is given, and along which axis."""
+    """The array to accumulate if no axis is given, and the axis to use."""
     rule = at.values.reducing.cumulated_axis
     if rule == "refused":
         raise UsageError(
-            f"{at.op} of an array with {len(x.shape)} dimensions takes an axis in this dialect."
+            f"{at.op} of an array with {len(x.shape)} dimensions needs an axis in this dialect."
         )
     return (x.reshape((-1,)) if rule == "flattened" else x), 0
 
 
 def median_rule(function: Function, at: Place) -> Function:
-    """The median, of no elements too."""
+    """The median, also of no elements."""
 
     def computed(x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
         counted = x.shape if axis is None else (x.shape[axis],)
@@ -88,7 +88,7 @@ def median_rule(function: Function, at: Place) -> Function:
 
 
 def logsumexp_rule(function: Function, at: Place) -> Function:
-    """logsumexp, where there is none of an array without elements."""
+    """logsumexp, if it is refused for an array without elements."""
     if at.values.reducing.logsumexp_of_none != "raises":
         return function
 
@@ -102,18 +102,18 @@ def logsumexp_rule(function: Function, at: Place) -> Function:
 
 def _of_nothing(at: Place, x: Any) -> UsageError:
     return UsageError(
-        f"the {at.op} of no elements, of the shape {tuple(x.shape)}, raises in this dialect: look "
-        "at x.size first."
+        f"the {at.op} of an array without elements, of shape {tuple(x.shape)}, raises in this "
+        "dialect: check x.size first."
     )
 
 
 def shared_memory_rule(function: Function, at: Place) -> Function:
-    """`+x`, real, imag and conj, which lie in the memory of x or do not."""
+    """`+x`, real, imag and conj, which share the memory of x or copy it."""
     if isinstance(at.backend, TakesConstants):
-        return function  # a graph has values, and no memory
+        return function  # a graph has no memory to share
     is_shared, is_own = (at.op in v.memory.shares_memory.split() for v in (at.values, at.own))
     is_itself = at.op == "positive" or (at.op != "imag" and at.compute.kind != "complex")
-    if is_shared and is_itself:  # what computes small dtypes in wider ones would copy
+    if is_shared and is_itself:  # computing small dtypes in wider ones would copy
         return lambda x: x[...]
     if is_shared or not is_own:
         return function
@@ -121,7 +121,7 @@ def shared_memory_rule(function: Function, at: Place) -> Function:
 
 
 def bound_shapes_rule(function: Function, at: Place) -> Function:
-    """clamp, where bounds are not broadcast with what they bound."""
+    """clamp, if bounds may not broadcast the array."""
     rule = at.values.clamping.bound_shapes
     if rule == "broadcast":
         return function
@@ -131,8 +131,8 @@ def bound_shapes_rule(function: Function, at: Place) -> Function:
         found = function(x, *(bounds if rule == "first" else [_one(xp, bound) for bound in bounds]))
         if _is_other(_shape(x), _shape(found)):
             raise UsageError(
-                f"clamp keeps the shape {_shape(x)} in this dialect, and between bounds that are "
-                f"broadcast it would be {_shape(found)}: broadcast x first."
+                f"clamp keeps the shape {_shape(x)} in this dialect, but the bounds would "
+                f"broadcast it to {_shape(found)}: broadcast x first."
             )
         return found
 
@@ -140,7 +140,7 @@ def bound_shapes_rule(function: Function, at: Place) -> Function:
 
 
 def first_bound_rule(function: Function, at: Place) -> Function:
-    """clamp between bounds of which the first element counts."""
+    """clamp, if only the first element of a bound counts."""
     xp = at.backend.namespace
     return lambda x, *bounds: function(
         x, *[xp.reshape(bound, (-1,))[0] if _shape(bound) else bound for bound in bounds]
@@ -148,27 +148,27 @@ def first_bound_rule(function: Function, at: Place) -> Function:
 
 
 def _one(xp: Any, bound: Any) -> Any:
-    """The number that a bound holds."""
+    """The number in a bound."""
     shape = _shape(bound)
     if not shape:
         return bound
     if math.prod(shape) != 1:
         raise UsageError(
-            f"clamp takes bounds of one element in this dialect, not of the shape {shape}."
+            f"clamp takes bounds of one element in this dialect, not of shape {shape}."
         )
     return xp.reshape(bound, ())
 
 
 def dimensions_rule(function: Function, at: Place) -> Function:
-    """An op that this dialect refuses of 0-d arrays, or the function itself."""
+    """The function, or one that refuses 0-d arrays if the dialect does."""
     if at.op not in at.values.needs.dimension.split():
         return function
 
     def computed(x: Any, **options: Any) -> Any:
         if not x.shape:
             raise UsageError(
-                f"{at.op} of a 0-d array, which has no axis, is refused in this dialect: "
-                "x[None] has one."
+                f"{at.op} of a 0-d array, which has no axis, is refused in this dialect: use "
+                "x[None], which has one."
             )
         return function(x, **options)
 
@@ -176,7 +176,7 @@ def dimensions_rule(function: Function, at: Place) -> Function:
 
 
 def elements_rule(function: Function, at: Place) -> Function:
-    """An op that this dialect refuses of arrays without elements, or the function itself."""
+    """The function, or one that refuses arrays without elements if the dialect does."""
     if at.op not in at.values.needs.elements.split():
         return function
 
@@ -190,7 +190,7 @@ def elements_rule(function: Function, at: Place) -> Function:
 
 
 def vectors_rule(function: Function, at: Place) -> Function:
-    """A product that this dialect has of vectors alone, or the function itself."""
+    """The function, or one that accepts only vectors if the dialect does."""
     if at.op not in at.values.needs.vectors.split():
         return function
 
@@ -202,7 +202,7 @@ def vectors_rule(function: Function, at: Place) -> Function:
 
 
 def check_vectors(op: str, values: Values | None, *arrays: Any) -> None:
-    """Raises UsageError where a product that is of vectors alone is given other shapes."""
+    """Raises UsageError if a product that only takes vectors gets other shapes."""
     if values is None or op not in values.needs.vectors.split():
         return
     if any(len(_shape(array)) != 1 for array in arrays):
@@ -214,7 +214,7 @@ def check_vectors(op: str, values: Values | None, *arrays: Any) -> None:
 
 
 def extremum_rule(function: Function, at: Place) -> Function:
-    """max and min, of no elements too."""
+    """max and min, also of no elements."""
     if at.values.reducing.extremes_of_none == "raises" or at.compute.kind not in ("int", "float"):
         return function
     end: int | float = math.inf
@@ -234,7 +234,7 @@ def extremum_rule(function: Function, at: Place) -> Function:
 
 
 def mean_rule(function: Function, at: Place) -> Function:
-    """The mean of integers of 64 bits, of which a float holds the first digits alone."""
+    """The mean of 64-bit integers, which a float cannot hold exactly."""
     is_long = at.compute.kind == "int" and at.compute.bits == 64
     if not is_long or at.values.reducing.integer_means == "in floats":
         return function

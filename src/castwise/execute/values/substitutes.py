@@ -1,4 +1,4 @@
-"""Computations that replace an op where a rule about values asks for it, by their own names."""
+"""Computations that replace an op if a value rule requires it, under their own names."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from castwise.vocab.operands import Scalar, held_value
 _UINT64 = dtype("uint64")
 _FLOAT32, _FLOAT64 = dtype("float32"), dtype("float64")
 _BESIDE_WIDE = ("mul", "div", "floor_divide", "lerp")
-# What a comparison gives where its first operand is negative and the second cannot be, and where
-# it is the other way round.
+# The result of a comparison if its first operand is negative and the second is unsigned, and the
+# other way round.
 _OF_NEGATIVE = {
     "eq": (False, False), "ne": (True, True), "lt": (True, False), "le": (True, False),
     "gt": (False, True), "ge": (False, True),
@@ -26,13 +26,13 @@ _OF_NEGATIVE = {
 
 
 def function_named(op: str, backend: Backend, compute: DType) -> Function:
-    """What computes an op, or the substitute that a rule has named instead."""
+    """The function for an op, or for the substitute that a rule chose."""
     substitute = SUBSTITUTES.get(op)
     return substitute(backend, compute) if substitute else function_for(backend, op, compute)
 
 
 def _reciprocal_times(backend: Backend, compute: DType) -> Function:
-    """The array's reciprocal, rounded to its dtype, times the number, perhaps a wider one."""
+    """The array's reciprocal, rounded to its dtype, times the number, which may be wider."""
 
     def computed(number: Any, array: Any) -> Any:
         held, wide = backend.dtype_of(array), _dtype_of(backend, number, compute)
@@ -49,10 +49,10 @@ def _dtype_of(backend: Backend, number: Any, otherwise: DType) -> DType:
 
 
 def _pow_of_large(backend: Backend, compute: DType) -> Function:
-    """Integers to the power of any positive number, by squares.
+    """Integers to the power of any positive number, by squaring.
 
-    Modulo the width an even number to a power of that many is zero, and those of an odd one come
-    round after a quarter of all numbers.
+    With wrapping, an even number to the power of at least the width in bits is zero, and the powers
+    of an odd number repeat with a period of a quarter of all numbers.
     """
     times, width = function_for(backend, "mul", compute), compute.bits
 
@@ -70,7 +70,7 @@ def _pow_of_large(backend: Backend, compute: DType) -> Function:
 
 
 def _times_reciprocal(backend: Backend, compute: DType) -> Function:
-    """The array times the other's reciprocal, each rounded; as a quotient where it is one."""
+    """The array times the other's reciprocal, each rounded; a plain quotient if that is equal."""
     if "div" in own_values(backend).dividing.reciprocal_second.split():
         return function_for(backend, "div", compute)
     reciprocal, times = (function_for(backend, op, compute) for op in ("reciprocal", "mul"))
@@ -78,8 +78,8 @@ def _times_reciprocal(backend: Backend, compute: DType) -> Function:
 
 
 def _div_of_arrays(backend: Backend, compute: DType) -> Function:
-    """A quotient that is one, on a library that multiplies with the reciprocal of what is no array
-    too: there the divisor is made one."""
+    """A true quotient, on a library that multiplies by the reciprocal of a number: there the
+    divisor is converted to an array."""
     divide, equal, choose = (function_for(backend, op, compute) for op in ("div", "eq", "where"))
     if not own_values(backend).dividing.reciprocal_second:
         return divide
@@ -92,18 +92,18 @@ def _div_of_arrays(backend: Backend, compute: DType) -> Function:
 
 
 def _beside_wide(op: str, backend: Backend, compute: DType) -> Function:
-    """An op of a small float and a number of a wider one, rounded once; the library's own op does
-    so itself where the rule is its own."""
+    """An op of small floats and a number of a wider dtype, rounded once. A library that follows the
+    same rule does this itself."""
     is_own = (
         op != "lerp" and op in own_values(backend).arithmetic.wide_scalars.split()
-    )  # whose weight is typed
+    )  # its weight has a dtype
     own = backend.function(op, compute) if is_own else None
 
     def computed(*operands: Any) -> Any:
         held = [_dtype_of(backend, operand, compute) for operand in operands]
         if own:
             array, number = operands if held[0] is compute else operands[::-1]
-            if array.shape:  # two numbers would meet in the wider dtype
+            if array.shape:  # two numbers would be computed in the wider dtype
                 return own(array, number)
         wide = next((dtype for dtype in held if dtype is not compute), compute)
         function = function_for(backend, op, wide)
@@ -115,7 +115,7 @@ def _beside_wide(op: str, backend: Backend, compute: DType) -> Function:
 
 
 def _truncated_quotient(backend: Backend, compute: DType) -> Function:
-    """A quotient of floats cut towards zero; that of small ones is cut before it is rounded."""
+    """A quotient of floats truncated towards zero; for small floats before it is rounded."""
     held = _FLOAT32 if compute.bits < _FLOAT32.bits else compute
     divide, cut = (function_for(backend, op, held) for op in ("div", "trunc"))
 
@@ -149,9 +149,9 @@ def variance_in_integers(
     backend: Backend, held: DType, x: Any, *, axis: Any = None, correction: float = 0,
     keepdims: bool = False,
 ) -> Any:  # fmt: skip
-    """The variance from a mean without its fraction, and without one itself."""
+    """The variance from a truncated mean, itself truncated."""
     do = functools.partial(function_for, backend, compute=held)
-    axis = axis if x.shape else None  # one number has no axis, and any will do
+    axis = axis if x.shape else None  # a single number has no axis, and any axis is accepted
     axes = axis if isinstance(axis, tuple) else (axis,)
     count = math.prod(x.shape if axis is None else [x.shape[a] for a in axes])
     away = x if 0 in x.shape else do("sub")(
@@ -175,8 +175,8 @@ def _scaled(op: str, backend: Backend, compute: DType) -> Function:
 
 
 def _scaled_once(op: str, backend: Backend, compute: DType) -> Function:
-    """x + alpha * y, of float32 rounded once, for which float64 holds the product; smaller floats
-    are rounded after each step."""
+    """x + alpha * y. float32 is rounded once, because float64 holds the product exactly; smaller
+    floats are rounded after each step."""
     if isinstance(backend, TakesAlpha) and compute.kind in ("float", "complex"):
         own = backend.function(op, compute)
         if own is not None:
@@ -189,7 +189,7 @@ def _scaled_once(op: str, backend: Backend, compute: DType) -> Function:
     def computed(x: Any, y: Any, *, alpha: Scalar) -> Any:
         if _is_power_of_two(alpha):
             return by_steps(x, y, alpha=alpha)
-        # The factor is rounded to float32 before it meets float64.
+        # The factor is rounded to float32 before it is multiplied in float64.
         factor = held_value(_FLOAT32, alpha)
         found = wide(backend.cast(x, _FLOAT64), backend.cast(y, _FLOAT64), alpha=factor)
         return backend.cast(found, compute)
@@ -204,13 +204,13 @@ def _is_power_of_two(number: Scalar) -> bool:
 
 @runtime_checkable
 class TakesExponents(Protocol):
-    """A backend whose own power takes a Python number as it is."""
+    """A backend whose own power takes a Python number unchanged."""
 
     takes_exponents: bool
 
 
 def _pow_of_number(backend: Backend, compute: DType) -> Function:
-    """The power of a Python number, which float32 does not round."""
+    """The power of a Python number that is not rounded to float32."""
     own = backend.function("pow", compute)
     if own and isinstance(backend, TakesExponents):
         return own
@@ -229,7 +229,7 @@ def _pow_of_number(backend: Backend, compute: DType) -> Function:
 
 @functools.lru_cache(maxsize=256)
 def _is_exact(number: Scalar) -> bool:
-    """Whether float32 holds a number, or makes infinity of it as float64 does."""
+    """Whether float32 holds a number exactly, or rounds it to infinity like float64."""
     try:
         return held_value(_FLOAT32, number) == number
     except UsageError:
@@ -237,8 +237,8 @@ def _is_exact(number: Scalar) -> bool:
 
 
 def _pow_by_short_cuts(backend: Backend, compute: DType) -> Function:
-    """The power of a Python number, of some by a root or products; a library that has these short
-    cuts takes them by itself."""
+    """The power of a Python number, computed for some by a root or products. A library that has
+    these short cuts uses them itself."""
     power = _pow_of_number(backend, compute)
     is_own = isinstance(backend, TakesExponents)
     if is_own or compute.kind != "float" or compute.name == "float16":
@@ -263,7 +263,7 @@ _PRODUCTS = (2, 3, -2)
 
 
 def _power_or_root(backend: Backend, compute: DType) -> Function:
-    """A power, of one half the square root: not every version of a library takes it by itself."""
+    """A power, with the square root for 0.5: not every version of a library does this itself."""
     power, equal, choose = (function_for(backend, op, compute) for op in ("pow", "eq", "where"))
     is_exact = own_values(backend).powers.square_root == "exact" or compute.bits < 32
     root = function_for(backend, "sqrt" if is_exact else "exact_sqrt", compute)
@@ -279,7 +279,7 @@ def _power_or_root(backend: Backend, compute: DType) -> Function:
 
 
 def _of_mixed_signs(op: str, backend: Backend, compute: DType) -> Function:
-    """A comparison of a signed with an unsigned integer: by the sign, else as unsigned ones."""
+    """A comparison of a signed and an unsigned integer: by the sign, otherwise as unsigned ones."""
     compare, (of_first, of_second) = function_for(backend, op, _UINT64), _OF_NEGATIVE[op]
     choose = function_for(backend, "where", dtype("bool"))
 

@@ -160,4 +160,4 @@ def reshape(x: Value, shape: Any) -> Value:
 def __getattr__(name: str) -> Any:
     if not is_standard(name):
         raise AttributeError(name)
-    raise LackingError(f"castwise has not written {name} in ONNX")
+    raise LackingError(f"castwise cannot write {name} in ONNX")

@@ -174,11 +174,9 @@ _WRITTEN: dict[str, Callable[..., Any]] = {
 def write_complex(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> Value:
     """The value of an op on complex numbers.
 
-    Raises LackingError where it is not written.
+    Raises LackingError if it is not written.
     """
     if name not in _WRITTEN:
-        raise LackingError(
-            f"ONNX has no {name} of complex numbers, and castwise has not written it"
-        )
+        raise LackingError(f"ONNX has no {name} of complex numbers, and castwise has no substitute")
     result = _WRITTEN[name](*[parts(value) for value in values], **options)
     return joined(result) if isinstance(result, tuple) else result

@@ -28,7 +28,7 @@ class LackingError(UsageError):
 def onnx_package() -> Any:
     """The package onnx.
 
-    Raises UsageError where it is not installed.
+    Raises UsageError if it is not installed.
     """
     try:
         import onnx
@@ -42,7 +42,7 @@ def onnx_package() -> Any:
 def element_type(wanted: DType) -> int:
     """The number of a dtype in onnx.TensorProto.
 
-    Raises LackingError where ONNX has no such dtype.
+    Raises LackingError if ONNX has no such dtype.
     """
     name = ONNX_NAMES.get(wanted.name)
     if name is None:
@@ -56,7 +56,7 @@ def element_type(wanted: DType) -> int:
 def type_text(held: DType) -> str:
     """The type of a tensor, as the ops of ONNX list what they take.
 
-    Raises LackingError where ONNX has no such dtype.
+    Raises LackingError if ONNX has no such dtype.
     """
     if held.name not in ONNX_NAMES:
         raise LackingError(f"ONNX has no {held}")
@@ -64,7 +64,7 @@ def type_text(held: DType) -> str:
 
 
 def wider(small: DType) -> DType:
-    """What a dtype is computed in where ONNX's op does not take it; itself where it is wide.
+    """What a dtype is computed in where ONNX's op does not take it; itself if it is wide.
 
     >>> wider(dtype("float8_e5m2")), wider(dtype("int4")), wider(dtype("float64"))
     (float32, int32, float64)

@@ -28,7 +28,7 @@ def program_to_onnx(
 ) -> Any:
     """The program as an onnx.ModelProto, checked, and written to a file where a path is given.
 
-    Raises UsageError where onnx is not installed, or naming all that ONNX, or the runtime the model
+    Raises UsageError if onnx is not installed, or naming all that ONNX, or the runtime the model
     is for, cannot say.
     """
     onnx = onnx_package()
@@ -91,7 +91,7 @@ def _check_names(program: Program) -> None:
     end_names = {name for name, _ in _ends(program)}
     for node in _starts(program):
         if node.name in end_names:
-            raise UsageError(f"the parameter {node.name} has the name of an output: rename it.")
+            raise UsageError(f"the parameter {node.name} is named like an output: rename it.")
 
 
 def _value(node: Node, values: dict[Node, Value], w: Writer, name: str) -> Value:

@@ -29,7 +29,7 @@ def _is_supported(opset: int) -> bool:
 
 
 def runtime_loads(model: Any) -> bool | None:
-    """Whether the installed onnxruntime has all that a model needs; None where there is none."""
+    """Whether the installed onnxruntime has all that a model needs; None if there is none."""
     try:
         runtime_session(model)
     except ImportError:
@@ -60,7 +60,7 @@ def chosen_opset(opset: int | None, runtime: Runtime | None) -> int:
     known = f"with {runtime.name} {runtime.version}" if runtime else "with the installed onnx"
     last = min(newest, runtime.opset) if runtime else newest
     if not OLDEST <= opset <= last:
-        raise UsageError(f"opset is {OLDEST} to {last} {known}, not {opset}.")
+        raise UsageError(f"opset must be {OLDEST} to {last} {known}, not {opset}.")
     return opset
 
 

@@ -64,7 +64,7 @@ def _shifted(sign: int, x: Value, *, shape: Shape, axes: Any) -> Value:
     for place in chosen:
         size = x.shape[place]
         if not isinstance(size, int):
-            raise LackingError(f"a shift by half of the symbolic size {size} is not written")
+            raise LackingError(f"castwise cannot write a shift by half of the symbolic size {size}")
         halves.append(sign * (size // 2))
     return _rolled(x, shape=shape, shift=tuple(halves), axis=chosen)
 
@@ -104,7 +104,7 @@ def write_layout(
     Raises LackingError for one that is not written in ONNX.
     """
     if name not in LAYOUTS:
-        raise LackingError(f"castwise has not written the layout function {name} in ONNX")
+        raise LackingError(f"castwise cannot write the layout function {name} in ONNX")
     if name in ("getitem", "setitem"):  # whose keys are not looked at as values
         return LAYOUTS[name](*given, shape=shape, **options)
     numbers = given_numbers(options)

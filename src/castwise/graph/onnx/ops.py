@@ -199,7 +199,7 @@ _MOVES = frozenset({"where", "concat", "stack", "positive"})
 def write_op(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> Value:
     """The value of an op of castwise, computed as castwise computes it.
 
-    Raises LackingError where ONNX cannot say it.
+    Raises LackingError if ONNX cannot say it.
     """
     part = _COMPUTED.get(name, slice(None))
     computed = values[part]
@@ -265,7 +265,7 @@ _FUNCTIONS_OF_FLOATS = ("unary float functions", "float functions")
 
 def _not_written(name: str) -> str:
     """Of the standard's extensions, what is not written cannot be."""
-    return f"ONNX has no op for {name}" if "." in name else f"castwise has not written {name}"
+    return f"ONNX has no op for {name}" if "." in name else f"castwise cannot write {name}"
 
 
 def _applied(
@@ -275,5 +275,5 @@ def _applied(
         inspect.signature(function).bind(*values, **options)
     except TypeError as error:
         said = ", ".join(f"{key}={value!r}" for key, value in options.items()) or "no options"
-        raise LackingError(f"{name} with {said} is not written in ONNX") from error
+        raise LackingError(f"castwise cannot write {name} with {said} in ONNX") from error
     return function(*values, **options)

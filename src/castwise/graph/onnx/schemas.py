@@ -15,13 +15,13 @@ MAIN_INPUT = {"Where": 1}
 def is_listed(op: str, held: DType, opset: int, place: int = 0) -> bool:
     """Whether an op of an opset takes a dtype as one of its inputs.
 
-    Raises LackingError where the opset has no such op.
+    Raises LackingError if the opset has no such op.
     """
     return type_text(held) in _accepted_types(op, opset, place)
 
 
 def first_listing(op: str, held: DType, opset: int, place: int) -> int | None:
-    """The first opset after one in which an op takes a dtype; None where there is none."""
+    """The first opset after one in which an op takes a dtype; None if there is none."""
     newest: int = onnx_package().defs.onnx_opset_version()
     return next((n for n in range(opset + 1, newest + 1) if is_listed(op, held, n, place)), None)
 

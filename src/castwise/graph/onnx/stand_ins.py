@@ -126,7 +126,7 @@ _WRAPPING = frozenset({"Where", "Trilu", "CumSum", "CumProd", "Einsum"})
 
 
 def as_signed(op: str, x: Value) -> Value | None:
-    """uint64 as int64, in a form that an op treats as it would uint64; None where there is none."""
+    """uint64 as int64, in a form that an op treats as it would uint64; None if there is none."""
     if x.dtype is not _UINT64 or op not in _ORDERING | _WRAPPING:
         return None
     return x.writer.cast(_flipped(op, x), INT64)

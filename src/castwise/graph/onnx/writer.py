@@ -105,7 +105,7 @@ class Writer:
         return self.runtime is None or not is_main or self.runtime.computes(op, held)
 
     def check_dtype(self, held: DType) -> None:
-        """Raises LackingError where ONNX, or the runtime, has no such arrays."""
+        """Raises LackingError if ONNX, or the runtime, has no such arrays."""
         element_type(held)
         if self.runtime and held.name in self.runtime.has_no:
             raise LackingError(f"{self.runtime.name} has no {held}")
@@ -115,7 +115,7 @@ class Writer:
             return LackingError(f"{self.runtime.name} has no kernel for {op} in {held}")
         later = first_listing(op, held, self.opset, place)
         hint = f"; write opset={later}" if later else ""
-        return LackingError(f"ONNX's op {op} takes no {held} in opset {self.opset}{hint}")
+        return LackingError(f"ONNX's op {op} does not take {held} in opset {self.opset}{hint}")
 
     def add(
         self,
@@ -127,7 +127,7 @@ class Writer:
     ) -> Value:
         """The value of a new node; its dtype is the first input's and its shape the broadcast.
 
-        Raises LackingError where this opset has no such op, or not for these dtypes.
+        Raises LackingError if this opset has no such op, or not for these dtypes.
         """
         for place, value in enumerate(inputs):
             if not self.takes(op, value.dtype, place):
@@ -177,7 +177,7 @@ class Writer:
         return self.constant(list(numbers) or _no_integers(), INT64)
 
     def cast(self, value: Value, held: DType) -> Value:
-        """The value in another dtype; itself where it has it."""
+        """The value in another dtype; itself if it has it."""
         if value.dtype is held:
             return value
         kinds = (value.dtype.kind, held.kind)
@@ -240,7 +240,7 @@ class Writer:
     ) -> Value:
         """An op without a kernel in any dtype that is wide enough.
 
-        Raises LackingError where it cannot be written with other ops.
+        Raises LackingError if it cannot be written with other ops.
         """
         signed = [self.stand_ins.as_signed(op, v) or v for v in values]
         if signed[main] is not values[main]:

@@ -22,7 +22,7 @@ def preserve(program: P, dialect: str | Dialect) -> P:
     Every implicit cast becomes one the program asks for, and a result that the other dialect
     gives another dtype is cast back.
 
-    Raises PromotionError where an op has no equal there, or an array becomes one of another dtype.
+    Raises PromotionError if an op has no equal there, or an array becomes one of another dtype.
     """
     chosen = to_dialect(dialect)
     for node in program.inputs:
@@ -44,11 +44,11 @@ def preserve(program: P, dialect: str | Dialect) -> P:
 
 
 def _check_held(node: Node, dialect: Dialect) -> None:
-    """Raises PromotionError where a dialect truncates what a program is given, used or not."""
+    """Raises PromotionError if a dialect truncates what a program is given, used or not."""
     held = dialect.truncations.get(node.dtype, node.dtype)
     if held is not node.dtype:
         raise PromotionError(
-            f"{node.name} is of {node.dtype}, which becomes {held} in {dialect.name}: cast it."
+            f"{node.name} is {node.dtype}, which becomes {held} in {dialect.name}: cast it."
         )
 
 
@@ -91,7 +91,7 @@ def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
     there = decided(question)
     if not _computes_alike(node, there):
         raise PromotionError(
-            f"{question} computes in {there.compute} in {dialect.name}, and in {node.compute} "
+            f"{question} computes in {there.compute} in {dialect.name}, but in {node.compute} "
             "here: no cast makes them equal. Write it with other ops."
         )
     result = result_under(node, there)
@@ -103,7 +103,7 @@ def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
         return made
     if not result.holds(node.dtype):
         raise PromotionError(
-            f"{question} gives {result} in {dialect.name}, which does not hold {node.dtype}."
+            f"{question} gives {result} in {dialect.name}, which cannot hold all of {node.dtype}."
         )
     return Node(CAST, (made,), node.dtype, node.shape, origin=node.origin)
 

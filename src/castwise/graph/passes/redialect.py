@@ -33,7 +33,7 @@ class OpChange:
     node: Node
     outcome: str  # one of OUTCOMES
     here: Decision
-    there: Decision | None  # None where it is refused
+    there: Decision | None  # None if it is refused
     why: str = ""
 
     @property
@@ -140,7 +140,7 @@ def result_under(node: Node, there: Decision) -> DType:
 
 
 def decided(question: Question) -> Decision:
-    """The decision; also raises PromotionError where the framework has no kernel for it."""
+    """The decision; also raises PromotionError if the framework has no kernel for it."""
     there = answer(question)
     check_kernel(there)
     return there

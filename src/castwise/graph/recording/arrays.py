@@ -39,9 +39,7 @@ class Traced:
         """The array itself, for None alone."""
         if device is None:
             return self
-        raise UsageError(
-            f"{user_place()}: a graph runs wherever the arrays it is given are: move those."
-        )
+        raise UsageError(f"{user_place()}: a graph runs on the device of its arrays: move those.")
 
     def __dlpack__(self, **options: Any) -> NoReturn:
         raise needs_value(self)
@@ -73,14 +71,14 @@ def index_node(array: Any) -> Node:
     if node.dtype.kind == "bool":
         raise unknown_size("x[mask]", "xp.where(mask, x, 0), or x[mask] = number")
     if node.dtype.kind != "int":
-        raise UsageError(f"an index is made of integers, not {node.dtype}: cast it.")
+        raise UsageError(f"an index must consist of integers, not {node.dtype}: cast it.")
     return node
 
 
 def needs_value(array: Traced) -> UsageError:
     """The error for what reads values, of which there are none."""
     return UsageError(
-        f"{user_place()} needs the value of a {array.node.type}, and a graph is traced without "
+        f"{user_place()} needs the value of a {array.node.type}, but a graph is traced without "
         "values: write it with where, or leave this part out of the traced function."
     )
 
@@ -88,8 +86,8 @@ def needs_value(array: Traced) -> UsageError:
 def unknown_size(what: str, instead: str) -> UsageError:
     """The error for what gives as many elements as its values say."""
     return UsageError(
-        f"{user_place()}: how many elements {what} gives depends on values, and a graph is traced "
-        f"without: use {instead}, or leave this part out of the traced function."
+        f"{user_place()}: how many elements {what} gives depends on values, but a graph is traced "
+        f"without them: use {instead}, or leave this part out of the traced function."
     )
 
 

@@ -120,8 +120,8 @@ class _Recording:
         plain, arrays = split_key(key, 2, index_node)
         part = indexed(target.shape, plain, [(), (), *[node.shape for node in arrays]])
         if shapes.broadcast([part, new.shape]) != part:
-            raise UsageError(f"{list(new.shape)} does not broadcast to {list(part)}, the shape of "
-                             "what is written to.")  # fmt: skip
+            raise UsageError(f"{list(new.shape)} does not broadcast to {list(part)}, the shape it "
+                             "is assigned to.")  # fmt: skip
         return Traced(Node("setitem", (target, new, *arrays), target.dtype, target.shape,
                            {"key": plain}, origin=user_line()))  # fmt: skip
 

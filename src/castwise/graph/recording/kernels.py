@@ -26,7 +26,7 @@ def kernel_node(
 ) -> Node | None:
     """The node that a declared op's kernel computes from others, given as tensors.
 
-    None where it takes no tensors, such as one that calls a library's own functions: it then stays
+    None if it takes no tensors, such as one that calls a library's own functions: it then stays
     one node, and runs on arrays.
     """
     if row.compute is None:
@@ -46,7 +46,7 @@ def kernel_node(
 def kernel_shape(
     row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any], backend: Backend
 ) -> Shape | None:
-    """The shape of what a kernel returns; None where that shows only when the program runs."""
+    """The shape of what a kernel returns; None if that shows only when the program runs."""
     found = kernel_node(row, compute, given, options, backend)
     return _tried_shape(row, compute, given, options) if found is None else found.shape
 

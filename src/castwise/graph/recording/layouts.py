@@ -40,7 +40,7 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Traced:
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Traced:
     order = shapes.places(tuple(axes), len(x.shape))
     if sorted(order) != list(range(len(x.shape))):
-        raise UsageError(f"{tuple(axes)} does not name each of {len(x.shape)} dimension(s) once.")
+        raise UsageError(f"{tuple(axes)} must name each of {len(x.shape)} dimension(s) once.")
     return added("permute_dims", (x.node,), tuple(x.shape[n] for n in order), {"axes": order})
 
 
@@ -68,8 +68,8 @@ def squeeze(x: Any, /, axis: Any) -> Traced:
     gone = shapes.places(axis, len(x.shape))
     for place in gone:
         if x.shape[place] != 1:
-            raise UsageError(f"squeeze takes away sizes of 1, and dimension {place} has "
-                             f"{x.shape[place]}.")  # fmt: skip
+            raise UsageError(f"squeeze removes dimensions of size 1, but dimension {place} has "
+                             f"size {x.shape[place]}.")  # fmt: skip
     return reshape(x, tuple(size for n, size in enumerate(x.shape) if n not in gone))
 
 
@@ -131,7 +131,7 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Traced:
 def unstack(x: Any, /, *, axis: int = 0) -> list[Traced]:
     place = shapes.places(axis, len(x.shape))[0]
     if not isinstance(x.shape[place], int):
-        raise UsageError(f"unstack gives as many arrays as {x.shape[place]} is: fix that size.")
+        raise UsageError(f"unstack gives {x.shape[place]} arrays, which is unknown: fix that size.")
     before = (slice(None),) * place
     return [x[before + (n,)] for n in range(x.shape[place])]  # noqa: RUF005 -- Python 3.10
 
@@ -264,6 +264,6 @@ def __getattr__(name: str) -> Any:
     if not is_standard(name):
         raise AttributeError(name)
     raise UsageError(
-        f"{user_place()}: {name} has no node in a graph: leave it out of the traced function, or "
-        "write it with the functions of castwise.array_api that have one."
+        f"{user_place()}: a graph cannot contain {name}: leave it out of the traced function, or "
+        "write it with other functions of castwise.array_api."
     )

@@ -20,14 +20,14 @@ def arranged(program: Program, arrays: Sequence[Any], named: Mapping[str, Any]) 
     for name in named:
         if name not in free:
             said = ", ".join(free) or "none"
-            raise UsageError(f"{program.name} takes no {name} by name here; left to give: {said}.")
+            raise UsageError(f"{program.name} does not take {name} by name here; missing: {said}.")
     return [*arrays, *[named[name] for name in free if name in named]]
 
 
 def common_backend(tensors: Sequence[Tensor], backend: str | None) -> Backend:
     """The one backend of all tensors, or that of a name where there are none.
 
-    Raises UsageError where they have two.
+    Raises UsageError if they have two.
     """
     holders = {tensor.backend: tensor._kind.backend for tensor in tensors}
     if len(holders) > 1:
@@ -36,7 +36,7 @@ def common_backend(tensors: Sequence[Tensor], backend: str | None) -> Backend:
 
 
 def check_input(node: Node, tensor: Tensor, sizes: dict[str, int]) -> None:
-    """Raises UsageError where an array has another dtype or shape than the input."""
+    """Raises UsageError if an array has another dtype or shape than the input."""
     is_alike = tensor.dtype is node.dtype and len(tensor.shape) == len(node.shape)
     for size, wanted in zip(tensor.shape, node.shape, strict=False):
         expected = sizes.setdefault(wanted, size) if isinstance(wanted, str) else wanted
@@ -44,6 +44,6 @@ def check_input(node: Node, tensor: Tensor, sizes: dict[str, int]) -> None:
     if not is_alike:
         shape = ",".join(map(str, tensor.shape))
         raise UsageError(
-            f"{node.name} was traced as {node.type}, and is {tensor.dtype}[{shape}] here: cast or "
+            f"{node.name} was traced as {node.type}, but is {tensor.dtype}[{shape}] here: cast or "
             "reshape it, or trace the function for it."
         )

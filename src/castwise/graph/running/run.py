@@ -128,8 +128,8 @@ def _checked(found: Any, node: Node, sizes: dict[str, int]) -> Any:
     if tuple(getattr(found, "shape", ())) != expected:
         raise UsageError(
             f"{node.origin}: the kernel of {node.op} gave another shape than {expected}, which the "
-            "graph goes on from, since it could not be traced: write it with the operators and "
-            "the namespace of its arrays, x.__array_namespace__()."
+            "graph assumes because the kernel could not be traced: write it with the operators "
+            "and the namespace of its arrays, x.__array_namespace__()."
         )
     return found
 

@@ -15,7 +15,7 @@ from castwise.graph.program import Node, Program, State
 def live_tensors(program: Program, arguments: Mapping[Node, Any]) -> dict[State, Any]:
     """The tensor of each state, which for some is an argument of this run.
 
-    Raises UsageError where an argument cannot be written to, or a tensor is that of two states.
+    Raises UsageError if an argument cannot be written to, or a tensor is that of two states.
     """
     live = {s: arguments[s.before] if s.tensor is None else s.tensor for s in program.state}
     for state, tensor in live.items():
@@ -26,8 +26,8 @@ def live_tensors(program: Program, arguments: Mapping[Node, Any]) -> dict[State,
             )
         if state.is_written and sum(tensor is other for other in live.values()) > 1:
             raise UsageError(
-                f"{program.name} assigns to {state.name}, which it is given under another name "
-                "too: give it two variables, or run the function itself."
+                f"{program.name} assigns to {state.name}, which was also passed under another "
+                "name: pass two variables, or run the function itself."
             )
         if state.is_written:
             tracing.writing(tensor)

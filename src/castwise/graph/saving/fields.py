@@ -23,7 +23,7 @@ def telling(place: object) -> Iterator[None]:
     except UsageError as error:
         raise UsageError(f"{place}: {error}") from None
     except RecursionError:
-        raise UsageError(f"{place}: its values are nested too deep.") from None
+        raise UsageError(f"{place}: its values are nested too deeply.") from None
     except _MALFORMED as error:
         raise UsageError(f"{place} is malformed: {type(error).__name__}: {error}.") from None
 
@@ -33,7 +33,7 @@ class Fields:
 
     def __init__(self, entry: Any, known: str) -> None:
         if not isinstance(entry, dict):
-            raise UsageError(f"an entry is a table of fields, not {str(entry)[:40]!r}.")
+            raise UsageError(f"an entry must be a table of fields, not {str(entry)[:40]!r}.")
         for key in entry:
             if key not in known.split():
                 raise UsageError(
@@ -48,7 +48,7 @@ class Fields:
             raise UsageError(f"the field {name} is missing.")
         is_right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
         if value is not default and not is_right:
-            raise UsageError(f"{name} is of the sort {kind.__name__}, not {str(value)[:40]!r}.")
+            raise UsageError(f"{name} must be of type {kind.__name__}, not {str(value)[:40]!r}.")
         return value
 
     def value(self, name: str) -> Any:

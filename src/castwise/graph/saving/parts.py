@@ -19,14 +19,14 @@ from castwise.vocab.ops import Op, known_op
 def entry_at(table: list[Any], number: Any) -> Any:
     """The entry of a number, which stands before those that refer to it."""
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < len(table):
-        raise UsageError(f"{str(number)[:40]!r} is the place of no entry that stands before it.")
+        raise UsageError(f"{str(number)[:40]!r} is not the position of an earlier entry.")
     return table[number]
 
 
 def text(thing: Any) -> str:
     """Something that has to be a text."""
     if not isinstance(thing, str):
-        raise UsageError(f"{str(thing)[:40]!r} is no text.")
+        raise UsageError(f"{str(thing)[:40]!r} is not text.")
     return thing
 
 
@@ -39,7 +39,7 @@ def op_named(name: str) -> Op:
 
 
 def check_declared(entry: Any) -> None:
-    """Raises UsageError where an op that the user declared is missing, or another one."""
+    """Raises UsageError if an op that the user declared is missing, or another one."""
     name = text(entry["name"])
     found = known_op(name)
     if found is None or found.family != "declared":
@@ -51,7 +51,7 @@ def check_declared(entry: Any) -> None:
     apart = [key for key in here if here[key] != entry.get(key)]
     if apart:
         said = ", ".join(f"{key}={entry.get(key)!r}" for key in apart)
-        raise UsageError(f"it uses {name[:40]!r}, which was declared otherwise: with {said[:200]}.")
+        raise UsageError(f"it uses {name[:40]!r}, which was declared differently: {said[:200]}.")
 
 
 def check_node(node: Node) -> None:
@@ -63,9 +63,9 @@ def check_node(node: Node) -> None:
     if not is_known:
         raise UsageError(f"this castwise has no function {node.op[:40]!r}.")
     if node.op == CAST and len(node.inputs) != 1:
-        raise UsageError("a cast has one input.")
+        raise UsageError("a cast must have one input.")
     if any(not 0 <= number < len(node.inputs) for number in given_numbers(node.options)):
-        raise UsageError("an option names an input that it has not.")
+        raise UsageError("an option names an input that the node does not have.")
     if node.op == CONSTANT:
         _check_constant(node)
 
@@ -84,12 +84,12 @@ def inputs(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
     """Nodes that have to be inputs."""
     for node in nodes:
         if node.op != INPUT or not node.name:
-            raise UsageError(f"a {node.op} is no input.")
+            raise UsageError(f"a {node.op} is not an input.")
     return nodes
 
 
 def cast(said: Any) -> Cast | None:
-    """The cast that a list of its parts tells; None where there is none."""
+    """The cast that a list of its parts tells; None if there is none."""
     if said is None:
         return None
     source, target, hazards = said
@@ -102,7 +102,7 @@ def operand(said: Any) -> Operand:
     """The operand that a list of its parts tells."""
     role, held, shape, value, weak = said
     if not isinstance(weak, bool):
-        raise UsageError(f"whether an operand is weak is true or false, not {str(weak)[:40]!r}.")
+        raise UsageError(f"an operand's weak flag must be true or false, not {str(weak)[:40]!r}.")
     return Operand(
         held and read_dtype(held),
         Role(role),
@@ -118,5 +118,5 @@ def origin(said: Any) -> SourceLine | None:
         return None
     file, line, source = said
     if not isinstance(line, int):
-        raise UsageError(f"a line has a number, not {str(line)[:40]!r}.")
+        raise UsageError(f"a line must be a number, not {str(line)[:40]!r}.")
     return SourceLine(text(file), line, text(source))

@@ -58,7 +58,7 @@ def read_program(path: str | PathLike[str], made: type[P]) -> P:
 
 
 def _no_graph(path: object) -> UsageError:
-    return UsageError(f"{path} is no saved graph: g.save(path) writes one.")
+    return UsageError(f"{path} is not a saved graph: g.save(path) writes one.")
 
 
 def _refused_constant(name: str) -> None:
@@ -75,7 +75,7 @@ class _TableReader(Generic[P]):
         if version > VERSION:
             raise UsageError(
                 f"it was saved in version {version} of the format, by castwise "
-                f"{str(file.get('castwise'))[:20]}, and this castwise reads {VERSION}: install a "
+                f"{str(file.get('castwise'))[:20]}, but this castwise reads {VERSION}: install a "
                 "newer one."
             )
         for entry in said.get("ops", list):
@@ -172,7 +172,7 @@ class _TableReader(Generic[P]):
         outputs = self._before(said, "outputs")
         structure = said.value("structure")
         if sorted(slots_in(structure)) != list(range(len(outputs))):
-            raise UsageError("its structure does not name each of its outputs once.")
+            raise UsageError("its structure must name each of its outputs once.")
         return self._made(
             said.get("name", str),
             parts.entry_at(self._dialects, said.get("dialect", int)),

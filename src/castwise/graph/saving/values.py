@@ -25,7 +25,7 @@ _DTYPES = {held.name: held for held in DTYPES}
 def to_json(value: Any) -> Any:
     """A value as JSON.
 
-    Raises UsageError where it cannot be saved.
+    Raises UsageError if it cannot be saved.
     """
     if type(value) in (type(None), bool, int, str):
         return value
@@ -51,22 +51,22 @@ def _base_to_json(value: Any) -> Any:
     if isinstance(value, np.generic):
         return to_json(value.item())
     raise UsageError(
-        f"a {type(value).__name__} cannot be saved: in what the traced function returns, and in "
-        "options, stand numbers, texts, lists, tuples and dicts."
+        f"a {type(value).__name__} cannot be saved: results of the traced function, and options, "
+        "may only contain numbers, text, lists, tuples and dicts."
     )
 
 
 def from_json(said: Any) -> Any:
     """The value that JSON stands for.
 
-    Raises UsageError where it stands for none.
+    Raises UsageError if it stands for none.
     """
     if isinstance(said, list):
         return [from_json(part) for part in said]
     if not isinstance(said, dict):
         return said
     if len(said) != 1:
-        raise UsageError(f"a value has one tag, not {len(said)}.")
+        raise UsageError(f"a value must have one tag, not {len(said)}.")
     tag, content = next(iter(said.items()))
     if tag not in _FROM_JSON:
         raise UsageError(
@@ -90,7 +90,7 @@ def read_size(size: Any) -> int | Size:
             return Size(size)
     elif isinstance(size, int) and not isinstance(size, bool) and size >= 0:
         return size
-    raise UsageError(f"{str(size)[:40]!r} is no size.")
+    raise UsageError(f"{str(size)[:40]!r} is not a size.")
 
 
 def read_shape(sizes: Any) -> tuple[int | str, ...]:
@@ -114,7 +114,7 @@ def _read_array(said: Any) -> Any:
     native = np.dtype(backend_named(DEFAULT).native(read_dtype(said["dtype"])))
     shape = [int(size) for size in read_shape(said["shape"])]
     if math.prod(shape) * native.itemsize != len(data):
-        raise UsageError(f"{len(data)} bytes do not fill an array of the shape {shape}.")
+        raise UsageError(f"{len(data)} bytes do not fill an array of shape {shape}.")
     made = np.frombuffer(data, native).reshape(shape)
     return made.copy() if sys.byteorder == "little" else made.byteswap()
 

@@ -26,7 +26,7 @@ FORMAT, VERSION = "castwise graph", 1
 def save_program(program: Program, path: str | PathLike[str]) -> None:
     """Writes the file.
 
-    Raises UsageError where something in the program cannot be saved.
+    Raises UsageError if something in the program cannot be saved.
     """
     Path(path).write_text(_laid_out(_TableWriter().file_of(program)), "utf-8")
 

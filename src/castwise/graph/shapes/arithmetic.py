@@ -24,7 +24,7 @@ from castwise.graph.shapes.terms import (
 def broadcast(shapes: Sequence[Shape]) -> Shape:
     """The shape that shapes broadcast to; a name fits itself and 1.
 
-    Raises UsageError where two sizes do not fit.
+    Raises UsageError if two sizes do not fit.
     """
     rank = max((len(shape) for shape in shapes), default=0)
     sizes: list[int | str] = []
@@ -32,7 +32,7 @@ def broadcast(shapes: Sequence[Shape]) -> Shape:
         given = {shape[place] for shape in shapes if len(shape) >= -place} - {1}
         if len(given) > 1:
             texts = " and ".join(f"[{','.join(map(str, shape))}]" for shape in shapes)
-            raise UsageError(f"the shapes {texts} do not broadcast: sizes are equal, or one is 1.")
+            raise UsageError(f"the shapes {texts} do not broadcast: sizes must be equal, or 1.")
         sizes.append(given.pop() if given else 1)
     return tuple(sizes)
 
@@ -64,7 +64,7 @@ def reduced(shape: Shape, axis: Any = None, keepdims: bool = False) -> Shape:
 def multiplied(left: Shape, right: Shape) -> Shape:
     """The shape of a matrix product."""
     if not left or not right:
-        raise UsageError("a matrix product takes no 0-d operands.")
+        raise UsageError("a matrix product does not take 0-d operands.")
     inner = (left[-1], right[-1] if len(right) == 1 else right[-2])
     if inner[0] != inner[1]:
         raise UsageError(
@@ -86,7 +86,7 @@ def joined(shapes: Sequence[Shape], axis: int | None) -> Shape:
             for n, (size, other) in enumerate(zip(shape, shapes[0], strict=True))
             if n != place
         ):
-            raise UsageError("arrays laid end to end need equal shapes except in that dimension.")
+            raise UsageError("concatenated arrays need equal shapes except in that dimension.")
     whole = total([shape[place] for shape in shapes])
     return (*shapes[0][:place], whole, *shapes[0][place + 1 :])
 
@@ -118,7 +118,7 @@ def size_of(shape: Shape) -> int | str:
 
 
 def difference(one: int | str, other: int | str) -> int | str | None:
-    """A size less another; None where that may be less than zero.
+    """A size less another; None if that may be less than zero.
 
     >>> difference("n", "n//2"), difference("n", 1)
     ('n-n//2', None)
@@ -177,12 +177,12 @@ def accumulated(shape: Shape, axis: int | None = None, include_initial: bool = F
 def least(one: int | str, other: int | str, name: str) -> int | str:
     """The smaller one of two sizes.
 
-    Raises UsageError where that is not known.
+    Raises UsageError if that is not known.
     """
     if one == other:
         return one
     if isinstance(one, int) and isinstance(other, int):
         return min(one, other)
     raise UsageError(
-        f"{name} has a size that depends on which of {one} and {other} is smaller: fix them."
+        f"the size of {name} depends on which of {one} and {other} is smaller: fix them."
     )

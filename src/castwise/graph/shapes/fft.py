@@ -25,7 +25,7 @@ def _doubled(size: int | str) -> int | str:
     """How many real values a half transform comes from, unless given."""
     before = difference(size, 1)
     if before is None:
-        raise UsageError(f"one less than the symbolic size {size} is not known: fix it, or give n.")
+        raise UsageError(f"cannot subtract one from the symbolic size {size}: fix it, or give n.")
     return size_of((2, before))
 
 

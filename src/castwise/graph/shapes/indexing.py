@@ -11,7 +11,7 @@ from castwise.graph.program import Given, Node, Shape
 from castwise.graph.shapes.arithmetic import broadcast, difference
 from castwise.graph.shapes.sizes import Size
 
-_TAKEN = "a graph is indexed by integers, slices, None, ... and arrays of integers"
+_TAKEN = "index a graph by integers, slices, None, ... and arrays of integers"
 
 
 def split_key(key: Any, first: int, node_of: Callable[[Any], Node]) -> tuple[Any, tuple[Node, ...]]:
@@ -60,7 +60,7 @@ def _unmasked(part: Any) -> tuple[Any, ...]:
 def full_key(key: Any, rank: int) -> list[Any]:
     """A key with an entry for each dimension, and for each new one: ... written out.
 
-    Raises UsageError where it has too many.
+    Raises UsageError if it has too many.
     """
     keys = list(key) if isinstance(key, tuple) else [key]
     used = sum(1 for part in keys if part is not None and part is not Ellipsis)
@@ -110,7 +110,7 @@ def _indexed_dimension(size: int | str, part: Any) -> tuple[int | str, ...]:
 def _slice_length(size: int | str, part: slice) -> int | str:
     """How long a slice is that has symbolic sizes, if it is certainly within the dimension.
 
-    Raises UsageError where it may reach beyond it.
+    Raises UsageError if it may reach beyond it.
     """
     start = 0 if part.start is None else part.start
     stop = size if part.stop is None else part.stop
@@ -118,8 +118,8 @@ def _slice_length(size: int | str, part: slice) -> int | str:
     length = difference(stop, start) if is_forward else None
     if length is None or difference(size, stop) is None:
         raise UsageError(
-            f"a slice {key_text(part)} of the size {size} has no known length: fix the size, or "
-            "take a part that is never longer, such as [:n//2]."
+            f"a slice {key_text(part)} of size {size} has no known length: fix the size, or take a "
+            "part that is never longer, such as [:n//2]."
         )
     return length
 

@@ -25,11 +25,11 @@ def contracted(x: Shape, y: Shape, axes: Any) -> tuple[tuple[int, ...], tuple[in
     """The dimensions of each that tensordot sums over."""
     if isinstance(axes, int):
         if not 0 <= axes <= min(len(x), len(y)):
-            raise UsageError(f"tensordot sums over {axes} dimensions, and there are fewer.")
+            raise UsageError(f"tensordot needs {axes} dimensions to sum over, but there are fewer.")
         return tuple(range(len(x) - axes, len(x))), tuple(range(axes))
     left, right = axes
     if len(left) != len(right):
-        raise UsageError("tensordot needs as many dimensions of one as of the other.")
+        raise UsageError("tensordot needs equally many axes for both operands.")
     return places(tuple(left), len(x)), places(tuple(right), len(y))
 
 
@@ -115,7 +115,7 @@ def diagonal(x: Shape, offset: int = 0) -> Shape:
     if offset == 0:
         return (*stack, least(rows, columns, "linalg.diagonal"))
     if not (isinstance(rows, int) and isinstance(columns, int)):
-        raise UsageError("a diagonal beside the main one has a size that is not known: fix it.")
+        raise UsageError("the size of a diagonal with an offset is not known: fix the sizes.")
     length = min(rows, columns - offset) if offset > 0 else min(rows + offset, columns)
     return (*stack, max(length, 0))
 

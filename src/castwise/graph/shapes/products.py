@@ -11,9 +11,9 @@ from castwise.graph.shapes.arithmetic import broadcast, multiplied, places, redu
 
 
 def check_equal(name: str, one: int | str, other: int | str) -> None:
-    """Raises UsageError where a product sums over two sizes."""
+    """Raises UsageError if a product sums over two sizes."""
     if one != other:
-        raise UsageError(f"{name} needs equal sizes where it sums, not {one} and {other}.")
+        raise UsageError(f"{name} needs equal sizes to sum over, not {one} and {other}.")
 
 
 def _dot(x: Shape, y: Shape) -> Shape:

@@ -46,9 +46,9 @@ class Size(str):
 
     def _unknown(self, *others: Any) -> NoReturn:
         raise UsageError(
-            f"{user_place()} needs the size {self}, which is known when the graph runs: fix it in "
-            "the spec, or only add to it, multiply it, divide it by a number with //, and take "
-            "from it what it cannot be less than."
+            f"{user_place()} needs the size {self}, which is known only when the graph runs: fix "
+            "it in the spec, or only add to it, multiply it, divide it by a number with //, or "
+            "subtract what can never be larger."
         )
 
     __int__ = __index__ = __float__ = __len__ = __iter__ = _unknown
@@ -73,8 +73,8 @@ def checked_sizes(shape: Any) -> tuple[int | str, ...]:
     given = shape if isinstance(shape, (tuple, list)) else (shape,)
     for size in given:
         if not _is_size(size):
-            raise UsageError(f"{user_place()}: {size!r} is no size: give a number from 0 on, or "
-                             "one of x.shape.")  # fmt: skip
+            raise UsageError(f"{user_place()}: {size!r} is not a size: give a number, 0 or more, "
+                             "or one of x.shape.")  # fmt: skip
     return tuple(given)
 
 

@@ -22,7 +22,7 @@ _TOKEN = re.compile(r"\d+|[A-Za-z_]\w*|//|[-+*()]", re.ASCII)
 def terms_of(size: int | str) -> Terms:
     """The terms of a size.
 
-    Raises UsageError where it is none.
+    Raises UsageError if it is none.
     """
     return Terms({(): size}) if isinstance(size, int) else Terms(_read(str(size)))
 

@@ -45,7 +45,7 @@ def trace(
       %1 = add(%0, y)         float16[n]
       return %1
 
-    Raises UsageError where the function needs a value, PromotionError where the dialect refuses.
+    Raises UsageError if the function needs a value, PromotionError if the dialect refuses.
     """
     chosen = to_dialect(dialect)
     written: list[Tensor] = []  # tensors from outside that the function writes to

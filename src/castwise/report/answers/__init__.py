@@ -1,1 +1,1 @@
-"""What one question is answered: explained to a person, or as a line of JSON."""
+"""The answer to one question, as an explanation or as a line of JSON."""

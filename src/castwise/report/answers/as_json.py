@@ -1,4 +1,4 @@
-"""Decisions and refusals as the JSON that every command prints."""
+"""Decisions and refusals as JSON, the same for every command."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 from castwise.engine.decision import Cast, Decision
 from castwise.errors import CastwiseError, PromotionError, ScalarRangeError
 
-_REFUSALS = (ScalarRangeError, PromotionError)  # the particular one first
+_REFUSALS = (ScalarRangeError, PromotionError)  # the more specific one first
 
 
 def decision_json(decision: Decision) -> dict[str, Any]:
-    """A decision as a JSON object; `casts` has one entry an operand, null where none is cast."""
+    """A decision as a JSON object; `casts` has one entry per operand, null if it is not cast."""
     return {
         "result": decision.result.name,
         "compute": decision.compute.name,
@@ -23,7 +23,7 @@ def decision_json(decision: Decision) -> dict[str, Any]:
 
 
 def cast_json(cast: Cast | None) -> dict[str, Any] | None:
-    """A cast as a JSON object; `from` is null where a Python scalar is cast."""
+    """A cast as a JSON object; `from` is null if a Python scalar is cast."""
     if cast is None:
         return None
     source = cast.source.name if cast.source else None

@@ -1,4 +1,4 @@
-"""How a decision came about, as a person would tell it: `castwise explain`."""
+"""How a dialect arrives at a decision, in words: `castwise explain`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from castwise.errors import PromotionError
 from castwise.report.answers.as_json import decision_json, error_json
 from castwise.report.terminal.colour import Paint, plain
 
-_REFUSED = "Refused: "  # how the step begins that says why; what to do may follow it
+_REFUSED = "Refused: "  # the start of the step that gives the reason; advice may follow it
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Explanation:
 def explained(question: Question) -> Explanation:
     """The explanation of a question.
 
-    Raises UsageError where the question makes no sense.
+    Raises UsageError if the question makes no sense.
     """
     return Explanation(question, tuple(steps_of(question)), outcome_of(question))
 
@@ -43,17 +43,17 @@ def explained(question: Question) -> Explanation:
 def explanation_json(explanation: Explanation) -> dict[str, Any]:
     """The answer as `castwise resolve` gives it, with the question and the steps."""
     outcome = explanation.outcome
-    told = decision_json(outcome) if isinstance(outcome, Decision) else error_json(outcome)
+    answer = decision_json(outcome) if isinstance(outcome, Decision) else error_json(outcome)
     return {
         "question": str(explanation.question),
         "dialect": explanation.question.dialect.name,
-        **told,
+        **answer,
         "steps": list(explanation.steps),
     }
 
 
 def explanation_text(explanation: Explanation, paint: Paint = plain, width: int = 80) -> str:
-    """The answer in the first line, then the steps, then what the casts may cost."""
+    """The answer on the first line, then the steps, then what the casts may cost."""
     lines = [_headline(explanation, paint), ""]
     for number, step in enumerate(explanation.steps, 1):
         is_reason = step.startswith(_REFUSED)

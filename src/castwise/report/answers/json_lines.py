@@ -1,4 +1,4 @@
-"""Questions as JSON lines in, one JSON answer a line out, in order: `castwise resolve`."""
+"""JSON lines in, one JSON answer per line out, in order: `castwise resolve`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from castwise.errors import CastwiseError, UsageError, did_you_mean
 from castwise.report.answers.as_json import decision_json, error_json
 from castwise.vocab.notation import parse_operand
 
-MAX_LINE = 1 << 20  # bytes; a longer line is refused, and never held in memory
+MAX_LINE = 1 << 20  # bytes; a longer line is refused, and never kept in memory whole
 _LONGEST_KEPT = 256  # bytes; longer lines are rare and would make the cache large
 _MOST_KEPT = 1 << 15
 _CHUNK = 1 << 20
 _ARGUMENTS = frozenset({str, bool, int, float, type(None)})
 _NULL = type(None)
-# The fields of a line and their types, the last of which errors name; null counts as left out.
+# The fields of a line and their types. Errors name the last type. null counts as left out.
 _FIELDS: dict[str, tuple[type, ...]] = {
     "dialect": (_NULL, str),
     "op": (_NULL, str),
@@ -46,7 +46,7 @@ _texts: dict[object, str] = {}
 
 
 class Reply(NamedTuple):
-    """The JSON that answers some lines, and whether they all asked something that makes sense."""
+    """The JSON answers to some lines, and whether all of the lines made sense."""
 
     text: str
     is_well_formed: bool
@@ -55,10 +55,10 @@ class Reply(NamedTuple):
 def answer_stream(
     source: BinaryIO, target: BinaryIO, reply: Callable[[list[bytes]], Reply]
 ) -> bool:
-    """Answers line after line, flushing when input is idle; whether all lines were well formed.
+    """Answers line by line, flushing when input is idle; returns whether all were well formed.
 
-    `reply` is answer_lines, or does the same elsewhere. A refusal by the dialect is an answer,
-    its line well formed. Blank lines are skipped.
+    `reply` is answer_lines, or does the same in another process. A line that the dialect refuses
+    is still well formed. Blank lines are skipped.
     """
     is_well_formed = True
     for lines in _lines(source):
@@ -70,14 +70,14 @@ def answer_stream(
 
 
 def answer_lines(lines: Iterable[bytes], dialect: str | None = None) -> Reply:
-    """The answers to some lines, a line each; the dialect is that of lines that name none."""
+    """The answers to some lines, one line each; `dialect` is for lines that name none."""
     answers = [answer_line(line, dialect) for line in lines]
     text = "".join([f"{found.text}\n" for found in answers])
     return Reply(text, all(found.is_well_formed for found in answers))
 
 
 def _lines(source: BinaryIO) -> Iterator[list[bytes]]:
-    """The lines at hand, whenever some arrive; the last one of all may lack its newline."""
+    """The available lines, whenever some arrive; the very last one may lack its newline."""
     rest = b""
     while data := source.read1(_CHUNK):  # type: ignore[attr-defined]
         *lines, rest = (rest + data).split(b"\n")
@@ -88,7 +88,7 @@ def _lines(source: BinaryIO) -> Iterator[list[bytes]]:
 
 
 def answer_line(line: bytes, dialect: str | None = None) -> Reply:
-    """The answer to one line, asked in the dialect given where the line names none.
+    """The answer to one line, in the given dialect if the line names none.
 
     >>> answer_line(b'{"op": "sub", "args": ["bool[3]", true], "dialect": "numpy"}').text[:36]
     '{"error": {"type": "PromotionError",'
@@ -101,12 +101,12 @@ def answer_line(line: bytes, dialect: str | None = None) -> Reply:
 def _answer(line: bytes, dialect: str | None) -> Reply:
     try:
         question = _question(_fields(line), dialect)
-        decision = decide(question)  # kept by the text of the line, not by the engine
+        decision = decide(question)  # cached by the text of the line, not by the engine
     except Refusal as refusal:
         return Reply(json.dumps(error_json(refusal.as_error(question))), True)
     except CastwiseError as error:
         return Reply(json.dumps(error_json(error)), False)
-    except Exception as bug:  # it is castwise's fault, and no reason to leave the other lines
+    except Exception as bug:  # a bug in castwise must not stop the other lines
         return Reply(json.dumps(_internal_error(bug)), False)
     return Reply(_decision_text(decision), True)
 
@@ -120,9 +120,9 @@ _kept_answer = functools.lru_cache(maxsize=_MOST_KEPT)(_answer)
 
 
 def _fields(line: bytes) -> dict[str, Any]:
-    """The fields of a line, of the right types.
+    """The fields of a line, checked for their types.
 
-    Raises UsageError where the line is not such an object.
+    Raises UsageError if the line is not such an object.
     """
     if len(line) > MAX_LINE:
         raise UsageError(f"a line has more than {MAX_LINE} bytes.")
@@ -130,11 +130,11 @@ def _fields(line: bytes) -> dict[str, Any]:
         text = line.strip().decode()
         fields, end = _decode(text)
     except RecursionError:
-        raise UsageError("not JSON that can be read: nested too deeply.") from None
+        raise UsageError("cannot read this JSON: it is nested too deeply.") from None
     except ValueError as error:  # bad UTF-8, bad JSON, an integer of thousands of digits
         raise UsageError(f"not JSON: {error}.") from None
     if end != len(text) or not isinstance(fields, dict):
-        raise UsageError("a line holds one JSON object and nothing else.")
+        raise UsageError("a line must be one JSON object and nothing else.")
     for name, value in fields.items():
         if type(value) not in _FIELDS.get(name, ()):
             raise _bad_field(name)
@@ -149,15 +149,15 @@ def _bad_field(name: str) -> UsageError:
 
 
 def _question(fields: dict[str, Any], dialect: str | None) -> Question:
-    """The question the fields ask.
+    """The question in the fields.
 
-    Raises UsageError where one is missing or makes no sense.
+    Raises UsageError if a field is missing or makes no sense.
     """
     name, args, spoken = fields.get("op"), fields.get("args"), fields.get("dialect")
     if name is None or args is None:
         raise UsageError("a question needs the fields 'op' and 'args'.")
     if not _ARGUMENTS.issuperset(map(type, args)):
-        raise UsageError("an argument is notation in a string, a number, a boolean or null.")
+        raise UsageError("an argument must be notation in a string, a number, a boolean or null.")
     if spoken is None and dialect is None:
         raise UsageError("no dialect: give the field 'dialect', or --dialect for all lines.")
     return question_of(
@@ -178,17 +178,17 @@ def _operand(argument: Any) -> Any:
 
 
 def _number(name: str, given: Any) -> Any:
-    """A number, or what a literal such as "1+2j" is, which JSON cannot write."""
+    """A number, or the value of a literal such as "1+2j", which JSON has no form for."""
     if not isinstance(given, str):
         return given
     operand = parse_operand(given)
     if not operand.is_scalar:
-        raise UsageError(f"{name} is a number, not {given[:64]!r}.")
+        raise UsageError(f"{name} must be a number, not {given[:64]!r}.")
     return operand.value
 
 
 def _decision_text(decision: Decision) -> str:
-    """The JSON of a decision; those to different questions are often the same."""
+    """The JSON of a decision; different questions often get the same one."""
     d = decision
     key = (d.result, d.compute, d.casts, d.result_cast, d.is_weak, d.notes)
     text = _texts.get(key)

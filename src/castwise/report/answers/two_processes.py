@@ -1,4 +1,4 @@
-"""JSON lines answered by two processes, once they come many at a time."""
+"""JSON lines answered by two processes, when many arrive at a time."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from multiprocessing.connection import Connection
 
 from castwise.report.answers.json_lines import Reply, answer_lines
 
-MANY = 256  # lines at hand; of fewer, sending half away costs more than it saves
+MANY = 256  # available lines; for fewer, sending half away costs more than it saves
 _READY = "ready"
 
 
 class TwoProcesses:
     """Answers lines here, and half of many lines in a second process.
 
-    The second process is started by the first many lines, and waited for by none: until it is
-    ready, this one answers alone. It ends when this one does, however that comes about.
+    The second process starts with the first large batch. Nothing waits for it: until it is ready,
+    this process answers every line. It ends when this one does, for whatever reason.
     """
 
     def __init__(self, dialect: str | None) -> None:
@@ -35,7 +35,7 @@ class TwoProcesses:
         half = len(lines) // 2
         try:
             return self._shared(lines[:half], lines[half:])
-        except (EOFError, OSError):  # the second process was ended from outside
+        except (EOFError, OSError):  # something else ended the second process
             self._is_alone = True
             return answer_lines(lines, self._dialect)
 
@@ -47,7 +47,7 @@ class TwoProcesses:
         return Reply(first.text + second.text, first.is_well_formed and second.is_well_formed)
 
     def _has_second(self) -> bool:
-        """Whether the second process can be given work now; starts it where there is none."""
+        """Whether the second process can take work now; starts it if there is none."""
         if self._is_alone:
             return False
         if self._second is None:
@@ -58,14 +58,14 @@ class TwoProcesses:
 
 
 def _collect_seldom() -> None:
-    """Lets the garbage collector look at the answers kept, which are no garbage, less often: it
-    took half the time."""
+    """Makes the garbage collector run less often: it took half the time, only to scan the cached
+    answers, which are not garbage."""
     gc.set_threshold(100_000, 20, 20)
 
 
 def _started(dialect: str | None) -> Connection:
-    """The near end of a pipe to a new process that answers lines."""
-    # A forked process would hold this one's end of the pipe and never see it closed.
+    """This process's end of a pipe to a new process that answers lines."""
+    # A forked process would keep this one's end of the pipe open and never see it closed.
     context = multiprocessing.get_context("spawn")
     near, far = context.Pipe()
     context.Process(target=_serve, args=(far, dialect), daemon=True).start()
@@ -74,7 +74,7 @@ def _started(dialect: str | None) -> Connection:
 
 
 def _serve(requests: Connection, dialect: str | None) -> None:
-    """Answers what is sent until the other end is closed."""
+    """Answers requests until the other end is closed."""
     _collect_seldom()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides when to stop
     requests.send(_READY)

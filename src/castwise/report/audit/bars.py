@@ -14,7 +14,7 @@ from castwise.report.audit.source import anchor, bytes_by_line
 
 _MOST = 12  # bars
 _WIDTH, _ROW, _BAR = 520, 40, 12
-_VALUE = 90  # the room of the numbers
+_VALUE = 90  # the width of the numbers
 _LETTERS = 68  # above a bar
 
 
@@ -41,7 +41,7 @@ def bars_by_line(audit: Audit) -> str:
 
 
 def _svg(bars: list[_Bar]) -> str:
-    """Bars of bytes; of findings where none costs any."""
+    """Bars of bytes, or of findings if none costs any bytes."""
     has_sizes = any(bar.size for bar in bars)
     values = {id(bar): bar.size if has_sizes else bar.findings for bar in bars}
     bars = sorted(bars, key=lambda bar: -values[id(bar)])
@@ -50,8 +50,8 @@ def _svg(bars: list[_Bar]) -> str:
     parts = []
     for place, bar in enumerate(shown):
         length = (_WIDTH - _VALUE) * values[id(bar)] / most
-        told = size_text(bar.size) if has_sizes else counted(bar.findings, "finding")
-        parts.append(_bar_svg(bar, place * _ROW, length, told))
+        label = size_text(bar.size) if has_sizes else counted(bar.findings, "finding")
+        parts.append(_bar_svg(bar, place * _ROW, length, label))
     height = len(shown) * _ROW
     if left:
         height += 22
@@ -63,7 +63,7 @@ def _svg(bars: list[_Bar]) -> str:
     )
 
 
-def _bar_svg(bar: _Bar, top: float, length: float, told: str) -> str:
+def _bar_svg(bar: _Bar, top: float, length: float, label: str) -> str:
     code = " ".join(lines_at(bar.place)).strip()
     where = f"{Path(bar.place.file).name}:{bar.place.line}"
     room = _LETTERS - len(where)
@@ -73,5 +73,5 @@ def _bar_svg(bar: _Bar, top: float, length: float, told: str) -> str:
         f'<text x="0" y="{top + 14}"><tspan class="faint">{escape(where)}</tspan>'
         f'<tspan dx="8">{escape(cut)}</tspan></text>'
         f'<rect x="0" y="{top + 20}" width="{length:.1f}" height="{_BAR}" rx="2"/>'
-        f'<text x="{length + 8:.1f}" y="{top + 30}" class="faint">{told}</text></a>'
+        f'<text x="{length + 8:.1f}" y="{top + 30}" class="faint">{label}</text></a>'
     )

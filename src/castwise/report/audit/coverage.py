@@ -10,7 +10,7 @@ from castwise.auditing.records.places import SourcePlace, UnobservedFunction
 from castwise.report.amounts import counted, place_text
 from castwise.report.terminal.folding import folded
 
-_NAMES = 5  # of a list that could be long
+_NAMES = 5  # shown of a list that could be long
 
 
 def coverage_text(coverage: Coverage, width: int = 80) -> str:
@@ -34,7 +34,7 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
         named = [_unobserved(function) for function in missed[:_NAMES]]
         yield f"Not observed: {counted(len(missed), 'function')}, {_some(named, len(missed))}."
     if coverage.late:
-        yield f"Missed: {coverage.late:,} at lines that had only seen plain numbers before."
+        yield f"Missed: {coverage.late:,} on lines where only plain numbers had been seen before."
     if coverage.unexpected:
         yield f"Differs from what castwise expects: {_total(coverage.unexpected)}."
     for text, count in coverage.failures.items():
@@ -45,7 +45,7 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
 def _total(questions: Counter[str]) -> str:
     """How many there are, and the most common one."""
     (question, count), *_ = questions.most_common(1)
-    return f"{sum(questions.values()):,}, as {question} ({count:,})"
+    return f"{sum(questions.values()):,}, most often {question} ({count:,})"
 
 
 def _some(names: list[str], total: int) -> str:

@@ -15,7 +15,7 @@ from castwise.report.audit.bars import bars_by_line, bars_by_origin
 from castwise.report.audit.coverage import coverage_lines
 from castwise.report.audit.inside import inside_lines
 from castwise.report.audit.source import anchor, hazards_html, origin_link, source_html
-from castwise.report.audit.text import asides, gain, summary
+from castwise.report.audit.text import gain, notes, summary
 
 _PAGE = Path(__file__).with_name("page.html")
 _COLUMNS = ("place", "code", "operation", "hazards", "times", "bytes", "origin")
@@ -23,11 +23,11 @@ _NUMBERS = ("times", "bytes")
 
 
 def audit_html(audit: Audit) -> str:
-    """The page. It loads nothing: styles, pictures and the sorting are in it."""
+    """The page. It loads nothing: the styles, pictures and sorting script are inside it."""
     versions = ", ".join(f"{name} {version}" for name, version in audit.versions.items())
     return Template(_PAGE.read_text(encoding="utf-8")).substitute(
         title=escape(summary(audit)),
-        asides="\n".join(f"<p>{escape(aside)}</p>" for aside in asides(audit)),
+        notes="\n".join(f"<p>{escape(note)}</p>" for note in notes(audit)),
         versions=escape(versions),
         body="\n".join(_sections(audit)),
     )

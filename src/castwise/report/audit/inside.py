@@ -12,7 +12,7 @@ _MOST_CASTS = 8
 
 
 def inside_text(inside: InsideCoverage, width: int = 80) -> str:
-    """The casts nobody wrote, and what "none" would mean."""
+    """The implicit casts, and how much was seen, so that "none" means something."""
     return "\n".join(
         folded(line, width, 5 if line[0] == " " else 2) for line in inside_lines(inside)
     )

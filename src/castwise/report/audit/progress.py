@@ -1,4 +1,4 @@
-"""A line on the terminal while a program runs, so that one sees that it is being audited."""
+"""A line on the terminal that shows that a running program is being audited."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from castwise.report.amounts import counted
 from castwise.report.terminal.colour import is_plain
 from castwise.report.terminal.printing import terminal_width
 
-_PATIENCE = 2.0  # seconds a program runs before anything is said
-_REDRAW = 0.5  # seconds between two states of the line
-_LINES = 10.0  # seconds between two lines where they stay
-_COUNT = 2.0  # seconds between two looks at what was seen
+_PATIENCE = 2.0  # seconds a program runs before the line appears
+_REDRAW = 0.5  # seconds between two updates of the line
+_LINES = 10.0  # seconds between two lines that stay on the terminal
+_COUNT = 2.0  # seconds between two counts of what was seen
 _CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """What to call while a program runs: one line that changes, or a new one now and then.
+    """A callback for a running program: it updates one line, or prints a new one now and then.
 
-    The program writes to the same terminal. Where its stdout goes there, a line that is drawn
-    again would cut its lines in two, so whole lines are printed instead.
+    The program writes to the same terminal. If its stdout goes there too, redrawing a line would
+    cut the program's lines in two, so whole lines are printed instead.
     """
 
     def __init__(self, stream: TextIO, stdout: TextIO) -> None:
@@ -42,20 +42,20 @@ class Progress:
             self._next_count = seconds + _COUNT
         self._next_draw = seconds + (_REDRAW if self._redraws else _LINES)
         text = f"castwise: {seconds:.0f} s{self._seen}"[: terminal_width(self._stream) - 1]
-        # The cursor goes back to the start: what the program writes to stderr begins there.
+        # The cursor goes back to the start, where the program's next line on stderr begins.
         self._stream.write(f"{_CLEAR}{text}\r" if self._redraws else f"{text}\n")
         self._stream.flush()
         self._is_drawn = self._redraws
 
     def close(self) -> None:
-        """Takes the line away."""
+        """Removes the line."""
         if self._is_drawn:
             self._stream.write(_CLEAR)
             self._stream.flush()
 
 
 def progress_on_stderr() -> Progress | None:
-    """The progress of a program, or None where stderr is no terminal."""
+    """The progress of a program, or None if stderr is not a terminal."""
     return Progress(sys.stderr, sys.stdout) if sys.stderr.isatty() else None
 
 
@@ -66,13 +66,13 @@ def _is_same(one: TextIO, other: TextIO) -> bool:
 
 
 def _seen_in(directory: Path) -> str:
-    """What the processes have reported so far; they do so about once a second."""
+    """What the processes have reported so far; they report about once a second."""
     operations, processes = 0, 0
     for file in directory.glob("*.json"):
         try:
             seen = load_process(file)
         except (OSError, ValueError, KeyError, TypeError):
-            continue  # no report of a process
+            continue  # not the report of a process
         operations += sum(event.count for event in seen.events)
         processes += 1
     if not operations:

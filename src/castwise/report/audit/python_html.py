@@ -1,4 +1,4 @@
-"""Python source as HTML, a line at a time, with comments, strings, numbers and keywords marked."""
+"""Python source as HTML, line by line, with comments, strings, numbers and keywords marked."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import tokenize
 from html import escape
 
 _CLASSES = {tokenize.COMMENT: "c", tokenize.STRING: "s", tokenize.NUMBER: "n"}
-_FSTRINGS = ("FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END")  # tokens of their own since 3.12
+_FSTRINGS = ("FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END")  # separate tokens since 3.12
 
 
 def lines_html(source: str) -> list[str]:
-    """The lines of a source. One that is no Python stays plain.
+    """The lines of a source. Source that is not Python stays plain.
 
     >>> lines_html("x = 1  # one")
     ['x = <span class="n">1</span>  <span class="c"># one</span>']
@@ -27,7 +27,7 @@ def lines_html(source: str) -> list[str]:
                 ends = token.end[1] if line == token.end[0] else len(lines[line - 1])
                 marks[line - 1].append((begins, ends, found))
     except (tokenize.TokenError, SyntaxError, IndexError):
-        pass  # what was read of it is marked
+        pass  # the part that could be read is marked
     return [_marked(line, found) for line, found in zip(lines, marks, strict=True)]
 
 

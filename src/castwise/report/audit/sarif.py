@@ -1,4 +1,4 @@
-"""An audit as SARIF 2.1.0, which code hosts and editors show at the lines."""
+"""An audit as SARIF 2.1.0, which code hosts and editors show next to the source lines."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 _ROOT = "%SRCROOT%"
-# The rule of a finding is its gravest hazard: wrong values come before wide ones.
+# The rule of a finding is its most serious hazard: wrong values come before wide ones.
 _GRAVEST_FIRST = (
     "wraps", "drops-imaginary", "changes-kind", "loses-range", "loses-precision", "widens",
     "not-on-device",
 )  # fmt: skip
-_UNNAMED = "implicit-cast"  # of a cast without any hazard
+_UNNAMED = "implicit-cast"  # the rule of a cast without any hazard
 _RULES = {**HAZARDS, _UNNAMED: "an array is cast implicitly, and keeps every value"}
 
 
 def audit_sarif(audit: Audit, root: Path | None = None) -> dict[str, Any]:
-    """The audit as a SARIF log. Files below the root, the current directory, are named from it."""
+    """The audit as a SARIF log; file names are relative to `root`, or to the current directory."""
     root = (root or Path.cwd()).absolute()
     rules = list(_RULES)
     run = {
@@ -37,7 +37,7 @@ def audit_sarif(audit: Audit, root: Path | None = None) -> dict[str, Any]:
             "driver": {
                 "name": "castwise",
                 "version": audit.versions.get("castwise", "0"),
-                "rules": [_rule(hazard, told) for hazard, told in _RULES.items()],
+                "rules": [_rule(hazard, meaning) for hazard, meaning in _RULES.items()],
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -51,10 +51,10 @@ def audit_sarif(audit: Audit, root: Path | None = None) -> dict[str, Any]:
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(hazard: str, told: str) -> dict[str, Any]:
+def _rule(hazard: str, meaning: str) -> dict[str, Any]:
     return {
         "id": hazard,
-        "shortDescription": {"text": f"An implicit cast {hazard}: {told}."},
+        "shortDescription": {"text": f"An implicit cast {hazard}: {meaning}."},
         "defaultConfiguration": {"level": "note" if hazard == _UNNAMED else "warning"},
     }
 
@@ -83,7 +83,7 @@ def _result(finding: Finding, origin: DtypeOrigin, rules: list[str], root: Path)
 
 
 def _fingerprint(finding: Finding, root: Path) -> str:
-    """The same for a finding whose line has moved."""
+    """An id that stays the same when a finding's line moves."""
     return hashlib.sha256(repr(tuple(known_as(finding, root))).encode()).hexdigest()
 
 
@@ -94,8 +94,8 @@ def _fix(fix: Fix, root: Path) -> dict[str, Any]:
             {"deletedRegion": _region(fix.place), "insertedContent": {"text": fix.text}}
         ],
     }
-    told = f"Write {fix.text}: {fix.does}."
-    return {"description": {"text": told}, "artifactChanges": [change]}
+    advice = f"Write {fix.text}: {fix.does}."
+    return {"description": {"text": advice}, "artifactChanges": [change]}
 
 
 def _location(place: SourcePlace, root: Path) -> dict[str, Any]:

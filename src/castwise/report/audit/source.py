@@ -16,12 +16,12 @@ from castwise.report.amounts import place_text, size_text
 from castwise.report.audit.python_html import lines_html
 from castwise.report.audit.text import cost_text, gain
 
-_AROUND = 4  # lines that stay in sight around one that has a note
+_AROUND = 4  # lines shown around one that has a note
 _FEWEST_FOLDED = 3
 
 
 def anchor(place: SourcePlace) -> str:
-    """The name of a place's line within the page."""
+    """The anchor of a place's line in the page."""
     return _name(place.file, place.line)
 
 
@@ -46,14 +46,14 @@ def source_html(audit: Audit) -> Iterator[str]:
     for (file, _), size in sizes.items():
         cost[file] += size
     for file, size in cost.most_common():
-        told = f" <span class=faint>{size_text(size)}</span>" if size else ""
+        cost = f" <span class=faint>{size_text(size)}</span>" if size else ""
         name = place_text(SourcePlace(file, 1, 1, 1, 1)).rpartition(":")[0]
-        yield f"<h3><code>{escape(name)}</code>{told}</h3>"
+        yield f"<h3><code>{escape(name)}</code>{cost}</h3>"
         yield "".join(_file(file, notes, sizes))
 
 
 def _notes(audit: Audit) -> dict[tuple[str, int], list[str]]:
-    """What is said below each line."""
+    """The notes below each line."""
     notes: dict[tuple[str, int], list[str]] = {}
     for origin in audit.origins:
         place = (origin.place.file, origin.place.line)
@@ -88,7 +88,7 @@ def origin_link(finding: Finding, origin: DtypeOrigin) -> str:
 
 
 def hazards_html(finding: Finding) -> str:
-    """The hazards of a finding; what they mean shows where the pointer rests."""
+    """The hazards of a finding, with their meanings as tooltips."""
     return " ".join(
         f'<span class="hazard" title="{escape(HAZARDS[hazard])}">{hazard}</span>'
         for hazard in finding.hazards

@@ -1,4 +1,4 @@
-"""An audit for the terminal: origins worst first, each with what to write and its findings."""
+"""An audit for the terminal: origins, worst first, each with its fix and its findings."""
 
 from __future__ import annotations
 
@@ -39,30 +39,31 @@ def summary(audit: Audit) -> str:
         lines = counted(len(audit.origins), "line")
         return f"{counted(findings, 'implicit cast')}, caused by {lines}{cost}."
     if audit.ignored or audit.baselined:
-        return f"No findings that count, in {seen} on arrays."
+        return f"No findings left, in {seen} on arrays."
     if audit.coverage.seen:
         return f"No findings: none of {seen} on arrays cast implicitly."
     return "No operation on arrays was seen."
 
 
-def asides(audit: Audit) -> list[str]:
-    """What is to be said after the summary."""
-    told = list(audit.remarks)
+def notes(audit: Audit) -> list[str]:
+    """The sentences after the summary."""
+    sentences = list(audit.remarks)
     if audit.temporaries:
         makers = " and ".join(audit.makers_of_temporaries)
         size = size_text(audit.temporaries)
-        told.append(f"In addition, {size} of temporaries: on the CPU, {makers} casts operands "
-                    "into arrays of their own before it computes.")  # fmt: skip
+        sentences.append(f"In addition, {size} of temporaries: on the CPU, {makers} copies "
+                         "operands to cast them before it computes.")  # fmt: skip
     if audit.ignored:
-        told.append(f"Ignored: {counted(audit.ignored, 'finding')}, by comments in the source.")
+        ignored = counted(audit.ignored, "finding")
+        sentences.append(f"Ignored: {ignored}, by comments in the source.")
     if audit.baselined:
-        told.append(f"Known: {counted(audit.baselined, 'finding')}, by the baseline.")
-    return told
+        sentences.append(f"Known: {counted(audit.baselined, 'finding')}, in the baseline.")
+    return sentences
 
 
 def _summary_text(audit: Audit, paint: Paint, width: int) -> str:
     lines = [paint(folded(summary(audit), width), "title")]
-    return "\n".join([*lines, *(folded(aside, width) for aside in asides(audit))])
+    return "\n".join([*lines, *(folded(note, width) for note in notes(audit))])
 
 
 def _origin_text(number: int, origin: DtypeOrigin, paint: Paint, width: int) -> str:
@@ -91,7 +92,7 @@ def gain(origin: DtypeOrigin) -> str:
     """What an origin costs, and what changing it does."""
     findings = counted(len(origin.findings), "finding")
     if not origin.fix:
-        return f"Causes {findings}; castwise knows no change to this line alone that helps."
+        return f"Causes {findings}; castwise knows no fix on this line."
     saved = f" and {size_text(origin.bytes)}" if origin.bytes else ""
     is_all = origin.removed == len(origin.findings)
     removed = findings if is_all else f"{origin.removed} of {findings}"
@@ -100,7 +101,7 @@ def gain(origin: DtypeOrigin) -> str:
 
 
 def _code_lines(origin: DtypeOrigin, paint: Paint) -> list[str]:
-    """The source as it is and as it would be: whole lines, which a person finds again."""
+    """The source before and after the fix, in whole lines, which are easy to find in the file."""
     fix = origin.fix
     if not fix:
         return [f"{_MARGIN}  {line}" for line in lines_at(origin.place)]
@@ -113,7 +114,7 @@ def _code_lines(origin: DtypeOrigin, paint: Paint) -> list[str]:
 def _finding_text(
     finding: Finding, origin: DtypeOrigin, hazards: tuple[str, ...], paint: Paint, width: int
 ) -> str:
-    """Where, what became of what, how much and how often, what it may cost."""
+    """Where it happened, the operation, its size and count, and what it may cost."""
     is_near = finding.place.file == origin.place.file
     where = f"line {finding.place.line}" if is_near else place_text(finding.place)
     where += f", {finding.inside}" if finding.inside else ""
@@ -128,7 +129,7 @@ def _finding_text(
 
 
 def cost_text(finding: Finding, origin: DtypeOrigin) -> str:
-    """How much a finding costs and how often it happened, or nothing."""
+    """How much a finding costs and how often it happened, or ""."""
     saved = origin.saved_by(finding)
     size = [size_text(saved)] if saved else []
     times = [f"{finding.count:,} times"] if finding.count > 1 else []
@@ -139,7 +140,7 @@ def cost_text(finding: Finding, origin: DtypeOrigin) -> str:
 def _rest(origins: tuple[DtypeOrigin, ...]) -> str:
     findings = counted(sum(len(origin.findings) for origin in origins), "finding")
     lines = counted(len(origins), "more line")
-    return f"And {lines} with {findings}: --html FILE and --json FILE have them all."
+    return f"And {lines} with {findings}: --html FILE and --json FILE list them all."
 
 
 def _hazards_text(audit: Audit, paint: Paint, width: int) -> str:
@@ -147,7 +148,7 @@ def _hazards_text(audit: Audit, paint: Paint, width: int) -> str:
     longest = max(map(len, counts), default=0)
     lines = [paint("What the casts may cost", "title")]
     for hazard, count in counts.items():
-        told = f"{counted(count, 'finding')}: {HAZARDS[hazard]}"
-        line = folded(told, width, longest + 4, f"  {hazard.ljust(longest)}  ")
+        text = f"{counted(count, 'finding')}: {HAZARDS[hazard]}"
+        line = folded(text, width, longest + 4, f"  {hazard.ljust(longest)}  ")
         lines.append(line.replace(hazard, paint(hazard, "hazard"), 1))
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""A trial of the fixes, for the terminal."""
+"""The result of trying the fixes, for the terminal."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from castwise.report.amounts import counted, size_text
 def trial_text(trial: Trial) -> str:
     """What the fixes change, measured."""
     if not trial.fixes:
-        return "There is no fix to try."
+        return "There are no fixes to try."
     lines = [f"With {counted(len(trial.fixes), 'fix', 'es')}, tried in memory:"]
     if trial.status:
-        lines.append(f"  the program ends with status {trial.status}")
+        lines.append(f"  the program exits with status {trial.status}")
     before, after = (size_text(peak) for peak in trial.peak_memory)
     lines += [
         f"  findings     {trial.findings[0]:,} -> {trial.findings[1]:,}",

@@ -1,1 +1,1 @@
-"""Where two dialects differ, and the formats that is written in."""
+"""Where two dialects differ, in every format."""

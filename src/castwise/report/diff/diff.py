@@ -1,4 +1,4 @@
-"""The differences of two dialects, which are their own text: `castwise diff`."""
+"""The differences between two dialects, which print as a report: `castwise diff`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from castwise.rules.dialect import Dialect
 
 @dataclass(frozen=True, slots=True)
 class Diff(DiffData):
-    """All that two dialects answer differently; its text is the report.
+    """Everything that two dialects answer differently; its text is the report.
 
     >>> diff("numpy", "numpy@1", op="dot").count
     0
@@ -29,11 +29,11 @@ def diff(
     op: str | None = None,
     on_question: Callable[[object], object] | None = None,
 ) -> Diff:
-    """Every question that two dialects answer differently, of one op or of all that are recorded
-    of both.
+    """Every question that two dialects answer differently, about one op or all recorded ones.
 
-    Asked are arrays and 0-d arrays of the dtypes both have, weak ones where both have such, and
-    Python scalars; `x += y` and its like too. `on_question` is called with each question.
+    Without `op`, asks about the ops that are recorded for both. The operands are arrays and 0-d
+    arrays of the dtypes both have, weak ones if both have them, and Python scalars. Augmented
+    assignments such as `x += y` count too. `on_question` is called with each question.
 
     >>> diff("torch", "torch@2.1", op="add").count
     0

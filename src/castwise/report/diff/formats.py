@@ -1,4 +1,4 @@
-"""The formats the differences of two dialects are written in; all but the text list every cell."""
+"""The formats for the differences of two dialects; all except text list every cell."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _group_json(diff: DiffData, group: Group) -> dict[str, Any]:
 
 
 def _rows(diff: DiffData) -> Iterator[list[str]]:
-    """A row a cell: its section, its reason, the question and both answers."""
+    """One row per cell: its section, its reason, the question and both answers."""
     yield ["section", "reason", "question", diff.first.name, diff.second.name]
     for group in diff.groups:
         for d in group.differences:

@@ -10,28 +10,28 @@ from castwise.compare.difference import PairDifference
 from castwise.compare.pairs import PairAnswer
 from castwise.report.terminal.colour import Paint, plain
 
-_MARGIN = 9  # the count stands there
-_OPS_TOLD = 4
-_REASONS_TOLD = 6  # a section
+_MARGIN = 9  # for the count
+_OPS_SHOWN = 4
+_REASONS_SHOWN = 6  # per section
 
 
 def diff_text(
     diff: DiffData, paint: Paint = plain, width: int = 80, *, shows_all: bool = False
 ) -> str:
-    """Sections of reasons, each with its count, one example and the ops it touches.
+    """Sections of reasons, each with its count, one example and the ops it affects.
 
-    With `shows_all`, every reason of a section and every question of a reason is listed.
+    With `shows_all`, lists every reason of a section and every question of a reason.
     """
     lines = _folded(_summary(diff), 0, width)
     lines += _of_one(diff, "Dtypes only one of them has", diff.missing, paint, width)
     if len(diff.ops) > 1:
-        title = "Ops not compared, since they are recorded of only one"
+        title = "Ops recorded for only one of them, so not compared"
         lines += _of_one(diff, title, diff.recorded_of_one, paint, width)
     for name, groups in diff.sections.items():
         lines += ["", paint(name, "title")]
-        for group in groups if shows_all else groups[:_REASONS_TOLD]:
+        for group in groups if shows_all else groups[:_REASONS_SHOWN]:
             lines += _group_lines(diff, group, paint, width, shows_all)
-        left = [] if shows_all else groups[_REASONS_TOLD:]
+        left = [] if shows_all else groups[_REASONS_SHOWN:]
         if left:
             lines += _folded(_rest(left), _MARGIN, width, _count(left))
     return "\n".join(lines)
@@ -40,7 +40,7 @@ def diff_text(
 def _of_one(
     diff: DiffData, title: str, owned: Sequence[Sequence[object]], paint: Paint, width: int
 ) -> Iterator[str]:
-    """A section on what belongs to one dialect and not to the other."""
+    """A section on what only one of the dialects has."""
     if any(owned):
         yield from ("", paint(title, "title"))
     for dialect, names in zip((diff.first, diff.second), owned, strict=True):
@@ -67,7 +67,7 @@ def _summary(diff: DiffData) -> str:
     ops = diff.ops[0] if len(diff.ops) == 1 else f"{len(diff.ops)} ops"
     asked = f"{' and '.join(both)} were asked {diff.asked:,} questions about {ops}"
     if not diff.count:
-        return f"{asked} and answer all of them alike."
+        return f"{asked} and give the same answer to all of them."
     share = f"{diff.count:,} differently, {_percent(diff.count / diff.asked)} of them"
     return f"{asked} and answer {share}, shown as {' | '.join(both)}."
 
@@ -85,16 +85,16 @@ def _group_lines(
         answers = [_painted(answer, paint) for answer in (difference.first, difference.second)]
         yield f"{' ' * _MARGIN}{question_text(diff, difference)}   {' | '.join(answers)}"
     if len(diff.ops) > 1 and not shows_all:
-        yield from (paint(line, "aside") for line in _folded(_ops(group), _MARGIN, width))
+        yield from (paint(line, "faint") for line in _folded(_ops(group), _MARGIN, width))
 
 
 def question_text(diff: DiffData, difference: PairDifference) -> str:
-    """The question as it is written, the same in both dialects."""
+    """The question in notation, which is the same in both dialects."""
     return str(difference.pair.question(diff.first))
 
 
 def _strangeness(difference: PairDifference) -> int:
-    """How far from int32 and float32, which everybody knows, the operands are."""
+    """How far the operands are from int32 and float32, which everybody knows."""
     dtypes = [o.dtype for o in difference.pair.operands if o.dtype]
     return sum(abs(d.bits - 32) + (not d.is_signed) for d in dtypes)
 
@@ -105,6 +105,6 @@ def _painted(answer: PairAnswer, paint: Paint) -> str:
 
 def _ops(group: Group) -> str:
     names = group.ops
-    if len(names) <= _OPS_TOLD + 1:
+    if len(names) <= _OPS_SHOWN + 1:
         return ", ".join(names)
-    return f"{', '.join(names[:_OPS_TOLD])} and {len(names) - _OPS_TOLD} more ops"
+    return f"{', '.join(names[:_OPS_SHOWN])} and {len(names) - _OPS_SHOWN} more ops"

@@ -1,1 +1,1 @@
-"""How far the dialects are apart, and the formats that is written in."""
+"""How much the dialects differ from each other, in every format."""

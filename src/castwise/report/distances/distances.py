@@ -1,4 +1,4 @@
-"""The distances of dialects, which are their own text: `castwise diff --all`."""
+"""The distances between dialects, which print as a report: `castwise diff --all`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from castwise.rules.dialect import Dialect
 
 @dataclass(frozen=True, slots=True)
 class Distances(DistancesData):
-    """The distance of each pair of dialects; its text is the report."""
+    """The distance between each pair of dialects; its text is the report."""
 
     def __str__(self) -> str:
         return distances_text(self)
@@ -22,10 +22,10 @@ def distances(
     dialects: Iterable[str | Dialect] | None = None,
     on_question: Callable[[object], object] | None = None,
 ) -> Distances:
-    """How far dialects are apart, all there are or those that are given.
+    """The distances between all dialects, or between the given ones.
 
-    Asked are the same pairs as `diff` asks, of a few ops that nearly every framework has.
-    `on_question` is called with each question.
+    The operands are the pairs that `diff` asks about, in a few ops that nearly every framework
+    has. `on_question` is called with each question.
 
     >>> distances(["torch", "torch@2.1"]).between("torch", "torch@2.1").share
     0.0

@@ -1,4 +1,4 @@
-"""How far the dialects are apart, as a heat map."""
+"""How much the dialects differ from each other, as a heat map."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from castwise.drawing.shades import FAINT, INK
 from castwise.drawing.svg import png_of, svg_box, svg_document, svg_text, text_width
 from castwise.report.amounts import percent
 
-_TITLE = "How far the dialects are apart"
+_TITLE = "How much the dialects differ"
 _ABOUT = "Share of questions answered differently, in %"
 _MARGIN = 20
-_TOP = 78  # where the slanted names may begin
+_TOP = 78  # where the slanted names may start
 _CELL = 34
 _ROW = 24
 _SLANT = 55  # degrees of the names over the columns
 _LEGEND = 220  # width of the colour scale
-# One hue from light to dark (ColorBrewer's Blues): lightness alone tells it, to every eye.
+# One hue from light to dark (ColorBrewer's Blues), so that lightness alone shows the value, also to
+# readers who cannot tell colours apart.
 _SCALE = ((247, 251, 255), (198, 219, 239), (107, 174, 214), (33, 113, 181), (8, 48, 107))
 _SELF = "#e4e4e7"
-_MIDDLE = 0.2  # the luminance on which the dark ink and white are equally easy to read
+_MIDDLE = 0.2  # the luminance at which dark ink and white are equally easy to read
 
 
 def distances_svg(found: DistancesData) -> str:
@@ -79,7 +80,7 @@ def _cells(found: DistancesData, left: float, top: float, most: float) -> Iterat
 
 
 def _legend(left: float, top: float, most: float) -> Iterator[str]:
-    """The scale from 0 to the most."""
+    """The colour scale, from 0 to the largest value."""
     stops = [
         f'<stop offset="{place / (len(_SCALE) - 1)}" stop-color="{_hex(colour)}"/>'
         for place, colour in enumerate(_SCALE)

@@ -1,4 +1,4 @@
-"""How far the dialects are apart, for the terminal and as JSON, CSV and Markdown."""
+"""How much the dialects differ, for the terminal and as JSON, CSV and Markdown."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from castwise.report.markdown import markdown_row
 from castwise.report.terminal.colour import Paint, plain
 
 _EXTREMES = 3  # how many of the nearest and of the farthest pairs are named
-TITLE = "How far the dialects are apart: questions answered differently, in %"
+TITLE = "How much the dialects differ: questions answered differently, in %"
 
 
 def distances_text(found: DistancesData, paint: Paint = plain, width: int = 80) -> str:
-    """A triangle: each row ends with its dialect's name, below which stands that one's column."""
+    """A triangle: each row ends with its dialect's name, which also heads the column below it."""
     cells = [
         [percent(found.between(name, other).share) for other in found.dialects[:place]]
         for place, name in enumerate(found.dialects)
@@ -30,14 +30,14 @@ def distances_text(found: DistancesData, paint: Paint = plain, width: int = 80) 
         lines.append("".join(f"{cell:>{room - 1}} " for cell in row) + paint(name, "title"))
     lines += ["", *_extremes(found), ""]
     about = (
-        "Asked are arrays, 0-d arrays and Python scalars, in both orders and as x += y, of the"
-        f" dtypes both have, in these ops: {', '.join(OPS.split())}."
+        "The questions are about arrays, 0-d arrays and Python scalars of the dtypes both have, in"
+        f" both orders and as x += y, in these ops: {', '.join(OPS.split())}."
     )
-    return "\n".join([*lines, *(paint(line, "aside") for line in textwrap.wrap(about, width))])
+    return "\n".join([*lines, *(paint(line, "faint") for line in textwrap.wrap(about, width))])
 
 
 def _extremes(found: DistancesData) -> Iterator[str]:
-    """The nearest and the farthest pairs, a line each."""
+    """The nearest and the farthest pairs, one line each."""
     pairs = found.nearest_first
     for word, named in (("Nearest", pairs[:_EXTREMES]), ("Farthest", pairs[: -_EXTREMES - 1 : -1])):
         yield f"{word}:"
@@ -46,7 +46,7 @@ def _extremes(found: DistancesData) -> Iterator[str]:
 
 
 def _matrix(found: DistancesData) -> Iterator[list[str]]:
-    """The whole matrix, with a head; in % with one decimal."""
+    """The whole matrix with a header row, in % with one decimal."""
     yield ["differ, %", *found.dialects]
     for name in found.dialects:
         shares = [
@@ -70,7 +70,7 @@ def distances_markdown(found: DistancesData) -> str:
 
 
 def distances_json(found: DistancesData) -> str:
-    """Every pair with how much was asked and how much differs."""
+    """Every pair with the number of questions and of differences."""
     return json.dumps(
         {
             "ops": OPS.split(),

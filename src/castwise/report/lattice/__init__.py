@@ -1,1 +1,1 @@
-"""Which dtype becomes which, and the formats that is written in."""
+"""Which dtypes promote to which, in every format."""

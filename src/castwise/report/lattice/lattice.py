@@ -1,4 +1,4 @@
-"""A lattice, which is its own text: `castwise lattice`."""
+"""A lattice, which prints as a report: `castwise lattice`."""
 
 from __future__ import annotations
 

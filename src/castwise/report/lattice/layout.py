@@ -1,8 +1,8 @@
-"""Where the dtypes of a lattice stand in its picture: layers by kind and width, few crossings.
+"""The positions of dtypes in a lattice's picture: layers by kind and width, few crossings.
 
-Sugiyama's way: boxes get layers, an arrow that passes layers gets a lane in each, layers are
-ordered so that arrows cross seldom, and then shifted so that they run straight. As a lane takes
-room like a box, no arrow runs across a label.
+This is Sugiyama's method. Boxes get layers, and an arrow gets a lane in each layer that it passes.
+The layers are ordered so that few arrows cross, then shifted so that arrows run straight. A lane
+takes up room like a box, so no arrow runs across a label.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from castwise.compare.lattice import LatticeData
 from castwise.vocab.dtypes import DType
 
 _SWEEPS = 24
-_STRAIGHT = 8  # how much more an arrow within a family, or a lane, is kept straight than others
+_STRAIGHT = 8  # the weight of straight arrows within a family or a lane; others have weight 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,7 +24,7 @@ class Spot:
     """A place in a layer: a box of dtypes, or a lane where arrows to a box pass by."""
 
     layer: int
-    dtypes: tuple[DType, ...] = ()  # none in a lane
+    dtypes: tuple[DType, ...] = ()  # empty in a lane
 
 
 class Segment(NamedTuple):
@@ -48,7 +48,7 @@ class Layout:
 
 
 def layout_of(lattice: LatticeData, widths: dict[tuple[DType, ...], float], lane: float) -> Layout:
-    """The layout of a lattice, given the room each group of twins and each lane takes."""
+    """The layout of a lattice, given the width of each group of twins and of a lane."""
     levels = _levels(lattice)
     boxes = [Spot(levels[group], group) for group in lattice.twins]
     segments = _segments(lattice, boxes)
@@ -64,7 +64,7 @@ def layout_of(lattice: LatticeData, widths: dict[tuple[DType, ...], float], lane
 def _levels(lattice: LatticeData) -> dict[tuple[DType, ...], int]:
     """The layer of each group of twins: by kind, then by width, and above all that reaches it.
 
-    Weak nodes come first in their kind. Complex dtypes stand beside the floats of their width.
+    Weak nodes come first in their kind. Complex dtypes are next to the floats of their width.
     """
     classes: dict[tuple[int, int], list[DType]] = {}
     for node in lattice.nodes:
@@ -74,7 +74,7 @@ def _levels(lattice: LatticeData) -> dict[tuple[DType, ...], int]:
     for _, members in sorted(classes.items()):
         _lift(lattice, members, levels, floor)
         floor = 1 + max([levels[n] for n in levels if n.kind != "complex"], default=-1)
-    _lift(lattice, lattice.nodes, levels, 0)  # also above what is wider and reaches it all the same
+    _lift(lattice, lattice.nodes, levels, 0)  # also above wider ones that reach it
     for node in [n for n in lattice.nodes if n.is_weak]:
         if not any(e.target is node for e in lattice.edges):  # nothing keeps it down there
             levels[node] = min(levels[e.target] for e in lattice.edges if e.source is node) - 1
@@ -87,7 +87,7 @@ def _lift(
     lattice: LatticeData, nodes: Iterable[DType], levels: dict[DType, int], floor: int
 ) -> None:
     """Puts nodes at a floor at least, and above all that reaches them."""
-    for node in nodes:  # in the dialect's order, where sources stand before targets
+    for node in nodes:  # in the dialect's order, where sources come before targets
         below = [levels.get(e.source, -1) for e in lattice.edges if e.target is node]
         levels[node] = max(levels.get(node, floor), *(level + 1 for level in [-1, *below]))
 
@@ -108,12 +108,12 @@ def _segments(lattice: LatticeData, boxes: list[Spot]) -> tuple[Segment, ...]:
 
 
 def _side(spot: Spot) -> tuple[int, bool]:
-    """Where a spot tends to before it is untangled: unsigned left of signed, lanes right."""
+    """The side a spot starts on before untangling: unsigned left of signed, lanes right."""
     return (spot.dtypes[0].rank, spot.dtypes[0].is_signed) if spot.dtypes else (4, False)
 
 
 def _untangled(layers: Layers, segments: tuple[Segment, ...]) -> Layers:
-    """The layers in the order, of those that sweeps up and down come to, with fewest crossings."""
+    """The layers in the order with the fewest crossings that sweeps up and down find."""
     best, fewest = layers, _crossings(layers, segments)
     for sweep in range(_SWEEPS):
         goes_up = sweep % 2 == 0
@@ -154,7 +154,7 @@ def _crossings(layers: Layers, segments: tuple[Segment, ...]) -> int:
 def _middles(
     layers: Layers, segments: tuple[Segment, ...], rooms: dict[Spot, float]
 ) -> dict[Spot, float]:
-    """The x of each spot: near what it is connected with, without overlaps in its layer."""
+    """The x of each spot: near what it is connected to, without overlaps in its layer."""
     middles = dict.fromkeys(rooms, 0.0)
     near = {s: [*_ends(s, segments, True), *_ends(s, segments, False)] for s in rooms}
     pulls = {s: [_STRAIGHT if _family(s) == _family(e) else 1 for e in near[s]] for s in rooms}
@@ -172,15 +172,15 @@ def _middles(
 
 
 def _family(spot: Spot) -> tuple[str, bool] | None:
-    """What stands in one column where it can: the signed integers, say, or a lane's own spots."""
+    """The family that shares a column if possible: the signed integers, or the spots of a lane."""
     return (spot.dtypes[0].kind, spot.dtypes[0].is_signed) if spot.dtypes else None
 
 
 def _apart(wanted: list[float], weights: list[int], rooms: list[float]) -> list[float]:
-    """The places nearest to the wanted ones that keep the order and leave everyone their room.
+    """The positions nearest to the wanted ones that keep the order and do not overlap.
 
-    With the room taken out, that is isotonic regression: neighbours that would overlap are pooled
-    and stand, side by side, around the mean of what they want.
+    With the widths taken out, this is isotonic regression: neighbours that would overlap are
+    pooled, and placed side by side around the mean of their wanted positions.
     """
     offsets = [sum(rooms[:place]) + rooms[place] / 2 for place in range(len(rooms))]
     pools: list[tuple[float, int, int]] = []  # mean, weight, members

@@ -14,13 +14,13 @@ from castwise.report.lattice.legend import APART, legend
 from castwise.vocab.dtypes import DType
 
 _MARGIN = 24
-_TOP = 60  # where the uppermost layer begins, below the title
+_TOP = 60  # where the top layer starts, below the title
 _ROW = 24  # height of a label
 _GAP = 38  # between layers
 _BETWEEN = 22  # between the boxes of a layer
-_LANE = 20  # the room of an arrow that passes a layer
+_LANE = 20  # the width for an arrow that passes a layer
 _LINE = 18  # from one line of the legend to the next
-_NARROWEST = 520  # of the room for the legend
+_NARROWEST = 520  # width of the legend
 _ARROW = "#52525b"
 
 
@@ -73,14 +73,14 @@ class _Frame:
 
     @property
     def bottom(self) -> float:
-        """Where the notes begin."""
+        """Where the notes start."""
         return self.ends[0][1] + 2 * _LINE if self.ends else _TOP
 
     def x(self, spot: Spot) -> float:
         return self.layout.middles[spot] + self.shift
 
     def sides(self, spot: Spot) -> tuple[float, float]:
-        """The top and the bottom of a box, which stands in the middle of its layer."""
+        """The top and the bottom of a box, which is in the middle of its layer."""
         top, bottom = self.ends[spot.layer]
         if not spot.dtypes:
             return top, bottom
@@ -111,7 +111,7 @@ class _Frame:
 
 
 def _labelled(dtypes: tuple[DType, ...], left: float, top: float) -> Iterator[str]:
-    """A box with the names of dtypes; that of a weak node has a broken outline."""
+    """A box with the names of dtypes; a weak node has a broken outline."""
     width = _width(dtypes)
     is_weak = dtypes[0].is_weak
     outline = f'stroke="{_ARROW}" stroke-dasharray="3 2"' if is_weak else ""
@@ -122,7 +122,7 @@ def _labelled(dtypes: tuple[DType, ...], left: float, top: float) -> Iterator[st
 
 
 def _notes(lattice: LatticeData, top: float, room: float) -> tuple[list[str], float]:
-    """What stands below the picture, the dtypes apart and the legend, and where it ends."""
+    """The notes below the picture, separate dtypes and the legend, and where they end."""
     parts, y = [], top
     if lattice.apart:
         parts.append(svg_text(_MARGIN, y, f"{APART}:", f'fill="{FAINT}"'))
@@ -134,10 +134,10 @@ def _notes(lattice: LatticeData, top: float, room: float) -> tuple[list[str], fl
             parts += _labelled((dtype,), _MARGIN + left, y)
             left += width + 8
         y += _ROW + 2 * _LINE
-    told = legend(lattice)
+    sentences = legend(lattice)
     if any(len(group) > 1 for group in lattice.twins):
-        told.append("Dtypes in one box have the same arrows.")
-    for line in textwrap.wrap(" ".join(told), int(room / LETTER)):
+        sentences.append("Dtypes in one box have the same arrows.")
+    for line in textwrap.wrap(" ".join(sentences), int(room / LETTER)):
         parts.append(svg_text(_MARGIN, y, line, f'fill="{FAINT}"'))
         y += _LINE
     return parts, y - _LINE

@@ -1,4 +1,4 @@
-"""A lattice for the terminal, as DOT and as JSON, and the formats it is written in."""
+"""A lattice for the terminal, as DOT and as JSON, and the list of its formats."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from castwise.report.lattice.svg import lattice_png, lattice_svg
 from castwise.report.terminal.colour import Paint, plain
 from castwise.vocab.dtypes import DType
 
-_ARROWS = {True: "->", False: "=>"}  # as a dialect's record writes them
+_ARROWS = {True: "->", False: "=>"}  # as in a dialect's data
 
 
 def lattice_text(lattice: LatticeData, paint: Paint = plain, width: int = 80) -> str:
-    """The arrows, one line for all dtypes that have the same ones."""
+    """The arrows, with one line for all dtypes that have the same ones."""
     rows = _rows(lattice)
     title = "\n".join(textwrap.wrap(lattice.title, width))
     lines = [paint(title, "title"), *[""] * bool(rows)]
@@ -32,10 +32,10 @@ def lattice_text(lattice: LatticeData, paint: Paint = plain, width: int = 80) ->
         lines.append(f"{head:{margin}}{_ARROWS[goes_on]} {first}")
         lines += [f"{'':{margin + 3}}{line}" for line in more]
     if lattice.apart:
-        told = f"{APART}: {_listed(lattice.apart)}"
-        lines += ["", *textwrap.wrap(told, width, subsequent_indent="  ")]
-    told = " ".join(legend(lattice, "The arrow =>"))
-    return "\n".join([*lines, "", *(paint(line, "aside") for line in textwrap.wrap(told, width))])
+        apart = f"{APART}: {_listed(lattice.apart)}"
+        lines += ["", *textwrap.wrap(apart, width, subsequent_indent="  ")]
+    notes = textwrap.wrap(" ".join(legend(lattice, "The arrow =>")), width)
+    return "\n".join([*lines, "", *(paint(line, "faint") for line in notes)])
 
 
 def _rows(lattice: LatticeData) -> list[tuple[list[DType], bool, tuple[DType, ...]]]:
@@ -55,7 +55,7 @@ def _listed(dtypes: Iterable[DType]) -> str:
 
 
 def lattice_json(lattice: LatticeData) -> str:
-    """The nodes and arrows as JSON; `goes_on` is false where an arrow leads nowhere beyond."""
+    """The nodes and arrows as JSON; `goes_on` is false for an arrow that nothing may follow."""
     return json.dumps(
         {
             "dialect": lattice.dialect.name,
@@ -68,13 +68,13 @@ def lattice_json(lattice: LatticeData) -> str:
                 for e in lattice.edges
             ],
             "apart": [node.name for node in lattice.apart],
-            "truncated": {asked.name: held.name for asked, held in lattice.truncated.items()},
+            "truncated": {asked.name: actual.name for asked, actual in lattice.truncated.items()},
         }
     )
 
 
 def lattice_dot(lattice: LatticeData) -> str:
-    """The lattice for Graphviz, which lays it out anew."""
+    """The lattice for Graphviz, which makes its own layout."""
     lines = [f'digraph "{lattice.dialect.name}" {{', "  rankdir=BT;"]
     lines.append('  node [shape=box, style="rounded,filled", fontname="monospace"];')
     for node in (*lattice.nodes, *lattice.apart):

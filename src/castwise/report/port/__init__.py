@@ -1,1 +1,1 @@
-"""What a program would get in another dialect, as text and JSON."""
+"""What would change for a program in another dialect, as text and JSON."""

@@ -19,8 +19,8 @@ from castwise.report.terminal.colour import Paint, plain
 _CHANGES_PER_REASON = 10
 _WORDS = {
     REFUSED: "refused",
-    OTHER_DTYPE: "of another dtype",
-    OTHER_VALUES: "of other values",
+    OTHER_DTYPE: "with another dtype",
+    OTHER_VALUES: "with other values",
     ACCEPTED: "no longer refused",
 }
 
@@ -33,8 +33,8 @@ def port_text(port: Port, paint: Paint = plain) -> str:
     return "\n\n".join([*parts, _coverage(port)])
 
 
-def held_text(seen: Seen, dialect: str | None, paint: Paint = plain) -> str:
-    """What of a program was not as the dialect it was held to has it; None: every implicit cast
+def enforced_text(seen: Seen, dialect: str | None, paint: Paint = plain) -> str:
+    """Where a program differs from the dialect it was held to; None means that every implicit cast
     was refused."""
     refused = len(seen.attempts)
     if dialect is None:
@@ -47,7 +47,7 @@ def held_text(seen: Seen, dialect: str | None, paint: Paint = plain) -> str:
 def _summary(port: Port) -> str:
     names = f"{port.source.name} to {port.target.name}"
     if not port.changes:
-        return f"{names}: nothing that was seen changes."
+        return f"{names}: no operation changes."
     kinds = [
         f"{found} {_WORDS[kind]}"
         for kind in KINDS
@@ -67,7 +67,7 @@ def _group(reason: str, changes: list[PortChange], paint: Paint) -> str:
 
 def _change_lines(change: PortChange, paint: Paint) -> list[str]:
     times = f", {change.count:,} times" if change.count > 1 else ""
-    became = f"{change.after}, of other values" if change.kind == OTHER_VALUES else change.after
+    became = f"{change.after}, with other values" if change.kind == OTHER_VALUES else change.after
     after = paint(became, "refused" if change.kind == REFUSED else "hazard")
     hazards = f" ({', '.join(change.hazards)})" if change.hazards else ""
     lines = [
@@ -84,7 +84,7 @@ def _coverage(port: Port) -> str:
     lines = [f"Unchanged: {counted(port.same, 'operation')}."]
     if port.others:
         most = ", ".join(f"{name} {count:,}" for name, count in port.others.most_common())
-        lines.append(f"Not asked about, since another framework ran them: {most}.")
+        lines.append(f"Not asked about, because another framework ran them: {most}.")
     if port.not_understood:
         total = sum(port.not_understood.values())
         most = ", ".join(f"{name} {count:,}" for name, count in port.not_understood.most_common(5))
@@ -92,5 +92,5 @@ def _coverage(port: Port) -> str:
     if port.unexpected:
         (question, _), *_ = port.unexpected.most_common(1)
         total = sum(port.unexpected.values())
-        lines.append(f"Differs from what castwise expects: {total:,}, as {question}.")
+        lines.append(f"Differs from what castwise expects: {total:,}, most often {question}.")
     return "\n".join(lines)

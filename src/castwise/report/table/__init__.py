@@ -1,1 +1,1 @@
-"""What an op gives for every dtype with every dtype, and the formats that is written in."""
+"""An op's result for every pair of dtypes, in every format."""

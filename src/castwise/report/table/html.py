@@ -41,7 +41,7 @@ td:hover {{ outline: 2px solid #18181b; }}
 
 
 def table_html(table: TableData) -> str:
-    """The table as a page; the whole answer shows where the pointer rests."""
+    """The table as a page, with the full answers as tooltips."""
     heads = "".join(f"<th>{escape(head)}</th>" for head in headers(table))
     rows = [
         f"<tr><th>{escape(label(operand))}</th>{''.join(map(_cell, row))}</tr>"
@@ -58,22 +58,22 @@ def table_html(table: TableData) -> str:
 
 
 def _group_starts(table: TableData) -> list[int]:
-    """The places, counted from 1, of the cells in a row that begin a group after the first."""
-    ends = accumulate(map(len, table.columns), initial=2)  # the row's head has place 1
+    """The positions, counted from 1, of the cells that start a group, except the first group."""
+    ends = accumulate(map(len, table.columns), initial=2)  # the row's header has position 1
     return list(ends)[1:-1]
 
 
 def _cell(outcome: Outcome) -> str:
-    told = _title(outcome)
+    title = _title(outcome)
     faint = "" if isinstance(outcome, Decision) else ' class="none"'
     return (
-        f'<td{faint} style="background:{cell_shade(outcome)}" title="{escape(told)}">'
+        f'<td{faint} style="background:{cell_shade(outcome)}" title="{escape(title)}">'
         f"{escape(cell_text(outcome))}</td>"
     )
 
 
 def _title(outcome: Outcome) -> str:
-    """One line that says what is asked and answered."""
+    """The question and its answer on one line."""
     if not isinstance(outcome, Decision):
         return str(outcome)
     casts = [f"{cast} ({', '.join(cast.hazards) or 'exact'})" for cast in outcome.casts if cast]

@@ -20,7 +20,7 @@ from castwise.report.table.text import (
 from castwise.vocab.dtypes import dtype
 
 _ROW = 24  # height of a row
-_TOP = 78  # where the first row begins
+_TOP = 78  # where the first row starts
 _MARGIN = 20
 _GROUP_GAP = 12  # between groups of columns
 _LINE = 18  # from one line of the legend to the next
@@ -29,7 +29,7 @@ _KINDS = "    ".join([*_LEGEND, ""])  # as wide as the legend's first line
 
 
 class _Column(NamedTuple):
-    """Where a column of cells stands in the picture."""
+    """The position of a column of cells in the picture."""
 
     left: float
     width: float
@@ -61,7 +61,7 @@ def table_png(table: TableData) -> bytes:
 
 
 def _columns(table: TableData) -> Iterator[_Column]:
-    """The columns from the left, the groups a little apart."""
+    """The columns from left to right, with a gap between groups."""
     left = _MARGIN + 10 + max(text_width(label(row)) for row in table.rows)
     widths = iter(column_widths(table))
     for group in table.columns or [(None,)]:

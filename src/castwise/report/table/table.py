@@ -1,4 +1,4 @@
-"""A table, which is its own text: `castwise table`."""
+"""A table, which prints as a report: `castwise table`."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ def table(
 ) -> Table:
     """The answers of an op for every pair of dtypes of a dialect.
 
-    Arrays stand in the rows, and in the columns the groups that are named: "arrays", "0-d" and
-    "scalars".
+    The rows are arrays. The columns are the named groups: "arrays", "0-d" and "scalars".
 
     >>> "int16" in str(table("add", "array-api"))
     False

@@ -23,7 +23,7 @@ _GAP = 2  # spaces before a column
 MEANINGS = {
     REFUSED: "refused",
     WEAK: "weakly typed",
-    NO_KERNEL: "promoted to, then no kernel runs it",
+    NO_KERNEL: "promoted, but no kernel runs it",
 }
 _SHORT_STEMS = {
     "bool": "bool",
@@ -46,18 +46,18 @@ def short_name(dtype: DType) -> str:
     stem, _, tail = dtype.name.partition("_")
     name, bits = re.fullmatch(r"([a-z]+)(\d*)", stem).groups()  # type: ignore[union-attr]
     short = tail or _SHORT_STEMS[name] + bits
-    return short if find_dtype(short) is dtype else dtype.name  # i4 would have two readings
+    return short if find_dtype(short) is dtype else dtype.name  # i4 would have two meanings
 
 
 def label(operand: Operand) -> str:
-    """What stands over a column or before a row."""
+    """The header of a column or a row."""
     if operand.dtype is None:
         return str(operand)
     return short_name(operand.dtype) + ("[]" if operand.is_zero_d else "")
 
 
 def cell_text(outcome: Outcome) -> str:
-    """What stands in a cell: a short dtype with its marks, or the mark of a refusal."""
+    """The text of a cell: a short dtype with its marks, or the mark of a refusal."""
     if not isinstance(outcome, Decision):
         return REFUSED
     marks = (WEAK if outcome.is_weak else "") + ("" if outcome.has_kernel else NO_KERNEL)
@@ -70,24 +70,24 @@ def cell_style(outcome: Outcome) -> str:
 
 
 def headers(table: TableData) -> list[str]:
-    """What stands over the columns."""
+    """The headers of the columns."""
     return [label(operand) for group in table.columns for operand in group] or ["result"]
 
 
 def column_widths(table: TableData) -> list[int]:
-    """The characters of the longest text in each column, its head included."""
+    """The length of the longest text in each column, including its header."""
     lines = [headers(table), *([cell_text(cell) for cell in row] for row in table.cells)]
     return [max(map(len, column)) for column in zip(*lines, strict=True)]
 
 
 def marks_used(table: TableData) -> list[str]:
-    """The marks that occur in the cells, each with what it means."""
+    """The marks used in the cells, each with its meaning."""
     used = "".join(cell_text(cell) for row in table.cells for cell in row)
     return [f"{mark} {meaning}" for mark, meaning in MEANINGS.items() if mark in used]
 
 
 def alike_text(table: TableData) -> list[str]:
-    """Which dtypes others stand for where a person reads the table, a sentence each."""
+    """Which dtypes share a row with another in the table, one sentence per row."""
     marked = {
         row.dtype: NO_KERNEL if row.dtype and lacks_kernels(table, row.dtype) else ""
         for row in table.rows
@@ -102,7 +102,7 @@ def alike_text(table: TableData) -> list[str]:
 
 
 def table_text(table: TableData, paint: Paint = plain, width: int = 80) -> str:
-    """The table for a terminal, in as many blocks of columns as the width asks for."""
+    """The table for a terminal, in as many blocks of columns as the width needs."""
     whole = table
     table, _ = folded_alike(whole)
     names = [label(row) for row in table.rows]
@@ -115,9 +115,9 @@ def table_text(table: TableData, paint: Paint = plain, width: int = 80) -> str:
         for name, row in zip(names, table.cells, strict=True):
             cells = [_padded(row[c], widths[c], paint) for c in block]
             lines.append(f"{name:{margin}}" + "".join(f"  {cell}" for cell in cells))
-    asides = [", ".join(marks_used(whole)), *alike_text(whole)]
-    told = [line for aside in asides for line in textwrap.wrap(aside, width)]
-    return "\n".join([*lines, "", *(paint(line, "aside") for line in told)] if told else lines)
+    notes = [", ".join(marks_used(whole)), *alike_text(whole)]
+    below = [line for note in notes for line in textwrap.wrap(note, width)]
+    return "\n".join([*lines, "", *(paint(line, "faint") for line in below)] if below else lines)
 
 
 def _padded(outcome: Outcome, width: int, paint: Paint) -> str:
@@ -125,7 +125,7 @@ def _padded(outcome: Outcome, width: int, paint: Paint) -> str:
 
 
 def _blocks(table: TableData, widths: list[int], room: int) -> list[list[int]]:
-    """The columns in blocks that fit the room; a group begins a new one rather than be broken."""
+    """The columns in blocks that fit the width; a group starts a new block if it would be split."""
     blocks: list[list[int]] = [[]]
     columns = iter(widths)
     used = place = 0

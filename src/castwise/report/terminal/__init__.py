@@ -1,1 +1,1 @@
-"""What every report on a terminal shares: colours, folded lines, bars, and where it goes."""
+"""Shared by all terminal reports: colours, folded lines, progress bars and output."""

@@ -1,4 +1,4 @@
-"""The colours of the terminal: one a kind of dtype, and those of refusals, hazards and titles."""
+"""The terminal's colours: one per kind of dtype, and those of refusals, hazards and titles."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TextIO
 
-# Takes a text and the name of a style; gives the text as it is printed.
+# Takes a text and the name of a style, and returns the text to print.
 Paint = Callable[[str, str], str]
 
 _STYLES: dict[str, dict[str, Any]] = {
@@ -18,24 +18,24 @@ _STYLES: dict[str, dict[str, Any]] = {
     "refused": {"fg": "red"},
     "hazard": {"fg": "yellow"},
     "title": {"bold": True},
-    "aside": {"dim": True},
+    "faint": {"dim": True},
 }
 
 
 def plain(text: str, style: str) -> str:
-    """The text as it is."""
+    """The text unchanged."""
     return text
 
 
 def coloured(text: str, style: str) -> str:
     """The text between the terminal's codes for a style."""
-    import click  # what is never coloured loads without it
+    import click  # reports without colour do not load it
 
     return click.style(text, **_STYLES[style])
 
 
 def paint_for_stdout() -> Paint:
-    """Colours where stdout is a terminal."""
+    """Colours if stdout is a terminal."""
     return paint_for(sys.stdout)
 
 
@@ -45,5 +45,5 @@ def paint_for(stream: TextIO) -> Paint:
 
 
 def is_plain(stream: TextIO) -> bool:
-    """Whether a stream is no terminal, or one that knows neither colours nor a cursor."""
+    """Whether a stream is not a terminal, or is one without colours or cursor control."""
     return os.environ.get("TERM") == "dumb" or not stream.isatty()

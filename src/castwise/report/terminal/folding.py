@@ -9,7 +9,7 @@ from castwise.report.terminal.colour import Paint
 
 
 def folded(text: str, width: int, margin: int = 0, head: str = "") -> str:
-    """Words in lines of a width; all but the first line keep a margin."""
+    """Text wrapped to a width; all lines except the first have a margin."""
     lines = textwrap.wrap(text, width, initial_indent=head, subsequent_indent=" " * margin,
                           break_long_words=False, break_on_hyphens=False)  # fmt: skip
     return "\n".join(lines)
@@ -18,7 +18,7 @@ def folded(text: str, width: int, margin: int = 0, head: str = "") -> str:
 def filled(
     pieces: Iterable[tuple[str, str | None]], width: int, margin: int, head: str, paint: Paint
 ) -> str:
-    """Pieces of text, each with its style, that are not broken; a comma between them.
+    """Pieces of text, each with its style, separated by commas; no piece is broken.
 
     >>> from castwise.report.terminal.colour import plain
     >>> print(filled([("int8 + int16", None), ("widens", None)], 18, 4, "a   ", plain))

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def echo_json(value: Any) -> None:
-    import json  # which help and text need not wait for
+    import json  # imported late: help and text do not need it
 
     click.echo(json.dumps(value, indent=2 if sys.stdout.isatty() else None))
 
@@ -29,7 +29,7 @@ def deliver(
     output: Path | None,
     text: Callable[[Paint], str],
 ) -> None:
-    """Writes or prints in the format asked for; `text` is what a person reads here and now."""
+    """Writes or prints in the requested format; `text` makes the text for the terminal."""
     chosen = format_ or (_format_of(output, formats) if output else "text")
     if output is None and chosen == "text":
         click.echo(text(paint_for_stdout()))
@@ -41,24 +41,24 @@ def deliver(
 
 
 def _format_of(output: Path, formats: Mapping[str, object]) -> str:
-    """The format a file's ending asks for; text where it has none."""
+    """The format for a file's extension, or text if it has none."""
     ending = output.suffix.lstrip(".")
     if ending in ("", "txt"):
         return "text"
     if ending not in formats:
-        raise UsageError(f"{output.name}: not a format this is written in: {', '.join(formats)}.")
+        raise UsageError(f"{output.name}: unknown format. Use one of {', '.join(formats)}.")
     return ending
 
 
 def _echo(content: str | bytes) -> None:
     is_picture = isinstance(content, bytes)
     if is_picture and sys.stdout.isatty():
-        raise UsageError("a picture is not for the terminal: write it to a file with -o.")
+        raise UsageError("a picture cannot be printed to the terminal: write it to a file with -o.")
     click.echo(content, nl=not is_picture)
 
 
 def terminal_width(stream: TextIO | None = None) -> int:
-    """The width of the terminal, 40 at least; 80 where there is none or it does not tell."""
+    """The width of the terminal, at least 40; 80 if there is none or its width is unknown."""
     stream = stream or sys.stdout
     if not stream.isatty():
         return 80

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_EVERY = 500  # questions between two updates, so that the bar costs nothing
-_PATIENCE = 2.0  # seconds without a bar
+_EVERY = 500  # questions between two updates, so that the bar costs almost nothing
+_PATIENCE = 2.0  # seconds before the bar appears
 
 
 @contextmanager
 def progress(title: str, total: int) -> Iterator[Callable[[object], None] | None]:
-    """What to call once a question, or None where stderr is no terminal."""
+    """A callback for each question, or None if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -35,9 +35,9 @@ def progress(title: str, total: int) -> Iterator[Callable[[object], None] | None
 
 @contextmanager
 def progress_to(title: str, total: float) -> Iterator[Callable[[float], None] | None]:
-    """What to call with how much is done, or None where stderr is no terminal.
+    """A callback that takes how much is done, or None if stderr is not a terminal.
 
-    The bar shows once the work takes longer than anybody waits without one.
+    The bar appears only if the work takes longer than a few seconds.
     """
     if not sys.stderr.isatty():
         yield None

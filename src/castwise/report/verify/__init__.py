@@ -1,1 +1,1 @@
-"""What comparing a dialect with its framework found, as text and JSON."""
+"""The result of comparing a dialect with its framework, as text and JSON."""

@@ -1,4 +1,4 @@
-"""What random programs found, for the terminal and as JSON."""
+"""The result of random programs, for the terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def checked_text(found: Checked, paint: Paint = plain) -> str:
     ]
     unlisted = found.unlisted
     for group in unlisted:
-        lines += ["", *_told(found, group, paint)]
+        lines += ["", *_group_lines(found, group, paint)]
     listed = [group for group in found.by_count() if group.reason]
     if listed:
-        lines += ["", "Listed, with a reason:"]
+        lines += ["", "Known differences, with their reasons:"]
         lines += [f"{group.count:7,}  {_title(group)}: {group.reason}" for group in listed]
     if unlisted:
         first = found.preludes[unlisted[0].cause.backend]
@@ -51,20 +51,20 @@ def _title(group: CauseGroup) -> str:
     return f"{cause.op}{_FORMS[cause.form]} on {cause.backend}, {cause.what}"
 
 
-def _told(found: Checked, group: CauseGroup, paint: Paint) -> list[str]:
+def _group_lines(found: Checked, group: CauseGroup, paint: Paint) -> list[str]:
     example = group.example
     width = max(len(found.framework), len("castwise")) + 1
     rows = [
         (found.framework, example.framework, example.expected, plain),
         ("castwise", example.castwise, example.computed, paint),
     ]
-    told = [f"{group.count:7,}  {paint(_title(group), 'title')}"]
+    lines = [f"{group.count:7,}  {paint(_title(group), 'title')}"]
     for name, source, outcome, style in rows:
-        told += [
+        lines += [
             f"         {name + ':':{width}} {source}",
             f"         {'':{width}} -> {style(outcome, 'refused')}",
         ]
-    return told
+    return lines
 
 
 def checked_json(found: Checked) -> dict[str, Any]:

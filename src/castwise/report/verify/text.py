@@ -1,4 +1,4 @@
-"""What a verification found, for the terminal and as JSON."""
+"""The result of a verification, for the terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from castwise.compare.verify import Drift, Verification
 from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED, Cell
 from castwise.report.terminal.colour import Paint, plain
 
-_EXAMPLES = 3  # an op
+_EXAMPLES = 3  # per op
 _FORMS = {
     "function": "", "operator": " as an operator", "augmented": " as x op= y",
     "inplace": " in place",
@@ -21,15 +21,15 @@ def verification_text(found: Verification, paint: Paint = plain) -> str:
     installed = ", ".join(_version(found, part) for part in found.versions)
     lines = [f"Installed: {installed}.", f"{found.dialect.name} is {found.dialect.evidence}."]
     lines += _of_dtypes(found, paint)
-    aside = f", {found.listed:,} listed differences aside" if found.listed else ""
+    known = f", except {found.listed:,} known differences" if found.listed else ""
     if not found.drift:
-        lines.append(f"All {found.compared:,} answers agree{aside}.")
+        lines.append(f"All {found.compared:,} answers agree{known}.")
     else:
-        lines.append(f"{len(found.drift):,} of {found.compared:,} answers differ{aside}.")
+        lines.append(f"{len(found.drift):,} of {found.compared:,} answers differ{known}.")
     lines += _of_ops(found, found.drift, paint)
     if found.kernels:
-        lines += ["", f"{len(found.kernels):,} answers agree in the dtype, and only one of the two "
-                  "has a kernel for it."]  # fmt: skip
+        lines += ["", f"{len(found.kernels):,} answers have the same dtype, but only one of the "
+                  "two has a kernel for it."]  # fmt: skip
     lines += _of_ops(found, found.kernels, paint)
     return "\n".join(lines)
 
@@ -42,13 +42,13 @@ def _of_ops(found: Verification, drift: Iterable[Drift], paint: Paint) -> list[s
         for one in drifted[:_EXAMPLES]:
             lines += [
                 f"         {_question(one.cell)}",
-                f"           {_told(found, one, paint)}",
+                f"           {_answers(found, one, paint)}",
             ]
     return lines
 
 
 def _of_dtypes(found: Verification, paint: Paint) -> list[str]:
-    """The dtypes that one of the two has alone, a line each."""
+    """The dtypes that only one of the two has, one line each."""
     missing, not_taken = (", ".join(names) for names in found.dtypes)
     lines = []
     if missing:
@@ -61,7 +61,7 @@ def _of_dtypes(found: Verification, paint: Paint) -> list[str]:
 
 
 def by_op(drift: Iterable[Drift]) -> dict[str, list[Drift]]:
-    """The drift of each op, the op with most first."""
+    """The drift of each op, the op with the most first."""
     grouped: dict[str, list[Drift]] = {}
     for one in drift:
         grouped.setdefault(one.cell.op, []).append(one)
@@ -102,13 +102,13 @@ def _question(cell: Cell) -> str:
     return f"{cell.op}({', '.join(cell.operands)}){_FORMS.get(cell.form, f' with {cell.form}')}"
 
 
-def _told(found: Verification, drift: Drift, paint: Paint) -> str:
+def _answers(found: Verification, drift: Drift, paint: Paint) -> str:
     theirs, ours = _words(drift.cell.answer), _words(drift.answer)
     return f"{found.framework}: {theirs}, castwise: {paint(ours, 'refused')}"
 
 
 def _words(answer: str) -> str:
-    """An answer of a cell as a person would say it."""
+    """A cell's answer in words."""
     if answer.startswith(NO_KERNEL):
         return answer.replace(f"{NO_KERNEL}:", "no kernel for ").replace(NO_KERNEL, "no kernel")
     return {REFUSED: "refused", OUT_OF_RANGE: "refused by value"}.get(answer, answer)

@@ -6,8 +6,10 @@ from castwise.execute.backend import Backend
 
 
 def backend() -> Backend:
-    """The backend of this folder; Dask learns of tensors with it."""
-    from castwise.execute.backends.dask.arrays import Dask  # walking packages loads no Dask
+    """The backend; this also registers tensors with Dask."""
+    from castwise.execute.backends.dask.arrays import (
+        Dask,
+    )  # so that walking the packages does not load Dask
     from castwise.execute.backends.dask.collection import register
 
     register()

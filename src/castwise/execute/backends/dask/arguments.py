@@ -1,4 +1,4 @@
-"""Where the largest or smallest element stands, also where no chunk's size is known beforehand."""
+"""The index of the largest or smallest element, even if no chunk's size is known beforehand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from castwise.execute.steps.steps import Steps
 
 
 class Found(NamedTuple):
-    """The best element of a span of chunks, its place on each reduced axis, the span's lengths."""
+    """The best element of a span of chunks, its index on each reduced axis, and the span's
+    lengths."""
 
     value: Any  # None in a span without elements
     places: tuple[Any, ...]
@@ -40,7 +41,7 @@ def _merge(reduction: Reduction, nested: Any) -> Found:
 
 
 def _merged(nested: Any, depth: int, is_max: bool) -> Found:
-    """One span of several that follow one another; lists at a depth follow along that axis."""
+    """Merges consecutive spans into one; lists at depth n follow each other along axis n."""
     if isinstance(nested, Found):
         return nested
     spans = [_merged(part, depth + 1, is_max) for part in nested]
@@ -58,7 +59,7 @@ def _joined(one: Found, other: Found, depth: int, is_max: bool) -> Found:
     if one.value is None:
         return Found(other.value, tuple(places), tuple(lengths))
     takes = _is_better(other.value, one.value, is_max) | (
-        _is_same(other.value, one.value) & _stands_before(places, one.places)
+        _is_same(other.value, one.value) & _comes_before(places, one.places)
     )
     value = np.where(takes, other.value, one.value)
     chosen = [np.where(takes, new, old) for new, old in zip(places, one.places, strict=True)]
@@ -66,7 +67,7 @@ def _joined(one: Found, other: Found, depth: int, is_max: bool) -> Found:
 
 
 def _is_better(new: Any, old: Any, is_max: bool) -> Any:
-    """NaN is the best of all, as in NumPy."""
+    """Whether an element is better than the best so far; NaN is best of all, as in NumPy."""
     return (new > old if is_max else new < old) | ((new != new) & (old == old))
 
 
@@ -74,8 +75,8 @@ def _is_same(new: Any, old: Any) -> Any:
     return (new == old) | ((new != new) & (old != old))
 
 
-def _stands_before(new: Sequence[Any], old: Sequence[Any]) -> Any:
-    """Whether one place comes before another in the order of rows."""
+def _comes_before(new: Sequence[Any], old: Sequence[Any]) -> Any:
+    """Whether one index comes before another in row-major order."""
     before: Any = np.False_
     for one, other in zip(reversed(new), reversed(old), strict=True):
         before = (one < other) | ((one == other) & before)
@@ -84,7 +85,7 @@ def _stands_before(new: Sequence[Any], old: Sequence[Any]) -> Any:
 
 def _last(reduction: Reduction, found: Found) -> Any:
     if found.value is None:
-        raise ValueError(f"{reduction.steps.op} of no elements: there is none to choose.")
+        raise ValueError(f"{reduction.steps.op} of no elements: there is nothing to choose.")
     index: Any = np.zeros_like(found.value, dtype=np.int64)
     for place, length in zip(found.places, found.lengths, strict=True):
         index = index * length + place

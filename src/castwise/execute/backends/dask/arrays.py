@@ -1,7 +1,7 @@
-"""The backend: what it holds, and which file computes an op.
+"""The backend: its arrays, and which file computes an op.
 
-castwise decides every dtype on the client and tells Dask; no function is tried on empty arrays to
-find out. What reaches a worker is plain data, so workers need no dialect and no context.
+castwise decides every dtype on the client and passes it to Dask, so no function has to be tried on
+empty arrays. Workers get plain data, so they need no dialect and no context.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
 from castwise.vocab.ops import known_op
 
-# What no chunk computes on its own; every other op of one shape in, one shape out, does.
+# Ops that chunks cannot compute separately; all other elementwise ops can.
 _SPECIAL: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(reductions.FOLDS, reductions.folded),
     **dict.fromkeys(reductions.MOMENTS, reductions.moment),
@@ -71,7 +71,7 @@ class Dask:
 
     @property
     def dtypes(self) -> Collection[DType]:
-        """Those of NumPy, which computes the chunks."""
+        """NumPy's dtypes, because NumPy computes the chunks."""
         return _numpy().dtypes
 
     def owns(self, thing: Any) -> bool:
@@ -79,11 +79,11 @@ class Dask:
         return isinstance(thing, da.Array)
 
     def is_concrete(self, array: Any) -> bool:
-        """They never are: a look at a value would compute it."""
+        """Never true: reading a value would compute it."""
         return False
 
     def dtype_of(self, array: Any) -> DType:
-        """The dtype of an array, which Dask was told."""
+        """The dtype of an array, as Dask was given it."""
         return _dtype_of(array.dtype)
 
     def native(self, dtype: DType) -> Any:
@@ -98,17 +98,17 @@ class Dask:
         Raises UsageError for a Dask array whose chunks are not NumPy's.
         """
         if dtype is not None:
-            self.native(dtype)  # which has the error for a dtype there is not
+            self.native(dtype)  # raises the error for a dtype that NumPy lacks
         if self.owns(data):
             if type(data._meta) is not np.ndarray:
                 raise UsageError(
-                    f"the chunks of this Dask array are of {type(data._meta).__name__}: castwise "
+                    f"this Dask array has {type(data._meta).__name__} chunks: castwise only "
                     "computes chunks of NumPy arrays."
                 )
             wanted = dtype or self.dtype_of(data)
-            return self.cast(data, wanted)  # chunks are never written to: no need for copies
+            return self.cast(data, wanted)  # chunks are never written to, so no copy is needed
         if copy is False:
-            raise ValueError("a Dask array of other data is a copy of it.")
+            raise ValueError("a Dask array can only be made from other data by a copy.")
         return named_array(_numpy().make(data, dtype, copy=True, device=device))
 
     def cast(self, array: Any, dtype: DType) -> Any:
@@ -122,14 +122,14 @@ class Dask:
         return _numpy().number(value, dtype)
 
     def whole(self, steps: Steps) -> Callable[..., Any] | None:
-        """One task a chunk: the casts, the op, the result's cast."""
+        """One task per chunk: the casts, the op, the result's cast."""
         special = _SPECIAL.get(steps.op)
         if not steps.is_elementwise and (special is None or steps.composed):
-            return None  # the steps of a loss are each on all chunks
+            return None  # each step of a loss runs on all chunks
         return functools.partial(special or elementwise, steps)
 
     def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
-        """What computes an op of castwise on arrays that have this dtype already."""
+        """The function for an op on arrays that already have this dtype."""
         row = known_op(LIKE.get(op, op))
         if row is None or "." in op:
             return _cholesky if op == "linalg.cholesky" else None
@@ -140,7 +140,8 @@ class Dask:
         return indexing.read(array, key)
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
-        """A new array with the values; Dask arrays that share chunks with this one stay."""
+        """A new array with the values; Dask arrays that share chunks with this one do not
+        change."""
         return indexing.write_at(array, key, values)
 
     def to_numpy(self, array: Any) -> Any:
@@ -149,7 +150,8 @@ class Dask:
 
 
 def _cholesky(array: Any, *, upper: bool = False) -> Any:
-    """The factor the standard asks for; array-api-compat takes Dask's upper one for the lower."""
+    """The factor that the standard defines; array-api-compat mistakes Dask's upper one for the
+    lower."""
     return da.linalg.cholesky(array, lower=not upper)
 
 
@@ -164,7 +166,7 @@ def _dtype_of(native: Any) -> DType:
 
 
 def _natural_result(rule: str, compute: DType) -> DType:
-    """The dtype an op has of itself, where no dialect says otherwise."""
+    """The result dtype of an op if no dialect changes it."""
     if rule == "real":
         return compute.part
     if rule in ("same", "first"):

@@ -1,4 +1,4 @@
-"""Ops whose chunks are computed each on their own, in one task that casts and computes."""
+"""Ops that compute each chunk separately, in one task that casts and computes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Kernel:
         return steps.as_result(steps.quieted(function, numpy)(*entered, **options), numpy)
 
     def _reusable(self, given: list[Any], entered: list[Any]) -> Any:
-        """A cast operand that the result may overwrite: half the memory, and faster for it."""
+        """A cast operand that the result may overwrite, which halves the memory and is faster."""
         if self.steps.compute is not self.steps.result:
             return None
         native = numpy_backend().native(self.steps.result)
@@ -74,7 +74,7 @@ class CastChunk:
 
 
 def as_text(steps: Steps) -> tuple[Any, ...]:
-    """The steps as text, of which Dask makes names: it takes all one-byte dtypes for the same."""
+    """The steps as text, for Dask's names: Dask itself treats all one-byte dtypes as the same."""
     entries = [entry and tuple(map(str, entry)) for entry in steps.entries]
     return steps.op, steps.compute.name, steps.result.name, entries, repr(steps.values)
 
@@ -85,12 +85,12 @@ def as_chunk(chunk: Any) -> Any:
 
 
 def empty(dtype: DType, ndim: int) -> Any:
-    """What Dask keeps to know type, dtype and number of dimensions."""
+    """The empty array by which Dask knows the type, dtype and number of dimensions."""
     return np.zeros((0,) * ndim, numpy_backend().native(dtype))
 
 
 def named_array(array: Any) -> Any:
-    """A NumPy array as a Dask array, with a name that its dtype is part of."""
+    """A NumPy array as a Dask array, with a name that contains its dtype."""
     return da.from_array(array, name=f"array-{tokenize(array, array.dtype.name)}")
 
 
@@ -102,14 +102,14 @@ def blocks(
     **options: Any,
 ) -> Any:
     """One task per chunk, of a given dtype."""
-    teach_dask()  # it may have joined a cluster since
+    teach_dask()  # the process may have joined a cluster since
     meta = empty(dtype, len(indices))
     pairs = [part for operand in operands for part in operand]
     return da.blockwise(function, indices, *pairs, dtype=meta.dtype, meta=meta, **options)
 
 
 def aligned(operand: Any) -> tuple[Any, Indices | None]:
-    """An operand with the indices of its dimensions, counted from the last; None for a number."""
+    """An operand and the indices of its dimensions, counted from the last; None for a number."""
     if not isinstance(operand, da.Array):
         return operand, None
     return operand, tuple(range(operand.ndim))[::-1]
@@ -118,7 +118,7 @@ def aligned(operand: Any) -> tuple[Any, Indices | None]:
 def broadcast_indices(*operands: Any) -> Indices:
     """The indices of a result, counted from the last dimension.
 
-    Raises ValueError where shapes that are known do not fit together.
+    Raises ValueError if known shapes do not broadcast.
     """
     shapes = [operand.shape for operand in operands if isinstance(operand, da.Array)]
     if not any(math.isnan(size) for shape in shapes for size in shape):
@@ -127,7 +127,7 @@ def broadcast_indices(*operands: Any) -> Indices:
 
 
 def elementwise(steps: Steps, *operands: Any, **options: Any) -> Any:
-    """An op whose chunks need nothing of one another."""
+    """An op whose chunks are independent of each other."""
     return blocks(
         Kernel(steps, options),
         broadcast_indices(*operands),
@@ -144,18 +144,18 @@ def cast_chunks(array: Any, dtype: DType) -> Any:
 
 
 def sendable(array: Any) -> Any:
-    """The array with chunks that any worker can send: the last task of each is castwise's, where
-    Dask's own would leave a worker without knowledge of the dtype."""
+    """The array with chunks that any worker can send. The last task of each chunk is castwise's,
+    because after Dask's own a worker would not know the dtype."""
     return array if is_read_back(array.dtype) else cast_chunks(array, to_dtype(array.dtype))
 
 
 def softmax(steps: Steps, x: Any, *, axis: int = -1) -> Any:
-    """An op that needs all the elements along an axis at once: they become one chunk."""
+    """An op that needs all elements along an axis at once: they become one chunk."""
     return elementwise(steps, in_one_chunk(x, axis), axis=axis)
 
 
 def median(steps: Steps, x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The middle of the elements along an axis, or of all of them, which become one chunk."""
+    """The median along an axis, or of all elements; they become one chunk."""
     flat, place = (x.ravel(), 0) if axis is None else (x, axis % x.ndim)
     whole = in_one_chunk(flat, place)
     indices = tuple(range(whole.ndim))
@@ -173,7 +173,7 @@ def median(steps: Steps, x: Any, *, axis: int | None = None, keepdims: bool = Fa
 
 
 def in_one_chunk(x: Any, axis: int) -> Any:
-    """The array with one chunk along an axis; it is cut along the others to keep chunks small."""
+    """The array with one chunk along an axis, and split along the others to keep chunks small."""
     place = axis % x.ndim if x.ndim else None
     if place is None or x.numblocks[place] == 1:
         return x
@@ -181,7 +181,7 @@ def in_one_chunk(x: Any, axis: int) -> Any:
 
 
 def joined(steps: Steps, *operands: Any, axis: int | None = 0) -> Any:
-    """The operands one after another; no chunk is changed but by its cast."""
+    """The operands concatenated; chunks are only cast."""
     join = da.concatenate if steps.op == "concat" else da.stack
     arrays = [
         cast_chunks(operand, entry.dtype) if entry else operand
@@ -193,14 +193,14 @@ def joined(steps: Steps, *operands: Any, axis: int | None = 0) -> Any:
 
 
 def isin(steps: Steps, x: Any, y: Any, *, invert: bool = False) -> Any:
-    """Whether each element of x is in y, whatever the shape of that."""
+    """Whether each element of x is in y, which may have any shape."""
     return da.isin(x, y, invert=invert)
 
 
 def function_of(
     whole: Callable[[Steps], Callable[..., Any] | None], op: str, compute: DType, result: DType
 ) -> Callable[..., Any]:
-    """What runs an op on arrays of its compute dtype, however many they are."""
+    """A function that runs an op on any number of arrays of its compute dtype."""
     is_joining = op in JOINING
 
     def computed(*operands: Any, **options: Any) -> Any:

@@ -1,5 +1,5 @@
-"""Tensors of Dask arrays are collections to Dask: `dask.compute(t)`, `dask.persist(t)`, and tensors
-among the arguments of `dask.delayed`. Those of other libraries are not."""
+"""Makes tensors of Dask arrays Dask collections, for `dask.compute(t)`, `dask.persist(t)` and the
+arguments of `dask.delayed`. Tensors of other libraries are not collections."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from castwise.vocab.dtypes import DType
 
 
 class _Like(NamedTuple):
-    """What a tensor that was computed or persisted has of the one it was; it travels."""
+    """What a computed or persisted tensor keeps of the original; it is sent between processes."""
 
     dtype: DType
     is_weak: bool
@@ -28,7 +28,7 @@ class _Like(NamedTuple):
     home: str
 
     def holding(self, array: Any, backend: str) -> Tensor:
-        """A tensor like it of another array."""
+        """A tensor like the original, with another array."""
         return Tensor._of(array, interned(Kind(
             backend_named(backend), self.dtype, not array.shape, self.is_weak, self.dialect,
             self.home,
@@ -36,7 +36,7 @@ class _Like(NamedTuple):
 
 
 def register() -> None:
-    """Tells Dask of tensors, by the methods of its protocol."""
+    """Registers tensors with Dask, through the methods of its protocol."""
     for name, method in {
         "__dask_graph__": _graph,
         "__dask_keys__": _keys,
@@ -51,7 +51,7 @@ def register() -> None:
 
 
 def _graph(tensor: Tensor) -> Mapping[Hashable, Any] | None:
-    """The tasks; None of a tensor that is no collection."""
+    """The tasks; None for a tensor that is not a collection."""
     is_lazy = isinstance(tensor._array, da.Array)
     return sendable(tensor._array).__dask_graph__() if is_lazy else None
 
@@ -65,7 +65,7 @@ def _layers(tensor: Tensor) -> tuple[str, ...]:
 
 
 def _token(tensor: Tensor) -> Any:
-    """What it is named by: of a tensor of any library, with all that its results depend on."""
+    """The token of a tensor of any library: everything that its results depend on."""
     like = _like(tensor)
     return type(tensor).__name__, like.dtype.name, normalize_token((tensor._array, like[1:]))
 

@@ -1,4 +1,4 @@
-"""Sums and products so far: within each chunk, after what the chunks before it come to."""
+"""Cumulative sums and products: within each chunk, starting from the total of the chunks before."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UFUNCS = {"cumsum": np.add, "cumprod": np.multiply}
 
 @dataclass(frozen=True)
 class _Running:
-    """What is done to a chunk, in the accumulator's dtype."""
+    """A task on a chunk, computed in the accumulator's dtype."""
 
     steps: Steps
     axis: int
@@ -42,7 +42,7 @@ class _Running:
 
 
 class _Total(_Running):
-    """What a chunk comes to."""
+    """The total of a chunk."""
 
     def __call__(self, chunk: Any) -> Any:
         array = self.in_accumulator(chunk)
@@ -50,7 +50,7 @@ class _Total(_Running):
 
 
 class _Before(_Running):
-    """What the chunks before each chunk come to."""
+    """The total of all chunks before each chunk."""
 
     def __call__(self, totals: Any) -> Any:
         so_far = self.ufunc.accumulate(totals, axis=self.axis, dtype=totals.dtype)
@@ -59,7 +59,7 @@ class _Before(_Running):
 
 
 class _WithBefore(_Running):
-    """The elements of a chunk so far, with what came before."""
+    """The cumulative results of a chunk, starting from the total before it."""
 
     def __call__(self, chunk: Any, before: Any) -> Any:
         array = self.in_accumulator(chunk)
@@ -70,7 +70,7 @@ class _WithBefore(_Running):
 
 
 def running(steps: Steps, x: Any, *, axis: int | None = None, include_initial: bool = False) -> Any:
-    """The sums or products so far along an axis; chunks are computed side by side."""
+    """The cumulative sums or products along an axis; chunks are computed in parallel."""
     if not x.ndim:
         found = running(steps, x[None], axis=axis, include_initial=include_initial)
         is_kept = steps.values is not None and steps.values.reducing.cumulated_number == "0-d"
@@ -95,7 +95,7 @@ def running(steps: Steps, x: Any, *, axis: int | None = None, include_initial: b
 
 
 def _after_start(found: Any, place: int, identity: int) -> Any:
-    """The array after elements that change nothing."""
+    """The array with the identity element in front."""
     chunks = (*found.chunks[:place], (1,), *found.chunks[place + 1 :])
     shape = tuple(sum(sizes) for sizes in chunks)
     start = da.full(shape, identity, dtype=found.dtype, chunks=chunks)

@@ -1,4 +1,4 @@
-"""Indices that Dask lacks: masks of no dimensions, and new axes where values are written."""
+"""Indices that Dask lacks: 0-d masks, and new axes in assignments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def read(array: Any, key: Any) -> Any:
     mask = _zero_d_mask(key)
     if mask is None:
         return array[key]
-    whole = array[None]  # of which the mask takes all or nothing
+    whole = array[None]  # the mask selects all of it or nothing
     return whole[mask.reshape((1,))] if isinstance(mask, da.Array) else whole[: int(mask)]
 
 
@@ -38,16 +38,16 @@ def write_at(array: Any, key: Any, values: Any) -> Any:
 
 
 def _zero_d_mask(key: Any) -> Any:
-    """The mask that a key is, where it has no dimensions; Dask takes True for the index 1.
+    """The key if it is a 0-d mask, which Dask would treat as the index 1 or 0.
 
-    Raises UsageError where other indices stand beside it.
+    Raises UsageError if there are other indices.
     """
     parts = key if isinstance(key, tuple) else (key,)
     for part in parts:
         if isinstance(part, bool) or (_is_mask(part) and part.ndim == 0):
             if len(parts) > 1:
                 raise UsageError(
-                    "on Dask a 0-d mask stands alone as an index: apply it first, x[mask][:, ...]."
+                    "on Dask a 0-d mask must be the only index: apply it first, x[mask][:, ...]."
                 )
             return part
     return None
@@ -58,15 +58,15 @@ def _is_mask(part: Any) -> bool:
 
 
 def _filling(values: Any, shape: tuple[int, ...]) -> Any:
-    """Values for all the elements of a shape; they may have more dimensions, of length 1."""
+    """Values for all elements of a shape; they may have extra dimensions of length 1."""
     fitted = _without_axes(values, range(np.ndim(values) - len(shape)), np.ndim(values))
     if np.broadcast_shapes(np.shape(fitted), shape) != shape:
-        raise ValueError(f"values of the shape {np.shape(values)} do not fill the shape {shape}.")
+        raise ValueError(f"values of shape {np.shape(values)} do not fit shape {shape}.")
     return fitted
 
 
 def _new_axes(parts: tuple[Any, ...], ndim: int) -> list[int]:
-    """Where the new axes of an index stand in what it gives."""
+    """The positions of an index's new axes in its result."""
     consumed = sum(_consumes(part) for part in parts)
     axes, place = [], 0
     for part in parts:
@@ -81,16 +81,16 @@ def _new_axes(parts: tuple[Any, ...], ndim: int) -> list[int]:
 
 
 def _consumes(part: Any) -> int:
-    """How many dimensions of an array a part of an index speaks of."""
+    """How many dimensions of an array a part of an index applies to."""
     if part is None or part is Ellipsis:
         return 0
     return part.ndim if _is_mask(part) else 1
 
 
 def _without_axes(values: Any, axes: Any, ndim: int) -> Any:
-    """Values that are broadcast to so many dimensions, without some axes of these.
+    """Values that broadcast to `ndim` dimensions, without some of these axes.
 
-    Raises ValueError where they have several elements along one of them.
+    Raises ValueError if they have several elements along one of them.
     """
     missing = ndim - np.ndim(values)
     return np.squeeze(values, tuple([axis - missing for axis in axes if axis >= missing]))

@@ -1,4 +1,4 @@
-"""Products of matrices and the like: the products of chunks, summed over the chunks between."""
+"""Matrix products and similar ops: the products of chunks, summed over the contracted chunks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Shape = tuple[int, ...]
 
 
 def _product(reduction: Reduction, x: Any, y: Any) -> State:
-    """The product of two chunks, with a dimension of length one for each that is summed over."""
+    """The product of two chunks, with a dimension of length 1 for each one that is summed over."""
     compute = function(reduction.steps.op, reduction.wide)
     return np.expand_dims(np.asarray(compute(x, y, **reduction.options)), reduction.axes)
 
@@ -50,7 +50,7 @@ def _contracted(
     between: Sequence[int],
     **options: Any,
 ) -> Any:
-    """The product over the indices between, which come last in the states of chunks."""
+    """The product summed over the contracted indices, which come last in the states of chunks."""
     indices = (*free, *between)
     axes = tuple(range(len(free), len(indices)))
     return tree(Reduction(_PRODUCT, steps, axes, options), operands, indices)
@@ -85,7 +85,8 @@ def dot(steps: Steps, x: Any, y: Any) -> Any:
 def tensordot(
     steps: Steps, x: Any, y: Any, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
 ) -> Any:
-    """The sum over as many dimensions, last of one and first of the other, or over those named."""
+    """The sum over the last dimensions of one and the first of the other, or over the given
+    axes."""
     if isinstance(axes, int):
         left, right = list(range(x.ndim - axes, x.ndim)), list(range(axes))
     else:
@@ -96,7 +97,7 @@ def tensordot(
 def _along(
     steps: Steps, x: Any, y: Any, left: Sequence[int], right: Sequence[int], **options: Any
 ) -> Any:
-    """The product over some dimensions of one and as many of the other."""
+    """The product summed over some dimensions of one and equally many of the other."""
     of_x = list(range(x.ndim))
     of_y = [x.ndim + n for n in range(y.ndim)]
     for one, other in zip(left, right, strict=True):
@@ -113,7 +114,7 @@ def outer(steps: Steps, x: Any, y: Any) -> Any:
 
 
 def _reshaped(x: Any, y: Any, left: Shape, right: Shape) -> list[Any]:
-    """Two operands in shapes; a number, which is no array of Dask's, stays as it is."""
+    """Two operands, reshaped; a number, which is not a Dask array, is left unchanged."""
     pairs = ((x, left), (y, right))
     return [z.reshape(shape) if isinstance(z, da.Array) else z for z, shape in pairs]
 
@@ -131,7 +132,7 @@ def cross(steps: Steps, x: Any, y: Any, *, axis: int = -1) -> Any:
 
 
 def kron(steps: Steps, x: Any, y: Any) -> Any:
-    """Each chunk of x times each of y; where they lie side by side they are then laid together."""
+    """Each chunk of x times each of y, then rearranged into the blocks of the result."""
     product = elementwise(steps, *_reshaped(x, y, *spread(np.shape(x), np.shape(y))))
     sizes = product.shape
     return product.reshape(tuple([n * m for n, m in zip(sizes[::2], sizes[1::2], strict=True)]))
@@ -141,7 +142,7 @@ def vecdot(steps: Steps, x: Any, y: Any, *, axis: int = -1) -> Any:
     """The sum of products along one axis; the first operand is conjugated."""
     place = -1 - axis if axis < 0 else None
     if place is None:
-        raise ValueError("axis counts from the last dimension here: it is negative.")
+        raise ValueError("axis must be negative here: it counts from the last dimension.")
     of_x, of_y = (tuple(range(array.ndim))[::-1] for array in (x, y))
     free = [n for n in range(max(x.ndim, y.ndim))[::-1] if n != place]
     return _contracted(steps, [(x, of_x), (y, of_y)], free, [place], axis=axis)

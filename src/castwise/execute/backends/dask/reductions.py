@@ -24,18 +24,18 @@ from castwise.execute.backends.dask.trees import (
 )
 from castwise.execute.steps.steps import Steps
 
-# op -> what folds the states of chunks into one
+# op -> the op that folds the states of chunks into one
 FOLDS = {
     "sum": "sum", "prod": "prod", "max": "max", "min": "min", "any": "any", "all": "all",
     "count_nonzero": "sum",
 }  # fmt: skip
 MOMENTS = ("mean", "var", "std", "norm")
 LOSSES = ("mse_loss", "l1_loss", "huber_loss", "poisson_nll_loss")
-_NO_IDENTITY = ("max", "min", "logsumexp")  # nothing is known of no elements
+_NO_IDENTITY = ("max", "min", "logsumexp")  # not defined for no elements
 
 
 def _fold(op: str, states: list[Any]) -> Any:
-    """States of one shape as one, by an op in their own dtype."""
+    """Combines states of one shape by an op in their own dtype."""
     stacked = np.stack(states)
     options = {"dtype": stacked.dtype} if op in ("sum", "prod") else {}
     return np.asarray(getattr(np, op)(stacked, axis=0, **options))
@@ -64,12 +64,12 @@ def _fold_merge(reduction: Reduction, nested: Any) -> State:
 
 def _fold_last(reduction: Reduction, state: State) -> Any:
     if state is None:
-        raise ValueError(f"{reduction.steps.op} of no elements: there is none to choose.")
+        raise ValueError(f"{reduction.steps.op} of no elements: there is nothing to choose.")
     return state
 
 
 def folded(steps: Steps, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    """A reduction whose states are results of its own."""
+    """A reduction whose states are its own results on parts."""
     return over_axes(How(_fold_first, _fold_merge, _fold_last), steps, x, axis, keepdims)
 
 
@@ -100,7 +100,7 @@ def _mean_last(reduction: Reduction, state: State) -> Any:
 
 
 def _spread_first(reduction: Reduction, x: Any) -> State:
-    """How many elements, their mean, and the sum of squares of their distances from it."""
+    """The number of elements, their mean, and the sum of squared distances from it."""
     axes, count = reduction.axes, _count(x, reduction.axes)
     mean = _sum(x, axes) / np.asarray(max(count, 1), x.real.dtype)
     away = np.abs(x - mean)
@@ -112,7 +112,8 @@ def _spread_merge(reduction: Reduction, nested: Any) -> State:
 
 
 def _spread_of_two(one: State, other: State) -> State:
-    """Two states as one, after Chan, Golub and LeVeque: nothing large is subtracted."""
+    """Two states as one, by the method of Chan, Golub and LeVeque, which subtracts nothing
+    large."""
     total = one[0] + other[0]
     if total == 0:
         return one
@@ -163,7 +164,7 @@ def moment(
 
 
 def _logsumexp_first(reduction: Reduction, x: Any) -> State:
-    """The largest element, and the sum of exponentials of the distances to it."""
+    """The largest element, and the sum of exponentials of the distances from it."""
     if _is_empty(reduction, x):
         return None
     highest = np.max(x, axis=reduction.axes, keepdims=True)
@@ -205,7 +206,7 @@ def _total_last(reduction: Reduction, state: State) -> Any:
 
 
 def loss(steps: Steps, x: Any, y: Any, *, reduction: str = "mean", **options: Any) -> Any:
-    """A loss as its mean, its sum or as it is."""
+    """A loss as its mean, its sum, or per element."""
     if reduction == "none":
         return elementwise(steps, x, y, reduction="none", **options)
     last = _mean_last if reduction == "mean" else _total_last

@@ -1,8 +1,8 @@
-"""Chunks of every dtype travel between the processes of a cluster.
+"""Sends chunks of every dtype between the processes of a cluster.
 
-Dask sends an array with the text of its dtype. NumPy does not read back the text of some, such as
-float8_e5m2 ("<f1") or complex32 ("<W4"): a worker that is sent one asks for it again, for ever.
-Those are sent with the dtype itself instead, in a form that Dask reads.
+Dask sends an array with the text of its dtype. NumPy cannot read the text of some dtypes, such as
+float8_e5m2 ("<f1") or complex32 ("<W4"), and a worker that gets one requests it again forever.
+Such arrays are sent with the dtype object instead, in a form that Dask reads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 @functools.cache
 def is_read_back(native: Any) -> bool:
-    """Whether a process that Dask sends an array of a dtype can read it."""
+    """Whether a process can read an array of a dtype that Dask sends."""
     try:
         return native.kind == "V" or bool(np.dtype(native.str) == native)
     except TypeError:
@@ -26,8 +26,8 @@ def is_read_back(native: Any) -> bool:
 
 
 def rechunked(x: Any, chunks: Any) -> Any:
-    """The array in other chunks, whatever its dtype: Dask's peer-to-peer way, which it takes where
-    chunks are many, sends buffers, and NumPy makes none of ml_dtypes' dtypes."""
+    """The array in other chunks, for any dtype. Dask's peer-to-peer method, used for many chunks,
+    sends buffers, which NumPy cannot make of ml_dtypes' dtypes."""
     return x.rechunk(chunks, method=None if _has_buffers(x.dtype) else "tasks")
 
 
@@ -41,7 +41,7 @@ def _has_buffers(native: Any) -> bool:
 
 
 def teach_dask() -> None:
-    """Has this process send arrays of every dtype, once it belongs to a cluster."""
+    """Lets this process send arrays of every dtype, once it belongs to a cluster."""
     if "distributed" in sys.modules:
         _taught()
 
@@ -63,8 +63,8 @@ def _taught() -> None:
 
 @dataclass(frozen=True)
 class _Travelling:
-    """A dtype that imports this file where it arrives: there, too, Dask is taught to send it on,
-    even if that worker does nothing else for castwise."""
+    """A dtype that imports this file where it arrives, so that Dask can send it on from there, even
+    if that worker does nothing else for castwise."""
 
     native: Any
 

@@ -1,4 +1,4 @@
-"""Reductions as trees: a state of each chunk, merged a few at a time, ended once."""
+"""Reductions as trees: one state per chunk, merged a few at a time, finished once."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from castwise.execute.functions.lookup import function_for
 from castwise.execute.steps.steps import Steps
 from castwise.vocab.dtypes import DType, dtype
 
-State = Any  # what is known of the elements so far: arrays that keep the reduced dimensions
+State = Any  # a partial result: arrays that keep the reduced dimensions
 Axes = int | Sequence[int] | None
 _PIECE = 1 << 16  # elements
 _WIDER = {"bool": "int32", "int": "int32", "float": "float32", "complex": "complex64"}
 
 
 def accumulator(compute: DType) -> DType:
-    """The dtype states are held in: small ones would round, or overflow, at every merge."""
+    """The dtype of states: small dtypes would round or overflow at every merge."""
     wider = dtype(_WIDER[compute.kind])
     return wider if compute.bits < wider.bits else compute
 
 
 def function(op: str, compute: DType) -> Callable[..., Any]:
-    """NumPy's function of an op."""
+    """NumPy's function for an op."""
     return function_for(numpy_backend(), op, compute)
 
 
 class How(NamedTuple):
-    """A sort of reduction: three functions of a module, so that a worker finds them."""
+    """A kind of reduction: three functions of a module, so that a worker can import them."""
 
-    first: Callable[..., State]  # of the reduction and arrays of the accumulator's dtype
-    merge: Callable[[Reduction, Any], State]  # of states in lists of lists, one an axis
+    first: Callable[..., State]  # takes the reduction and arrays of the accumulator's dtype
+    merge: Callable[[Reduction, Any], State]  # takes states in nested lists, one level per axis
     last: Callable[[Reduction, State], Any]
 
 
@@ -59,7 +59,7 @@ class Reduction:
 
     @property
     def wide(self) -> DType:
-        """The dtype states are held in."""
+        """The dtype of states."""
         return accumulator(self.steps.compute)
 
     def first_state(self, *chunks: Any) -> State:
@@ -85,7 +85,7 @@ class Reduction:
         return numpy.cast(chunk, self.wide) if is_narrow else chunk
 
     def merged(self, nested: Any) -> State:
-        """One state of several, which come as nested lists, one level per axis."""
+        """Merges several states, given as nested lists, one level per axis."""
         with np.errstate(all="ignore"):
             return self.how.merge(self, nested)
 
@@ -102,7 +102,7 @@ class Reduction:
 
 
 def _pieces(chunk: Any, axis: int) -> list[Any]:
-    """Parts of a chunk, so small that what they are cast to stays in the processor's cache."""
+    """Parts of a chunk, small enough that their cast copies stay in the processor's cache."""
     count = min(-(-chunk.size // _PIECE), chunk.shape[axis])
     return np.array_split(chunk, count, axis) if count > 1 else [chunk]
 
@@ -117,7 +117,7 @@ def _first_state(reduction: Reduction, *chunks: Any) -> State:
 
 
 def _kept(state: Any, axis: Any, keepdims: bool) -> Any:
-    """The first step of Dask's reduction: the states are there already."""
+    """The first step of Dask's reduction, which has nothing to do: the states exist already."""
     return state
 
 
@@ -161,7 +161,7 @@ def tree(
 
 
 def normal_axes(axis: Axes, ndim: int) -> tuple[int, ...]:
-    """The axes as a sorted tuple of numbers from 0 on."""
+    """The axes as a sorted tuple of non-negative numbers."""
     given = tuple(range(ndim)) if axis is None else (axis,) if isinstance(axis, int) else axis
     return tuple(sorted(set(validate_axis(tuple(given), ndim))))
 

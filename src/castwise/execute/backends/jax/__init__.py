@@ -4,8 +4,10 @@ from castwise.execute.backend import Backend
 
 
 def backend() -> Backend:
-    """The backend of this package; JAX learns of tensors with it."""
-    from castwise.execute.backends.jax.arrays import JAX  # walking packages loads no JAX
+    """The backend; this also registers tensors with JAX."""
+    from castwise.execute.backends.jax.arrays import (
+        JAX,
+    )  # so that walking the packages does not load JAX
     from castwise.execute.backends.jax.tree import register
 
     found = JAX()

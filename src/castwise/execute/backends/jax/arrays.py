@@ -1,4 +1,4 @@
-"""JAX, eager and traced: its arrays and its tracers are treated alike."""
+"""JAX, eager and traced: arrays and tracers are treated the same."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
 
-# JAX names these, and XLA computes nothing in them.
+# JAX has these dtypes, but XLA cannot compute in them.
 _NAMES_ONLY = frozenset({"int1", "uint1", "float6_e2m3fn", "float6_e3m2fn"})
-_BYTE = 8  # on GPUs XLA loses elements between two dtypes that are both smaller
+_BYTE = 8  # on GPUs XLA loses elements in casts between two smaller dtypes
 _WITH_X64 = frozenset(map(dtype_named, ("int64", "uint64", "float64", "complex128")))
 _TAKE_MASKS = frozenset({"sum", "prod", "mean", "std", "var", "any", "all", "max", "min"})
 _HINT = "JAX has it with x64 on: jax.config.update('jax_enable_x64', True) at the start."
@@ -43,7 +43,7 @@ class JAX:
 
     @property
     def dtypes(self) -> Collection[DType]:
-        """All, or those of at most 32 bits a number where x64 is off."""
+        """All dtypes, or those of at most 32 bits per number if x64 is off."""
         return self._all if _has_x64() else self._narrow
 
     def owns(self, thing: Any) -> bool:
@@ -51,7 +51,7 @@ class JAX:
         return isinstance(thing, jax.Array)
 
     def is_concrete(self, array: Any) -> bool:
-        """Whether it is an array, here and not given away, rather than a tracer."""
+        """Whether it is an array that was not donated, rather than a tracer."""
         if not isinstance(array, jax.Array) or isinstance(array, jax.core.Tracer):
             return False
         return array.is_fully_addressable and not array.is_deleted()
@@ -67,16 +67,16 @@ class JAX:
         return self._native[dtype]
 
     def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
-        """An array that is not weak, whatever the data is: the tensor's kind says what is."""
+        """An array that is never weak: the tensor's kind says whether the tensor is."""
         if dtype is not None:
-            self.native(dtype)  # or it raises, before NumPy does
+            self.native(dtype)  # raises before NumPy would
         if not self.owns(data):
             data = self._from_host(data, dtype)
         made = self.cast(data, dtype or self.dtype_of(data))
         return jnp.asarray(made, copy=copy, device=device)
 
     def _from_host(self, data: Any, dtype: DType | None) -> Any:
-        """Numbers, lists or a NumPy array as an array, of a dtype that JAX has."""
+        """Numbers, lists or a NumPy array as a JAX array, in a dtype that JAX has."""
         if isinstance(data, jax.ShapeDtypeStruct):
             raise UsageError(
                 "a ShapeDtypeStruct has no elements: pass an array, or let jax.eval_shape "
@@ -91,12 +91,12 @@ class JAX:
         return jnp.asarray(made, dtype=self.native(host.dtype_of(made)))
 
     def cast(self, array: Any, dtype: DType) -> Any:
-        """The array in another dtype; floats out of an integer's range end at its limits."""
+        """The array in another dtype; floats out of an integer's range become its limits."""
         native = self.native(dtype)
         if not self.owns(array):
-            array = jnp.asarray(array)  # a NumPy scalar, which NumPy would cast as it does
+            array = jnp.asarray(array)  # NumPy would cast a NumPy scalar by its own rules
         if array.dtype.kind == "c" and dtype.kind != "complex":
-            array = array.real  # of which JAX warns otherwise
+            array = array.real  # otherwise JAX warns
         held = self.dtype_of(array)
         if held is not dtype and max(held.bits, dtype.bits) < _BYTE:
             between = jnp.int8 if held.kind == dtype.kind == "int" else jnp.float32
@@ -109,11 +109,11 @@ class JAX:
         return backend_named(DEFAULT).number(value, dtype)
 
     def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
-        """JAX's function, unless it does not take the dtype or rounds in between."""
+        """JAX's function; None if it lacks the dtype or rounds more than once."""
         return function_of(op, dtype)
 
     def takes_mask(self, op: str) -> bool:
-        """Its reductions do, its ufuncs not."""
+        """Whether a function takes where=: reductions do, ufuncs do not."""
         return op in _TAKE_MASKS
 
     def read(self, array: Any, key: Any) -> Any:
@@ -130,8 +130,8 @@ class JAX:
 
 
 def _has_x64() -> bool:
-    """Whether an array may have 64-bit numbers where they are asked for."""
-    asked = getattr(jax.config, "jax_explicit_x64_dtypes", None)  # JAX of late
+    """Whether an array may have 64-bit numbers if they are requested."""
+    asked = getattr(jax.config, "jax_explicit_x64_dtypes", None)  # in new versions of JAX
     return bool(jax.config.jax_enable_x64) or getattr(asked, "name", "") == "ALLOW"
 
 

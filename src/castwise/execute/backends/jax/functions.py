@@ -13,29 +13,29 @@ from castwise.execute.functions.lookup import Function, standard_name
 from castwise.execute.functions.products import vecdot
 from castwise.vocab.dtypes import DType
 
-# These move elements and round nothing, whatever the dtype.
+# These move elements and never round, for any dtype.
 _MOVES = frozenset({"where", "concat", "stack"})
-_NOT_JOINED = ("int2", "uint2")  # XLA ends the process where it compiles their concatenation
-# These answer with a place or a number of elements, which a small dtype could not hold.
+_NOT_JOINED = ("int2", "uint2")  # XLA crashes when it compiles their concatenation
+# These return an index or a count, which a small dtype could not hold.
 _COUNTS = frozenset({"argmax", "argmin", "count_nonzero"})
-# One operation of XLA each: it rounds 16-bit floats once. Others are made of several.
+# Each is one operation of XLA, which rounds 16-bit floats once. Others consist of several.
 _ONCE = frozenset({
     "add", "sub", "mul", "div", "neg", "abs", "positive", "maximum", "minimum", "max", "min",
     "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "nextafter",
 })  # fmt: skip
-# These round nothing, and compare with a constant zero: XLA does that of a 16-bit float by its
-# bits, and would take a subnormal bfloat16 for zero in float32.
+# These do not round, and compare with a constant zero. XLA compares a 16-bit float by its bits, but
+# in float32 it would treat a subnormal bfloat16 as zero.
 _TRUTHS = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
 _FOR_BOOL = frozenset({
     "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not",
     "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "any", "all",
 })  # fmt: skip
-# The fewest bits that XLA computes with as it should.
+# The fewest bits that XLA computes with correctly.
 _SMALLEST = {"bool": 1, "int": 8, "float": 16, "complex": 64}
 
 
 def function_of(op: str, dtype: DType) -> Function | None:
-    """JAX's function, unless it does not take the dtype or rounds in between."""
+    """JAX's function; None if it lacks the dtype or rounds more than once."""
     if dtype.kind == "complex" and op in _NOT_FOR_COMPLEX:
         return _NOT_FOR_COMPLEX[op]
     found = _functions().get(op) or getattr(jnp, standard_name(op), None)
@@ -53,7 +53,7 @@ def function_of(op: str, dtype: DType) -> Function | None:
 
 
 def _of_wider(function: Function) -> Function:
-    """A function that does not answer with elements, on those of fewer bits than XLA computes."""
+    """A function that does not return elements, for dtypes with fewer bits than XLA computes in."""
 
     def computed(array: Any, **options: Any) -> Any:
         wide = jnp.float32 if jnp.issubdtype(array.dtype, jnp.floating) else jnp.int32
@@ -69,21 +69,21 @@ def _clamp(x: Any, low: Any = None, high: Any = None) -> Any:
 
 
 def _ldexp(x: Any, y: Any) -> Any:
-    """x * 2**y; of integers y exactly, until the product is rounded."""
+    """x * 2**y; exact for integers y until the product is rounded."""
     return x * jnp.exp2(y) if jnp.issubdtype(y.dtype, jnp.inexact) else jnp.ldexp(x, y)
 
 
 def _place(
     farthest: Callable[..., Any], x: Any, *, axis: int | None = None, keepdims: bool = False
 ) -> Any:
-    """Where the first NaN stands or, where there is none, the farthest element."""
+    """The index of the first NaN or, if there is none, of the extreme element."""
     is_nan = jnp.isnan(x)
     has_nan = jnp.any(is_nan, axis=axis, keepdims=True)
     is_it = jnp.where(has_nan, is_nan, x == farthest(x, axis=axis, keepdims=True))
     return jnp.argmax(is_it, axis=axis, keepdims=keepdims)
 
 
-# JAX itself does not take complex numbers here; None: the recipe does.
+# JAX itself does not take complex numbers here; None means that the recipe does.
 _NOT_FOR_COMPLEX: dict[str, Function | None] = {
     "clamp": _clamp,
     "argmax": functools.partial(_place, jnp.max),
@@ -95,7 +95,7 @@ _NOT_FOR_COMPLEX: dict[str, Function | None] = {
 
 @functools.cache
 def _functions() -> dict[str, Function]:
-    """Where JAX has an op outside of jax.numpy or under another name than the standard."""
+    """The ops that JAX has outside jax.numpy, or under another name than the standard."""
     return {
         "ldexp": _ldexp, "vecdot": functools.partial(vecdot, jnp),
         "erf": jax.lax.erf, "rsqrt": jax.lax.rsqrt, "norm": jnp.linalg.norm,

@@ -1,4 +1,4 @@
-"""Tensors as trees of JAX: jit, grad, vmap, scan and the like take them and give them back."""
+"""Tensors as JAX pytrees: jit, grad, vmap, scan and others accept and return them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from castwise.vocab.live import to_dtype
 
 
 class _Carried(NamedTuple):
-    """What a tensor is besides its array, compared wherever JAX compares two trees.
+    """Everything about a tensor except its array, compared whenever JAX compares two pytrees.
 
-    The context's dialect is in it so that what was compiled under one is not run under another.
+    It contains the context's dialect, so that code compiled under one does not run under another.
     """
 
     dialect: Dialect | None
@@ -32,7 +32,7 @@ class _Carried(NamedTuple):
 
 
 def register(backend: Backend) -> None:
-    """Tells JAX what is in a tensor."""
+    """Registers tensors as pytrees."""
     for cls in (Tensor, Variable):
         jax.tree_util.register_pytree_with_keys(
             cls, _flattened_with_keys, functools.partial(_unflattened, backend, cls), _flattened
@@ -53,7 +53,7 @@ def _flattened_with_keys(tensor: Tensor) -> tuple[tuple[tuple[Any, Any]], _Carri
 def _unflattened(
     backend: Backend, cls: type[Tensor], carried: _Carried, children: Iterable[Any]
 ) -> Tensor:
-    """A tensor of whatever JAX puts into it, which need not be an array."""
+    """A tensor with whatever JAX puts into it, which need not be an array."""
     (child,) = children
     tensor = object.__new__(cls)
     tensor._array = child
@@ -64,7 +64,7 @@ def _unflattened(
 def _kind(child: Any, backend: Backend, carried: _Carried) -> Kind:
     try:
         dtype, is_zero_d = to_dtype(child.dtype), not child.shape
-    except (AttributeError, UsageError):  # a placeholder of JAX's: it has no dtype
+    except (AttributeError, UsageError):  # a placeholder of JAX, which has no dtype
         dtype, is_zero_d = cast(DType, None), False
     kind = Kind(backend, dtype, is_zero_d, carried.is_weak, carried.dialect, carried.home)
     return interned(kind)

@@ -6,8 +6,10 @@ from castwise.execute.backend import Backend
 
 
 def backend() -> Backend:
-    """The backend of this package; torch learns of tensors with it."""
-    from castwise.execute.backends.torch.arrays import Torch  # walking packages loads no torch
+    """The backend; this also registers tensors with torch."""
+    from castwise.execute.backends.torch.arrays import (
+        Torch,
+    )  # so that walking the packages does not load torch
 
     introduce()
     return Torch()
@@ -15,7 +17,7 @@ def backend() -> Backend:
 
 @functools.cache
 def introduce() -> None:
-    """Tells torch of tensors, once: what it compiles may make the first one."""
+    """Registers tensors with torch, once, because compiled code may make the first one."""
     from castwise.execute.backends.torch import calls, compiled
 
     compiled.register()

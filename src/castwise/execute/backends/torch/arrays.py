@@ -21,7 +21,7 @@ from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
 
-_BYTE = 8  # of smaller integers torch has the names, and nothing that computes or casts
+_BYTE = 8  # torch names smaller integers, but cannot compute with them or cast them
 _SIGNED = {8: torch.int8, 16: torch.int16, 32: torch.int32, 64: torch.int64}
 _NOT_NUMPYS_OWN = ("bfloat16", "complex32")
 _METHODS: dict[DType, Callable[[Any], Any]] = {
@@ -32,7 +32,7 @@ _METHODS: dict[DType, Callable[[Any], Any]] = {
         "float64": "double", "complex64": "cfloat", "complex128": "cdouble",
     }.items()
 }  # fmt: skip
-_TRACED = ("FakeTensor", "FunctionalTensor")  # what torch's own tracers pass through a program
+_TRACED = ("FakeTensor", "FunctionalTensor")  # the tensors of torch's own tracers
 
 
 class Torch:
@@ -43,7 +43,7 @@ class Torch:
     namespace = standard
     plain = torch.Tensor
     takes_alpha = True
-    takes_exponents = True  # beside which its pow has kernels of their own
+    takes_exponents = True  # its pow has special kernels for them
 
     def __init__(self) -> None:
         found = {d: getattr(torch, d.name, None) for d in DTYPES if d.bits >= _BYTE or d.rank == 0}
@@ -51,10 +51,10 @@ class Torch:
         self._dtypes = {native: d for d, native in self._native.items()}
         self.dtypes = frozenset(self._native)
         with warnings.catch_warnings():
-            # The first array warns that few functions take it; castwise computes in complex64.
+            # The first array warns that few functions accept it; castwise computes in complex64.
             warnings.simplefilter("ignore")
             torch.empty(0, dtype=torch.complex32, device="cpu")
-        # dtypes whose elements move between torch and NumPy as integers of their size
+        # dtypes whose elements are moved between torch and NumPy as integers of the same size
         self._as_bits = {
             native: _SIGNED[d.bits]
             for d, native in self._native.items()
@@ -66,8 +66,8 @@ class Torch:
         return isinstance(thing, torch.Tensor)
 
     def is_concrete(self, array: Any) -> bool:
-        """Whether it has values: a meta tensor has none, nor has what torch traces with, nor one
-        that stands for others, as within torch.func."""
+        """Whether it has values. Meta tensors, the tensors of torch's tracers and the wrappers of
+        torch.func have none."""
         is_alone = not torch._C._functorch.is_functorch_wrapped_tensor(array)
         return is_alone and array.device.type != "meta" and type(array).__name__ not in _TRACED
 
@@ -96,12 +96,12 @@ class Torch:
         is_shared = made is array and (array is data or _shares_memory(array, data))
         if copy is False and not is_shared:
             raise ValueError(
-                f"this becomes a torch {target} array on {made.device} by a copy only."
+                f"this can only become a torch {target} array on {made.device} by a copy."
             )
         return made.clone() if copy and is_shared else made
 
     def _from_numpy(self, data: Any, dtype: DType | None) -> Any:
-        """A tensor on the CPU of what NumPy can hold, in its memory where that is possible."""
+        """A CPU tensor of what NumPy can hold, sharing its memory if possible."""
         numpy = backend_named("numpy")
         is_array = numpy.owns(data)
         wanted = dtype if dtype in numpy.dtypes and not is_array else None
@@ -122,19 +122,19 @@ class Torch:
         return torch.from_numpy(array.view(f"i{array.itemsize}")).view(native)
 
     def cast(self, array: Any, dtype: DType) -> Any:
-        """A copy of the array in a dtype; out of range it does as torch does."""
+        """A copy of the array in a dtype; out-of-range values convert as in torch."""
         native = self._native.get(dtype)
         if native is None:
             raise lacking(dtype, self)
         if array.dtype is native:
             return array.clone()
         if array.is_complex() and not native.is_complex:
-            # an imaginary part counts for bool; elsewhere it goes, and the decision tells so
+            # an imaginary part counts for bool; otherwise it is dropped, as the decision reports
             return array != 0 if native is torch.bool else array.real.to(native, copy=True)
         return array.type(native)
 
     def caster(self, source: DType, target: DType) -> Callable[[Any], Any]:
-        """torch's own method where it has one, for no call of Python's costs less."""
+        """torch's own method if it has one, because no Python function is faster."""
         drops_imaginary = source.kind == "complex" and target.kind != "complex"
         method = _METHODS.get(target)
         if method is None or drops_imaginary or source is target:
@@ -144,7 +144,9 @@ class Torch:
     def number(self, value: Scalar, dtype: DType) -> Any:
         """A 0-d tensor on the CPU, which computes with tensors on any device."""
         if torch.is_inference_mode_enabled():
-            with torch.inference_mode(False):  # it may meet tensors that record gradients later
+            with torch.inference_mode(
+                False
+            ):  # it may be combined with tensors that record gradients later
                 return self.number(value, dtype)
         native = self.native(dtype)
         if isinstance(value, complex) and dtype.kind in ("int", "float"):
@@ -162,7 +164,7 @@ class Torch:
         return function_in(op, dtype)
 
     def whole(self, steps: Steps) -> Callable[..., Any] | None:
-        """Casts and computation in one call, where torch's own promotion is what was decided."""
+        """Casts and computation in one call, if torch's own promotion equals the decision."""
         return mixed_function(steps, self)
 
     def read(self, array: Any, key: Any) -> Any:
@@ -172,21 +174,21 @@ class Torch:
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """Writes into the array itself."""
         if key is ...:
-            # Expanded first, as torch's own assignment does: copy_ refuses a part of the array.
+            # Expanded first, as in torch's own assignment: copy_ refuses a part of the array.
             return array.copy_(values.expand(array.shape))
         stand_in = self._written_as(array.dtype)
         if stand_in is None:
             array[key] = values
         elif torch.is_grad_enabled() and (array.requires_grad or values.requires_grad):
-            array[_places(key)] = values  # no gradient goes through integers
+            array[_places(key)] = values  # integers have no gradient
         else:
             array.view(stand_in)[key] = values.view(stand_in)
         return array
 
     def resize(self, array: Any, shape: tuple[int, ...]) -> Any:
-        """The array itself, with room for a shape.
+        """The array itself, resized to a shape.
 
-        Raises UsageError where it lies in memory that is not torch's.
+        Raises UsageError if its memory does not belong to torch.
         """
         try:
             return array.resize_(shape)
@@ -194,23 +196,25 @@ class Torch:
             raise UsageError(f"out= cannot be resized to {shape}: {error}.") from None
 
     def _written_as(self, native: Any) -> Any:
-        """The integers that stand for a dtype without a kernel that writes under a mask."""
+        """The integer dtype that replaces a dtype without a kernel for masked writes."""
         dtype = self._dtypes[native]
         if dtype.name == "bfloat16":
-            return None  # which only NumPy lacks
+            return None  # only NumPy lacks it
         is_large_unsigned = dtype.kind == "int" and not dtype.is_signed and dtype.bits > _BYTE
         return _SIGNED[dtype.bits] if is_large_unsigned else self._as_bits.get(native)
 
     def to_numpy(self, array: Any) -> Any:
-        """The values, in the same memory where that is the CPU's and the dtype is NumPy's."""
+        """The values, in the same memory if it is on the CPU and NumPy has the dtype."""
         if not self.is_concrete(array):
-            raise UsageError("this tensor has a shape and a dtype, but no values to look at.")
+            raise UsageError("this tensor has a shape and a dtype, but no values to read.")
         numpy, bits = backend_named("numpy"), self._as_bits.get(array.dtype)
         if bits is None:
             return array.numpy(force=True)
         held = self._dtypes[array.dtype]
         if held not in numpy.dtypes:
-            return array.type(torch.complex64).numpy(force=True)  # complex32 is new to ml_dtypes
+            return array.type(torch.complex64).numpy(
+                force=True
+            )  # older versions of ml_dtypes lack complex32
         return array.detach().resolve_conj().view(bits).numpy(force=True).view(numpy.native(held))
 
     def requires_gradient(self, array: Any) -> bool:
@@ -226,12 +230,12 @@ class Torch:
         array.backward(gradient)
 
     def gradient_of(self, array: Any) -> Any:
-        """The gradient gathered in an array that was not computed, or that was told to keep it."""
+        """The accumulated gradient of a leaf array, or of one that retains it."""
         return array.grad if array.is_leaf or array.retains_grad else None
 
 
 def _places(key: Any) -> Any:
-    """An index with the places that its masks choose in their stead."""
+    """An index whose masks are replaced by the positions they select."""
     if not isinstance(key, tuple):
         key = (key,)
     found: list[Any] = []
@@ -242,7 +246,7 @@ def _places(key: Any) -> Any:
 
 
 def _shares_memory(tensor: Any, data: Any) -> bool:
-    """Whether a tensor made of something lies in its memory."""
+    """Whether a tensor shares the memory of the data it was made from."""
     interface = getattr(data, "__array_interface__", None)
     return interface is not None and interface["data"][0] == tensor.data_ptr()
 
@@ -258,7 +262,7 @@ def _integer(value: Any, dtype: DType) -> Any:
 
 
 def _as_float(value: Any) -> float:
-    """A number as float64, which one beyond its range leaves for infinity."""
+    """A number as float64; infinity if it is out of range."""
     try:
         return float(value)
     except OverflowError:

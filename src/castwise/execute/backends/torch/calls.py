@@ -14,9 +14,9 @@ from castwise.execute.calling.ops import apply_operator
 from castwise.execute.tensor import Tensor
 from castwise.vocab.ops import OPS
 
-# With a dimension, or a second tensor, these are other functions than without.
+# With a dimension or a second tensor, these are different functions.
 _OF_ONE = frozenset({"torch.max", "torch.min", "torch.median"})
-# The methods of torch's tensors that operators call -> the op that each is.
+# The methods of torch's tensors that operators call -> their ops.
 _OPERATORS = {
     "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide",
     "mod": "remainder", "pow": "pow", "matmul": "matmul", "and": "bitwise_and",
@@ -26,7 +26,7 @@ _OPERATORS = {
 
 
 def register() -> None:
-    """Tells torch that tensors take its functions."""
+    """Lets torch's functions accept tensors."""
     Tensor.__torch_function__ = classmethod(_torch_function)  # type: ignore[attr-defined]
     let_call(_by_name)
 
@@ -44,7 +44,7 @@ def _torch_function(
 
 @constant
 def _name(function: Callable[..., Any]) -> str:
-    """The name of a function, by which it is found again."""
+    """The name by which a function is looked up."""
     name = resolve_name(function) or str(function)
     _functions[name] = function
     return name
@@ -58,9 +58,9 @@ def _by_name(
 ) -> Any:
     function = _functions[name]
     options = _given(function, options)
-    # A method is called by operators too: refused here, torch leaves them to the tensor.
+    # Operators call methods too: if refused here, torch leaves them to the tensor.
     is_method = name.startswith("torch.Tensor.")
-    if is_method and is_compiled:  # its compiler leaves nothing
+    if is_method and is_compiled:  # torch's compiler does not leave them to the tensor
         return _operated(name, arguments)
     if is_method or (name in _OF_ONE and (len(arguments) > 1 or options)):
         raise not_called(f"{name}{'' if is_method else ' with more than one argument'}")
@@ -68,7 +68,7 @@ def _by_name(
 
 
 def _operated(name: str, arguments: tuple[Any, ...]) -> Any:
-    """The result of an operator, by the method that torch's compiler has for it."""
+    """The result of an operator, by the method that torch's compiler uses for it."""
     tail = name.rpartition(".")[2].strip("_")
     if tail not in _OPERATORS and tail[1:] in _OPERATORS:
         tail, arguments = tail[1:], arguments[::-1]

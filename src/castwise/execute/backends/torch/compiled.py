@@ -1,4 +1,4 @@
-"""torch.compile on castwise tensors: what decides is called while torch traces, and not traced."""
+"""torch.compile on castwise tensors: castwise's decisions run while torch traces, untraced."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 
 _FUNCTIONS = (apply_op, apply_several, asarray, wrapped)
-_TRIED = "2.13"  # torch's compiler before was not tried, and stops at a tensor
-_called: list[Callable[..., Any]] = []  # which torch is yet to learn of
+_TRIED = "2.13"  # older compilers were not tested, and stop at a tensor
+_called: list[Callable[..., Any]] = []  # not yet registered with torch
 
 
 def register() -> None:
-    """Tells torch what is in a tensor, and which functions it is to call instead of tracing."""
+    """Registers tensors with torch, and the functions that it calls instead of tracing."""
     trees.register_pytree_node(Tensor, _flattened, _unflattened)
     for kept in (Kind, Dialect, DType):
         trees.register_pytree_node(
@@ -61,11 +61,11 @@ def let_call(function: Callable[..., Any]) -> None:
 
 
 def _let_write(function: Callable[..., Any]) -> None:
-    """Lets torch call a function that may write into its second argument: what is new of it is
-    put there when torch runs what it compiled."""
+    """Lets torch call a function that may write into its second argument. The new content is put
+    there when the compiled code runs."""
     if torch.__version__ < _TRIED:
         return
-    called = _calling(_telling(function))
+    called = _calling(_with_identity(function))
 
     def stand_in(name: str, target: Tensor, *others: Any, **options: Any) -> Any:
         _allow_calls()
@@ -78,14 +78,14 @@ def _let_write(function: Callable[..., Any]) -> None:
     function._torchdynamo_inline = stand_in  # type: ignore[attr-defined]
 
 
-def _telling(function: Callable[..., Any]) -> Callable[..., tuple[Any, _Word]]:
-    """A function that also tells whether it gives another tensor than its second argument."""
+def _with_identity(function: Callable[..., Any]) -> Callable[..., tuple[Any, _Word]]:
+    """A function that also returns whether its result is not its second argument."""
 
-    def told(name: str, target: Tensor, *others: Any, **options: Any) -> tuple[Any, _Word]:
+    def checked(name: str, target: Tensor, *others: Any, **options: Any) -> tuple[Any, _Word]:
         found = function(name, target, *others, **options)
         return found, _Word("new" if found is not target else "")
 
-    return told
+    return checked
 
 
 def _calling(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -101,7 +101,7 @@ def _calling(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Word:
-    """Something that torch does not pass on by itself: None, `...`, text with a quote before it."""
+    """Something that torch does not pass on itself: None, `...`, or text, marked by a quote."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -118,7 +118,7 @@ class _Slice:
 
 
 def _packed(given: Any) -> Any:
-    """Arguments as torch passes them on."""
+    """Arguments in a form that torch passes on."""
     if given is None or given is ...:
         return _Word("None" if given is None else "...")
     if isinstance(given, str):
@@ -134,7 +134,7 @@ def _packed(given: Any) -> Any:
 
 
 def _unpacked(given: Any) -> Any:
-    """Arguments as they were before."""
+    """Arguments in their original form."""
     if isinstance(given, _Word):
         return _WORDS[given.text] if given.text in _WORDS else given.text[1:]
     if isinstance(given, _Slice):
@@ -147,14 +147,14 @@ def _unpacked(given: Any) -> Any:
 
 
 def constant(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that torch calls while it traces, for what stays as it is."""
+    """A function that torch calls while it traces, for results that do not change."""
     function._dynamo_marked_constant = True  # type: ignore[attr-defined]
     return function
 
 
 @constant
 def _allow_calls() -> None:
-    """What torch's `nonstrict_trace` does, not before its compiler is there: to import that takes
+    """Does what torch's `nonstrict_trace` does, once its compiler is imported: the import takes
     seconds."""
     rules = torch._dynamo.trace_rules
     while _called:
@@ -164,7 +164,7 @@ def _allow_calls() -> None:
 
 
 class _Kept:
-    """What compiled functions were made with, each by a name: they may run at any time."""
+    """The objects that compiled functions refer to, by name; kept because they may run any time."""
 
 
 _kept = _Kept()
@@ -172,14 +172,14 @@ _kept = _Kept()
 
 @constant
 def _name(thing: Kind | Dialect | DType) -> str:
-    """What stands for a thing in a compiled function, to which torch passes no objects."""
+    """The name of an object in a compiled function, because torch passes no objects to it."""
     name = f"_{id(thing)}"
     setattr(_kept, name, thing)
     return name
 
 
 class _Chosen(dict[object, str]):
-    """Gives, for any key, what stands for the dialect that was chosen here."""
+    """Returns, for any key, the name of the dialect that is chosen here."""
 
     def __missing__(self, key: object) -> str:
         chosen = chosen_here()
@@ -187,9 +187,11 @@ class _Chosen(dict[object, str]):
 
 
 class _Context:
-    """What `cw.use` and the default chose, as torch looks at it before each run of what it
-    compiled: a text, since it may mistake an object for the same one elsewhere, by a method of a
-    built-in type, since it traces Python functions."""
+    """The choice of `cw.use` and the default, as torch reads it before each run of compiled code.
+
+    It is text, because torch may mistake one object for another. It is read by a method of a
+    built-in type, because torch traces Python functions.
+    """
 
     chosen = property(_Chosen().__getitem__)
 
@@ -198,8 +200,8 @@ _context = _Context()
 
 
 def _flattened(tensor: Tensor) -> tuple[list[Any], tuple[str, str]]:
-    """The array, and what stands for the rest: the kind, and of a tensor without a dialect the one
-    that it follows, so that what was compiled under one is not run under another."""
+    """The array, and names for the rest: the kind and, for a tensor without its own dialect, the
+    one that it follows, so that code compiled under one does not run under another."""
     kind = tensor._kind
     return [tensor._array], (_name(kind), "" if kind.dialect else _context.chosen)
 
@@ -212,8 +214,8 @@ def _unflattened(leaves: Iterable[Any], carried: tuple[str, str]) -> Tensor:
     return wrapped(array, kind)  # torch's functions on trees may have changed it
 
 
-# torch finds what a function closes over by the method that it stands for: these close over
-# nothing, as the methods themselves do.
+# torch looks up a function's closure through the method it replaces. These have no closure, like
+# the methods themselves.
 _astype, _under = _calling(Tensor.astype), _calling(Tensor.under)
 _getitem = _calling(Tensor.__getitem__)
 
@@ -251,18 +253,19 @@ _METHODS = {
 }  # fmt: skip
 
 
-# The blocks of `cw.use` that torch is tracing, the innermost last. It follows what is done to this
-# list as it follows the program's own, also where it starts anew; what runs later never sees it.
+# The blocks of `cw.use` that torch is tracing, the innermost last. torch tracks changes to this
+# list as it does for the program's own lists, even after a graph break. Compiled code never sees
+# it.
 _blocks: list[str] = []
 
 
 def _here() -> _Word:
-    """What stands for the dialect that the function being traced chose; none: that around it."""
+    """The name of the dialect that the traced function chose; none means the surrounding one."""
     return _Word(_blocks[-1] if _blocks else "")
 
 
 @constant
-def _named(dialect: str | Dialect) -> Any:  # the name; `constant` hides what functions give
+def _named(dialect: str | Dialect) -> Any:  # returns the name; `constant` hides return types
     return _name(to_dialect(dialect))
 
 

@@ -1,4 +1,4 @@
-"""Complex numbers in an order: by real part, then by imaginary part. torch itself has none."""
+"""The order of complex numbers, by real part and then imaginary part, which torch itself lacks."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def _minimum(x: Any, y: Any) -> Any:
 
 
 def _fmax(x: Any, y: Any) -> Any:
-    """The larger one; a number beside NaN."""
+    """The larger one; if one is NaN, the other."""
     return torch.where(torch.isnan(y) | _greater_equal(x, y), x, y)
 
 
 def _fmin(x: Any, y: Any) -> Any:
-    """The smaller one; a number beside NaN."""
+    """The smaller one; if one is NaN, the other."""
     return torch.where(torch.isnan(y) | _less_equal(x, y), x, y)
 
 
@@ -56,7 +56,7 @@ def _relu(x: Any) -> Any:
 
 
 def _places(x: Any, axis: int) -> Any:
-    """Where the elements along an axis stand when they are in order, NaN last."""
+    """The indices that sort the elements along an axis, NaN last."""
     last = torch.isnan(x).to(torch.int8)
     places = torch.argsort(x.imag, dim=axis, stable=True)
     for key in (x.real, last):
@@ -66,16 +66,16 @@ def _places(x: Any, axis: int) -> Any:
 
 
 def _flat(x: Any, axis: Any) -> Any:
-    """The array with the axes that are reduced as one, the last."""
+    """The array with the reduced axes merged into one, the last."""
     axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
     gone = sorted(n % x.ndim for n in axes)
     kept = [n for n in range(x.ndim) if n not in gone]
-    together = math.prod([x.shape[n] for n in gone])  # of no elements, -1 could be any length
+    together = math.prod([x.shape[n] for n in gone])  # without elements, -1 could be any length
     return x.permute([*kept, *gone]).reshape(*[x.shape[n] for n in kept], together)
 
 
 def _shaped(found: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    """A result with the reduced axes as they are wanted: gone, or of length 1."""
+    """A result without the reduced axes, or with length 1 for each."""
     if not keepdims:
         return found
     axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
@@ -84,7 +84,7 @@ def _shaped(found: Any, x: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _place_of_first(x: Any, *, is_largest: bool) -> Any:
-    """Where along the last axis the extreme one stands for the first time; NaN is one."""
+    """The first index of the extreme element along the last axis; NaN counts as extreme."""
     key = x.real
     inf = torch.full_like(key, -torch.inf if is_largest else torch.inf)
     extreme = torch.amax if is_largest else torch.amin
@@ -115,7 +115,7 @@ def _extreme(is_largest: bool) -> Callable[..., Any]:
 
 
 def _median(x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The middle one, or the mean of the middle two; NaN where there is one."""
+    """The middle one, or the mean of the middle two; NaN if there is a NaN."""
     flat = _flat(x, axis)
     ordered, count = torch.gather(flat, -1, _places(flat, -1)), flat.shape[-1]
     low, high, last = (ordered[..., n] for n in ((count - 1) // 2, count // 2, -1))
@@ -129,7 +129,7 @@ def _softmax(x: Any, *, axis: int = -1) -> Any:
 
 
 def _log_softmax(x: Any, *, axis: int = -1) -> Any:
-    # From the largest one itself: by another number the logarithm may lie on another branch.
+    # Relative to the largest one itself: with another number the logarithm may change its branch.
     away = x - (_extreme(is_largest=True)(x, axis=axis, keepdims=True) if x.numel() else 0)
     return away - torch.log(torch.sum(torch.exp(away), axis, keepdim=True))
 

@@ -31,8 +31,8 @@ _OF_THE_STANDARD = (
     "concat", "sum", "prod", "mean", "std", "var", "any", "all", "max", "min", "count_nonzero",
     "tensordot",
 )  # fmt: skip
-_BY_RECIPE = ("outer", "vecdot", "cross", "kron")  # torch's own take fewer shapes
-# What torch has no kernel for, or answers in another dtype.
+_BY_RECIPE = ("outer", "vecdot", "cross", "kron")  # torch's own functions take fewer shapes
+# Ops that torch has no kernel for, or returns in another dtype.
 _NOT_IN_BOOL = frozenset({
     "sub", "floor_divide", "remainder", "fmod", "pow", "matmul", "dot", "clamp", "addcmul", "abs",
     "neg", "square", "floor", "ceil", "round", "trunc", "argmax", "argmin", "bitwise_left_shift",
@@ -45,19 +45,19 @@ _NOT_IN_COMPLEX = frozenset({
     "degrees", "radians",
 })  # fmt: skip
 _NOT_IN_INTEGERS = frozenset({"logaddexp", "logaddexp2", "mean"})
-# Functions of 16-bit floats that on some device round more than once, or are missing.
+# Functions of 16-bit floats that round more than once on some device, or are missing.
 _ROUNDS_BETWEEN = frozenset({
     "floor_divide", "remainder", "fmod", "logaddexp", "logaddexp2", "xlogy", "rsqrt", "erf", "gelu",
     "prod", "cumsum", "cumprod", "logsumexp", "softmax", "log_softmax", "median", "isclose",
     "allclose", "angle", "cross",
 })  # fmt: skip
-# What torch.autocast makes compute in another dtype than that of the arrays.
+# Functions that torch.autocast runs in another dtype than that of the arrays.
 _AUTOCAST = frozenset({
     "matmul", "dot", "pow", "float_power", "exp", "log", "rsqrt", "reciprocal", "sum", "prod",
     "cumsum", "cumprod", "softmax", "log_softmax", "logsumexp", "norm", "tensordot", "inner",
     "vecdot", "expm1", "log1p", "log2", "log10", "tan", "asin", "acos", "sinh", "cosh", "exp2",
 })  # fmt: skip
-# These move elements, whatever the dtype.
+# These move elements, for any dtype.
 _MOVES = frozenset({"where", "concat", "stack", "positive"})
 _FUNCTIONS: dict[str, Function] = {
     **{name: getattr(torch, name) for name in _SAME_NAME},
@@ -79,10 +79,10 @@ COMPUTED = frozenset({
 
 
 def function_in(op: str, dtype: DType) -> Function | None:
-    """What computes an op in a dtype, rounding once; None where torch has nothing."""
+    """The function for an op in a dtype, which rounds once; None if torch has none."""
     if op == "nextafter" and dtype.kind == "float" and dtype.bits <= 8:
-        # computed in a wider dtype the next number would round back to where it came from
-        raise UsageError(f"the backend torch has nothing that computes nextafter in {dtype}.")
+        # computed in a wider dtype, the next number would round back to the original
+        raise UsageError(f"the backend torch cannot compute nextafter in {dtype}.")
     if op in _MOVES:
         return _FUNCTIONS[op]
     if dtype.name not in COMPUTED or _is_lacking(op, dtype):
@@ -93,7 +93,7 @@ def function_in(op: str, dtype: DType) -> Function | None:
 
 
 def _is_lacking(op: str, dtype: DType) -> bool:
-    """Whether torch's function of an op does not do in a dtype."""
+    """Whether torch's function for an op cannot be used for a dtype."""
     if dtype.kind == "float":
         return dtype.bits < 32 and op in _ROUNDS_BETWEEN
     lacking = {
@@ -105,7 +105,7 @@ def _is_lacking(op: str, dtype: DType) -> bool:
 
 
 def _without_autocast(function: Function) -> Function:
-    """A function that computes in the dtype of its arrays within torch.autocast too."""
+    """A function that computes in the dtype of its arrays even inside torch.autocast."""
 
     def computed(*arrays: Any, **options: Any) -> Any:
         for device in {a.device.type for a in arrays if isinstance(a, torch.Tensor)}:

@@ -1,4 +1,4 @@
-"""`~t` and `t @ u` in torch.compile, which leaves these two of all operators to torch's tensors."""
+"""`~t` and `t @ u` in torch.compile, which handles only these two operators by torch's tensors."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _BINARY = {"matmul": ("__matmul__", "__rmatmul__"), "imatmul": ("__imatmul__", "
 
 
 def let_operate(tensor: type) -> None:
-    """Lets torch's compiler call these operators of a class, now or once it is imported: to import
-    it takes seconds, which most programs need not wait."""
+    """Lets torch's compiler call these operators of a class, now or once the compiler is imported:
+    the import takes seconds, and most programs do not need it."""
     if _OPERATORS in sys.modules:
         _teach(sys.modules[_OPERATORS], tensor)
     else:
@@ -24,7 +24,7 @@ def let_operate(tensor: type) -> None:
 
 
 class _Waiting(MetaPathFinder):
-    """Finds nothing itself, and teaches the module that it waits for after that has run."""
+    """Finds nothing itself; it waits for a module, and extends it after it has run."""
 
     def __init__(self, tensor: type) -> None:
         self._tensor = tensor
@@ -49,9 +49,9 @@ class _Waiting(MetaPathFinder):
 
 
 def _teach(module: ModuleType, tensor: type) -> None:
-    """Gives torch's compiler the handlers it looks for by their names and has not; they decline
-    what is not of this class, which then ends as it did. A torch that is built otherwise is left
-    as it is."""
+    """Gives torch's compiler the handlers that it looks up by name and lacks. They decline operands
+    of other classes, which then behave as before. A torch with another structure is left unchanged.
+    """
     beside = sys.modules.get(f"{module.__package__}.user_defined")
     operators: Any = getattr(module, "BuiltinVariable", None)
     user_defined: Any = getattr(beside, "UserDefinedObjectVariable", None)
@@ -76,6 +76,6 @@ def _teach(module: ModuleType, tensor: type) -> None:
     handlers = {"call_invert": inverted}
     handlers |= {f"call_{name}": multiplying(*methods) for name, methods in _BINARY.items()}
     for name, handler in handlers.items():
-        if not hasattr(operators, name):  # a torch that has learned it needs no teaching
+        if not hasattr(operators, name):  # this torch has the handler already
             setattr(operators, name, handler)
-    found.clear()  # what it found before, without them
+    found.clear()  # what it looked up before, without the handlers

@@ -1,4 +1,5 @@
-"""Ops on two dtypes that torch itself brings to the decided one: its kernels cast as they go."""
+"""Ops on two dtypes that torch itself promotes to the decided dtype: its kernels cast on the
+fly."""
 
 from __future__ import annotations
 
@@ -18,28 +19,30 @@ _PROMOTES = _COMPARES | {"add", "sub", "mul", "div", "maximum", "minimum"}
 
 
 def mixed_function(steps: Steps, backend: Backend) -> Callable[..., Any] | None:
-    """What runs the steps of an op at once; None where torch would come to another dtype."""
-    is_torchs = steps.op in _PROMOTES and steps.compute.kind != "complex"  # whose order is written
+    """A function that runs all steps of an op at once; None if torch would give another dtype."""
+    is_torchs = (
+        steps.op in _PROMOTES and steps.compute.kind != "complex"
+    )  # castwise orders these itself
     function = function_in(steps.op, steps.compute) if is_torchs else None
     if function is None or not _torch_agrees(steps, backend):
         return None
     if adapted(function, backend, steps.op, steps.compute, steps.values) is not function:
-        return None  # a rule about values is not torch's
+        return None  # a value rule differs from torch's
     left, right = steps.entry_casts(backend)
 
     def run(x: Any, y: Any, **options: Any) -> Any:
         if x.ndim and y.ndim:
             return function(x, y, **options)
-        # beside an array torch lets a 0-d one give way, which the decision may not
+        # with an array, torch ignores the dtype of a 0-d one, and the decision may not
         return function(left(x) if left else x, right(y) if right else y, **options)
 
     return run
 
 
 def _torch_agrees(steps: Steps, backend: Backend) -> bool:
-    """Whether two arrays are cast to the dtype that torch computes in, and nothing else is."""
+    """Whether two arrays are cast to the dtype that torch computes in, with no other cast."""
     sources = _sources(steps)
-    # torch refuses a bool among the operands of sub
+    # torch refuses bool operands in sub
     is_known = all(s and s.kind != "bool" and s.name in COMPUTED for s in sources)
     if not is_known or not any(steps.entries):
         return False
@@ -49,7 +52,7 @@ def _torch_agrees(steps: Steps, backend: Backend) -> bool:
 
 
 def _sources(steps: Steps) -> list[DType | None]:
-    """The dtypes of the arrays; None for a number, or what is cast to another dtype."""
+    """The dtypes of the arrays; None for a number, or for an operand cast to another dtype."""
     return [
         steps.compute if entry is None
         else entry.source if entry.dtype is steps.compute and not entry.through

@@ -1,4 +1,4 @@
-"""Functions that torch has with other options or dtypes, written with those it has."""
+"""Functions that torch has with other options or dtypes, written with the ones it has."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """One or the other; a number is true where it is not zero."""
+    """One or the other; a nonzero number counts as true."""
     chosen = condition if condition.dtype is torch.bool else condition != 0
     signed = _SAME_BITS.get(str(x.dtype))
     if signed is None:
@@ -19,14 +19,14 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     return torch.where(chosen, x.view(signed), y.view(signed)).view(x.dtype)
 
 
-# What stands in for unsigned dtypes, which torch before 2.13 cannot choose from.
+# The replacements for unsigned dtypes, which where cannot take before torch 2.13.
 _SAME_BITS = {
     "torch.uint16": torch.int16, "torch.uint32": torch.int32, "torch.uint64": torch.int64
 }  # fmt: skip
 
 
 def div(x: Any, y: Any) -> Any:
-    """The quotient; of a number on the CPU torch takes the reciprocal, and rounds twice."""
+    """The quotient. For a number on the CPU torch uses the reciprocal, and rounds twice."""
     return torch.div(x, _on_device_of(x, y))
 
 
@@ -35,7 +35,7 @@ def floor_divide(x: Any, y: Any) -> Any:
 
 
 def pow(x: Any, y: Any) -> Any:
-    """The power; to a number torch multiplies small floats on a GPU, and rounds each time."""
+    """The power. For a number, torch multiplies small floats on a GPU, and rounds each time."""
     if isinstance(y, torch.Tensor):
         return torch.pow(x, _on_device_of(x, y))
     is_small = x.dtype in (torch.float16, torch.bfloat16) and not x.is_cpu
@@ -47,28 +47,30 @@ _WIDER_THAN_INT32 = (torch.int64, torch.uint32, torch.uint64)
 
 
 def ldexp(x: Any, y: Any) -> Any:
-    """x * 2**y; of integers y exactly, until the product is rounded."""
+    """x * 2**y; exact for integers y until the product is rounded."""
     if y.is_floating_point() or y.is_complex():
         return x * torch.pow(2.0, _on_device_of(x, y))
     near = _on_device_of(x, y)
     if near.dtype in _WIDER_THAN_INT32:
-        near = near.to(torch.float64).clamp(-_FAR, _FAR)  # beyond which nothing is left to shift
+        near = near.to(torch.float64).clamp(
+            -_FAR, _FAR
+        )  # beyond this there is nothing left to shift
     return torch.ldexp(x, near.to(torch.int32))
 
 
 def _on_device_of(x: Any, y: Any) -> Any:
-    """A number, which is made on the CPU, on the device of the other operand."""
+    """A number, which is created on the CPU, on the device of the other operand."""
     return y.to(x.device) if not y.ndim and y.is_cpu and not x.is_cpu else y
 
 
 def clamp(x: Any, *bounds: Any) -> Any:
-    """What lies between a lowest and a highest value."""
-    beside = [bound.to(x.device) for bound in bounds]  # a number is made on the CPU
-    return torch.clamp(x, *beside) if bounds else x.clone()
+    """The elements, clamped between a lowest and a highest value."""
+    moved = [bound.to(x.device) for bound in bounds]  # a number is created on the CPU
+    return torch.clamp(x, *moved) if bounds else x.clone()
 
 
 def matmul(x: Any, y: Any) -> Any:
-    """The matrix product; torch's own knows no integers outside the CPU."""
+    """The matrix product; torch's own takes integers only on the CPU."""
     if x.device.type == "cpu" or x.is_floating_point() or x.is_complex():
         return torch.matmul(x, y)
     rows = x[None, :] if x.ndim == 1 else x
@@ -101,7 +103,7 @@ def inner(x: Any, y: Any) -> Any:
 
 
 def real(x: Any) -> Any:
-    """The real part, in the memory of the whole."""
+    """The real part, sharing the array's memory."""
     return x.real
 
 
@@ -115,10 +117,10 @@ def conj(x: Any) -> Any:
 
 
 def exact_sqrt(x: Any) -> Any:
-    """The square root rounded to the nearest number, which on a CPU torch's own may not be.
+    """The square root rounded to the nearest number, which torch's own may not be on a CPU.
 
-    That of float32 is rounded once more from float64; that of float64 is NumPy's, and torch's is
-    there for the gradient.
+    For float32 it is computed in float64 and rounded. For float64 it is NumPy's, and torch's is
+    used for the gradient.
     """
     if x.device.type != "cpu" or torch.compiler.is_compiling():
         return torch.sqrt(x)
@@ -127,7 +129,7 @@ def exact_sqrt(x: Any) -> Any:
     found = torch.sqrt(x)
     try:
         values = x.detach().numpy(force=True)
-    except (RuntimeError, TypeError):  # it stands for other tensors, as within torch.func
+    except (RuntimeError, TypeError):  # it wraps other tensors, as inside torch.func
         return found
     nearest = torch.from_numpy(np.asarray(np.sqrt(values)))
     if not found.requires_grad:
@@ -162,7 +164,7 @@ def norm(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def median(x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The middle one, or the mean of the middle two; NaN where there is one."""
+    """The middle one, or the mean of the middle two; NaN if there is a NaN."""
     flat, place = (x.reshape(-1), 0) if axis is None else (x, axis)
     ordered, count = torch.sort(flat, dim=place).values, flat.shape[place]
     low, high = (ordered.narrow(place, n, 1) for n in ((count - 1) // 2, count // 2))

@@ -1,7 +1,7 @@
 """uint32 and uint64, for which torch has casts and little else, computed on int64.
 
-uint32 is computed on its values. uint64 is computed on its bits: sums, products and the like are
-the same for both signs, an order is the same once the highest bit is flipped, and the rest is
+uint32 is computed on its values. uint64 is computed on its bits: sums and products are the same
+with and without a sign, the order is the same once the highest bit is flipped, and the rest is
 written here.
 """
 
@@ -18,14 +18,14 @@ from castwise.vocab.dtypes import dtype
 Function: TypeAlias = Callable[..., Any]
 
 _INT64 = dtype("int64")
-_HIGHEST = -(1 << 63)  # the highest bit alone
+_HIGHEST = -(1 << 63)  # only the highest bit
 _REST = (1 << 63) - 1  # the others
 # Ops that torch itself has for every unsigned dtype.
 _OWN = frozenset({
     "where", "concat", "stack", "positive", "conj", "real", "floor", "ceil", "round", "trunc",
     "isnan", "isinf", "isfinite", "signbit", "isclose", "allclose",
 })  # fmt: skip
-_NOT_NUMBERS = frozenset({"argmax", "argmin", "count_nonzero"})  # they give places and counts
+_NOT_NUMBERS = frozenset({"argmax", "argmin", "count_nonzero"})  # they return indices and counts
 _ORDERED = frozenset({
     "lt", "le", "gt", "ge", "maximum", "minimum", "fmax", "fmin", "max", "min", "argmax", "argmin",
     "clamp",
@@ -39,7 +39,7 @@ _SAME_BITS = frozenset({
 
 
 def unsigned_function(op: str, native: Any) -> Function | None:
-    """What computes an op on torch's uint32 or uint64."""
+    """The function for an op on torch's uint32 or uint64."""
     plain = function_in(op, _INT64)
     if op in _OWN:
         return plain
@@ -54,7 +54,7 @@ def unsigned_function(op: str, native: Any) -> Function | None:
 
 
 def _around(function: Function, enter: Function, leave: Function, op: str) -> Function:
-    """A function of int64 for arrays that are taken in and given back otherwise."""
+    """A function of int64 for arrays that are converted before and after."""
 
     def computed(*arrays: Any, **options: Any) -> Any:
         result = function(*[enter(array) for array in arrays], **options)
@@ -93,8 +93,8 @@ def _is_below(x: Any, y: Any) -> Any:
 
 
 def _floor_divide(x: Any, y: Any) -> Any:
-    """Half the dividend is a signed number: its quotient, doubled, is right or one too small."""
-    is_large = y < 0  # 2**63 or more goes into anything once at most
+    """Half the dividend fits a signed number: its quotient, doubled, is right or one too small."""
+    is_large = y < 0  # 2**63 or more fits into any number at most once
     divisor = torch.where(is_large, torch.ones_like(y), y)
     quotient = torch.floor_divide((x >> 1) & _REST, divisor) << 1
     quotient = quotient + ~_is_below(x - quotient * divisor, divisor)
@@ -106,14 +106,14 @@ def _remainder(x: Any, y: Any) -> Any:
 
 
 def _right_shift(x: Any, y: Any) -> Any:
-    """Zeros come in from the left; torch's shift of signed numbers brings in the sign."""
+    """Shifts in zeros from the left; torch's shift of signed numbers shifts in the sign."""
     count = torch.where(_is_below(y, torch.full_like(y, 64)), y, torch.full_like(y, 64))
     first = ((x >> 1) & _REST) >> (count - 1)
     return torch.where(count == 0, x, first)
 
 
 def _pow(x: Any, y: Any) -> Any:
-    """The highest bit of the exponent stands for the square of the power of 2**62."""
+    """The highest bit of the exponent is handled as the square of the power of 2**62."""
     power = torch.pow(x, y & _REST)
     root = torch.pow(x, 1 << 62)
     return torch.where(y < 0, power * root * root, power)

@@ -118,7 +118,7 @@ def prod(x: Pair, *, axis: Any = None, keepdims: bool = False) -> Pair:
 def _product_along(x: Pair, place: int) -> Pair:
     size = x[0].shape[place]
     if not isinstance(size, int) or size == 0:
-        raise LackingError(f"the product of {size} complex numbers is not written in ONNX")
+        raise LackingError(f"castwise cannot write the product of {size} complex numbers in ONNX")
     while size > 1:
         half = size // 2
         product = multiplied(_part(x, place, 0, half), _part(x, place, half, 2 * half))

@@ -132,7 +132,7 @@ def nextafter(x: Value, y: Value) -> Value:
     held, w = x.dtype, x.writer
     code = find_dtype(f"int{held.bits}")
     if code is None or not held.is_signed:
-        raise LackingError(f"the codes of {held} are not stepped through in ONNX")
+        raise LackingError(f"castwise cannot step through the codes of {held} in ONNX")
     counted = dtype("int64" if held.bits == 64 else "int32")
     bits = w.cast(w.add("BitCast", x, dtype=code, to=element_type(code)), counted)
     wide_x, wide_y = w.widened(x), w.widened(y)

@@ -36,7 +36,7 @@ def _gathered(
 ) -> Value:
     """The elements at the places an array names, of one dimension."""
     if len(arrays) > 1 or None in keys or any(isinstance(part, int) for part in kept):
-        raise LackingError("an index of an array beside others, numbers or None is not written")
+        raise LackingError("castwise cannot write an array mixed with other indices in ONNX")
     place = next(n for n, part in enumerate(kept) if isinstance(part, Given))
     return take(x, arrays[0], shape=shape, axis=place)
 
@@ -94,7 +94,7 @@ def set_item(x: Value, new: Value, *arrays: Value, shape: Shape, key: Any) -> Va
     """x with new values at key: the dimensions it names come first, and are written to at once."""
     keys = full_key(key, x.ndim)
     if None in keys:
-        raise LackingError("x[..., None, ...] = value is not written in ONNX")
+        raise LackingError("castwise cannot write x[..., None, ...] = value in ONNX")
     named = [n for n, part in enumerate(keys) if part != slice(None)]
     if not named:
         return _spread(new, x.shape)
@@ -117,11 +117,11 @@ def _written_places(
     w = x.writer
     if arrays:
         if len(named) > 1:
-            raise LackingError("writing by an array beside other indices is not written in ONNX")
+            raise LackingError("castwise cannot assign by an array and other indices in ONNX")
         return reshape(_places(arrays[0]), (*arrays[0].shape, 1)), arrays[0].shape
     lengths = [x.shape[n] for n in named]
     if not all(isinstance(length, int) for length in lengths):
-        raise LackingError("writing into a part of a symbolic size is not written in ONNX")
+        raise LackingError("castwise cannot assign to a part of a symbolic size in ONNX")
     grid = np.indices([int(length) for length in lengths])
     chosen = grid[tuple([slice(None), *[keys[n] for n in named]])]
     return w.constant(np.moveaxis(chosen, 0, -1), INT64), tuple(chosen.shape[1:])
@@ -174,7 +174,7 @@ def argsort(
 ) -> Value:
     """The places in order: NaN counts as the largest, and what is equal stays in its order."""
     if x.dtype.kind == "complex":
-        raise LackingError(f"ONNX does not order {x.dtype}")
+        raise LackingError(f"ONNX cannot sort {x.dtype}")
     place = axis % x.ndim
     if x.dtype.kind != "float" or x.dtype.specials == "finite":
         return _ordered(x, place, descending)
@@ -197,7 +197,7 @@ def _ordered(x: Value, place: int, descending: bool) -> Value:
 def searchsorted(x: Value, y: Value, *, shape: Shape, side: str, sorter: Value | None) -> Value:
     """How many elements come before each, as they are sorted; NaN counts as the largest."""
     if x.dtype.kind == "complex":
-        raise LackingError(f"ONNX does not order {x.dtype}")
+        raise LackingError(f"ONNX cannot sort {x.dtype}")
     x = x if sorter is None else take(x, sorter, shape=x.shape, axis=0)
     each = reshape(y, (*y.shape, 1))
     comes_before = xp.less if side == "left" else xp.less_equal
@@ -212,7 +212,7 @@ def diagonal(x: Value, *, shape: Shape, offset: int = 0) -> Value:
     """The elements on a diagonal of matrices, by their places in the rows laid end to end."""
     *stack, rows, columns = x.shape
     if not (isinstance(rows, int) and isinstance(columns, int)):
-        raise LackingError("a diagonal of matrices of symbolic sizes is not written in ONNX")
+        raise LackingError("castwise cannot write a diagonal of symbolic sizes in ONNX")
     first = offset if offset >= 0 else -offset * columns
     places = [first + n * (columns + 1) for n in range(int(shape[-1]))]
     flat = reshape(x, (*stack, rows * columns))

@@ -50,7 +50,7 @@ def cast_complex(value: Value, held: DType) -> Value:
         real = value.writer.cast(value, _PART)
         return joined((real, xp.zeros_like(real)))
     if value.dtype is not _COMPLEX or held.kind == "complex":
-        raise LackingError(f"ONNX casts no {value.dtype} to {held}")
+        raise LackingError(f"ONNX cannot cast {value.dtype} to {held}")
     pair = parts(value)
     return is_nonzero(pair) if held.kind == "bool" else value.writer.cast(pair[0], held)
 

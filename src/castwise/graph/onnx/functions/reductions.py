@@ -122,5 +122,7 @@ def product(name: str, x: Value, y: Value) -> Value:
     if x.ndim == 0 or y.ndim == 0:
         return x * y
     if name == "dot" and y.ndim > 2:
-        raise LackingError("dot with a right operand of more than 2 dimensions is not written")
+        raise LackingError(
+            "castwise cannot write dot with a second operand of 3 or more dimensions"
+        )
     return x.writer.one_op("MatMul", x, y, shape=shapes.multiplied(x.shape, y.shape))

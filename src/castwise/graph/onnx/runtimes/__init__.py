@@ -45,7 +45,7 @@ def runtime_named(name: str) -> Runtime:
     if name not in known:
         hint = did_you_mean(str(name), known)
         raise UsageError(
-            f"castwise has not asked the runtime {str(name)[:40]!r}.{hint} Those it has asked: "
+            f"castwise does not know the runtime {str(name)[:40]!r}.{hint} It knows "
             f"{', '.join(known)}."
         )
     data = importlib.import_module(f"{__name__}.{name}")
