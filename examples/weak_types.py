@@ -14,7 +14,7 @@ import numpy as np
 
 
 def schedule(step: jax.Array) -> jax.Array:
-    """A weak learning rate: only Python numbers are involved."""
+    """A weak learning rate: its numbers are Python numbers."""
     return 0.1 * 0.5 ** (step // 10)
 
 
