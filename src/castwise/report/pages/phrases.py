@@ -90,7 +90,7 @@ def code(text: str) -> str:
     return f"`{' '.join(text.split())}`" if text else "nothing"
 
 
-def _counts_beside(value: Mapping[str, Mapping[str, str]]) -> str:
+def _counts_with_arrays(value: Mapping[str, Mapping[str, str]]) -> str:
     if not value:
         return "Python numbers count the same with every array"
     arrays_by_text: dict[str, list[str]] = {}
@@ -191,7 +191,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = {
         else "every Python number is accepted"
     ),
     "joins.mixes": lambda value: f"arrays of two dtypes mix only by these casts: {code(value)}",
-    "numbers.beside": _counts_beside,
+    "numbers.beside": _counts_with_arrays,
     "numbers.conversion": _conversion,
     "accepts.condition": _condition,
     "arrays.makes_arrays": lambda value: (
