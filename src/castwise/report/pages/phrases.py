@@ -141,6 +141,10 @@ def _condition(value: Condition) -> str:
     return f"{arrays}{others}, {numbers}, {numpy}"
 
 
+def _one_line(edges: str) -> str:
+    return "; ".join(filter(None, map(str.strip, edges.splitlines())))
+
+
 def _pairs(value: Mapping[str, str]) -> str:
     return listed([f"{kind} as {name}" for kind, name in value.items()])
 
@@ -203,7 +207,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = {
     ),
     "numbers.count_as": lambda value: NUMBERS[value],
     "accepts.refuses_zero_d": _yes_no("refuses 0-d arrays", "accepts 0-d arrays"),
-    "joins.reaches": lambda value: f"has its own edges: {code(value)}",
+    "joins.reaches": lambda value: f"has its own edges: {code(_one_line(value))}",
     "joins.pairs": lambda value: f"these pairs join differently: {code(value)}",
     "arrays.promotes": _yes_no(
         "operands are cast to one dtype", "no operand is cast to another's dtype"
