@@ -1,12 +1,12 @@
-"""Brings the printed output in README.md and docs/, and the pages in docs/dialects/, up to date.
+"""Updates the printed output in README.md and docs/, and the pages in docs/dialects/.
 
 python docs/refresh.py           writes what the examples print now
-python docs/refresh.py --check   exits with 1 where something would change
+python docs/refresh.py --check   exits with 1 if something would change
 
 Two kinds of examples are run: Python after `>>>`, and commands after `$` in ```console blocks.
-The pages in docs/dialects/ are written from the dialects themselves, docs/onnx-support.md by trying
-what can be exported; it holds for the versions it names, and is left alone where others are
-installed, or none, unless it is named: `python docs/refresh.py onnx`.
+The pages in docs/dialects/ are generated from the dialects, docs/onnx-support.md by trying what can
+be exported. That page is valid for the versions it names. If other versions are installed, or none,
+it is left unchanged unless you request it: `python docs/refresh.py onnx`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ PAGES = [
 CONSOLE = re.compile(r"```console\n(.*?)\n```", re.DOTALL)
 TABLES = re.compile("(<!-- value rules -->\n).*(<!-- end -->)", re.DOTALL)  # in docs/values.md
 MAP = re.compile("(<!-- map -->\n).*(<!-- end of map -->)", re.DOTALL)  # in docs/how-it-works.md
-COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)", re.MULTILINE)  # a backslash carries it on
+COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)", re.MULTILINE)  # a backslash continues it
 
 
 def refreshed(text: str) -> str:
@@ -94,7 +94,7 @@ def _python_output(source: str, names: dict[str, Any]) -> str:
     try:
         with contextlib.redirect_stdout(printed):
             exec(compile(source, "<example>", "single"), names)
-    except Exception as error:  # what an example raises is what it prints
+    except Exception as error:  # an example that raises prints its traceback
         last = traceback.format_exception_only(error)
         return "".join(["Traceback (most recent call last):\n    ...\n", *last])
     finally:
@@ -108,7 +108,7 @@ def _show(value: object) -> None:
 
 
 def dialect_files() -> dict[Path, str]:
-    """What belongs into docs/dialects/: a page and a picture of each, an index, the distances."""
+    """The files of docs/dialects/: a page and a picture of each, an index, the distances."""
     every = [dialect_named(name) for name in dialects()]
     files = {
         "README.md": index_page(every),
@@ -120,20 +120,22 @@ def dialect_files() -> dict[Path, str]:
     return {DIALECTS / name: text for name, text in files.items()}
 
 
-def onnx_files(is_asked: bool) -> dict[Path, str]:
-    """docs/onnx-support.md, where what it was written for is installed."""
+def onnx_files(is_requested: bool) -> dict[Path, str]:
+    """docs/onnx-support.md, if the versions it was written for are installed."""
     here, there = (
         installed_versions(),
         versions_of(ONNX.read_text("utf-8")) if ONNX.exists() else (),
     )
-    if here and (is_asked or here == there):
+    if here and (is_requested or here == there):
         return {ONNX: onnx_page()}
-    print(f"{ONNX.relative_to(ROOT)}: left alone, as it is about {there}, and {here} is installed")
+    print(
+        f"{ONNX.relative_to(ROOT)}: left unchanged, as it is about {there}, and {here} is installed"
+    )
     return {}
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the files that changed, or only names them; 1 where a check found some."""
+    """Writes the files that changed, or only names them; 1 if a check found some."""
     is_check = "--check" in arguments
     wanted = dialect_files() | {page: refreshed(page.read_text("utf-8")) for page in PAGES}
     wanted |= onnx_files("onnx" in arguments)

@@ -1,6 +1,6 @@
 """Prepares images for a network, and silently does it in float64.
 
-Nothing here asks for float64, and every constant is float32. Ask castwise which line it is:
+Nothing here requests float64, and every constant is float32. Ask castwise which line causes it:
 
     castwise audit examples/image_pipeline.py
 """
@@ -13,7 +13,7 @@ BLUR = np.array([0.25, 0.5, 0.25], dtype=np.float32)
 
 
 def load_image(seed: int) -> np.ndarray:
-    """What a camera gives: 8 bits a channel. Noise will do."""
+    """An image as from a camera, with 8 bits per channel; here it is noise."""
     return np.random.default_rng(seed).integers(0, 256, (768, 1024, 3), dtype=np.uint8)
 
 
@@ -23,7 +23,7 @@ def resize(image: np.ndarray) -> np.ndarray:
 
 
 def normalise(image: np.ndarray) -> np.ndarray:
-    """Each channel around 0, about 1 wide."""
+    """Each channel with a mean near 0 and a deviation near 1."""
     scaled = image / 255
     return (scaled - MEAN) / STD
 

@@ -1,10 +1,10 @@
-"""What NumPy 2 answers otherwise than NumPy 1: run `castwise port --from numpy@1 --to numpy@2`."""
+"""Where NumPy 2 differs from NumPy 1: run `castwise port --from numpy@1 --to numpy@2`."""
 
 import numpy as np
 
 weights = np.linspace(0, 1, 4, dtype=np.float32)
 
-gain = np.float64(1.5)  # from a configuration file, say
+gain = np.float64(1.5)  # for example from a configuration file
 scaled = weights * gain
 
 step = weights.mean() * 1e-3

@@ -1,12 +1,12 @@
-"""A training loop that means to compute in bfloat16, and mostly does not.
+"""A training loop that should compute in bfloat16, and mostly does not.
 
     castwise audit examples/train_mixed.py
     castwise audit --deep examples/train_mixed.py
 
-The weights are bfloat16, and so is the input. But the positions that are added to it were made
-without a dtype, so all that follows is float32, until a layer of bfloat16 weights would refuse it:
-there somebody has written a cast. The loss scale is a 0-d tensor, which casts nothing, and the
-targets are float32, which casts the prediction.
+The weights and the input are bfloat16. But the positions that are added to the input were made
+without a dtype, so everything after them is float32. A layer with bfloat16 weights would refuse it,
+so someone added a cast there. The loss scale is a 0-d tensor, which causes no cast. The targets are
+float32, so the prediction is cast.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Block(nn.Module):
 
 
 class Model(nn.Module):
-    """Two blocks over an input with its positions."""
+    """Two blocks, applied to an input with its positions."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,9 +1,9 @@
-"""JAX's weak types: which Python numbers adapt to an array, and which do not any more.
+"""JAX's weak types: which Python numbers adapt to an array, and which no longer do.
 
     castwise audit examples/weak_types.py
 
-A Python number is weak: it takes the dtype of the array it meets. It stays weak through JAX's own
-arithmetic, but not through NumPy, nor through a constructor that gives it a dtype.
+A Python number is weak: it takes the dtype of the other array. It stays weak through JAX's own
+arithmetic, but not through NumPy or a constructor that gives it a dtype.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 
 def schedule(step: jax.Array) -> jax.Array:
-    """A weak learning rate: a Python number all the way."""
+    """A weak learning rate: its numbers are Python numbers."""
     return 0.1 * 0.5 ** (step // 10)
 
 

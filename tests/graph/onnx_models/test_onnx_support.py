@@ -1,4 +1,4 @@
-"""The page on what can be written in ONNX."""
+"""The page on what can be exported to ONNX."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from castwise.engine.scalars import POLICIES
 from castwise.report.answers.explanation import explained
 from castwise.report.pages.dialect import dialect_page, index_page, page_name
 from castwise.report.pages.phrases import phrases
-from castwise.report.pages.rules import general_rules, op_rules
+from castwise.report.pages.rules import general_rules, op_rules, other_rules
 from castwise.report.table.text import markdown_row
 from castwise.rules.catalog import dialect_named, dialects
 from castwise.rules.dialect import Dialect
@@ -75,7 +75,7 @@ def test_the_laws_are_worked_out() -> None:
         " but uint8 with float16 is float16, and int8 with float16 is float16.\n"
     ) in dialect_page(dialect_named("numpy"))
     page = dialect_page(dialect_named("torch"))
-    assert "- Commutative: `a + b` is what `b + a` is.\n- Associative: " in page
+    assert "- Commutative: `a + b` has the same dtype as `b + a`.\n- Associative: " in page
 
 
 def test_a_dialect_that_is_not_commutative_shows_where() -> None:
@@ -104,19 +104,19 @@ def test_rules_in_words() -> None:
     assert phrases(rule) == ["computes in int and float", "refuses bool (why not)"]
     composed = Composed("square(x)", "bool int", "ARRAY ZERO_D", (2,), "int")
     assert phrases(Rule(composes=(composed,))) == [
-        "is `square(x)` of bool and int arrays or 0-d arrays where the last operand is: int, 2"
+        "is `square(x)` for bool and int arrays or 0-d arrays if the last operand is: int, 2"
     ]
     assert phrases(Rule(numbers=Numbers(beside={"bfloat16": {"int": "int8"}}))) == [
-        "beside bfloat16 a Python int counts as int8"
+        "with bfloat16 a Python int counts as int8"
     ]
     counts = {"int": "int64", "float": "float32"}
     assert phrases(Rule(numbers=Numbers(beside={"uint16": counts, "uint32": counts}))) == [
-        "beside uint16 and uint32 a Python int counts as int64 and a Python float counts as float32"
+        "with uint16 and uint32 a Python int counts as int64 and a Python float counts as float32"
     ]
     assert phrases(Rule(range=Range(limit="int64"))) == [
         "a Python number is out of range beyond int64, whatever the dtype"
     ]
-    assert phrases(Rule(range=Range(limit="none"))) == ["any number is taken"]
+    assert phrases(Rule(range=Range(limit="none"))) == ["any number is accepted"]
     assert phrases(Rule(range=Range(beyond="raises"))) == [
         "a Python number out of range: it is refused"
     ]
@@ -124,13 +124,21 @@ def test_rules_in_words() -> None:
         "a Python number out of range: beyond int64, whatever the dtype, it is refused"
     ]
     assert phrases(Rule(joins=Joins("by category")))[0].startswith("joins by category: ")
-    assert phrases(Rule(numbers=Numbers(adapts=""))) == ["every Python number is taken"]
+    assert phrases(Rule(numbers=Numbers(adapts=""))) == ["every Python number is accepted"]
     assert phrases(Rule(accepts=Accepts(refuses=""))) == ["refuses nothing"]
 
 
 def test_every_rule_is_told(dialect: Dialect) -> None:
     assert all(ops and said for ops, said in op_rules(dialect))
     assert all(subject and said for subject, said in general_rules(dialect))
+    assert all(other_rules(dialect))
+
+
+def test_many_other_rules_are_a_list() -> None:
+    numpy, torch = dialect_named("numpy"), dialect_named("torch")
+    listed = "".join(f"  - {text}\n" for text in other_rules(numpy))
+    assert f"\n- **Also**:\n{listed}\n" in page_of(numpy)
+    assert f"\n- **Also**: {'; '.join(other_rules(torch))}.\n" in page_of(torch)
 
 
 def test_ops_of_one_form_stand_together() -> None:

@@ -1,4 +1,4 @@
-"""A page on each dialect, in Markdown, written from its record: docs/dialects."""
+"""The page about each dialect in docs/dialects, in Markdown, generated from its record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from castwise.engine.decision import Decision, Question
 from castwise.engine.types import promote_types
 from castwise.report.answers.explanation import explained
 from castwise.report.markdown import markdown_row
-from castwise.report.pages.rules import general_rules, missing_kernels, op_rules
+from castwise.report.pages.rules import general_rules, missing_kernels, op_rules, other_rules
 from castwise.report.table.table import table
 from castwise.report.table.text import alike_text, marks_used, table_markdown
 from castwise.rules.dialect import Dialect
@@ -21,6 +21,7 @@ from castwise.vocab.operands import array_operand
 from castwise.vocab.ops import op
 
 _NOTICE = "<!-- Written by docs/refresh.py from the dialects' records: edit those instead. -->"
+_MOST_IN_A_LINE = 3
 _ASSIGNED = (
     "float32[3] += float64[3]",
     "float32[3] += int32[3]",
@@ -41,7 +42,7 @@ def page_name(dialect: Dialect) -> str:
 
 
 def dialect_page(dialect: Dialect) -> str:
-    """All there is to say about a dialect; a picture of its lattice is expected beside it."""
+    """Everything about a dialect; the page shows a picture of its lattice from the same folder."""
     name = dialect.name
     arrays, scalars = (table("add", dialect, columns=[group]) for group in ("arrays", "scalars"))
     marks = dict.fromkeys([*marks_used(arrays), *marks_used(scalars)])
@@ -52,7 +53,7 @@ def dialect_page(dialect: Dialect) -> str:
         dialect.about,
         _facts(dialect),
         "## Rules",
-        "\n".join(f"- **{subject}**: {told}." for subject, told in general_rules(dialect)),
+        "\n".join(_rules(dialect)),
         f"![What reaches what in {name}]({page_name(dialect)}.svg)",
         *_ops_with_rules(dialect),
         "## Array with array",
@@ -79,12 +80,13 @@ def index_page(dialects: list[Dialect]) -> str:
         "# Dialects",
         _NOTICE,
         "A dialect is a framework's rules at a version, in a mode. Each has a page: its rules in"
-        " words, what reaches what, its tables, its laws, and what surprises. How far they are"
-        " apart, in % of the questions that two answer differently (`castwise diff --all`):",
-        "![How far the dialects are apart](distances.svg)",
+        " words, what reaches what, its tables, its laws, and its surprises. The picture shows how"
+        " much they differ: the share of questions, in %, that two dialects answer differently"
+        " (`castwise diff --all`).",
+        "![How much the dialects differ](distances.svg)",
         "\n".join(map(markdown_row, [head, ["---"] * 4, *rows])),
         "[Choosing a mode](../choosing-a-mode.md) helps to decide which one to use. Every dialect"
-        " can be [varied](../variations.md), and a custom one can stand in a file.",
+        " can be [varied](../variations.md), and a custom one can be loaded from a file.",
     ]
     return "\n\n".join(lines) + "\n"
 
@@ -95,20 +97,31 @@ def _facts(dialect: Dialect) -> str:
         f"- Evidence: {dialect.evidence}.",
         f"- Dtypes: {', '.join(d.name for d in dialect.dtypes)}.",
         "- Arrays may be weakly typed." if dialect.has_weak_arrays else "",
-        f'- Ask it: `castwise explain {dialect.name} "int32[3] + 1.5"`',
+        f'- Try it: `castwise explain {dialect.name} "int32[3] + 1.5"`',
     ]
     return "\n".join(filter(None, facts))
+
+
+def _rules(dialect: Dialect) -> Iterator[str]:
+    """The rules for every op, one line per subject; many other rules are a list."""
+    yield from (f"- **{subject}**: {text}." for subject, text in general_rules(dialect))
+    others = other_rules(dialect)
+    if len(others) > _MOST_IN_A_LINE:
+        yield "- **Also**:"
+        yield from (f"  - {text}" for text in others)
+    elif others:
+        yield f"- **Also**: {'; '.join(others)}."
 
 
 def _ops_with_rules(dialect: Dialect) -> Iterator[str]:
     rules, lacking = list(op_rules(dialect)), list(missing_kernels(dialect))
     if rules:
-        yield "## Ops with rules of their own"
-        yield "Of two lines on one op, the later goes before the earlier."
+        yield "## Ops with special rules"
+        yield "If two lines name the same op, the later one overrides the earlier one."
         yield _table("ops", "rule", rules)
     if lacking:
-        yield "## Promoted to, and then without a kernel"
-        yield "The op has a result dtype, but the CPU cannot compute it."
+        yield "## Promoted, but without a kernel"
+        yield "The op has a result dtype, but no CPU kernel to compute it."
         yield _table("ops", "dtypes", lacking)
 
 
@@ -117,59 +130,59 @@ def _table(left: str, right: str, rows: Iterable[tuple[str, str]]) -> str:
 
 
 def _laws(dialect: Dialect) -> Iterator[str]:
-    """Whether it is commutative and associative, with the counterexample worked out."""
+    """Whether it is commutative and associative, with a counterexample if it is not."""
     if dialect.laws.is_commutative:
-        yield "Commutative: `a + b` is what `b + a` is."
+        yield "Commutative: `a + b` has the same dtype as `b + a`."
     else:
         yield f"Not commutative: {next(_one_sided(dialect), 'the order of operands matters')}."
     if dialect.laws.one_sided:
         named = ", ".join(f"`{name}`" for name in dialect.laws.one_sided.split())
-        yield f"But the order of the operands matters in {named}."
+        yield f"Except in {named}, where the order of the operands matters."
     if dialect.laws.associativity_witness is None:
-        yield "Associative: wherever both are answered, `(a + b) + c` is what `a + (b + c)` is."
+        yield "Associative: unless one is refused, `(a + b) + c` and `a + (b + c)` have one dtype."
         return
     a, b, c = map(dtype, dialect.laws.associativity_witness)
     left, right = promote_types(a, b, dialect=dialect), promote_types(b, c, dialect=dialect)
-    steps = [_meeting(dialect, *pair) for pair in ((a, b), (left, c), (b, c), (a, right))]
+    steps = [_joined(dialect, *pair) for pair in ((a, b), (left, c), (b, c), (a, right))]
     yield "Not associative: {}, and {}; but {}, and {}.".format(*steps)
 
 
-def _meeting(dialect: Dialect, a: DType, b: DType) -> str:
+def _joined(dialect: Dialect, a: DType, b: DType) -> str:
     return f"{a} with {b} is {promote_types(a, b, dialect=dialect)}"
 
 
 def _one_sided(dialect: Dialect) -> Iterator[str]:
-    """What comes out differently in the two orders, arrays before scalars."""
+    """Operands whose result depends on their order, arrays before scalars."""
     arrays = [array_operand(d, (3,)) for d in dialect.dtypes]
     pairs = (*combinations(arrays, 2), *product(arrays, SCALARS), *combinations(SCALARS, 2))
     for (a, b), form, name in product(pairs, ("operator", "function"), ("add", "ne")):
         there, back = (Question(op(name), pair, dialect, form) for pair in ((a, b), (b, a)))
-        results = _told(outcome_of(there)), _told(outcome_of(back))
+        results = _answer(outcome_of(there)), _answer(outcome_of(back))
         if results[0] != results[1]:
             yield f"`{there}` is {results[0]}, but `{back}` is {results[1]}"
 
 
 def _assignments(dialect: Dialect) -> Iterator[str]:
-    """What becomes of some assignments, as a table, and of the same in place where that differs."""
+    """What some assignments give, as a table, and the same in place if that differs."""
     questions = [question_in(text, dialect) for text in _ASSIGNED]
     known = [
         q for q in questions if all(not o.dtype or o.dtype in dialect.dtypes for o in q.operands)
     ]
     yield "## Augmented assignment"
-    assigned = [_told(outcome_of(q)) for q in known]
+    assigned = [_answer(outcome_of(q)) for q in known]
     yield _table("x += y", "gives", _named(known, assigned))
     methods = [replace(q, form="operator", inplace=True) for q in known]
-    written = [_told(outcome_of(q)) for q in methods]
-    if written != assigned:
+    in_place = [_answer(outcome_of(q)) for q in methods]
+    if in_place != assigned:
         yield "## In place"
-        yield _table("x.add_(y)", "gives", _named(methods, written))
+        yield _table("x.add_(y)", "gives", _named(methods, in_place))
 
 
-def _named(questions: list[Question], told: list[str]) -> list[tuple[str, str]]:
-    return [(f"`{question}`", answer) for question, answer in zip(questions, told, strict=True)]
+def _named(questions: list[Question], answers: list[str]) -> list[tuple[str, str]]:
+    return [(f"`{question}`", answer) for question, answer in zip(questions, answers, strict=True)]
 
 
-def _told(outcome: Outcome) -> str:
+def _answer(outcome: Outcome) -> str:
     return str(outcome.result) if isinstance(outcome, Decision) else "refused"
 
 
@@ -178,5 +191,5 @@ def _surprises(dialect: Dialect) -> Iterator[str]:
         yield "## Surprises"
     for text in dialect.surprises:
         found = explained(question_in(text, dialect))
-        yield f"### `{text}` is {_told(found.outcome)}"
+        yield f"### `{text}` is {_answer(found.outcome)}"
         yield "\n".join(f"{number}. {step}" for number, step in enumerate(found.steps, 1))

@@ -1,4 +1,4 @@
-"""What a rule says of an op, a phrase per field."""
+"""What a rule says about an op, one phrase per field."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from castwise.vocab.ops import RESULTS
 
 
 def phrases(rule: Rule) -> list[str]:
-    """What a rule says, a phrase a field."""
+    """What a rule says, one phrase per field."""
     given = given_fields(rule)
     why = given.pop("because", None)
     limit, beyond = given.pop("range.limit", None), given.pop("range.beyond", None)
     if limit or beyond:
         given = {"range": (limit, beyond), **given}
-    told = [_PHRASES.get(name, _by_name(name))(value) for name, value in given.items()]
-    return [*told[:-1], f"{told[-1]} ({why})"] if why and told else told
+    texts = [_PHRASES.get(name, _by_name(name))(value) for name, value in given.items()]
+    return [*texts[:-1], f"{texts[-1]} ({why})"] if why and texts else texts
 
 
 def range_text(limit: str | None, beyond: str | None) -> str:
-    """What becomes of a Python number out of range.
+    """What happens to a Python number out of range.
 
     >>> range_text("int64", "raises")
     'beyond int64, whatever the dtype, it is refused'
@@ -54,17 +54,19 @@ def range_text(limit: str | None, beyond: str | None) -> str:
 
 
 def _range_phrase(given: tuple[str | None, str | None]) -> str:
-    """What a rule changes of the range: its limit, what happens beyond it, or both."""
+    """What a rule changes about the range: its limit, what happens beyond it, or both."""
     limit, beyond = given
     if beyond is None:
-        told = LIMITS[limit or "dtype"].removesuffix(",")
-        return f"a Python number is out of range beyond {told}" if told else "any number is taken"
-    told = range_text(limit, beyond) if limit else BEYOND[beyond]
-    return f"a Python number out of range: {told}"
+        range_end = LIMITS[limit or "dtype"].removesuffix(",")
+        if not range_end:
+            return "any number is accepted"
+        return f"a Python number is out of range beyond {range_end}"
+    happens = range_text(limit, beyond) if limit else BEYOND[beyond]
+    return f"a Python number out of range: {happens}"
 
 
 def _by_name(field: str) -> Callable[[Any], str]:
-    """A field that has no phrase of its own: its name says what it is."""
+    """The phrase of a field that is not in the table: its name says what it is."""
     words = field.rpartition(".")[2].replace("_", " ")
 
     def say(value: Any) -> str:
@@ -76,7 +78,7 @@ def _by_name(field: str) -> Callable[[Any], str]:
 
 
 def dtype_names(words: str) -> str:
-    """Kinds and dtypes as they are listed."""
+    """A list of kinds and dtypes, in words."""
     return listed(words.split()) or "nothing"
 
 
@@ -88,14 +90,14 @@ def code(text: str) -> str:
     return f"`{' '.join(text.split())}`" if text else "nothing"
 
 
-def _counts_beside(value: Mapping[str, Mapping[str, str]]) -> str:
+def _counts_with_arrays(value: Mapping[str, Mapping[str, str]]) -> str:
     if not value:
-        return "Python numbers count alike beside every array"
-    alike: dict[str, list[str]] = {}  # what is told of the numbers -> the arrays beside them
+        return "Python numbers count the same with every array"
+    arrays_by_text: dict[str, list[str]] = {}
     for array, counts in value.items():
-        told = listed([f"a Python {kind} counts as {name}" for kind, name in counts.items()])
-        alike.setdefault(told or "Python numbers count as they are", []).append(array)
-    return "; ".join(f"beside {listed(arrays)} {told}" for told, arrays in alike.items())
+        text = listed([f"a Python {kind} counts as {name}" for kind, name in counts.items()])
+        arrays_by_text.setdefault(text or "Python numbers count as usual", []).append(array)
+    return "; ".join(f"with {listed(arrays)} {text}" for text, arrays in arrays_by_text.items())
 
 
 def _composed(value: tuple[Composed, ...]) -> str:
@@ -103,45 +105,48 @@ def _composed(value: tuple[Composed, ...]) -> str:
 
 
 def _one_composed(composed: Composed) -> str:
-    told = [f"is {code(composed.program)}"]
+    parts = [f"is {code(composed.program)}"]
     if composed.kinds or composed.roles:
         kinds = dtype_names(composed.kinds) if composed.kinds else ""
         roles = " or ".join(f"{Role[word].value}s" for word in composed.roles.split())
-        told.append(f"of {kinds} {roles or 'operands'}".replace("  ", " "))
+        parts.append(f"for {kinds} {roles or 'operands'}".replace("  ", " "))
     last = [
         " or ".join(composed.exponent_kinds.split()),
         " or ".join(Role[word].value for word in composed.exponent_roles.split()),
         " or ".join(f"{value:g}" for value in composed.exponents),
     ]
     if any(last):
-        told.append(f"where the last operand is: {', '.join(filter(None, last))}")
-    return " ".join(told)
+        parts.append(f"if the last operand is: {', '.join(filter(None, last))}")
+    return " ".join(parts)
 
 
 def _conversion(value: Conversion) -> str:
-    """What a Python number may become where it is converted before the op sees it."""
-    told = [f"a Python bool becomes {dtype_names(value.bools)}"]
+    """What a Python number may become if it is converted before the op sees it."""
+    parts = [f"a Python bool becomes {dtype_names(value.bools)}"]
     if value.wide_ints:
-        told.append(f"an int beyond int64 becomes {dtype_names(value.wide_ints)}")
+        parts.append(f"an int beyond int64 becomes {dtype_names(value.wide_ints)}")
     if value.every_int_fits:
-        told.append(f"an int must fit {value.every_int_fits}, whatever it becomes")
+        parts.append(f"an int must fit {value.every_int_fits}, whatever it becomes")
     if value.joins_too:
-        told.append("a NumPy scalar, and all that stands beside a weak array, must join as well")
-    return "; ".join(told)
+        parts.append("NumPy scalars, and operands next to a weak array, also need a common dtype")
+    return "; ".join(parts)
 
 
 def _condition(value: Condition) -> str:
-    """What an op chooses by."""
-    told = [f"chooses by {dtype_names(value.arrays)} arrays"]
-    if value.otherwise == "no kernel":
-        told.append("has no kernel for others")
-    told.append(f"by a Python {_or(value.numbers)}" if value.numbers else "by no Python number")
+    """What the condition of an op may be."""
+    arrays = f"the condition may be {dtype_names(value.arrays)} arrays"
+    others = " (others have no kernel)" if value.otherwise == "no kernel" else ""
+    numbers = f"a Python {_or(value.numbers)}" if value.numbers else "no Python number"
     numpy = f"{dtype_names(value.numpy)} NumPy arrays" if value.numpy else "no NumPy array"
-    return ", ".join([*told, f"by {numpy}"])
+    return f"{arrays}{others}, {numbers}, {numpy}"
+
+
+def _one_line(edges: str) -> str:
+    return "; ".join(filter(None, map(str.strip, edges.splitlines())))
 
 
 def _pairs(value: Mapping[str, str]) -> str:
-    return listed([f"{kind} for {name}" for kind, name in value.items()])
+    return listed([f"{kind} as {name}" for kind, name in value.items()])
 
 
 def _or(words: str) -> str:
@@ -153,11 +158,11 @@ def _yes_no(yes: str, no: str) -> Callable[[bool], str]:
 
 
 def _named_number(words: str) -> str:
-    """The kinds a number given by name may be, and what else is asked of it."""
+    """The kinds that a keyword's number may have, and its other requirements."""
     kinds = [word for word in words.split() if word in KINDS]
-    told = f"a Python {_or(' '.join(kinds))}"
-    told += ", above 0" * ("positive" in words)
-    return told + (", which the compute dtype must hold" if "fits" in words else "")
+    text = f"a Python {_or(' '.join(kinds))}"
+    text += ", above 0" * ("positive" in words)
+    return text + (", which the compute dtype must hold" if "fits" in words else "")
 
 
 _PHRASES: dict[str, Callable[[Any], str]] = {
@@ -172,47 +177,49 @@ _PHRASES: dict[str, Callable[[Any], str]] = {
         f"refuses {dtype_names(value)} arrays, but not such scalars"
     ),
     "accepts.refuses_compute": lambda value: f"refuses to compute in {dtype_names(value)}",
-    "numbers.refused_beside": lambda value: f"{dtype_names(value)} arrays take no Python scalar",
+    "numbers.refused_beside": lambda value: f"{dtype_names(value)} arrays accept no Python scalar",
     "numbers.refuses": lambda value: (
-        f"takes no Python {_or(value)}" if value else "takes every Python number"
+        f"accepts no Python {_or(value)}" if value else "accepts every Python number"
     ),
-    "numbers.places": lambda value: f"Python scalars may stand {PLACES[value]}",
+    "numbers.places": lambda value: f"Python scalars are accepted {PLACES[value]}",
     "numbers.lists": lambda value: f"lists of Python numbers {LISTS[value]}",
-    "numbers.list_places": lambda value: f"lists may stand {PLACES[value]}",
+    "numbers.list_places": lambda value: f"lists are accepted {PLACES[value]}",
     "accepts.needs_rank": lambda value: f"some operand must have {value} dimensions or more",
     "numbers.last_is_number": _yes_no(
         "the last operand must be a Python scalar", "any operand may be last"
     ),
     "scalars": lambda value: f"{value}: {SCALARS[value]}",
     "numbers.adapts": lambda value: (
-        f"a Python {_or(value)} takes the array's dtype, no other scalar is taken"
+        f"a Python {_or(value)} takes the array's dtype, other scalars are refused"
         if value
-        else "every Python number is taken"
+        else "every Python number is accepted"
     ),
-    "joins.mixes": lambda value: f"unequal arrays meet by these casts alone: {code(value)}",
-    "numbers.beside": _counts_beside,
+    "joins.mixes": lambda value: f"arrays of two dtypes mix only by these casts: {code(value)}",
+    "numbers.beside": _counts_with_arrays,
     "numbers.conversion": _conversion,
     "accepts.condition": _condition,
     "arrays.makes_arrays": lambda value: (
-        f"{'every' if value == 'all' else 'the first'} operand is made an array by itself, before"
-        " it meets the others"
+        f"{'every' if value == 'all' else 'the first'} operand is converted to an array on its own,"
+        " before the dtypes are joined"
     ),
-    "arrays.zero_d_as_arrays": _yes_no("0-d arrays count as arrays", "0-d arrays count for less"),
+    "arrays.zero_d_as_arrays": _yes_no(
+        "0-d arrays count as arrays", "0-d arrays rank below arrays"
+    ),
     "numbers.count_as": lambda value: NUMBERS[value],
-    "accepts.refuses_zero_d": _yes_no("refuses 0-d arrays", "takes 0-d arrays"),
-    "joins.reaches": lambda value: f"has edges of its own: {code(value)}",
-    "joins.pairs": lambda value: f"pairs that join elsewhere: {code(value)}",
+    "accepts.refuses_zero_d": _yes_no("refuses 0-d arrays", "accepts 0-d arrays"),
+    "joins.reaches": lambda value: f"has its own edges: {code(_one_line(value))}",
+    "joins.pairs": lambda value: f"these pairs join differently: {code(value)}",
     "arrays.promotes": _yes_no(
         "operands are cast to one dtype", "no operand is cast to another's dtype"
     ),
     "arrays.lowest_promoted": _yes_no(
-        "lowest dtypes count where operands are promoted, too",
-        "lowest dtypes count only for ops that promote nothing",
+        "lowest dtypes also apply if operands are promoted",
+        "lowest dtypes apply only to ops that promote nothing",
     ),
     "joins.by": lambda value: f"joins by {value.removeprefix('by ')}: {JOINS[value]}",
     "joins.others": lambda value: f"the first operand decides {OTHERS[value]}",
     "joins.unless": lambda value: UNLESS.get(value, "the first operand always decides"),
-    "joins.typed_by": lambda value: f"what is no array is typed by {value}",
+    "joins.typed_by": lambda value: f"{value} decides the dtype of operands that are not arrays",
     "composes": _composed,
     "borrows": lambda value: f"{value} decides",
     "writes.rebinds": lambda value: REBINDS[value],
@@ -228,70 +235,75 @@ _PHRASES: dict[str, Callable[[Any], str]] = {
         else "NumPy scalars count as NumPy arrays do"
     ),
     "numpy.scalars_left": lambda value: f"NumPy scalars on the left: {code(value)}",
-    "numpy.reads": lambda value: f"NumPy arrays are taken for {code(value)}",
-    "numpy.sees": lambda value: f"it takes arrays of a dtype for another: {code(value)}",
-    "numpy.refuses": lambda value: f"{dtype_names(value)} arrays do not meet NumPy arrays",
-    "numpy.result": lambda value: f"what it decided comes back as {code(value)}",
-    "converts": lambda value: f"before computing, {code(value)}",
+    "numpy.reads": lambda value: f"NumPy arrays are read as other dtypes: {code(value)}",
+    "numpy.sees": lambda value: f"it sees arrays as other dtypes: {code(value)}",
+    "numpy.refuses": lambda value: f"{dtype_names(value)} arrays do not mix with NumPy arrays",
+    "numpy.result": lambda value: f"its result is converted: {code(value)}",
+    "converts": lambda value: (
+        f"before computing, {code(value)}" if value else "nothing is converted before computing"
+    ),
     "integers_become_float": _yes_no("integers become floats", "integers do not become floats"),
     "arrays.keeps_width": lambda value: (
         f"{_or(value)} operands are not computed in fewer bits than they have"
     ),
     "arrays.floats_lift": _yes_no(
-        "beside a Python float integers become floats first", "a Python float lifts no integers"
+        "with a Python float integers become floats first",
+        "a Python float does not turn integers into floats",
     ),
-    "numbers.dtypes": lambda value: f"Python numbers count for other dtypes: {_pairs(value)}",
+    "numbers.dtypes": lambda value: f"Python numbers count as other dtypes: {_pairs(value)}",
     "accumulates": _yes_no("small integers are summed in wide ones", "sums keep their dtype"),
     "accepts.same_dtype": _yes_no(
         "all operands must have one dtype", "operands may differ in dtype"
     ),
-    "accepts.compared": lambda value: f"that is asked of the first {value} operands alone",
-    "arrays.is_truncated": _yes_no(
-        "dtypes count as arrays hold them", "dtypes count as they are written"
-    ),
+    "accepts.compared": lambda value: f"only the first {value} operands must have one dtype",
+    "arrays.is_truncated": _yes_no("dtypes are truncated", "dtypes are not truncated"),
     "arrays.keeps_dtypes": _yes_no(
-        "a dtype by itself is not truncated", "dtypes are truncated as arrays"
+        "a dtype on its own is not truncated", "a dtype on its own is truncated as arrays are"
     ),
     "weakness.makes_strong": _yes_no("the result is never weak", "the result may be weak"),
     "weakness.arrays_make_strong": lambda value: (
-        f"the result is not weak where {STRONG[value]} has dimensions"
+        f"the result is not weak if {STRONG[value]} has dimensions"
     ),
     "weakness.converted_is_strong": _yes_no(
-        "what is converted is not weak", "what is converted may be weak"
+        "converted operands are not weak", "converted operands may be weak"
     ),
     "range": _range_phrase,
-    "range.looks_at": lambda value: f"values are looked at for {dtype_names(value)} alone",
-    "exponent.fits": lambda value: f"of values the exponent's alone, which must fit {value} too",
+    "range.looks_at": lambda value: f"values are checked only for {dtype_names(value)}",
+    "exponent.fits": lambda value: (
+        f"only the exponent's value is checked, and it must also fit {value}"
+    ),
     "exponent.negative": lambda value: (
         "an integer to a negative integer power is refused"
         + (", and so is a negative base" if value.endswith("on either side") else "")
     ),
     "exponent.is_free": _yes_no(
-        "one integer as the exponent is any number, and its base wraps within 64 bits",
+        "a single integer as the exponent may be any number, and its base wraps at 64 bits",
         "an exponent is a number like any other",
     ),
     "result": lambda value: RESULTS.get(value, f"the result is {value}"),
-    "result_of": lambda value: f"but the result: {code(value)}",
+    "result_of": lambda value: f"the result dtype changes: {code(value)}",
     "writes.into": lambda value: f"what may be written: {OUTPUTS[value]}",
-    "writes.also": lambda value: f"written also {code(value)}",
-    "writes.never": lambda value: f"never written {code(value)}" if value else "no exception",
+    "writes.also": lambda value: f"may also be written: {code(value)}",
+    "writes.never": lambda value: f"may not be written: {code(value)}" if value else "no exception",
     "arguments.dtype": lambda value: (
-        f"`dtype=`: {DTYPE_ARGUMENTS[value]}" if value else "takes no `dtype=`"
+        f"`dtype=`: {DTYPE_ARGUMENTS[value]}" if value else "accepts no `dtype=`"
     ),
-    "arguments.casting": lambda value: f"operands are cast to `dtype=` by this: {OUTPUTS[value]}",
-    "arguments.takes_casting": _yes_no("takes `casting=`", "takes no `casting=`"),
+    "arguments.casting": lambda value: f"casts of operands to `dtype=`: {OUTPUTS[value]}",
+    "arguments.takes_casting": _yes_no("accepts `casting=`", "accepts no `casting=`"),
     "arguments.typed_castings": lambda value: (
-        f"under `casting=` {_or(value)} Python numbers have a dtype"
+        f"with `casting=` {_or(value)}, Python numbers have a dtype"
     ),
     "arguments.finds_foreign": _yes_no(
         "`dtype=` finds foreign loops for any operands", "`dtype=` finds no foreign loop"
     ),
-    "arguments.where": lambda value: f"`where=`: {MASKS[value]}" if value else "takes no `where=`",
+    "arguments.where": lambda value: (
+        f"`where=`: {MASKS[value]}" if value else "accepts no `where=`"
+    ),
     "arguments.initial": lambda value: (
-        f"`initial=`: {STARTS[value]}" if value else "takes no `initial=`"
+        f"`initial=`: {STARTS[value]}" if value else "accepts no `initial=`"
     ),
     "arguments.rounded_as": lambda value: (
-        f"`rounding_mode=` has the dtypes of another op: {code(value)}"
+        f"`rounding_mode=` uses the dtypes of another op: {code(value)}"
     ),
     "arguments.value": lambda value: f"`value=`: {_named_number(value)}",
     "arguments.delta": lambda value: f"`delta=`: {_named_number(value)}",

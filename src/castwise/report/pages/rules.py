@@ -1,4 +1,4 @@
-"""A dialect's record in words: what holds for every op, and which ops have rules of their own."""
+"""A dialect's record in words: the rules for every op, and the ops with special rules."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from castwise.vocab.dtypes import KINDS
 _FORMS = {"function": "as a function", "operator": "as an operator", "inplace": "in place",
           "augmented": "as `x += y`", "out": "with `out=`", "dtype": "with `dtype=`"}  # fmt: skip
 _EVERY_OP = "*"
-_BECOMES = {"truncates": "Narrower arrays, asked for and held", "lifts": "Where an op needs floats",
-            "accumulates": "Sums and products", "caps": "Caps on what is computed in"}  # fmt: skip
-_TOLD_IN_GENERAL = (f"{_EVERY_OP}/inplace", f"{_EVERY_OP}/augmented", f"{_EVERY_OP}/out")
+_BECOMES = {"truncates": "Truncated dtypes", "lifts": "If an op needs floats",
+            "accumulates": "Sums and products", "caps": "Cap on the compute dtype"}  # fmt: skip
+_IN_GENERAL_RULES = (f"{_EVERY_OP}/inplace", f"{_EVERY_OP}/augmented", f"{_EVERY_OP}/out")
 
 
 def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
-    """What holds for every op that has no rule of its own: subjects and what is said of them."""
+    """The rules for every op without a special rule: subjects, and what applies to them."""
     rule = dialect.ops.get(_EVERY_OP, Rule())
     yield "Join", _join(dialect, rule)
     yield "Python scalars", f"{SCALARS[rule.scalars or 'as arrays']}. {_numbers(dialect)}"
@@ -52,24 +52,33 @@ def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
         yield "Guard", GUARDS[guard]
     if dialect.joining.refusal:
         yield "Refusals", dialect.joining.refusal
-    told = ("joins.by", "scalars", "range.limit", "range.beyond", "writes.into", "numpy.arrays")
-    rest = phrases(without(rule, *told))
-    if rest:
-        yield "Besides", "; ".join(rest)
+
+
+def other_rules(dialect: Dialect) -> list[str]:
+    """What else applies to every op without a special rule, one phrase per field."""
+    told_above = (
+        "joins.by",
+        "scalars",
+        "range.limit",
+        "range.beyond",
+        "writes.into",
+        "numpy.arrays",
+    )
+    return phrases(without(dialect.ops.get(_EVERY_OP, Rule()), *told_above))
 
 
 def op_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
-    """The ops with rules of their own, and what those say."""
+    """The ops with special rules, and what those say."""
     for names, rule in dialect.ops.items():
-        if names in _TOLD_IN_GENERAL:
-            rule = without(rule, "writes.into", "writes.rebinds")  # among the general rules
-        told = phrases(rule) if names != _EVERY_OP else []
-        if told:
-            yield _ops_text(names), _spelled(dialect, "; ".join(told))
+        if names in _IN_GENERAL_RULES:
+            rule = without(rule, "writes.into", "writes.rebinds")  # general_rules has them
+        texts = phrases(rule) if names != _EVERY_OP else []
+        if texts:
+            yield _ops_text(names), _spelled(dialect, "; ".join(texts))
 
 
 def missing_kernels(dialect: Dialect) -> Iterator[tuple[str, str]]:
-    """The ops that promote and then have no kernel on the CPU, and the dtypes they lack it for."""
+    """The ops that promote but have no CPU kernel, and the dtypes for which they have none."""
     for names, dtypes in dialect.no_kernel.items():
         yield _ops_text(names), dtype_names(dtypes)
 
@@ -86,7 +95,7 @@ def _join(dialect: Dialect, rule: Rule) -> str:
 
 
 def _output(dialect: Dialect, form: str) -> str:
-    """The output rule of a form, for ops that have none of their own."""
+    """The output rule of a form, for ops without a special one."""
     given = [dialect.ops.get(key, Rule()).writes.into for key in (f"*/{form}", _EVERY_OP)]
     return next(filter(None, given), "any")
 
@@ -94,15 +103,15 @@ def _output(dialect: Dialect, form: str) -> str:
 def _numbers(dialect: Dialect) -> str:
     """What Python's numbers are on their own."""
     own = dialect.python
-    told = [f"a Python {kind} is {own[kind]}" for kind in KINDS if kind in own]
+    texts = [f"a Python {kind} is {own[kind]}" for kind in KINDS if kind in own]
     if "wide int" in own:
-        told.insert(2, f"one beyond {own['int']} is {own['wide int']}")
-    told += [f"a Python {kind} is refused" for kind in KINDS if kind not in own]
-    return f"On its own, {', '.join(told)}"
+        texts.insert(2, f"one beyond {own['int']} is {own['wide int']}")
+    texts += [f"a Python {kind} is refused" for kind in KINDS if kind not in own]
+    return f"On its own, {', '.join(texts)}"
 
 
 def _ops_text(names: str) -> str:
-    """The ops of a rule's key, those of one form together."""
+    """The ops in a rule's key, grouped by form."""
     forms: dict[str, list[str]] = {}
     for word in names.split():
         name, _, form = word.partition("/")
@@ -113,7 +122,7 @@ def _ops_text(names: str) -> str:
 
 
 def _spelled(dialect: Dialect, text: str) -> str:
-    """A text with the dtypes that Python's numbers stand for, in the place of their names there."""
+    """A text with the dtypes of Python's numbers instead of words such as default_float."""
     for kind, name in dialect.python.items():
         text = text.replace(f"default_{kind}", name)
     return text

@@ -1,4 +1,4 @@
-"""What the frameworks compute where arithmetic leaves a choice, as tables of Markdown."""
+"""What the frameworks compute where arithmetic leaves a choice, as Markdown tables."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ _OWN = "custom dialects that choose it"
 
 
 def value_tables(dialects: Iterable[Dialect]) -> str:
-    """A table for each rule: what may happen, and in which dialects; then one of rules on ops."""
-    told = _told_apart(dialects)
-    tables = [_table(_TITLES[field], field, choices, told) for field, choices in CHOICES.items()]
-    return "\n".join([*tables, _ops_table(told)])
+    """A table for each rule: what may happen, and in which dialects; then one for rules on ops."""
+    distinct = _distinct(dialects)
+    tables = [_table(_TITLES[name], name, choices, distinct) for name, choices in CHOICES.items()]
+    return "\n".join([*tables, _ops_table(distinct)])
 
 
-def _told_apart(dialects: Iterable[Dialect]) -> list[Dialect]:
+def _distinct(dialects: Iterable[Dialect]) -> list[Dialect]:
     """The dialects, without the modes and versions that compute as their framework does."""
     seen: dict[tuple[object, ...], Dialect] = {}
     for dialect in sorted(dialects, key=lambda d: len(d.name)):
@@ -85,16 +85,19 @@ def _told_apart(dialects: Iterable[Dialect]) -> list[Dialect]:
     return sorted(seen.values(), key=lambda d: d.name)
 
 
-def _table(title: str, field: str, choices: Mapping[str, str], told: list[Dialect]) -> str:
+def _table(title: str, field: str, choices: Mapping[str, str], dialects: list[Dialect]) -> str:
     rows = [
-        (meaning, ", ".join(d.name for d in told if attrgetter(field)(d.values) == choice) or _OWN)
+        (
+            meaning,
+            ", ".join(d.name for d in dialects if attrgetter(field)(d.values) == choice) or _OWN,
+        )
         for choice, meaning in choices.items()
     ]
     lines = [f"| {title} | in |", "|---|---|", *(f"| {text} | {names} |" for text, names in rows)]
     return "\n".join([*lines, ""])
 
 
-def _ops_table(told: list[Dialect]) -> str:
+def _ops_table(dialects: list[Dialect]) -> str:
     head = "| dialect | scalar not rounded to small floats | number / array by the reciprocal |"
     more = (
         " array / number by the reciprocal | step by step | shares memory with x |"
@@ -102,7 +105,7 @@ def _ops_table(told: list[Dialect]) -> str:
         " not in place with itself as an operand |"
     )
     lines = [f"{head}{more} std, var divide by |", f"|{'---|' * 11}"]
-    for dialect in told:
+    for dialect in dialects:
         values = dialect.values
         listed = [attrgetter(field)(values) for field in _OF_OPS]
         cells = [dialect.name, *map(_code, listed), f"n{' - 1' * values.reducing.correction}"]
