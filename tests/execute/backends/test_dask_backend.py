@@ -406,7 +406,7 @@ def test_new_axes_and_masks_without_dimensions_index_as_in_numpy(key: Any, shape
 
 def test_what_does_not_fit_a_mask_without_dimensions_is_refused() -> None:
     x = chunked(numbers("float32", (1, 3)), 2, "numpy")
-    with pytest.raises(ValueError, match="do not fill"):
+    with pytest.raises(ValueError, match="do not fit"):
         x[cw.asarray(da.asarray(True))] = cw.asarray(da.ones((2, 3), dtype="float32"))
     with pytest.raises(cw.UsageError, match=r"stands alone .* x\[mask\]"):
         x[True, 0]

@@ -155,7 +155,7 @@ def test_names_and_opsets() -> None:
     graph = cw.trace(lambda x: x + 1, "float32[n]")
     with pytest.raises(cw.UsageError, match=r"'onnxruntim'\. Did you mean 'onnxruntime'"):
         graph.to_onnx(runtime="onnxruntim")
-    with pytest.raises(cw.UsageError, match=f"opset is 18 to {ORT.opset} with onnxruntime"):
+    with pytest.raises(cw.UsageError, match=f"opset must be 18 to {ORT.opset} with onnxruntime"):
         graph.to_onnx(runtime="onnxruntime", opset=ORT.opset + 1)
     (model,) = {entry.version for entry in graph.to_onnx(runtime="onnxruntime").opset_import}
     assert model == ORT.opset
