@@ -25,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 Shape: TypeAlias = int | tuple[int, ...]
-Spoken: TypeAlias = str | Dialect | None
+DialectLike: TypeAlias = str | Dialect | None
 DTypeLike: TypeAlias = DType | str | None
 _UNKNOWN = dtype_named("bool")  # a placeholder until the dialect gives one
 
@@ -37,7 +37,7 @@ def asarray(
     dtype: DTypeLike = None,
     device: Any = None,
     copy: bool | None = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
     """A tensor of numbers, nested lists, an array of any backend or another tensor.
@@ -57,7 +57,7 @@ def zeros(
     *,
     dtype: DTypeLike = None,
     device: Any = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
     """A tensor of zeros."""
@@ -69,7 +69,7 @@ def ones(
     *,
     dtype: DTypeLike = None,
     device: Any = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
     """A tensor of ones."""
@@ -81,7 +81,7 @@ def empty(
     *,
     dtype: DTypeLike = None,
     device: Any = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
     """A tensor of uninitialized values."""
@@ -94,7 +94,7 @@ def full(
     *,
     dtype: DTypeLike = None,
     device: Any = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
     """A tensor filled with one value."""
@@ -110,7 +110,7 @@ def eye(
     k: int = 0,
     dtype: DTypeLike = None,
     device: Any = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
     """A matrix of zeros with ones on a diagonal."""
@@ -125,7 +125,7 @@ def arange(
     *,
     dtype: DTypeLike = None,
     device: Any = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
     """Evenly spaced numbers from start up to stop, without stop."""
@@ -143,7 +143,7 @@ def linspace(
     dtype: DTypeLike = None,
     device: Any = None,
     endpoint: bool = True,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
     """A given number of evenly spaced numbers from start to stop."""
@@ -198,7 +198,7 @@ def from_dlpack(
     *,
     device: Any = None,
     copy: bool | None = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
     """A tensor of an array that another library shares by DLPack."""
@@ -216,14 +216,14 @@ def from_dlpack(
     return Tensor._of(array, interned(kind))
 
 
-def _kind(dtype: DTypeLike, numbers: Any, dialect: Spoken, backend: str | None) -> Kind:
+def _kind(dtype: DTypeLike, numbers: Any, dialect: DialectLike, backend: str | None) -> Kind:
     """The kind of a new array: in the requested dtype, or the dialect's for Python numbers."""
     own = None if dialect is None else to_dialect(dialect)
     holder = backend_named(backend or DEFAULT_BACKEND)
     kind = Kind(holder, _UNKNOWN, False, False, own, STANDARD)
-    spoken = kind.current_dialect
-    wanted = to_dtype(dtype) if dtype is not None else default_dtype(numbers, spoken)
-    return kind.with_(dtype=held_dtype(wanted or _UNKNOWN, spoken))
+    current = kind.current_dialect
+    wanted = to_dtype(dtype) if dtype is not None else default_dtype(numbers, current)
+    return kind.with_(dtype=held_dtype(wanted or _UNKNOWN, current))
 
 
 def _is_open(size: Any) -> bool:

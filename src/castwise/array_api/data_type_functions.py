@@ -41,10 +41,10 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     if not arrays_and_dtypes:
         raise UsageError("result_type takes at least one array, dtype or number.")
     kinds = [x._kind for x in arrays_and_dtypes if isinstance(x, Tensor)]
-    spoken = common_dialect(kinds, STANDARD)
-    sees_values = looks_at_values(spoken, _RESULT_TYPE, "function")
-    seen = tuple([described(x, spoken, sees_values=sees_values) for x in arrays_and_dtypes])
-    return answer(Question(_RESULT_TYPE, seen, spoken)).result
+    dialect = common_dialect(kinds, STANDARD)
+    sees_values = looks_at_values(dialect, _RESULT_TYPE, "function")
+    seen = tuple([described(x, dialect, sees_values=sees_values) for x in arrays_and_dtypes])
+    return answer(Question(_RESULT_TYPE, seen, dialect)).result
 
 
 def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:

@@ -37,16 +37,16 @@ class Info:
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
         """The default dtypes of new arrays: the dialect's for Python numbers."""
-        spoken = chosen_here() or dialect_named(STANDARD)
+        dialect = chosen_here() or dialect_named(STANDARD)
         found = {
-            kind: spoken.python[number]
+            kind: dialect.python[number]
             for kind, number in _DEFAULTS.items()
-            if number in spoken.python
+            if number in dialect.python
         }
         named = {
-            kind: dtype_named(name) for kind, name in (*found.items(), ("indexing", spoken.index))
+            kind: dtype_named(name) for kind, name in (*found.items(), ("indexing", dialect.index))
         }
-        return {kind: held_dtype(dtype, spoken) for kind, dtype in named.items()}
+        return {kind: held_dtype(dtype, dialect) for kind, dtype in named.items()}
 
     def dtypes(
         self, *, device: Any = None, kind: str | tuple[str, ...] | None = None

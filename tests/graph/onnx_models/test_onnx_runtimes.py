@@ -1,4 +1,4 @@
-"""Models for a runtime: every op in every dtype that it can be told loads, and agrees."""
+"""Models for a runtime: every op in every dtype that can be written loads, and agrees."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
     pytest.mark.skipif(onnxruntime.__version__ != ORT.version, reason="asked another version"),
 ]
-# What no other ops of the runtime compute: the error says so.
+# What no other ops of the runtime can replace: the error says so.
 NOT_TOLD = {("nextafter", name) for name in ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
                                              "float8_e5m2fnuz")}  # fmt: skip
 

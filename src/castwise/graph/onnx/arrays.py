@@ -85,9 +85,9 @@ def _last_running(op: str, x: Value, axes: tuple[int, ...], shape: Shape) -> Val
     start = w.constant(int(op == "CumProd"), x.dtype)
     for place in axes:
         one = (*x.shape[:place], 1, *x.shape[place + 1 :])
-        begun = w.one_op("Expand", start, w.shape_of(one), shape=one)
+        initial = w.one_op("Expand", start, w.shape_of(one), shape=one)
         longer = w.one_op(
-            "Concat", begun, x, shape=(*one[:place], "", *one[place + 1 :]), axis=place
+            "Concat", initial, x, shape=(*one[:place], "", *one[place + 1 :]), axis=place
         )
         running = w.one_op(op, longer, w.constant(place, INT64), shape=longer.shape)
         x = w.one_op("Gather", running, w.integers([-1]), shape=one, axis=place)

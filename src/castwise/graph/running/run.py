@@ -85,10 +85,10 @@ def _compute(
 
 def _notify(program: Program, sizes: dict[str, int]) -> None:
     """Notifies watchers as if the function ran op by op."""
-    told = watchers()
-    for call in program.calls if told else ():
+    observers = watchers()
+    for call in program.calls if observers else ():
         operands = [_Shaped(shape, sizes) for shape in call.operands]
-        for watcher in told:
+        for watcher in observers:
             watcher.note(call.decision, operands, _Shaped(call.result, sizes))
 
 
