@@ -69,7 +69,7 @@ def audit(
     judge = judge_of(wanted)
     enforce = others.enforced
     options = Options(include, is_deep=deep, keeps_outcome=try_fixes,
-                      checks=others.enforceable or enforce is not None, enforce=enforce)  # fmt: skip
+                      checks=others.enforceable or bool(enforce), enforce=enforce)  # fmt: skip
     progress = progress_on_stderr()
     run = run_audited(command, options, progress)
     if progress:
