@@ -7,7 +7,7 @@ from castwise.engine.ask import answer, question_in
 
 
 def result(expression: str, dialect: str) -> str:
-    """The result dtype's name; "!" for a refusal, "!range" where a scalar's value is the reason."""
+    """The result dtype's name; "!" for a refusal, "!range" if a scalar's value is the reason."""
     try:
         return answer(question_in(expression, dialect)).result.name
     except cw.ScalarRangeError:

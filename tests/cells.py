@@ -1,7 +1,7 @@
-"""The recorded cells that tests ask about: of each file a fixed share, or with `--all-cells` all.
+"""The recorded cells that tests ask about: a fixed share of each file, or all with `--all-cells`.
 
-A file is sorted, so the cells of one op in one form stand together, and of them every so manieth
-is taken: each op, form, dtype and role is asked about either way.
+A file is sorted, so the cells of one op in one form are together, and every n-th of them is taken.
+Each op, form, dtype and role is asked about either way.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from castwise.conformance.recorder import Cell, Header
 
 FILES = sorted((Path(__file__).parents[1] / "conformance" / "cells").glob("*.tsv.gz"))
-# One in so many is taken: the largest that leaves enough. Primes miss no column of a table.
+# One in n is taken: the largest n that leaves enough. Primes miss no column of a table.
 STEPS = (1, 2, 3, 5, 7, 13, 29, 53, 101)
 ENOUGH = 40
 ENOUGH_OF_MANY = 3  # a form with a parameter, such as out=int8, is one of many
@@ -59,7 +59,7 @@ class Recorded(NamedTuple):
         return {group.op for group in self.groups}
 
     def every(self, step: int) -> Iterator[Cell]:
-        """One in so many of all cells, whatever they are about."""
+        """One in n of all cells, on any subject."""
         start = 0
         for group in self.groups:
             yield from group.cells(step, start)

@@ -30,7 +30,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-# Many times what the longest test takes: what hangs all the same ends its process, and is told.
+# Many times as long as the longest test: a test that still hangs is reported and ends its process.
 LIMIT = 1800
 
 
@@ -47,8 +47,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _keep_bytecode_elsewhere(config: pytest.Config) -> None:
-    """Where none may be written beside the source, the workers and the programs that tests start
-    share a folder for it: each of these many processes would compile all that it imports."""
+    """If bytecode may not be written next to the source, the workers and the programs that tests
+    start share a folder for it. Otherwise each of them would compile everything it imports."""
     folder = tempfile.TemporaryDirectory(prefix="castwise-bytecode-", ignore_cleanup_errors=True)
     os.environ["PYTHONPYCACHEPREFIX"] = folder.name
     config.add_cleanup(folder.cleanup)
@@ -62,7 +62,7 @@ def cell_file(request: pytest.FixtureRequest) -> cells.Recorded:
 
 @pytest.fixture
 def all_cells() -> None:
-    """What a test needs that counts cells, or looks for one that may stand anywhere."""
+    """For tests that count cells, or look for one that may be anywhere."""
     if not cells.takes_all:
         pytest.skip("asks about all cells: pytest --all-cells")
 
@@ -77,7 +77,7 @@ def _audited_programs_have_a_limit() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol() -> Generator[None, object, object]:
-    """No test waits for ever, whatever for."""
+    """No test waits forever."""
     faulthandler.dump_traceback_later(LIMIT, exit=True, file=sys.__stderr__)
     try:
         return (yield)

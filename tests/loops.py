@@ -1,4 +1,4 @@
-"""A test of many small cases as one test: `each` stands where `pytest.mark.parametrize` would.
+"""A test of many small cases as one test: `each` replaces `pytest.mark.parametrize`.
 
 Thousands of tests take longer to collect and to report than to run.
 """
@@ -17,7 +17,7 @@ Test = Callable[..., None]
 
 
 def each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
-    """Runs a test for every case, to the end, and tells the cases that failed with their errors.
+    """Runs a test for every case, and reports all cases that failed with their errors.
 
     The fixtures of the test are the same in all cases, and none of them may skip.
     """

@@ -17,9 +17,9 @@ from processes import finished
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PACKAGE = ROOT / "src" / "castwise"
-# Where the lines of an example go: below this line of the file, or above it.
+# Where the lines of an example belong: below this line of the file, or above it.
 BELOW = {"in aliases": "    aliases={\n", "in _NO_KERNEL": "_NO_KERNEL = {\n", "": "_ROWS = [\n"}
-ABOVE = "# A recipe is found by its name"
+ABOVE = "# A recipe has the name of its op"
 
 
 def examples() -> list[tuple[str, str, str]]:

@@ -144,8 +144,8 @@ def may_name_frameworks(file: Path) -> bool:
     )
 
 
-# NumPy is also a role of the vocabulary: a NumPy array, 0-d array or scalar that stands in another
-# framework's op. Identifiers such as is_numpy and NUMPY_SCALAR, and sentences, speak of that role.
+# NumPy is also a role of the vocabulary: a NumPy array, 0-d array or scalar in an op of another
+# framework. Identifiers such as is_numpy and NUMPY_SCALAR, and sentences, mean that role.
 ROLE_IN_CODE = re.compile(r"_?(is_|to_)?numpy(_[a-z_]+)?|_?NUMPY_[A-Z_]+|NumPyOperands(Plan)?")
 ROLE_IN_TEXT = re.compile(r"NumPy (0-d )?(array|scalar)s?|^numpy\.[a-z_]+$")  # and a rule's field
 # file -> the strings in it that name a framework, and why
@@ -259,7 +259,7 @@ STARTS = re.compile(
 
 @each("file", TESTS)
 def test_what_a_test_starts_has_a_time_limit(file: Path) -> None:
-    """tests/processes.py gives it one; what stands in a string is run by it."""
+    """tests/processes.py gives it one; code in a string is run by it."""
     calls = [node for node in ast.walk(parsed(file)) if isinstance(node, ast.Call)]
     unlimited = [node for node in calls if "timeout" not in [k.arg for k in node.keywords]]
     starting = [node for node in unlimited if STARTS.match(f"{ast.unparse(node.func)}(")]

@@ -1,4 +1,4 @@
-"""The functions beyond the standard: dtypes as the engine decides, values as they should be."""
+"""The functions beyond the standard: the engine's dtypes, and the right values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The array object: what the standard asks of it beside operators."""
+"""The array object: what the standard requires of it besides operators."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_dlpack_both_ways() -> None:
     assert (found.dtype, found.tolist()) == (xp.int16, [3, 4])
     again = xp.from_dlpack(x, dialect="torch")
     assert (again.dialect.name, again.backend) == ("torch", "numpy")
-    if int(np.__version__.partition(".")[0]) >= 2:  # NumPy 1 knows the stream alone
+    if int(np.__version__.partition(".")[0]) >= 2:  # NumPy 1 knows only the stream
         assert x.__dlpack__(max_version=(1, 0), copy=True)
 
 

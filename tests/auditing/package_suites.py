@@ -1,10 +1,9 @@
-"""Runs the test suites of installed packages plainly and under audit, and compares each outcome.
+"""Runs the test suites of installed packages with and without an audit, and compares outcomes.
 
     python tests/auditing/package_suites.py
 
-The packages themselves are observed (--include), their tests run as pytest loads them. The lines
-that are printed are those of the table in docs/audit-evidence.md; the status is 1 where an outcome
-differs.
+The packages themselves are observed (--include), and their tests run as pytest loads them. It
+prints the rows of the table in docs/audit-evidence.md. The exit status is 1 if an outcome differs.
 """
 
 from __future__ import annotations

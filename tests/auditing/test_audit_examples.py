@@ -30,7 +30,7 @@ def test_every_example_is_there() -> None:
 def test_the_page_shows_what_is_printed(command: str, printed: str) -> None:
     pytest.importorskip(NEEDS[command.split()[-1]])
     audit = [sys.executable, "-m", "castwise", *command.split()]
-    # torch itself warns where a processor has no instructions for a dtype.
+    # torch itself warns if a processor has no instructions for a dtype.
     quiet = {**os.environ, "PYTHONWARNINGS": "ignore"}
     done = finished(audit, cwd=ROOT, check=True, env=quiet)
     assert done.stderr == printed

@@ -1,5 +1,4 @@
-"""Runs a small program plainly and under audit, to see that nothing but the report tells them
-apart."""
+"""Runs a small program with and without an audit, to see that only the report differs."""
 
 from __future__ import annotations
 
@@ -44,7 +43,7 @@ def write(directory: Path, **sources: str) -> Path:
 def plainly(
     *arguments: str | Path, cwd: Path, stdin: str = "", flags: Sequence[str] = ()
 ) -> Outcome:
-    """`python arguments`, as it is."""
+    """`python arguments`, without an audit."""
     return _run([*flags, *arguments], {}, cwd, stdin)
 
 

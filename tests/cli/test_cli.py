@@ -53,7 +53,7 @@ def on_a_terminal(*arguments: str, **environment: str) -> str:
         try:
             while piece := os.read(near, 65536):
                 printed += piece
-        except OSError:  # how Linux tells that the other end is closed
+        except OSError:  # how Linux reports that the other end is closed
             pass
     os.close(near)
     return printed.decode()

@@ -19,7 +19,7 @@ from castwise.rules.catalog import dialect_named, dialects
 
 
 class AlwaysFloat32:
-    """A framework that answers float32 whatever it is asked."""
+    """A framework that answers float32 to every question."""
 
     name = "always-float32"
     dialects: tuple[str, ...] = ("numpy",)

@@ -1,4 +1,4 @@
-"""Every dialect has the dtypes its framework takes, asked where that is installed."""
+"""Every dialect has the dtypes its framework takes; checked if the framework is installed."""
 
 from __future__ import annotations
 

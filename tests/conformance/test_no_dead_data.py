@@ -22,8 +22,8 @@ from castwise.rules.parts import Joins
 from castwise.rules.rule import Rule, combined, given_fields, without
 from cells import Group, Recorded
 
-WORDS = ("because",)  # told to a person, decides nothing
-# Fields of a framework's dialects of which no cell speaks, and what does.
+WORDS = ("because",)  # only shown to people, decides nothing
+# Fields of a framework's dialects that no cell is about, and what covers them.
 _NOT_EQUAL = (
     "x == [1, 2] is False, which is no dtype to record; tests/engine/steps/test_lists.py says it"
 )
@@ -138,7 +138,7 @@ def without_each_rule(dialect: Dialect) -> Iterator[tuple[str, Dialect, list[str
 
 
 def is_inherited(dialect: Dialect, names: str, rule: Rule) -> bool:
-    """Whether a parent has the same rule, where it is tested."""
+    """Whether a parent has the same rule, and tests it."""
     parent = dialect_named(dialect.framework)
     return parent is not dialect and parent.ops.get(names) is rule
 

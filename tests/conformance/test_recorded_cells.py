@@ -67,7 +67,7 @@ def test_each_dtype_and_each_role_is_in_the_share(cell_file: cells.Recorded) -> 
 
 
 def kinds(some: Iterable[Cell]) -> set[object]:
-    """The dtypes of the operands, and their roles, whatever they hold."""
+    """The dtypes and roles of the operands, without their values."""
     specs = [read_operand(text) for text in {text for cell in some for text in cell.operands}]
     roles = {(bool(s.shape), s.is_numpy, s.is_scalar, s.is_weak, type(s.value)) for s in specs}
     return {spec.dtype for spec in specs} | roles

@@ -17,5 +17,5 @@ def way(request: pytest.FixtureRequest) -> Any:
 
 @pytest.fixture(autouse=True)
 def _forget_declared_ops(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An op that a test declares is known to that test alone."""
+    """An op that a test declares is known only to that test."""
     monkeypatch.setattr("castwise.vocab.ops._declared", {})

@@ -1,4 +1,4 @@
-"""explain: a decision told step by step, down to the dtype that was decided."""
+"""explain: a decision in steps, down to the dtype that was decided."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_every_op_is_explained_for_some_operands(told: Told) -> None:
 
 
 def test_a_step_tells_where_the_compute_dtype_comes_from(told: Told) -> None:
-    """Where it is none of the operands', something other than the casts and the result names it."""
+    """If no operand has the dtype, something other than the casts and the result names it."""
     silent = {}
     for asked, decision, steps in told:
         if decision is None:
@@ -214,7 +214,7 @@ def test_a_question_that_makes_no_sense_is_a_usage_error(text: str) -> None:
 
 @pytest.mark.parametrize("dialect", ["torch", "torch@2.1"])
 def test_a_loss_of_complex_numbers_does_not_drop_the_imaginary_part(dialect: str) -> None:
-    """l1_loss is mean(abs(a - b)): the operands enter as they are, abs makes them real."""
+    """l1_loss is mean(abs(a - b)): the operands are not cast, abs makes them real."""
     decision = cw.resolve("l1_loss", "complex64[3]", "complex64[3]", dialect=dialect)
     assert decision.result.name == "float32"
     assert "drops-imaginary" not in decision.hazards

@@ -1,4 +1,4 @@
-"""The dtype a refusal names: it holds every value of the operands, or what it loses is told."""
+"""The dtype a refusal suggests holds every value of the operands, or the loss is mentioned."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMED = re.compile(r"astype\('(\w+)'\)")
 
 
 def refusal(*operands: str, dialect: str) -> str:
-    """The words of a refusal, or none where there is none."""
+    """The words of a refusal, or none if there is no refusal."""
     try:
         cw.resolve("add", *operands, dialect=dialect)
     except cw.PromotionError as refused:

@@ -1,4 +1,4 @@
-"""What resolve answers: dtypes, casts, hazards, notes, errors; its cache tells the truth."""
+"""What resolve answers: dtypes, casts, hazards, notes, errors; its cache is correct."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ ANSWERS = [
 
 
 def answered(asked: tuple[Any, ...], dialect: str, **parts: Any) -> Decision | Exception:
-    """The decision or the error, whatever it is."""
+    """The decision, or any error."""
     try:
         return cw.resolve(*asked, dialect=dialect, **parts)
     except Exception as error:
@@ -506,7 +506,7 @@ Answers = list[Answer]
 PARTS: list[dict[str, Any]] = [{}, {"form": "function"}, {"inplace": True}, {"out": "float32"}]
 
 
-# With a module's scope pytest runs the tests of one dialect together, and then lets its answers go.
+# With module scope pytest runs the tests of one dialect together, and then frees its answers.
 @pytest.fixture(scope="module", params=DIALECTS)
 def all_answers(request: pytest.FixtureRequest) -> tuple[str, Answers]:
     """A dialect, and every question with its answer there."""

@@ -1,4 +1,4 @@
-"""What an op may have of its own: edges, pairs that meet elsewhere, a policy, steps, no casts."""
+"""What an op may override: edges, pairs with another result, a policy, steps, no casts."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def numpy_dtype(name: str) -> Any:
 
 
 def answer(function: Any, *args: Any, **kwargs: Any) -> str | None:
-    """The name of the dtype, or None where the function refuses."""
+    """The name of the dtype, or None if the function refuses."""
     try:
         found = function(*args, **kwargs)
     except (TypeError, RuntimeError):

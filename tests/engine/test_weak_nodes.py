@@ -126,7 +126,7 @@ def test_pair_by_pair_a_weak_node_is_left_for_its_dtype() -> None:
     assert cw.result_type(*operands, dialect=fork).name == "float16"
     assert cw.result_type(*operands, dialect=strong).name == "float32"
     assert cw.result_type(1, 1.5, "float16[3]", dialect=strong).name == "float16"
-    # Where there are weak arrays, what stands on a weak node stays weak for the next pair.
+    # With weak arrays, a result on a weak node stays weak for the next pair.
     assert (
         cw.result_type(*operands, dialect=fork.vary(joining=replace(fork.joining, folds=True))).name
         == "float16"

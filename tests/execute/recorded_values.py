@@ -1,4 +1,4 @@
-"""Recorded values, executed: what a tensor computes, told in the notation of the recording."""
+"""Recorded values, executed: what a tensor computes, in the notation of the recording."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from castwise.rules.dialect import Dialect
 from castwise.rules.value_words import WRAPS_ON
 from castwise.vocab.architecture import architecture
 
-held_in = functools.cache(read_held)  # most operands stand in many cells
+held_in = functools.cache(read_held)  # most operands are in many cells
 FOLDER = Path(__file__).parents[2] / "conformance" / "values"
 RECORDED_ON = ("x86_64", "aarch64")
 OPTIONS = {"threshold": {"threshold": 1, "value": 1}}  # what the recorders pass
@@ -45,7 +45,7 @@ class Difference(NamedTuple):
     op: str
     form: str
     operands: str
-    cells: int  # on the processor at hand
+    cells: int  # on this processor
     reason: str
 
     def names(self, dialect: str, backend: str) -> bool:
@@ -64,7 +64,7 @@ def listed_differences() -> list[Difference]:
 
 
 def _cells_here(text: str) -> int | None:
-    """How many cells a line is about on the processor at hand, None where it is not about it.
+    """How many cells a line is about on this processor, or None if it is about another.
 
     `5`, the same on all, or `x86_64=52 aarch64=13`.
     """
@@ -92,7 +92,7 @@ def recorded(dialect: str, machine: str) -> list[Cell]:
 
 
 def of_processor(name: str, machine: str) -> Dialect:
-    """A dialect that casts as a processor does, whichever one is at hand."""
+    """A dialect that casts as the given kind of processor does."""
     found = dialect_named(name)
     return replace(
         found,
@@ -103,9 +103,9 @@ def of_processor(name: str, machine: str) -> Dialect:
 
 
 def without_subnormals(cell: Cell) -> Cell | None:
-    """The cell without the elements that are subnormal floats; None where it takes more than that.
+    """The cell without the elements that are subnormal floats; None if that is not enough.
 
-    A processor that takes them for zero leaves nothing to tell them by.
+    A processor that treats them as zero leaves no trace of them.
     """
     held = [held_in(text) for text in (*cell.operands, cell.answer) if not text.startswith("!")]
     if not any(_is_subnormal(h, v) for h in held for v in h.values):
@@ -137,14 +137,14 @@ _LEAST = {
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """NumPy tells of overflows, which are what is recorded."""
+    """NumPy warns about overflows, which are what is recorded."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
 
 
 def disagrees(cell: Cell, dialect: str, backend: str) -> bool:
-    """Whether a tensor gives another answer than the framework gave, where the backend can."""
+    """Whether a tensor's answer differs from the framework's, if the backend can compute it."""
     answer = computed(cell, dialect, backend)
     if isinstance(answer, str) and f"the backend {backend} has no " in answer:
         return False  # a dtype that it computes in
@@ -180,7 +180,7 @@ _NOT_ELEMENTWISE = frozenset(
 
 
 def _size(cell: Cell, held: Sequence[Held]) -> int | None:
-    """How many elements the arrays of an elementwise op have; None where they stay as they are."""
+    """How many elements the arrays of an elementwise op have; None if they are left unchanged."""
     sizes = {h.shape for h in held if h.shape}
     is_one = len(sizes) == 1 and cell.op not in _NOT_ELEMENTWISE
     size = min(sizes) if is_one else ()

@@ -1,4 +1,4 @@
-"""Numbers and shapes that a variable or an element has no room for."""
+"""Numbers and shapes that do not fit into a variable or an element."""
 
 import numpy as np
 import pytest

@@ -10,7 +10,7 @@ import pytest
 
 import castwise as cw
 
-# int32 + float32 tells dialects apart.
+# int32 + float32 has a different result in each of these dialects.
 DTYPES = {"numpy": "float64", "torch": "float32", "mlx": "float32"}
 
 

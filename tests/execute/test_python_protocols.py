@@ -65,7 +65,7 @@ def test_copies_and_pickles_need_no_attribute_beyond_their_own():
 @pytest.mark.parametrize("thing", ["a", "int32[3]", {1, 2}, None])
 def test_what_is_no_operand_is_told_so(thing):
     t = cw.asarray([1, 2])
-    missing = "add takes 2 operands, not 1"  # what None stands for
+    missing = "add takes 2 operands, not 1"  # what None means
     told = missing if thing is None else "an op takes tensors, numbers and arrays, not a"
     with pytest.raises(UsageError, match=told):
         cw.apply("add", t, thing)

@@ -247,7 +247,7 @@ def test_a_complex_number_is_not_set_among_real_ones(dialect: str) -> None:
     assert t.tolist() == [1, 2, 3]
 
 
-# What each framework gave for `x[0] = number`, x of int8; None where it raised.
+# What each framework gave for `x[0] = number`, x of int8; None if it raised.
 SET_IN_INT8 = {
     "numpy": {300: None, -129: None, 2**70: None, 127.9: 127, 128.5: None, math.nan: None},
     "numpy@1": {300: 44, -129: 127, 2**70: None, 127.9: 127, math.nan: None},

@@ -31,7 +31,7 @@ def operand(short: str, dialect: str) -> Any:
 
 
 def outcome(variable: cw.Variable, value: Any, method: str) -> str:
-    """The dtype after an assignment, or "-" where it is refused, as the tables have it."""
+    """The dtype after an assignment, or "-" if it is refused, as in the tables."""
     before, values = variable.dtype, variable.tolist()
     try:
         assert getattr(variable, method)(value) is variable
@@ -44,7 +44,7 @@ def outcome(variable: cw.Variable, value: Any, method: str) -> str:
 
 
 def expected(cell: str, mode: str) -> str:
-    """What a mode answers: S marks the cells SAFE and ALL allow, A those of ALL alone."""
+    """What a mode answers: S marks the cells SAFE and ALL allow, A those that only ALL allows."""
     short, _, needed = cell.partition(" ")
     allowed = {"": MODES, "S": MODES[:2], "A": MODES[:1]}[needed]
     return cw.dtype(short).name if short != "-" and mode in allowed else "-"
@@ -129,5 +129,5 @@ def test_constants_of_the_rfcs_modes_have_tensorflows_default_dtypes(mode: str) 
     names = [tensor.dtype.name for tensor in made]
     assert names == ["int32", "float32", "bool", "complex128", "int64"]
     assert cw.Variable([1.0], dialect=f"tensorflow:{mode}").dtype.name == "float32"
-    # A number beside bools still counts as in the RFC's table.
+    # A number with bools still counts as in the RFC's table.
     assert cw.resolve("add", "bool[3]", 1, dialect=f"tensorflow:{mode}").result.name == "int64"

@@ -351,7 +351,7 @@ def test_what_jit_traces_and_no_device_runs_is_told(name: str, dialect: str) -> 
 
 @pytest.mark.parametrize("dialect", MODES)
 def test_every_pair_of_dtypes_promotes_as_in_jax(dialect: str) -> None:
-    """Whatever JAX's own promote_types says, of every dtype that both have."""
+    """The same as JAX's own promote_types, for every dtype that both have."""
     pytest.importorskip("jax")
     recorder = find_recorder("jax", cw.dialect(dialect).mode)
     names = [dtype.name for dtype in cw.dialect(dialect).dtypes]

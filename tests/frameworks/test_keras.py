@@ -1,4 +1,4 @@
-"""Keras on JAX, statement by statement: where it does as JAX, and where it does not."""
+"""Keras on JAX, statement by statement: where it follows JAX, and where it does not."""
 
 from __future__ import annotations
 

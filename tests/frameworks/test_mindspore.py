@@ -161,7 +161,7 @@ def test_older_operators_cast_lists_to_the_tensor(expression: str, expected: str
         ("int8[2] + [9223372036854775808, 1]", "int8"),
         ("int8[2] + [18446744073709551616, 1]", "!range"),
         ("float32[1] + [[18446744073709551616]]", "!range"),
-        ("int8[2] + [9223372036854775808, 1.5]", "!range"),  # of two types, each is read alone
+        ("int8[2] + [9223372036854775808, 1.5]", "!range"),  # of two types, each is read on its own
         ("uint64[2] + [9223372036854775808, 1.5]", "uint64"),
         ("float32[2] + [18446744073709551616, 1.5]", "float32"),
         ("complex64[2] + [1, 1+2j]", "!"),

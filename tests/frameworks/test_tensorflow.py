@@ -1,4 +1,4 @@
-"""TensorFlow as it is, and with NumPy behaviour: what its documents and tables say of it."""
+"""TensorFlow by default and with NumPy behaviour: what its documents and tables say."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def operand(short: str) -> str:
         ("int8[3] + True", "!"),
         ("float16[3] + True", "float16"),
         ("bfloat16[3] + True", "!"),
-        # tf.add makes its first operand a tensor by itself, tf.multiply does not.
+        # tf.add converts its first operand to a tensor on its own, tf.multiply does not.
         ("add(1, int8[3])", "!"),
         ("add(1, int32[3])", "int32"),
         ("add(2147483648, int64[3])", "int64"),
@@ -76,7 +76,7 @@ def operand(short: str) -> str:
         ("add(np.float64[3], int32[3])", "!"),
         ("int32[3] == np.float32[3]", "bool"),
         ("int32[3] == 1.5", "!"),
-        # A boolean tensor makes any product boolean, by the operator alone.
+        # A boolean tensor makes any product boolean, but only by the operator.
         ("bool[3] * float32[3]", "bool"),
         ("bool[3] * 2.5", "bool"),
         ("2.5 * bool[3]", "!"),
@@ -86,7 +86,7 @@ def operand(short: str) -> str:
         ("int16[3] / int16[3]", "float32"),
         ("int32[3] / 2", "float64"),
         ("bool[3] / bool[3]", "!"),
-        # The only two dtypes that meet.
+        # The only two dtypes that can be mixed.
         ("bfloat16[3] @ float32[3]", "float32"),
         ("bfloat16[3] + float32[3]", "!"),
         # What tensors lack.
@@ -103,7 +103,7 @@ def test_plain_tensorflow(expression: str, result: str) -> None:
     assert asked(expression) == result
 
 
-# NumPy behaviour: the table TensorFlow ships. "i16!" is allowed by ALL alone.
+# NumPy behaviour: the table TensorFlow ships. "i16!" is allowed only by ALL.
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -124,7 +124,7 @@ def test_the_shipped_table_of_joins(mode: str) -> None:
         # An integer with a float keeps the float's width.
         ("int64[3] + float16[3]", "float16", "!"),
         ("uint8[3] + float16[3]", "float16", "float16"),
-        # Python numbers are weak: 32 bits alone, but a float beside integers is 64 bits.
+        # Python numbers are weak: 32 bits on their own, but a float with integers is 64 bits.
         ("int8[3] + 1", "int8", "int8"),
         ("bool[3] + 1", "int32*", "int32*"),
         ("bool[3] + 1.5", "float32*", "float32*"),
@@ -133,7 +133,7 @@ def test_the_shipped_table_of_joins(mode: str) -> None:
         ("float32[3] + 1j", "complex64", "!"),
         ("float64[3] + 1j", "complex128", "complex128"),
         ("add(1, 1.5)", "float32*", "float32*"),
-        # An int is read as an int32 first, whatever it meets.
+        # An int is read as an int32 first, no matter what it is combined with.
         ("int8[3] + 300", "int8", "int8"),
         ("int64[3] + 2147483648", "!", "!"),
         ("float64[3] + 2147483648", "!", "!"),

@@ -28,7 +28,7 @@ TAN_BY_COS = 8
 
 
 def is_exact(name: str, held: DType) -> bool:
-    """Whether values are bit-equal: whatever is not float, and what is rounded once."""
+    """Whether values must be bit-equal: everything that is not float, or is rounded once."""
     if name in ULPS and held.kind in ("float", "complex"):
         return False
     if name == "sqrt" and held.kind == "complex":  # which no library rounds once
@@ -63,7 +63,7 @@ def cast(array: Any, held: DType) -> Any:
 
 
 def arrays_for(name: str, held: DType) -> list[Any]:
-    """Operands: every sample with every other where elements stand alone, else moderate ones."""
+    """Operands: every pair of samples for elementwise ops, otherwise moderate ones."""
     row, values, count = OPS[name], samples(held), count_of_operands(name)
     if row.family in ("reductions", "products", "losses") or name in ("softmax", "log_softmax"):
         matrix = np.resize(moderate(values, held), (4, 3) if name == "cross" else (4, 5))
@@ -105,7 +105,7 @@ def by_reference(model: Any, arrays: list[Any]) -> list[Any]:
 
 
 def runtime_session(model: Any) -> Any:
-    """A session without optimisations, which leave out roundings; None where a kernel lacks."""
+    """A session without optimisations, which leave out roundings; None if a kernel is missing."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -142,7 +142,7 @@ def own_result(program: Program, arrays: list[Any]) -> Any:
 
 
 def difference(name: str, held: DType, wanted: Any, found: Any, arrays: list[Any]) -> str:
-    """How a result breaks the rules; nothing where it keeps them."""
+    """How a result breaks the rules; nothing if it keeps them."""
     if wanted.dtype != found.dtype or wanted.shape != found.shape:
         return f"{found.dtype}{found.shape}, not {wanted.dtype}{wanted.shape}"
     if name == "pow" and held.kind == "complex":  # by NumPy in float32, which adds up

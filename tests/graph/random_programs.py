@@ -15,7 +15,7 @@ DIALECTS = (
     "torch", "numpy", "jax:x64", "jax", "paddle", "tensorflow:np-all", "mlx", "oneflow", "keras",
     "array-api", "megengine", "mindspore", "tinygrad", "tensorflow:all",
 )  # fmt: skip
-# Those that cut no dtype: what a program asked for is else not to be seen in its graph.
+# Dialects that truncate no dtype: otherwise the requested dtypes do not show in the graph.
 UNCUT = tuple(name for name in DIALECTS if not cw.dialect(name).becomes.truncates)
 BINARY = (
     "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "maximum", "minimum", "fmax",

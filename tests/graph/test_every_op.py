@@ -35,7 +35,7 @@ FORMS += [(name, "operator") for name in ("mul", "div", "pow")]
 
 
 def every_op(x: Any, y: Any) -> dict[str, Any]:
-    """What each op gives, and each operator, save where castwise refuses it."""
+    """The result of each op and operator, except those that castwise refuses."""
     found = {}
     for name, form in FORMS:
         row, count = OPS[name], count_of_operands(name)

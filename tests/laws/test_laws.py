@@ -45,7 +45,7 @@ def operands_of(dialect: str) -> st.SearchStrategy[Operand]:
 
 
 def decided(dialect: str | Dialect, op: str, *operands: Any, **parts: Any) -> DType | None:
-    """The result dtype, or None where the dialect refuses."""
+    """The result dtype, or None if the dialect refuses."""
     try:
         return cw.resolve(op, *operands, dialect=dialect, **parts).result
     except cw.PromotionError:
@@ -53,7 +53,7 @@ def decided(dialect: str | Dialect, op: str, *operands: Any, **parts: Any) -> DT
 
 
 def answered(dialect: Dialect, op: str, *operands: Operand) -> tuple[DType, bool] | None:
-    """The result dtype and whether it is weak, or None where the dialect refuses."""
+    """The result dtype and whether it is weak, or None if the dialect refuses."""
     try:
         decision = cw.resolve(op, *operands, dialect=dialect)
     except cw.PromotionError:
@@ -62,7 +62,7 @@ def answered(dialect: Dialect, op: str, *operands: Operand) -> tuple[DType, bool
 
 
 def plan_in(dialect: str | Dialect, op: str) -> Plan:
-    """What the dialect says of an op, which may have edges of its own."""
+    """The dialect's answer for an op, which may have its own edges."""
     return plan_of(op_named(op), cw.dialect(dialect), "function")
 
 
@@ -81,9 +81,9 @@ def array_of(row: DType, *, is_weak: bool = False) -> Operand:
     return array_operand(row, (3,), is_weak=is_weak)
 
 
-# Where a dialect keeps a law otherwise than the others, and why. Each entry is held to: a test
-# fails where the dialect does keep the law.
-OWN_FUNCTION_REFUSES = {  # dtypes that the framework's own function does not take, even alone
+# Dialects that do not keep a law like the others, and why. Each entry is checked: a test fails if
+# the dialect does keep the law.
+OWN_FUNCTION_REFUSES = {  # dtypes that the framework's own function never takes
     ("keras", "result_type"): "float8_e4m3fn float8_e5m2",
     ("megengine", "result_type"): "bfloat16 complex64",
     ("mindspore", "promote_types"): "bfloat16 complex64 complex128",
@@ -208,7 +208,7 @@ def test_what_is_refused_in_some_order_shows_where(dialect: str) -> None:
 def sides(
     dialect: Dialect, a: Operand, b: Operand, c: Operand
 ) -> tuple[Operand | None, Operand | None]:
-    """(a with b) with c, and a with (b with c); None where a step is refused."""
+    """(a with b) with c, and a with (b with c); None if a step is refused."""
     left, right = promoted(dialect, a, b), promoted(dialect, b, c)
     return (
         promoted(dialect, left, c) if left else None,
@@ -295,7 +295,7 @@ def test_the_join_of_two_dtypes_is_the_first_both_reach(dialect: str) -> None:
 
 
 def stored(dialect: Dialect, node: DType) -> DType:
-    """The dtype of an array that stands at a node."""
+    """The dtype of an array at a node."""
     python = plan_of(op_named("promote_types"), dialect, "function").python
     return (strong_twin(node) or python[node.kind]) if node.is_weak else node
 
@@ -346,7 +346,7 @@ def test_a_cast_goes_from_the_operands_dtype_to_the_compute_dtype(
 
 
 def edges_of(dialect: Dialect) -> list[str]:
-    """Each single edge of a dialect as a line of its own."""
+    """Each single edge of a dialect on its own line."""
     found = []
     for line in dialect.reaches.replace(";", "\n").splitlines():
         arrow = "=>" if "=>" in line else "->"

@@ -20,7 +20,7 @@ shell.run_cell("import numpy as np\\nx = np.ones(3, np.float32)")
 
 
 def ran(tmp_path: Path, *cells: str) -> str:
-    """What a session prints: in a process of its own, for there is one shell a process."""
+    """The output of a session in its own process, because a process can have only one shell."""
     code = BEGIN + "".join(f"shell.run_cell({cell!r})\n" for cell in cells)
     done = finished(
         [sys.executable, "-c", code],

@@ -1,4 +1,4 @@
-"""The default dialect of a process: `cw.set_default`, CASTWISE_DIALECT, and `cw.use` alone."""
+"""The default dialect of a process: `cw.set_default`, CASTWISE_DIALECT, and `cw.use`."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def test_every_field_but_the_lists_of_ops_names_its_choices() -> None:
     assert found == set(CHOICES) | others
 
 
-# Ways of processors, which a custom dialect may name; the frameworks take what is at hand.
+# Behaviour of processors that a custom dialect may name; frameworks use the current processor's.
 PROCESSORS = set(WRAPS_ON.values())
 
 

@@ -7,7 +7,7 @@ from castwise.vocab.operands import Operand
 
 
 def expect(operand: Operand, text: str) -> None:
-    """The operand is the one of a piece of notation, its value aside where the text shows none."""
+    """The operand equals that of a piece of notation, except its value if the text shows none."""
     wanted = parse_operand(text)
     facts = [(o.dtype, o.role, o.shape, o.is_weak) for o in (operand, wanted)]
     assert facts[0] == facts[1]

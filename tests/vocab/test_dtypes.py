@@ -307,7 +307,7 @@ IN_BYTES = {
 
 @pytest.mark.parametrize(("short", "meant"), IN_BYTES.items())
 def test_a_name_in_bytes_is_never_silently_another_dtype(short: str, meant: str) -> None:
-    """Except for i8 and u8, which stand for 8 bits in more tables than for 64."""
+    """Except for i8 and u8, which mean 8 bits in more tables than 64."""
     found = find_dtype(short)
     if short in ("i8", "u8"):
         assert found is dtype(meant.replace("64", "8"))

@@ -56,7 +56,7 @@ def test_a_frameworks_spelling_names_the_dtype(text: str, name: str) -> None:
 
 
 def numpy_spellings() -> dict[str, type]:
-    """Every name NumPy has for a number type, as it is on this machine."""
+    """Every name that NumPy has for a number type on this machine."""
     found = {name: getattr(np, name) for name in dir(np) if not name.startswith("_")}
     concrete = {n: t for n, t in found.items() if isinstance(t, type) and issubclass(t, np.generic)}
     kinds = {n: t for n, t in concrete.items() if issubclass(t, (np.number, np.bool_))}

@@ -1,4 +1,4 @@
-"""The notation: every form of the design, the printer's round trip, text that is no notation."""
+"""The notation: every form of the design, the printer's round trip, text that is not notation."""
 
 from __future__ import annotations
 

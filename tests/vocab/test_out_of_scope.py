@@ -1,4 +1,4 @@
-"""Dtypes castwise leaves alone: an error says what, why and what to do, wherever they come up."""
+"""Dtypes that castwise does not cover: an error says what, why and what to do, everywhere."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The Python Array API standard, 2025.12, as a namespace of castwise tensors.
 
-Its dialect is the standard's own; under `cw.use` and with `asarray(..., dialect=...)` the same
-functions follow another. What it has beyond the standard is in `beyond`, and an op that is written
-out nowhere has a function made from its row.
+Its dialect is the standard's own. Under `cw.use` and with `asarray(..., dialect=...)` the same
+functions follow another dialect. Functions beyond the standard are in `beyond`. All other ops get a
+function made from their rows.
 
 >>> from castwise import array_api as xp
 >>> xp.sum(xp.asarray([1, 2, 3], dtype=xp.int8)).dtype

@@ -30,12 +30,12 @@ def float_power(x1: Operand, x2: Operand, /) -> Tensor:
 
 
 def fmax(x1: Operand, x2: Operand, /) -> Tensor:
-    """The larger one of two operands; a number beside NaN."""
+    """The larger of two operands; if one is NaN, the other."""
     return op("fmax", x1, x2)
 
 
 def fmin(x1: Operand, x2: Operand, /) -> Tensor:
-    """The smaller one of two operands; a number beside NaN."""
+    """The smaller of two operands; if one is NaN, the other."""
     return op("fmin", x1, x2)
 
 
@@ -75,7 +75,7 @@ def radians(x: Tensor, /) -> Tensor:
 
 
 def xlogy(x1: Operand, x2: Operand, /) -> Tensor:
-    """The first operand times the logarithm of the second; 0 where the first is."""
+    """The first operand times the logarithm of the second; 0 where the first is 0."""
     return op("xlogy", x1, x2)
 
 
@@ -85,7 +85,7 @@ def dot(x1: Operand, x2: Operand, /) -> Tensor:
 
 
 def outer(x1: Operand, x2: Operand, /) -> Tensor:
-    """All products of an element of one with an element of the other, whatever their shapes."""
+    """All products of an element of one with an element of the other, for any shapes."""
     return op("outer", x1, x2)
 
 
@@ -105,22 +105,22 @@ def kron(x1: Operand, x2: Operand, /) -> Tensor:
 
 
 def lerp(start: Operand, end: Operand, weight: Operand, /) -> Tensor:
-    """The point between start and end that a weight names."""
+    """The point between start and end at a weight."""
     return op("lerp", start, end, weight)
 
 
 def addcmul(x1: Operand, x2: Operand, x3: Operand, /, *, value: Number | None = None) -> Tensor:
-    """The first operand plus the product of the others, and of a number where one is given."""
+    """The first operand plus the product of the others, times `value` if given."""
     return op("addcmul", x1, x2, x3, value=value)
 
 
 def addcdiv(x1: Operand, x2: Operand, x3: Operand, /, *, value: Number | None = None) -> Tensor:
-    """The first operand plus the quotient of the others, times a number where one is given."""
+    """The first operand plus the quotient of the others, times `value` if given."""
     return op("addcdiv", x1, x2, x3, value=value)
 
 
 def rsub(x1: Operand, x2: Operand, /) -> Tensor:
-    """The second operand less the first."""
+    """The second operand minus the first."""
     return op("rsub", x1, x2)
 
 
@@ -145,17 +145,17 @@ def floor_div(x1: Operand, x2: Operand, /) -> Tensor:
 
 
 def truncate_div(x1: Operand, x2: Operand, /) -> Tensor:
-    """The quotient of two operands without its fraction."""
+    """The quotient of two operands, truncated towards zero."""
     return op("truncate_div", x1, x2)
 
 
 def div_no_nan(x1: Operand, x2: Operand, /) -> Tensor:
-    """The quotient of two operands, and 0 where the divisor is."""
+    """The quotient of two operands; 0 where the divisor is 0."""
     return op("div_no_nan", x1, x2)
 
 
 def multiply_no_nan(x1: Operand, x2: Operand, /) -> Tensor:
-    """The product of two operands, and 0 where the second is, whatever the first."""
+    """The product of two operands; 0 where the second is 0, for any first operand."""
     return op("multiply_no_nan", x1, x2)
 
 
@@ -172,7 +172,7 @@ def l1_loss(x1: Operand, x2: Operand, /, *, reduction: Reduction = "mean") -> Te
 def huber_loss(
     x1: Operand, x2: Operand, /, *, reduction: Reduction = "mean", delta: float = 1.0
 ) -> Tensor:
-    """Half the square of each difference up to delta, from there on a line."""
+    """Half the square of each difference up to delta, and linear from there."""
     return op("huber_loss", x1, x2, reduction=reduction, delta=delta)
 
 
@@ -184,7 +184,7 @@ def poisson_nll_loss(
 
 
 def relu(x: Tensor, /) -> Tensor:
-    """Each element, 0 where it is negative."""
+    """Each element, or 0 where it is negative."""
     return op("relu", x)
 
 
@@ -209,12 +209,12 @@ def erf(x: Tensor, /) -> Tensor:
 
 
 def gelu(x: Tensor, /) -> Tensor:
-    """Each element times the chance that a normal variable is below it."""
+    """Each element times the probability that a normal variable is below it."""
     return op("gelu", x)
 
 
 def softmax(x: Tensor, /, *, axis: int = -1) -> Tensor:
-    """The exponentials as shares of their sum."""
+    """The exponentials divided by their sum."""
     return op("softmax", x, axis=axis)
 
 
@@ -224,7 +224,7 @@ def log_softmax(x: Tensor, /, *, axis: int = -1) -> Tensor:
 
 
 def angle(x: Tensor, /) -> Tensor:
-    """The angle of each complex number; of a negative real one, pi."""
+    """The angle of each complex number; pi for a negative real one."""
     return op("angle", x)
 
 

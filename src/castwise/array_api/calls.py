@@ -1,4 +1,4 @@
-"""How the functions of the namespace are carried out: by the engine's ops, or on raw arrays."""
+"""How the functions of the namespace run: by the engine's ops, or on raw arrays."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ Axes: TypeAlias = int | tuple[int, ...] | None
 
 
 def op(name: str, *operands: Any, **options: Any) -> Tensor:
-    """An op of the engine, under the standard's dialect where no other is chosen."""
+    """An op of the engine, under the standard's dialect if no other is chosen."""
     return apply_op(name, *operands, home=STANDARD, **options)
 
 
 def several(name: str, *operands: Any, **options: Any) -> tuple[Tensor, ...]:
-    """A function with several results, or one of another dtype than it computes in."""
+    """A function with several results, or with one whose dtype is not the compute dtype."""
     return apply_several(name, *operands, home=STANDARD, **options)
 
 
 def one(name: str, *operands: Any, **options: Any) -> Tensor:
-    """A function with one result of another dtype than it computes in."""
+    """A function with one result whose dtype is not the compute dtype."""
     return several(name, *operands, **options)[0]
 
 
 def laid_out(name: str, x: Tensor, *arguments: Any, **options: Any) -> Tensor:
-    """A function that moves elements and computes nothing, so that the dtype stays."""
+    """A function that moves elements and computes nothing, so that the dtype stays the same."""
     return wrapped(called(name, x, *arguments, **options), tensor(x, name)._kind)
 
 
 def called(name: str, x: Tensor, *arguments: Any, **options: Any) -> Any:
-    """What the backend's own function of a name returns for raw arrays."""
+    """The result of the backend's own function of a name for raw arrays."""
     first = tensor(x, name)
     try:
         function = attrgetter(name)(first._kind.backend.namespace)  # such as fft.fftshift
@@ -51,12 +51,12 @@ def called(name: str, x: Tensor, *arguments: Any, **options: Any) -> Any:
 
 
 def together(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """The tensors as they are, or those from outside of a graph as constants of it."""
+    """The tensors unchanged; inside a graph, tensors from outside become constants."""
     return tuple([as_constant_beside(tensor, tensors) for tensor in tensors])
 
 
 def _raw(argument: Any, first: Tensor) -> Any:
-    """An argument as the backend takes it.
+    """An argument in the form that the backend takes.
 
     Raises UsageError for a tensor of another backend.
     """
@@ -68,7 +68,7 @@ def _raw(argument: Any, first: Tensor) -> Any:
 
 
 def tensor(x: Any, name: str) -> Tensor:
-    """The tensor something is.
+    """The argument itself, which must be a tensor.
 
     Raises UsageError for anything else.
     """
@@ -80,13 +80,13 @@ def tensor(x: Any, name: str) -> Tensor:
 
 
 def alone(number: Number, x: Tensor) -> Tensor:
-    """A Python number as a 0-d tensor beside another, of its dtype and where it is held."""
+    """A Python number as a 0-d tensor, with the dtype and device of another tensor."""
     array = x._kind.backend.make(number, x.dtype, copy=None, device=x.device)
     return wrapped(array, x._kind)
 
 
 def as_index(array: Any, x: Tensor) -> Tensor:
-    """A backend's array of places or counts, in the dtype that the dialect has for them."""
+    """A backend's array of indices or counts, in the dialect's dtype for them."""
     kind = x._kind
     target = dtype_named(kind.current_dialect.index)
     found = wrapped(array, kind.with_(is_weak=False))
@@ -94,7 +94,7 @@ def as_index(array: Any, x: Tensor) -> Tensor:
 
 
 def reduced(name: str, x: Tensor, dtype: object, **options: Any) -> Tensor:
-    """A sum or product: in the dtype the dialect accumulates in, or in the one asked for."""
+    """A sum or product, in the dialect's accumulator dtype or in the requested one."""
     if dtype is None:
         return op(name, x, **options)
     target = held_dtype(to_dtype(dtype), tensor(x, name)._kind.current_dialect)

@@ -1,4 +1,4 @@
-"""Creation functions: dtypes that are not named are the dialect's own for Python numbers."""
+"""Creation functions: default dtypes are the dialect's dtypes for Python numbers."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = [
 ]  # fmt: skip
 
 Shape: TypeAlias = int | tuple[int, ...]
-Spoken: TypeAlias = str | Dialect | None
+DialectLike: TypeAlias = str | Dialect | None
 DTypeLike: TypeAlias = DType | str | None
-_UNKNOWN = dtype_named("bool")  # until the dialect has said which
+_UNKNOWN = dtype_named("bool")  # a placeholder until the dialect gives one
 
 
 def asarray(
@@ -37,7 +37,7 @@ def asarray(
     dtype: DTypeLike = None,
     device: Any = None,
     copy: bool | None = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
     """A tensor of numbers, nested lists, an array of any backend or another tensor.
@@ -57,7 +57,7 @@ def zeros(
     *,
     dtype: DTypeLike = None,
     device: Any = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
     """A tensor of zeros."""
@@ -69,7 +69,7 @@ def ones(
     *,
     dtype: DTypeLike = None,
     device: Any = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
     """A tensor of ones."""
@@ -81,10 +81,10 @@ def empty(
     *,
     dtype: DTypeLike = None,
     device: Any = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
-    """A tensor of values that mean nothing yet."""
+    """A tensor of uninitialized values."""
     return _new("empty", _kind(dtype, 0.0, dialect, backend), shape, device=device)
 
 
@@ -94,10 +94,10 @@ def full(
     *,
     dtype: DTypeLike = None,
     device: Any = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
-    """A tensor that holds one value everywhere."""
+    """A tensor filled with one value."""
     kind = _kind(dtype, fill_value, dialect, backend)
     return _new("full", kind, shape, fill_value, device=device)
 
@@ -110,7 +110,7 @@ def eye(
     k: int = 0,
     dtype: DTypeLike = None,
     device: Any = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
     """A matrix of zeros with ones on a diagonal."""
@@ -125,10 +125,10 @@ def arange(
     *,
     dtype: DTypeLike = None,
     device: Any = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
-    """Numbers at equal steps from start up to stop, which is left out."""
+    """Evenly spaced numbers from start up to stop, without stop."""
     first, last = (0, start) if stop is None else (start, stop)
     kind = _kind(dtype, [0 if _is_open(n) else n for n in (first, last, step)], dialect, backend)
     return _new("arange", kind, first, last, step, device=device)
@@ -143,10 +143,10 @@ def linspace(
     dtype: DTypeLike = None,
     device: Any = None,
     endpoint: bool = True,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
-    """As many numbers as asked for, evenly spaced from start to stop."""
+    """A given number of evenly spaced numbers from start to stop."""
     kind = _kind(dtype, [start, stop, 0.0], dialect, backend)
     return _new("linspace", kind, start, stop, num, endpoint=endpoint, device=device)
 
@@ -162,14 +162,14 @@ def ones_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Any = None) -> T
 
 
 def empty_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Any = None) -> Tensor:
-    """Values that mean nothing yet in the shape of another tensor."""
+    """Uninitialized values in the shape of another tensor."""
     return _alike("empty_like", x, dtype=dtype, device=device)
 
 
 def full_like(
     x: Tensor, /, fill_value: Number, *, dtype: DTypeLike = None, device: Any = None
 ) -> Tensor:
-    """One value everywhere in the shape of another tensor."""
+    """One value, in the shape of another tensor."""
     return _alike("full_like", x, fill_value, dtype=dtype, device=device)
 
 
@@ -198,10 +198,10 @@ def from_dlpack(
     *,
     device: Any = None,
     copy: bool | None = None,
-    dialect: Spoken = None,
+    dialect: DialectLike = None,
     backend: str | None = None,
 ) -> Tensor:
-    """A tensor of the array that another library hands over."""
+    """A tensor of an array that another library shares by DLPack."""
     held = x._array if isinstance(x, Tensor) else x
     own = None if dialect is None else to_dialect(dialect)
     holder = (
@@ -216,18 +216,18 @@ def from_dlpack(
     return Tensor._of(array, interned(kind))
 
 
-def _kind(dtype: DTypeLike, numbers: Any, dialect: Spoken, backend: str | None) -> Kind:
-    """The kind of a new array: in the dtype asked for, or in the dialect's for Python numbers."""
+def _kind(dtype: DTypeLike, numbers: Any, dialect: DialectLike, backend: str | None) -> Kind:
+    """The kind of a new array: in the requested dtype, or the dialect's for Python numbers."""
     own = None if dialect is None else to_dialect(dialect)
     holder = backend_named(backend or DEFAULT_BACKEND)
     kind = Kind(holder, _UNKNOWN, False, False, own, STANDARD)
-    spoken = kind.current_dialect
-    wanted = to_dtype(dtype) if dtype is not None else default_dtype(numbers, spoken)
-    return kind.with_(dtype=held_dtype(wanted or _UNKNOWN, spoken))
+    current = kind.current_dialect
+    wanted = to_dtype(dtype) if dtype is not None else default_dtype(numbers, current)
+    return kind.with_(dtype=held_dtype(wanted or _UNKNOWN, current))
 
 
 def _is_open(size: Any) -> bool:
-    """Whether a size, or one in a shape, is one that a graph knows when it runs: it has a name."""
+    """Whether a size, or one in a shape, is symbolic, so that only a running graph knows it."""
     return isinstance(size, str) or (isinstance(size, tuple) and any(map(_is_open, size)))
 
 

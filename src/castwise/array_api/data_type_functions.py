@@ -1,4 +1,4 @@
-"""Questions on dtypes, which the engine answers, and the one explicit cast."""
+"""Questions about dtypes, which the engine answers, and the explicit cast."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ _RESULT_TYPE = op("result_type")
 
 
 def astype(x: Tensor, dtype: DType | str, /, *, copy: bool = True, device: Any = None) -> Tensor:
-    """The values in another dtype, cast since it is asked for."""
+    """The values in another dtype, by an explicit cast."""
     found = tensor(x, "astype").astype(dtype, copy=copy)
     return found if device is None else found.to_device(device)
 
 
 def can_cast(from_: DType | Tensor, to: DType, /) -> bool:
-    """Whether the dialect lets one dtype become another implicitly."""
+    """Whether the dialect casts one dtype to another implicitly."""
     kinds = [from_._kind] if isinstance(from_, Tensor) else []
     source = from_.dtype if isinstance(from_, Tensor) else from_
     return types.can_cast(source, to, dialect=common_dialect(kinds, STANDARD))
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
-    """The dtype that the dialect promotes some arrays, dtypes and Python numbers to."""
+    """The dtype that the dialect promotes arrays, dtypes and Python numbers to."""
     if not arrays_and_dtypes:
         raise UsageError("result_type takes at least one array, dtype or number.")
     kinds = [x._kind for x in arrays_and_dtypes if isinstance(x, Tensor)]
-    spoken = common_dialect(kinds, STANDARD)
-    sees_values = looks_at_values(spoken, _RESULT_TYPE, "function")
-    seen = tuple([described(x, spoken, sees_values=sees_values) for x in arrays_and_dtypes])
-    return answer(Question(_RESULT_TYPE, seen, spoken)).result
+    dialect = common_dialect(kinds, STANDARD)
+    sees_values = looks_at_values(dialect, _RESULT_TYPE, "function")
+    seen = tuple([described(x, dialect, sees_values=sees_values) for x in arrays_and_dtypes])
+    return answer(Question(_RESULT_TYPE, seen, dialect)).result
 
 
 def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
-    """Whether a dtype is one of some dtypes or of the standard's kinds."""
+    """Whether a dtype equals one of the given dtypes or belongs to one of the standard's kinds."""
     asked = to_dtype(dtype)
     wanted = kind if isinstance(kind, tuple) else (kind,)
     return any([_is_of(asked, one) for one in wanted])

@@ -118,7 +118,7 @@ def conj(x: Tensor, /) -> Tensor:
 
 
 def copysign(x1: Operand, x2: Operand, /) -> Tensor:
-    """The size of one operand with the sign of the other."""
+    """The magnitude of one operand with the sign of the other."""
     return op("copysign", x1, x2)
 
 
@@ -143,7 +143,7 @@ def exp(x: Tensor, /) -> Tensor:
 
 
 def expm1(x: Tensor, /) -> Tensor:
-    """e to the power of each element, less 1, exact near 0."""
+    """e to the power of each element, minus 1, exact near 0."""
     return op("expm1", x)
 
 
@@ -193,12 +193,12 @@ def logaddexp(x1: Operand, x2: Operand, /) -> Tensor:
 
 
 def maximum(x1: Operand, x2: Operand, /) -> Tensor:
-    """The larger one of two operands; NaN where one is."""
+    """The larger of two operands; NaN if one is NaN."""
     return op("maximum", x1, x2)
 
 
 def minimum(x1: Operand, x2: Operand, /) -> Tensor:
-    """The smaller one of two operands; NaN where one is."""
+    """The smaller of two operands; NaN if one is NaN."""
     return op("minimum", x1, x2)
 
 
@@ -208,7 +208,7 @@ def multiply(x1: Operand, x2: Operand, /) -> Tensor:
 
 
 def negative(x: Tensor, /) -> Tensor:
-    """Each element with its sign turned."""
+    """Each element with its sign flipped."""
     return op("neg", x)
 
 
@@ -218,7 +218,7 @@ def nextafter(x1: Operand, x2: Operand, /) -> Tensor:
 
 
 def positive(x: Tensor, /) -> Tensor:
-    """Each element as it is."""
+    """Each element unchanged."""
     return op("positive", x)
 
 
@@ -248,12 +248,12 @@ def round(x: Tensor, /) -> Tensor:
 
 
 def sign(x: Tensor, /) -> Tensor:
-    """-1, 0 or 1; for complex numbers the number over its size."""
+    """-1, 0 or 1; for complex numbers the number divided by its magnitude."""
     return op("sign", x)
 
 
 def signbit(x: Tensor, /) -> Tensor:
-    """Whether the sign of each element is set, that of -0 included."""
+    """Whether the sign bit of each element is set, including that of -0."""
     return op("signbit", x)
 
 
@@ -293,5 +293,5 @@ def tanh(x: Tensor, /) -> Tensor:
 
 
 def trunc(x: Tensor, /) -> Tensor:
-    """Each element without its fraction, in the same dtype."""
+    """Each element truncated towards zero, in the same dtype."""
     return op("trunc", x)

@@ -1,4 +1,4 @@
-"""The fft extension; each transform is decided as an op on floats is."""
+"""The fft extension; each transform is decided like an op on floats."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def ifftn(
 
 
 def rfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Tensor:
-    """The discrete Fourier transform of real values: the half that is not implied."""
+    """The discrete Fourier transform of real values: the half that does not follow by symmetry."""
     return one("fft.rfft", x, n=n, axis=axis, norm=norm)
 
 
@@ -86,7 +86,7 @@ def irfftn(
 
 
 def hfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Tensor:
-    """The discrete Fourier transform of a signal that is its own mirrored conjugate."""
+    """The discrete Fourier transform of a Hermitian-symmetric signal."""
     return one("fft.hfft", x, n=n, axis=axis, norm=norm)
 
 
@@ -96,19 +96,19 @@ def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "b
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: Any = None) -> Tensor:
-    """The frequencies that the elements of fft stand for."""
+    """The frequencies of the elements of fft."""
     places = arange(n, dtype=_float(dtype), device=device)
     places[(n + 1) // 2 :] -= n
     return places / (n * d)
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: Any = None) -> Tensor:
-    """The frequencies that the elements of rfft stand for."""
+    """The frequencies of the elements of rfft."""
     return arange(n // 2 + 1, dtype=_float(dtype), device=device) / (n * d)
 
 
 def _float(dtype: DTypeLike) -> DTypeLike:
-    """The dtype asked for, or the dialect's for a Python float."""
+    """The requested dtype, or the dialect's for a Python float."""
     return zeros(()).dtype if dtype is None else dtype
 
 

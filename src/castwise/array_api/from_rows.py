@@ -1,4 +1,4 @@
-"""Functions of the ops that no chapter writes out, made from their rows."""
+"""Functions for the ops that no chapter defines, made from their rows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from castwise.execute.functions.lookup import standard_name
 from castwise.execute.tensor import Tensor
 from castwise.vocab.ops import OPS, Op
 
-_NOT_COMPUTED = "questions"  # the family of ops that tell a dtype
+_NOT_COMPUTED = "questions"  # the family of ops that return a dtype
 
 
 def functions_from_rows(known: Collection[str]) -> dict[str, Callable[..., Tensor]]:
-    """A function for each op that a namespace with some names lacks.
+    """A function for each op that is missing from a namespace with these names.
 
     >>> [*functions_from_rows({standard_name(op) for op in OPS if op != "erf"})]
     ['erf']

@@ -9,12 +9,12 @@ __all__ = ["take", "take_along_axis"]
 
 
 def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
-    """The slices at some places of a dimension."""
+    """The slices at the given indices of a dimension."""
     x, indices = together(tensor(x, "take"), indices)
     return laid_out("take", x, indices, axis=axis)
 
 
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
-    """The elements at the places that another array names for each of its own."""
+    """The elements at the indices in another array, one per element of it."""
     x, indices = together(tensor(x, "take_along_axis"), indices)
     return laid_out("take_along_axis", x, indices, axis=axis)

@@ -1,4 +1,4 @@
-"""What the namespace tells of itself: devices, dtypes, and what it can do."""
+"""Information about the namespace: devices, dtypes and capabilities."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ _DEFAULTS = {"real floating": "float", "complex floating": "complex", "integral"
 
 
 class Info:
-    """What the default backend has, under the current dialect."""
+    """What the default backend supports under the current dialect."""
 
     def capabilities(self) -> dict[str, Any]:
         """What the backend can do with shapes."""
         return dict(_backend().namespace.__array_namespace_info__().capabilities())
 
     def default_device(self) -> Any:
-        """Where a new array is held."""
+        """The device of new arrays."""
         return _backend().namespace.__array_namespace_info__().default_device()
 
     def devices(self) -> tuple[Any, ...]:
-        """Where arrays can be held."""
+        """The devices that arrays can be on."""
         return tuple(_backend().namespace.__array_namespace_info__().devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
-        """The dtypes of new arrays that name none: the dialect's for Python numbers."""
-        spoken = chosen_here() or dialect_named(STANDARD)
+        """The default dtypes of new arrays: the dialect's for Python numbers."""
+        dialect = chosen_here() or dialect_named(STANDARD)
         found = {
-            kind: spoken.python[number]
+            kind: dialect.python[number]
             for kind, number in _DEFAULTS.items()
-            if number in spoken.python
+            if number in dialect.python
         }
         named = {
-            kind: dtype_named(name) for kind, name in (*found.items(), ("indexing", spoken.index))
+            kind: dtype_named(name) for kind, name in (*found.items(), ("indexing", dialect.index))
         }
-        return {kind: held_dtype(dtype, spoken) for kind, dtype in named.items()}
+        return {kind: held_dtype(dtype, dialect) for kind, dtype in named.items()}
 
     def dtypes(
         self, *, device: Any = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, DType]:
-        """The dtypes of the standard, or those of a kind."""
+        """The dtypes of the standard, or those of one kind."""
         held = _backend().dtypes
         return {
             dtype.name: dtype
@@ -61,7 +61,7 @@ class Info:
 
 
 def __array_namespace_info__() -> Info:  # noqa: N807 -- the standard's name
-    """What the namespace tells of itself."""
+    """Information about the namespace."""
     return Info()
 
 

@@ -1,4 +1,4 @@
-"""The linalg extension; what has no op of its own is decided as one it is alike."""
+"""The linalg extension; functions without their own op are decided like a similar one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
 
 
 class Eig(NamedTuple):
-    """The eigenvalues of matrices and their eigenvectors, complex also where all are real."""
+    """The eigenvalues of matrices and their eigenvectors, complex even if all are real."""
 
     eigenvalues: Tensor
     eigenvectors: Tensor
@@ -39,7 +39,7 @@ class QR(NamedTuple):
 
 
 class Slogdet(NamedTuple):
-    """The sign of a determinant and the logarithm of its size."""
+    """The sign of a determinant and the logarithm of its magnitude."""
 
     sign: Tensor
     logabsdet: Tensor
@@ -101,7 +101,7 @@ def inv(x: Tensor, /) -> Tensor:
 def matrix_norm(
     x: Tensor, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
 ) -> Tensor:
-    """A norm of matrices, Frobenius' unless another is named."""
+    """A norm of matrices, by default the Frobenius norm."""
     return op("linalg.matrix_norm", x, keepdims=keepdims, ord=ord)
 
 
@@ -136,7 +136,7 @@ def qr(x: Tensor, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR:
 
 
 def slogdet(x: Tensor, /) -> Slogdet:
-    """The signs of determinants and the logarithms of their sizes."""
+    """The signs of determinants and the logarithms of their magnitudes."""
     return Slogdet(*several("linalg.slogdet", x))
 
 
@@ -163,7 +163,7 @@ def trace(x: Tensor, /, *, offset: int = 0, dtype: DType | None = None) -> Tenso
 def vector_norm(
     x: Tensor, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2
 ) -> Tensor:
-    """A norm of vectors, Euclid's unless another is named."""
+    """A norm of vectors, by default the Euclidean norm."""
     return op("linalg.vector_norm", x, axis=axis, keepdims=keepdims, ord=ord)
 
 

@@ -1,4 +1,4 @@
-"""Elementwise functions that compare, and those on bits and truth."""
+"""Elementwise comparisons, and functions on bits and bools."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def bitwise_and(x1: Operand, x2: Operand, /) -> Tensor:
 
 
 def bitwise_invert(x: Tensor, /) -> Tensor:
-    """Each element with its bits turned."""
+    """Each element with its bits inverted."""
     return op("bitwise_not", x)
 
 
@@ -38,7 +38,7 @@ def bitwise_right_shift(x1: Operand, x2: Operand, /) -> Tensor:
 
 
 def bitwise_xor(x1: Operand, x2: Operand, /) -> Tensor:
-    """The bits set in one of two operands."""
+    """The bits set in exactly one of two operands."""
     return op("bitwise_xor", x1, x2)
 
 
@@ -98,7 +98,7 @@ def logical_or(x1: Operand, x2: Operand, /) -> Tensor:
 
 
 def logical_xor(x1: Operand, x2: Operand, /) -> Tensor:
-    """Whether one of two operands is true."""
+    """Whether exactly one of two operands is true."""
     return op("logical_xor", x1, x2)
 
 

@@ -1,4 +1,4 @@
-"""Manipulation functions: they move elements; where arrays are joined, the engine decides."""
+"""Manipulation functions: they move elements; for concat and stack the engine decides."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = [
 
 
 def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
-    """The arrays in their common shape; each keeps its dtype."""
+    """The arrays, broadcast to a common shape; each keeps its dtype."""
     if not arrays:
         return ()
     arrays = together(*arrays)
@@ -25,9 +25,9 @@ def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that arrays of some shapes have in common.
+    """The shape that arrays of these shapes broadcast to.
 
-    Raises ValueError if they have none.
+    Raises ValueError if they do not broadcast.
     """
     found = []
     for sizes in zip_longest(*[shape[::-1] for shape in shapes], fillvalue=1):
@@ -42,12 +42,12 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
-    """The array in a larger shape, its elements repeated."""
+    """The array in a larger shape, with its elements repeated."""
     return laid_out("broadcast_to", x, shape)
 
 
 def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
-    """Arrays one after the other along a dimension, or flat where it is None."""
+    """Arrays joined along a dimension, or flattened first if axis is None."""
     _check(arrays, "concat")
     if axis is None:
         return op("concat", *[reshape(x, (-1,)) for x in arrays], axis=0)
@@ -55,7 +55,7 @@ def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
 
 
 def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
-    """Arrays one after the other along a new dimension."""
+    """Arrays joined along a new dimension."""
     _check(arrays, "stack")
     return op("stack", *arrays, axis=axis)
 
@@ -66,7 +66,7 @@ def _check(arrays: Sequence[Tensor], name: str) -> None:
 
 
 def expand_dims(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
-    """The array with more dimensions of length 1, where they stand in the result."""
+    """The array with new dimensions of length 1, at the given positions in the result."""
     axes = axis if isinstance(axis, tuple) else (axis,)
     ndim = tensor(x, "expand_dims").ndim + len(axes)
     places = sorted({place % ndim for place in axes if -ndim <= place < ndim})
@@ -88,7 +88,7 @@ def flip(x: Tensor, /, *, axis: Axes = None) -> Tensor:
 def moveaxis(
     x: Tensor, source: int | tuple[int, ...], destination: int | tuple[int, ...], /
 ) -> Tensor:
-    """The array with some dimensions in other places."""
+    """The array with some dimensions moved to other positions."""
     return laid_out("moveaxis", x, source, destination)
 
 
@@ -109,7 +109,7 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -
 
 
 def roll(x: Tensor, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Tensor:
-    """The elements moved on; those beyond the end come in at the beginning."""
+    """The elements shifted; those beyond the end reappear at the start."""
     return laid_out("roll", x, shift, axis=axis)
 
 

@@ -1,4 +1,4 @@
-"""Searching functions; places and counts have the dialect's index dtype."""
+"""Searching functions; indices and counts have the dialect's index dtype."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "wher
 
 
 def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The place of the largest element."""
+    """The index of the largest element."""
     return op("argmax", x, axis=axis, keepdims=keepdims)
 
 
 def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The place of the smallest element."""
+    """The index of the smallest element."""
     return op("argmin", x, axis=axis, keepdims=keepdims)
 
 
@@ -28,7 +28,7 @@ def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) ->
 
 
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
-    """The places of all elements that are not zero, one array a dimension."""
+    """The indices of all nonzero elements, one array per dimension."""
     return tuple([as_index(array, x) for array in called("nonzero", x)])
 
 
@@ -40,14 +40,16 @@ def searchsorted(
     side: Literal["left", "right"] = "left",
     sorter: Tensor | None = None,
 ) -> Tensor:
-    """Where elements of x2 would stand in x1, which is sorted or has a sorter."""
+    """The positions where elements of x2 would be inserted into x1, which is sorted or has a
+    sorter.
+    """
     if isinstance(x2, Tensor):
         x1, x2 = together(tensor(x1, "searchsorted"), x2)
     joined = result_type(tensor(x1, "searchsorted"), x2)
     first = x1.astype(joined, copy=False)
     second = x2.astype(joined, copy=False) if isinstance(x2, Tensor) else alone(x2, first)
     order = None if sorter is None else sorter._array
-    sought = second if second.ndim else reshape(second, (1,))  # which every backend searches for
+    sought = second if second.ndim else reshape(second, (1,))  # every backend accepts this shape
     found = as_index(called("searchsorted", first, sought, side=side, sorter=order), x1)
     return found if second.ndim else reshape(found, ())
 

@@ -1,4 +1,4 @@
-"""Set functions; places and counts have the dialect's index dtype."""
+"""Set functions; indices and counts have the dialect's index dtype."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_valu
 
 
 class UniqueAll(NamedTuple):
-    """The different values, where each is first, which each element is, how many there are."""
+    """The distinct values, their first indices, the value index of each element, and the counts."""
 
     values: Tensor
     indices: Tensor
@@ -20,41 +20,41 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """The different values, and how many there are of each."""
+    """The distinct values, and the count of each."""
 
     values: Tensor
     counts: Tensor
 
 
 class UniqueInverse(NamedTuple):
-    """The different values, and which of them each element is."""
+    """The distinct values, and the value index of each element."""
 
     values: Tensor
     inverse_indices: Tensor
 
 
 def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Tensor:
-    """Whether each element of x1 is equal to one of x2, or to none where that is inverted."""
+    """Whether each element of x1 equals one of x2, or none if inverted."""
     return one("isin", x1, x2, invert=invert)
 
 
 def unique_all(x: Tensor, /) -> UniqueAll:
-    """The different values of an array, with all that is known of them."""
+    """The distinct values of an array, with their indices and counts."""
     return UniqueAll(*_unique("unique_all", x))
 
 
 def unique_counts(x: Tensor, /) -> UniqueCounts:
-    """The different values of an array, and how many there are of each."""
+    """The distinct values of an array, and the count of each."""
     return UniqueCounts(*_unique("unique_counts", x))
 
 
 def unique_inverse(x: Tensor, /) -> UniqueInverse:
-    """The different values of an array, and which of them each element is."""
+    """The distinct values of an array, and the value index of each element."""
     return UniqueInverse(*_unique("unique_inverse", x))
 
 
 def unique_values(x: Tensor, /) -> Tensor:
-    """The different values of an array."""
+    """The distinct values of an array."""
     return laid_out("unique_values", x)
 
 

@@ -11,11 +11,11 @@ __all__ = ["argsort", "sort"]
 def argsort(
     x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True
 ) -> Tensor:
-    """The places of the elements in their order."""
+    """The indices that sort the elements."""
     found = called("argsort", x, axis=axis, descending=descending, stable=stable)
     return as_index(found, x)
 
 
 def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
-    """The elements in their order."""
+    """The elements, sorted."""
     return laid_out("sort", x, axis=axis, descending=descending, stable=stable)

@@ -1,4 +1,4 @@
-"""Statistical functions: the dialect says what sums and products accumulate in."""
+"""Statistical functions: the dialect decides the accumulator dtype of sums and products."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ def all(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 
 def any(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Whether one element at least is true."""
+    """Whether at least one element is true."""
     return op("any", x, axis=axis, keepdims=keepdims)
 
 
@@ -28,7 +28,7 @@ def diff(
     prepend: Tensor | None = None,
     append: Tensor | None = None,
 ) -> Tensor:
-    """The differences of neighbours, n times over."""
+    """The differences of neighbours, taken n times."""
     found = tensor(x, "diff")
     if prepend is not None or append is not None:
         found = concat([part for part in (prepend, x, append) if part is not None], axis=axis)

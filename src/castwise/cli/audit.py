@@ -67,10 +67,9 @@ def audit(
 
     command = ("-m", *program) if is_module else program
     judge = judge_of(wanted)
-    enforced = others.enforced
+    enforce = others.enforced
     options = Options(include, is_deep=deep, keeps_outcome=try_fixes,
-                      checks=others.enforceable or enforced is not None,
-                      enforce=enforced)  # fmt: skip
+                      checks=others.enforceable or bool(enforce), enforce=enforce)  # fmt: skip
     progress = progress_on_stderr()
     run = run_audited(command, options, progress)
     if progress:
@@ -81,9 +80,8 @@ def audit(
     width = min(terminal_width(sys.stderr), 100)
     click.echo(audit_text(found, paint_for(sys.stderr), width), err=True)
     judge.write(whole, found)
-    if enforced:
-        report = enforced_text(run.seen, enforced.dialect, paint_for(sys.stderr))
-        click.echo(f"\n{report}", err=True)
+    if enforce:
+        click.echo(f"\n{enforced_text(run.seen, enforce.dialect, paint_for(sys.stderr))}", err=True)
     if try_fixes:
         from castwise.auditing.judging.trial import try_fixes as run_again
         from castwise.report.audit.trial import trial_text

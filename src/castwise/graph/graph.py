@@ -1,4 +1,4 @@
-"""The graph: a program, and all that can be done with it."""
+"""The graph: a program, and everything that can be done with it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from castwise.rules.dialect import Dialect
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Graph(Program):
-    """A program in which every cast is written down, to run, print, draw, change and save."""
+    """A program in which every cast is explicit, to run, print, draw, change and save."""
 
     traced: Graph | None = None
 
@@ -39,20 +39,20 @@ class Graph(Program):
         return f"<Graph {self.name}({given}) under {self.dialect.name}: {counts}>"
 
     def simplify(self) -> Simplification[Graph]:
-        """The graph with fewer casts and the same values, and a report of what it saved."""
+        """The graph with fewer casts and the same values, and a report of the savings."""
         return simplify(self)
 
     def redialect(self, dialect: str | Dialect) -> Redialect[Graph]:
         """What would change dtype, need a cast or be refused under another dialect.
 
-        A simplified graph answers as the one it was made from does.
+        A simplified graph gives the same answer as the original.
         """
         return redialect(self.traced or self, dialect)
 
     def preserve(self, dialect: str | Dialect) -> Graph:
-        """The graph under another dialect, with the explicit casts that keep its meaning.
+        """The graph under another dialect, with explicit casts that keep its meaning.
 
-        Raises PromotionError if an op has no equal there.
+        Raises PromotionError if an op has no equivalent there.
         """
         return preserve(self, dialect)
 
@@ -70,17 +70,17 @@ class Graph(Program):
     def __call__(self, *arrays: Any, backend: str | None = None, **named: Any) -> Any:
         """Runs the graph on arrays of any backend, in order or by name; returns Tensors.
 
-        Its state is read from the tensors it belongs to, and written once all is computed.
+        Its state is read from its tensors, and written after everything is computed.
 
-        Raises UsageError if an array, or a state, is not what the function was traced with.
+        Raises UsageError if an array or a state differs from what the function was traced with.
         """
         return run_program(self, arranged(self, arrays, named), backend)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the graph to a file, from which `load_graph` reads it again: JSON, with all that
-        the graph knows, its constants and the values of its state as they are now.
+        """Writes the graph to a JSON file that `load_graph` reads, with its constants and the
+        current values of its state.
 
-        Raises UsageError if it holds something that a file cannot.
+        Raises UsageError if the graph contains something that cannot be saved.
         """
         save_program(self, path)
 
@@ -91,25 +91,28 @@ class Graph(Program):
         opset: int | None = None,
         runtime: str | None = None,
     ) -> Any:
-        """The graph as an onnx.ModelProto in standard ops, written to a file where a path is given.
+        """The graph as an onnx.ModelProto in standard ops, also written to a file if a path is
+        given.
 
-        `opset` is the newest that onnx knows and an installed onnxruntime takes, unless given.
-        `runtime="onnxruntime"` writes a model that this runtime has all kernels for: what it lacks
-        is computed in a wider dtype or by other ops, to the same values.
+        `opset` defaults to the newest that onnx knows and an installed onnxruntime supports. With
+        `runtime="onnxruntime"` the model only uses kernels that this runtime has. What it lacks is
+        computed in a wider dtype or by other ops, with the same values.
 
-        Raises UsageError naming each op and dtype that ONNX, or the runtime, cannot say, and where
-        it stands.
+        Raises UsageError that lists each op and dtype that ONNX, or the runtime, cannot express,
+        with its source line.
         """
-        from castwise.graph.onnx.export import program_to_onnx  # many files that few need
+        from castwise.graph.onnx.export import (
+            program_to_onnx,
+        )  # imported late: many modules that few programs need
 
         return program_to_onnx(self, path, opset=opset, runtime=runtime)
 
 
 def load_graph(path: str | PathLike[str]) -> Graph:
-    """The graph that `Graph.save` wrote to a file: it prints, runs and is exported as it was.
+    """The graph from a file that `Graph.save` wrote. It prints, runs and exports like the original.
 
-    Its state is that of new variables, with the values it had then: `g.state[0].tensor`. Custom ops
-    are saved by name: declare them first, as they were.
+    Its state is in new variables with the saved values: `g.state[0].tensor`. Custom ops are saved
+    by name: declare them in the same way before loading.
 
     >>> import tempfile
     >>> import castwise as cw
@@ -119,6 +122,6 @@ def load_graph(path: str | PathLike[str]) -> Graph:
     ...     load_graph(f"{folder}/doubled.json")
     <Graph lambda(x: int8[n]) under torch: 3 nodes, 0 casts>
 
-    Raises UsageError that names the file and what is wrong in it, or an op that is not declared.
+    Raises UsageError that names the file and what is wrong with it, or an op that is not declared.
     """
     return read_program(path, Graph)

@@ -1,4 +1,4 @@
-"""What the nodes of a program are called wherever it is written out."""
+"""The names of a program's nodes in text, pictures and exports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from castwise.vocab.operands import scalar_text
 
 
 def node_names(program: Program) -> dict[Node, str]:
-    """What each node is called: inputs by their names, small constants by their values."""
+    """The name of each node: inputs have their own names, small constants their values."""
     names: dict[Node, str] = {}
     count = 0
     for node in program.nodes:

@@ -1,6 +1,6 @@
-"""A program: nodes with a dtype and a shape each, in the order they were computed.
+"""A program: nodes, each with a dtype and a shape, in the order they were computed.
 
-Everything else in this folder reads programs, or makes new ones.
+Everything else in this folder reads programs or makes new ones.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ INPUT, CONSTANT, CAST = "input", "constant", "cast"
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """In the options of a node: one of its inputs, by its number."""
+    """A reference in a node's options to one of its inputs, by number."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)  # a node is itself, whatever it holds
+@dataclass(frozen=True, slots=True, eq=False, repr=False)  # nodes are compared by identity
 class Node:
     """One value: an input, a constant, a cast, or an op or layout function applied to others."""
 
@@ -42,25 +42,25 @@ class Node:
     cast: Cast | None = None  # of a cast: why, with its hazards; None for one the user wrote
     compute: DType | None = None  # of an op: the dtype it computes in, which its inputs have
     part: int | None = None  # of a function with several results: which one
-    # Of what an op of the program gives: what the dialect decided, and what the op was written
-    # with, before any implicit cast.
+    # Of an op's result: the dialect's decision, and the op's original operands, before any implicit
+    # cast.
     decision: Decision | None = None
     operands: tuple[Node, ...] = ()
     is_weak: bool = False
 
     @property
     def is_implicit(self) -> bool:
-        """Whether it is a cast that promotion made, and not the user."""
+        """Whether it is a cast that promotion added, not the user."""
         return self.cast is not None
 
     @property
     def call(self) -> tuple[object, ...]:
-        """What it shares with the other results of one call of a function, and nothing else."""
+        """A key that all results of one call share, and no other node has."""
         return (self.op, self.inputs, id(self.options))
 
     @property
     def positional(self) -> tuple[Node, ...]:
-        """The inputs that are operands, and not part of an option."""
+        """The inputs that are operands, not parts of options."""
         named = given_numbers(self.options)
         return tuple([node for n, node in enumerate(self.inputs) if n not in named])
 
@@ -75,28 +75,28 @@ class Node:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """A tensor that a program reads or writes besides its arguments: its value before a run, an
-    input, and after it; the same node where it is only read."""
+    """A tensor that a program reads or writes besides its arguments: its value before a run, which
+    is an input, and after it. Both are the same node if it is only read."""
 
     before: Node
     after: Node
-    # Whose value it is; None: that of the argument which `before` stands for.
+    # The tensor that has the value; None: the argument that `before` represents.
     tensor: Tensor | None = None
 
     @property
     def name(self) -> str:
-        """What it is called in the text, and in ONNX."""
+        """Its name in the text and in ONNX."""
         return self.before.name
 
     @property
     def is_written(self) -> bool:
-        """Whether a run gives it another value."""
+        """Whether a run changes its value."""
         return self.after is not self.before
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One op as the program wrote it: what was decided, on operands of which shapes."""
+    """One op as the program wrote it: the decision, and the shapes of its operands."""
 
     decision: Decision
     operands: tuple[Shape, ...]
@@ -105,10 +105,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program:
-    """A program in which every cast is written down.
+    """A program in which every cast is explicit.
 
-    `nodes` are in an order in which they can be computed; `structure` puts the outputs back into
-    the shape the function returned them in.
+    `nodes` are in an order in which they can be computed. `structure` puts the outputs back into
+    the lists, tuples and dicts that the function returned.
     """
 
     name: str
@@ -117,13 +117,14 @@ class Program:
     outputs: tuple[Node, ...]
     structure: Any = None
     state: tuple[State, ...] = ()
-    calls: tuple[Call, ...] = ()  # what it asks its dialect, in order
-    # Of a simplified program: the one it was made from, in which every op has its decision.
+    calls: tuple[Call, ...] = ()  # the questions it asks its dialect, in order
+    # Of a simplified program: the original one, in which every op has its decision.
     traced: Program | None = None
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """All nodes the outputs and the state need, and all inputs, each after what it needs."""
+        """All nodes that the outputs and the state need, and all inputs, each after its own
+        inputs."""
         before, after = [s.before for s in self.state], [s.after for s in self.state]
         return tuple(in_order((*self.inputs, *before, *self.outputs, *after)))
 
@@ -137,7 +138,7 @@ P = TypeVar("P", bound=Program)
 
 
 def given_numbers(option: Any) -> set[int]:
-    """The numbers of the inputs that stand in an option, however deep."""
+    """The numbers of the inputs in an option, at any depth."""
     if isinstance(option, Given):
         return {option.number}
     parts: Iterable[Any] = ()
@@ -149,7 +150,7 @@ def given_numbers(option: Any) -> set[int]:
 
 
 def with_given(option: Any, given: Sequence[Any]) -> Any:
-    """An option with the inputs that stand in it in their places."""
+    """An option with its references replaced by the inputs."""
     if isinstance(option, Given):
         return given[option.number]
     if isinstance(option, (tuple, list)):
@@ -160,7 +161,7 @@ def with_given(option: Any, given: Sequence[Any]) -> Any:
 def in_order(
     ends: Iterable[Node], needs: Callable[[Node], Sequence[Node]] = lambda node: node.inputs
 ) -> list[Node]:
-    """The nodes that some nodes need, these included, each after what it needs."""
+    """The given nodes and all nodes that they need, each after its own inputs."""
     found: dict[int, Node] = {}
     waiting = [(node, False) for node in reversed(list(ends))]
     while waiting:

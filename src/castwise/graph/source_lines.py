@@ -1,4 +1,4 @@
-"""Lines of the user's source: where a node came from, and what runs now."""
+"""Lines of the user's source: a node's origin, and the current line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PACKAGE = str(Path(__file__).parents[1])
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A line of the user's source, from which a node came."""
+    """The line of the user's source that a node comes from."""
 
     file: str
     line: int
@@ -24,7 +24,7 @@ class SourceLine:
 
 
 def user_line() -> SourceLine | None:
-    """The line of the user's own code that runs now: the first frame outside castwise."""
+    """The current line of the user's own code: the first frame outside castwise."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_between(frame):
         frame = frame.f_back
@@ -35,13 +35,13 @@ def user_line() -> SourceLine | None:
 
 
 def _is_between(frame: FrameType) -> bool:
-    """Whether a frame is castwise's, or of the library through which it calls backends."""
+    """Whether a frame belongs to castwise, or to the library through which it calls backends."""
     called = str(frame.f_globals.get("__name__", "")).partition(".")[0]
     return frame.f_code.co_filename.startswith(_PACKAGE) or called == "array_api_compat"
 
 
 def user_place() -> str:
-    """That line in words: its file, its number and what it says."""
+    """That line as text: its file, its number and its source."""
     line = user_line()
     if line is None:
         return "here"

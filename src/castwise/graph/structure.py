@@ -1,4 +1,4 @@
-"""Lists, tuples and dicts in which arrays stand: taken out, and put back in their places."""
+"""Takes arrays out of lists, tuples and dicts, and puts them back."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Stands in a structure for one array, by its number."""
+    """A placeholder for one array in a structure, by its number."""
 
     number: int
 
 
 def sequence_like(sequence: Any, parts: list[Any]) -> Any:
-    """A list, tuple or named tuple of other parts."""
+    """A list, tuple or named tuple like another, with other parts."""
     kind = type(sequence)
     return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
 
@@ -36,7 +36,7 @@ def filled(structure: Any, arrays: Sequence[Any]) -> Any:
 
 
 def slots_in(structure: Any) -> list[int]:
-    """The numbers of the slots in what a function returned."""
+    """The numbers of the slots in a structure."""
     if isinstance(structure, Slot):
         return [structure.number]
     parts = structure.values() if isinstance(structure, dict) else structure or ()

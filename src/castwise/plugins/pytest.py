@@ -113,11 +113,11 @@ class _Session:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Collects what a worker of pytest-xdist has seen."""
-        told = getattr(node, "workeroutput", {}).get("castwise")
-        if told:
+        output = getattr(node, "workeroutput", {}).get("castwise")
+        if output:
             from castwise.auditing.records.as_json import seen_from_json
 
-            self._workers.append([seen_from_json(part) for part in json.loads(told)])
+            self._workers.append([seen_from_json(part) for part in json.loads(output)])
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Judges what was seen, or, in a worker, passes it to the main session."""

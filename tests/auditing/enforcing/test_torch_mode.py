@@ -1,4 +1,4 @@
-"""cw.audit() and cw.enforce see all of torch, whatever code calls it."""
+"""cw.audit() and cw.enforce see all of torch, no matter which code calls it."""
 
 from __future__ import annotations
 

@@ -19,13 +19,13 @@ ONE = {"sin", "mean", "std", "sum", "max"}
 HOOK = find_hook("numpy")
 assert HOOK is not None
 CASES = [(op, name) for op, names in HOOK.like.items() for name in names.split()]
-# What a name takes beside its array, and how it takes several.
+# What a function takes besides its array, and how it takes several arrays.
 LISTS = {"vstack", "hstack", "dstack", "column_stack", "row_stack", "block"}
 PERCENT = {"percentile", "quantile", "nanpercentile", "nanquantile"}
 
 
 def answer(op: str, name: str, dtypes: tuple[str, ...]) -> str | None:
-    """The dtype the framework gives, or None where it refuses."""
+    """The dtype the framework gives, or None if it refuses."""
     arrays = [np.ones((2, 2), dtype) for dtype in dtypes]
     function = getattr(np, name)
     arguments: list[Any] = [arrays] if name in LISTS else arrays
@@ -53,5 +53,5 @@ def test_it_casts_as_the_op_does(op: str, name: str) -> None:
     arity = 1 if op in {*ONE, "median"} else 2
     for dtypes in itertools.product(DTYPES, repeat=arity):
         answered = answer(op, name, dtypes)
-        if answered is not None:  # the auditor meets only what has run
+        if answered is not None:  # the auditor sees only what has run
             assert answered == expected(op, dtypes), dtypes

@@ -27,7 +27,7 @@ z = y * x
 LOSSY = "y = np.ones(3, dtype=np.int64) + np.ones(3, dtype=np.float32){comment}\n"
 
 
-# What stands behind the first finding, and the ops whose findings are left.
+# The comment after the first finding, and the ops whose findings are left.
 COMMENTED = [
     ("  # castwise: ignore", ["mul"]),
     ("  # a reason. castwise: ignore", ["add", "mul"]),  # it must begin the comment
@@ -40,7 +40,7 @@ COMMENTED = [
 
 
 def test_a_comment_accepts_the_finding_on_its_line(tmp_path: Path) -> None:
-    """Each in a module of its own, all in one program."""
+    """Each comment in its own module, all in one program."""
     modules = [f"commented_{number}" for number in range(len(COMMENTED))]
     for module, (comment, _) in zip(modules, COMMENTED, strict=True):
         written = script(WIDE.format(origin="", finding=comment), tmp_path)
@@ -87,7 +87,7 @@ y = x + bias
 
 @pytest.fixture(scope="module")
 def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A baseline, beside which the program is written anew."""
+    """A baseline, next to which the program is written again."""
     file = tmp_path_factory.mktemp("baseline") / "known.json"
     write_baseline(audited(TWICE.format(between="", more=""), file.parent).findings, file)
     return file

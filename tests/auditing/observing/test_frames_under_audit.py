@@ -1,4 +1,4 @@
-"""Whatever looks at frames, sources, names or modules sees under audit what it sees without it."""
+"""Code that inspects frames, sources, names or modules sees the same with and without an audit."""
 
 from __future__ import annotations
 

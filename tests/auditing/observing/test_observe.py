@@ -1,4 +1,4 @@
-"""Observers give back what they are given, note arrays, and fall silent where there are none."""
+"""Observers return their arguments, record arrays, and go quiet if there are none."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def counts() -> list[int]:
 
 
 class Untouchable:
-    """Whatever is asked of it is an error."""
+    """Every use of it is an error."""
 
     def __getattribute__(self, name: str) -> Any:
         raise AssertionError(name)

@@ -1,4 +1,4 @@
-"""Where an array was made is known as long as it lives, and no longer."""
+"""The origin of an array is known as long as the array lives, and no longer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""castwise port: what a program would get in another dialect."""
+"""castwise port: what would change for a program in another dialect."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def status_of(*arguments: object) -> object:
 
 @pytest.fixture(scope="module")
 def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the program lies that several tests look at."""
+    """The path of the program that several tests use."""
     return tmp_path_factory.mktemp("port")
 
 

@@ -1,4 +1,4 @@
-"""What the rewriter leaves alone, what it makes of the rest, and that both mean the same."""
+"""What the rewriter leaves unchanged, what it rewrites, and that both mean the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""However a program ends, it ends so under audit, and what was seen of it is reported."""
+"""A program ends in the same way under audit, and what was seen is reported."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ finally:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_the_command(number: signal.Signals, tmp_path: Path) -> None:
-    """Ctrl-C goes to the whole group, SIGTERM to the command alone: the program gets both."""
+    """Ctrl-C goes to the whole group, SIGTERM only to the command: the program gets both."""
     script = write(tmp_path, script=WAITING)
     command = audit_command("--json", tmp_path / "report.json", script)
     pipe = subprocess.PIPE

@@ -9,7 +9,7 @@ from castwise.conformance.recorder import ask, find_recorder
 
 
 def recorded(framework: str, op: str, form: str, operands: str, mode: str = "") -> str | None:
-    """What a recorder answers; the test is skipped where the framework is not installed."""
+    """What a recorder answers; the test is skipped if the framework is not installed."""
     try:
         recorder = find_recorder(framework, mode)
     except ImportError as error:

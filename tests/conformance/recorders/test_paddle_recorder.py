@@ -1,4 +1,4 @@
-"""The recorder of PaddlePaddle, where it is installed."""
+"""The recorder of PaddlePaddle, if it is installed."""
 
 from __future__ import annotations
 

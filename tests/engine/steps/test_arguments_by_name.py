@@ -1,4 +1,4 @@
-"""What a call gives by name: told step by step, refused with what to do."""
+"""Arguments by name: explained step by step, and refused with advice."""
 
 from __future__ import annotations
 

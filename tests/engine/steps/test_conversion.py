@@ -1,4 +1,4 @@
-"""Python numbers converted to the arrays' dtype, and operands that become arrays by themselves."""
+"""Python numbers converted to the arrays' dtype, and operands that become arrays on their own."""
 
 from __future__ import annotations
 

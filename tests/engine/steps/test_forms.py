@@ -18,7 +18,7 @@ from castwise.engine.steps.forms import rebinds
 from castwise.vocab.ops import OPS
 
 CELLS = Path(__file__).parents[3] / "conformance" / "cells"
-# Where x += y is x = x + y for every op, and where there is no other way to write in place.
+# Dialects in which x += y means x = x + y for every op, and those with no other in-place form.
 REBINDING = ("jax", "jax:x64", "jax:strict", "keras", "tensorflow", "tensorflow:np-all",
              "tensorflow:all", "tensorflow:safe", "paddle", "paddle:documented")  # fmt: skip
 WITHOUT_METHODS = ("array-api", "mlx", "tinygrad", "megengine")

@@ -1,4 +1,4 @@
-"""Lists of Python numbers as operands: what each dialect makes of them."""
+"""Lists of Python numbers as operands: how each dialect converts them."""
 
 # ruff: noqa: RUF005 -- a tensor and a list are added, not strung together
 
@@ -186,7 +186,7 @@ def test_a_cast_takes_a_list_as_asarray_does() -> None:
 
 @pytest.mark.parametrize("name", ["add", "pow"])
 def test_jax_makes_an_array_of_a_list_before_it_writes(name: str) -> None:
-    """`x.at[...].power([2**40])` raises OverflowError, whatever one exponent alone may be."""
+    """`x.at[...].power([2**40])` raises OverflowError, although a single exponent may not."""
     with pytest.raises(cw.ScalarRangeError, match="out of range for the conversion to int32"):
         cw.resolve(name, "int32[2]", [2**40, 2], dialect="jax", inplace=True)
     assert cw.resolve(name, "int32[2]", [2, 2], dialect="jax", inplace=True).result.name == "int32"

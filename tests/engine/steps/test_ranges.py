@@ -19,7 +19,7 @@ ON_NUMPY_2 = np.__version__.startswith("2.")
 
 
 def result(op: str, *operands: Any, dialect: str, **parts: Any) -> str | None:
-    """The name of the result dtype, or None where the value is the reason of a refusal."""
+    """The name of the result dtype, or None if it is refused because of the value."""
     try:
         return cw.resolve(op, *operands, dialect=dialect, **parts).result.name
     except cw.ScalarRangeError:

@@ -1,4 +1,4 @@
-"""NumPy's functions cast while they compute where they can: values are those of a cast before."""
+"""NumPy's functions cast while they compute if they can, with the values of a separate cast."""
 
 from __future__ import annotations
 

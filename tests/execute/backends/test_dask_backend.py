@@ -160,7 +160,7 @@ def test_a_chunk_is_cast_and_computed_in_one_task() -> None:
     assert tasks(a * b) == 6
     assert tasks(a * b + b) == 6
     persisted = cw.asarray(a.array.persist(), dialect="torch")
-    shared = persisted * b, persisted - b  # the cast is no task of its own in either
+    shared = persisted * b, persisted - b  # the cast is not a separate task in either
     assert tasks(*shared) == 6 + 6 + 6 + 6  # of each operand and each result
 
 
@@ -297,7 +297,7 @@ def sending(graph: Any, keys: Any, **options: Any) -> Any:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_results_of_every_dtype_come_back_from_a_worker() -> None:
-    """Also those whose dtype NumPy does not read back, which Dask alone fails to send."""
+    """Also arrays whose dtype NumPy cannot read back, which Dask on its own fails to send."""
     pytest.importorskip("distributed")
     for dtype in backend_named("dask").dtypes:
         x = cw.asarray(da.zeros(6, dtype="int8", chunks=2) == 0).astype("float32").astype(dtype)
@@ -331,7 +331,7 @@ if __name__ == "__main__":
 
 
 def test_chunks_of_every_dtype_go_from_worker_to_worker(tmp_path: Path) -> None:
-    """Dask alone sends float8_e5m2 and the small complex dtypes for ever, in vain."""
+    """Dask on its own tries to send float8_e5m2 and the small complex dtypes forever."""
     pytest.importorskip("distributed")
     (tmp_path / "script.py").write_text(CLUSTER, encoding="utf-8")
     done = finished([sys.executable, tmp_path / "script.py"], timeout=120)
@@ -359,7 +359,7 @@ def test_tensors_are_collections_of_dask() -> None:
     assert nested["sum"][1] is here
     (persisted,) = dask.persist(lazy * 2.0)
     assert persisted._kind is lazy._kind
-    assert tasks(persisted) == 2 * 3  # the chunks alone
+    assert tasks(persisted) == 2 * 3  # only the chunks
     assert persisted.tolist() == computed.tolist()
     assert dask.delayed(lambda t: t.backend)(lazy).compute() == "numpy"
 
@@ -406,7 +406,7 @@ def test_new_axes_and_masks_without_dimensions_index_as_in_numpy(key: Any, shape
 
 def test_what_does_not_fit_a_mask_without_dimensions_is_refused() -> None:
     x = chunked(numbers("float32", (1, 3)), 2, "numpy")
-    with pytest.raises(ValueError, match="do not fill"):
+    with pytest.raises(ValueError, match="do not fit"):
         x[cw.asarray(da.asarray(True))] = cw.asarray(da.ones((2, 3), dtype="float32"))
     with pytest.raises(cw.UsageError, match=r"stands alone .* x\[mask\]"):
         x[True, 0]

@@ -1,4 +1,4 @@
-"""NumPy warns of floats that overflow or are undefined, where the dialect's framework does."""
+"""NumPy warns about floats that overflow or are undefined, if the dialect's framework does."""
 
 import threading
 import warnings

@@ -230,7 +230,7 @@ def _operands(op: str, array: Any) -> list[Any]:
 def test_a_subnormal_bfloat16_is_true_and_a_subnormal_float32_is_not(
     op: str, others: tuple[bool, ...], expected: list[bool]
 ) -> None:
-    """XLA tells the first from a constant zero by its bits, as jax.numpy's own functions show."""
+    """XLA compares the first with a constant zero by its bits, as jax.numpy's functions show."""
     for name in ("bfloat16", "float32"):
         x = np.array([0.0, 1e-40, -1e-40, 1.0]).astype(jnp.dtype(name))
         theirs = getattr(jnp, op)(jnp.asarray(x), *others).tolist()

@@ -121,7 +121,7 @@ def test_values_are_written_under_a_mask_and_at_places(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", [*FLOAT8[:2], "float16", "bfloat16"])
 @pytest.mark.parametrize("op", ["add", "sub", "mul", "div", "maximum", "floor_divide", "lt", "eq"])
 def test_small_floats_round_once(op: str, dtype: str) -> None:
-    """As when they are computed in float32, whatever kernels torch has."""
+    """The same as when computed in float32, no matter which kernels torch has."""
     values = np.linspace(-3, 3, 41)[np.linspace(-3, 3, 41) != 0]
     x, y = (on_torch(v, dtype, "torch") for v in (values, values[::-1] * 0.7))
     got = cw.apply(op, x, y)

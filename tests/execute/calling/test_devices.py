@@ -11,7 +11,7 @@ from castwise.execute.calling.devices import check_devices
 from castwise.vocab.ops import declare_op, op
 
 HERE, THERE = SimpleNamespace(device="cpu"), SimpleNamespace(device="cuda:0")
-NOWHERE = SimpleNamespace()  # an array that does not say where it is
+NOWHERE = SimpleNamespace()  # an array that does not name its device
 
 
 @pytest.fixture(autouse=True)

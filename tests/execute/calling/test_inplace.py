@@ -72,7 +72,7 @@ def is_not_computed(op: str, dtype: str) -> bool:
 
 
 def is_of_tensor(cell: Cell) -> bool:
-    """Whether a tensor stands before `+=`; products of vectors have no room in one."""
+    """Whether the target of `+=` is a tensor; products of vectors do not fit into one."""
     first = cell.operands[0]
     return first.endswith("]") and not first.startswith("np.") and cell.op != "matmul"
 
@@ -83,7 +83,7 @@ def test_each_recorded_cell_is_carried_out(cell_file: Recorded) -> None:
     wrong = []
     for number, cell in enumerate(cell_file.asked()):
         is_asked = cell.form == "inplace" or (cell.form == "augmented" and is_of_tensor(cell))
-        # Where the name is bound anew it is the operator that runs, which others test.
+        # If the name is rebound, the plain operator runs, which other tests cover.
         if not is_asked or (number % 20 and rebinds(question_for(cell, dialect))):
             continue
         found = executed(cell, dialect)

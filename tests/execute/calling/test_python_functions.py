@@ -1,4 +1,4 @@
-"""Python's divmod, round and pow on tensors, and what has no elements, beside the frameworks."""
+"""Python's divmod, round and pow on tensors, and empty arrays, compared with the frameworks."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _of(module: str, name: str) -> Any:
 
 
 def result(call: Callable[[Make], Any], make: Make) -> Any:
-    """The dtype and the values; None where it is refused."""
+    """The dtype and the values; None if it is refused."""
     try:
         found = call(make)
     except Exception:  # each framework has its own errors

@@ -1,4 +1,4 @@
-"""Ops that torch makes of others, and in whose values it shows: each step rounds to its dtype."""
+"""Ops that torch composes of others, which affects the values: each step rounds to its dtype."""
 
 from __future__ import annotations
 

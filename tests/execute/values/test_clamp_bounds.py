@@ -1,4 +1,4 @@
-"""clamp with bounds out of range, alone or together, and with bounds that leave no number."""
+"""clamp with one or two bounds out of range, and with bounds that leave no number."""
 
 import numpy as np
 import pytest

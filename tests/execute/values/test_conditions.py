@@ -1,4 +1,4 @@
-"""`where` run with conditions that are no bools: what is not zero is true."""
+"""`where` with conditions that are not bools: nonzero counts as true."""
 
 from __future__ import annotations
 

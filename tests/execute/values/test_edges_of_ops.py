@@ -287,7 +287,7 @@ def test_a_number_beside_the_integers_of_mlx_is_one_of_them(backend: str) -> Non
     long = made([1], "int64", "mlx", backend)
     assert cw.apply("div", long, -2).tolist() == [-0.5]
     truth = made([True], "bool", "mlx", backend)
-    assert cw.apply("div", truth, 2**31).tolist() == [-(2.0**-31)]  # beside bools it is an int32
+    assert cw.apply("div", truth, 2**31).tolist() == [-(2.0**-31)]  # with bools it is an int32
     if backend == "numpy":  # torch has next to nothing of uint64
         unsigned = made([1], "uint64", "mlx")
         assert cw.apply("div", unsigned, -1).tolist() == pytest.approx([2.0**-64])

@@ -64,7 +64,7 @@ def test_a_write_shows_in_the_operand_where_it_does_in_the_framework(
 ) -> None:
     is_complex = dtype == "complex64"
     if op == "imag" and not is_complex:
-        return  # zeros of their own
+        return  # separate zeros
     if (backend, op) == ("numpy", "conj") and is_complex:
         return  # NumPy has no view of conjugates
     x = on(backend, [1, 2, 3], dtype, dialect)

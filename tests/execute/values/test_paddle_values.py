@@ -1,4 +1,4 @@
-"""What PaddlePaddle 3.3.1 computes in a way of its own, as it was seen to on x86-64."""
+"""What PaddlePaddle 3.3.1 computes in its own way, as observed on x86-64."""
 
 from __future__ import annotations
 

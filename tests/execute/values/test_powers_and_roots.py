@@ -100,7 +100,7 @@ def test_a_square_root_rounded_correctly_has_a_gradient() -> None:
 
 @pytest.mark.parametrize("name", ["int8", "uint16", "int32", "uint64", "int64"])
 def test_an_exponent_beyond_the_dtype_counts_as_it_is_in_jax(name: str) -> None:
-    """JAX squares as often as the number says; what wraps is the product alone."""
+    """JAX squares as often as the number requires; only the product wraps."""
     t = cw.asarray([1, 2, 3, 7], dtype=name, dialect="jax:x64")
     for exponent in (2**63, 2**63 + 5):
         bits = cw.dtype(name).bits

@@ -1,4 +1,4 @@
-"""float8_e8m0fnu holds powers of two alone: what becomes of negative numbers and of zero."""
+"""float8_e8m0fnu holds only powers of two: what negative numbers and zero become."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers beside tensors under PyTorch's dialect: PyTorch itself is the judge, bit for bit."""
+"""Numbers with tensors under PyTorch's dialect, compared with PyTorch itself, bit for bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models for a runtime: every op in every dtype that it can be told loads, and agrees."""
+"""Models for a runtime: every op in every dtype that can be written loads, and agrees."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
     pytest.mark.skipif(onnxruntime.__version__ != ORT.version, reason="asked another version"),
 ]
-# What no other ops of the runtime compute: the error says so.
+# What no other ops of the runtime can replace: the error says so.
 NOT_TOLD = {("nextafter", name) for name in ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
                                              "float8_e5m2fnuz")}  # fmt: skip
 
@@ -155,7 +155,7 @@ def test_names_and_opsets() -> None:
     graph = cw.trace(lambda x: x + 1, "float32[n]")
     with pytest.raises(cw.UsageError, match=r"'onnxruntim'\. Did you mean 'onnxruntime'"):
         graph.to_onnx(runtime="onnxruntim")
-    with pytest.raises(cw.UsageError, match=f"opset is 18 to {ORT.opset} with onnxruntime"):
+    with pytest.raises(cw.UsageError, match=f"opset must be 18 to {ORT.opset} with onnxruntime"):
         graph.to_onnx(runtime="onnxruntime", opset=ORT.opset + 1)
     (model,) = {entry.version for entry in graph.to_onnx(runtime="onnxruntime").opset_import}
     assert model == ORT.opset

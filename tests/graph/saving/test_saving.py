@@ -337,7 +337,7 @@ THINGS = (
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_changed_file_is_read_or_refused(tmp_path: Path, seed: int) -> None:
-    """Whatever is put in the place of a part, or left out: a graph comes of it, or a UsageError."""
+    """Replacing or removing any part gives a graph or a UsageError, nothing else."""
     file, rng = sound(tmp_path), random.Random(seed)
     for _ in range(60):
         changed = copy.deepcopy(file)

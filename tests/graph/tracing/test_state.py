@@ -441,7 +441,7 @@ def test_other_threads_and_tasks_see_the_value_while_it_is_traced() -> None:
         return v + t
 
     graph = cw.trace(fn, "float32[2]", dialect="torch")
-    # Twice, since the function writes to a tensor that is no variable.
+    # Twice, because the function writes to a tensor that is not a variable.
     assert seen == [([1, 2], [1, 2], [2, 4]), ([11, 12], [11, 12], [22, 24])]
     assert (v.tolist(), t.tolist(), type(t)) == ([21, 22], [21, 22], cw.Tensor)
     assert ops(graph) == ["add", "add", "add"]

@@ -1,4 +1,4 @@
-"""The report for programs: JSON in its stated shape, SARIF as the standard has it."""
+"""The report for programs: JSON in its documented shape, SARIF by its standard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line while a program runs: on a terminal alone, and never in the program's way."""
+"""The line while a program runs: only on a terminal, and never in the program's way."""
 
 from __future__ import annotations
 

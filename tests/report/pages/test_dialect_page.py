@@ -91,7 +91,7 @@ def test_a_dialect_that_is_not_commutative_shows_where() -> None:
 
 
 def test_a_switch_is_told_both_ways() -> None:
-    """A field without a phrase is told by its name, so that nothing is left out."""
+    """A field without a phrase is shown by its name, so that nothing is left out."""
     for name in [f.name for f in fields(Rule) if f.type == "bool | None"]:
         (on,), (off,) = phrases(Rule(**{name: True})), phrases(Rule(**{name: False}))
         assert on

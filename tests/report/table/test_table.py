@@ -83,7 +83,7 @@ def test_dtypes_that_differ_have_rows_of_their_own(op: str, rows: str) -> None:
 
 
 def test_those_that_join_each_other_are_all_shown() -> None:
-    """tinygrad's 8-bit floats meet in float16, which a table of numbers alone does not show."""
+    """tinygrad's 8-bit floats promote to float16, which a table of only numbers does not show."""
     for columns in (["arrays"], ["scalars"]):
         lines = str(table("add", "tinygrad", columns=columns)).splitlines()
         assert {"e4m3fn", "e5m2", "e4m3fnuz"} <= {line.split()[0] for line in lines if line}

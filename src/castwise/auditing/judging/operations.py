@@ -63,10 +63,10 @@ def understand(event: Event, site: Site, dialects: dict[str, str]) -> Operation:
 def _understood(event: Event, site: Site, dialects: dict[str, str]) -> Operation:
     framework = framework_of(event)
     hook = find_hook(framework)
-    spoken = dialects.get(framework)
-    if hook is None or spoken is None:
+    named = dialects.get(framework)
+    if hook is None or named is None:
         raise NotUnderstood(f"arrays of {framework}")
-    dialect = dialect_named(spoken)
+    dialect = dialect_named(named)
     if event.call is not None:
         row, given_operands, inplace, out = _call(event.operands, event.call, hook, dialect)
         form = "function"

@@ -85,12 +85,12 @@ def _most_used_dialect(seen: Seen) -> str:
     for event in seen.events:
         counts[framework_of(event)] += event.count
     dialects = seen.facts.dialects
-    spoken = [dialects[name] for name, _ in counts.most_common() if name in dialects]
-    if not spoken:
+    used = [dialects[name] for name, _ in counts.most_common() if name in dialects]
+    if not used:
         raise UsageError(
             "no operation on arrays was seen: give --from, or run more of the program."
         )
-    return spoken[0]
+    return used[0]
 
 
 class _Sorter:

@@ -1,7 +1,7 @@
 """Functions of the Array API standard on values of an ONNX graph, as nodes of it.
 
-castwise's recipes, written on such a namespace, run on this one and so come out as ONNX. Numbers
-beside a value are constants of its dtype.
+castwise's recipes are written for such a namespace, so they run on this one and produce ONNX.
+Numbers combined with a value become constants of its dtype.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def where(condition: Value, x: Any, y: Any) -> Value:
 
 
 def full_like(x: Value, value: Any) -> Value:
-    """A number for all elements: it broadcasts."""
+    """A number for all elements, which broadcasts."""
     return x.writer.constant(value, x.dtype)
 
 
@@ -69,7 +69,7 @@ _RUNNING = {"ReduceSum": "CumSum", "ReduceProd": "CumProd"}
 def reduced(op: str, x: Value, axis: Any = None, keepdims: bool = False) -> Value:
     """A reduction over some or all dimensions."""
     axes = shapes.places(axis, x.ndim)
-    if not axes:  # ONNX reads no axes as all of them
+    if not axes:  # ONNX treats no axes as all axes
         return x
     w = x.writer
     shape = shapes.reduced(x.shape, axes, keepdims)
@@ -80,14 +80,14 @@ def reduced(op: str, x: Value, axis: Any = None, keepdims: bool = False) -> Valu
 
 
 def _last_running(op: str, x: Value, axes: tuple[int, ...], shape: Shape) -> Value:
-    """A sum or product of integers, as the last of the running ones."""
+    """A sum or product of integers, as the last of the cumulative ones."""
     w = x.writer
     start = w.constant(int(op == "CumProd"), x.dtype)
     for place in axes:
         one = (*x.shape[:place], 1, *x.shape[place + 1 :])
-        begun = w.one_op("Expand", start, w.shape_of(one), shape=one)
+        initial = w.one_op("Expand", start, w.shape_of(one), shape=one)
         longer = w.one_op(
-            "Concat", begun, x, shape=(*one[:place], "", *one[place + 1 :]), axis=place
+            "Concat", initial, x, shape=(*one[:place], "", *one[place + 1 :]), axis=place
         )
         running = w.one_op(op, longer, w.constant(place, INT64), shape=longer.shape)
         x = w.one_op("Gather", running, w.integers([-1]), shape=one, axis=place)
@@ -111,7 +111,7 @@ def min(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
 
 
 def _extreme(op: str, x: Value, axis: Any, keepdims: bool) -> Value:
-    """The largest or smallest element, NaN where there is one: runtimes differ in that."""
+    """The largest or smallest element, or NaN if there is one, where runtimes differ."""
     found = reduced(op, x, axis, keepdims)
     if x.dtype.kind != "float" or found is x:
         return found
@@ -119,7 +119,7 @@ def _extreme(op: str, x: Value, axis: Any, keepdims: bool) -> Value:
 
 
 def any(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
-    """Whether some are true; false where there are no elements."""
+    """Whether any element is true; false without elements."""
     return greater(count(x, axis=axis, keepdims=keepdims), 0)
 
 
@@ -135,20 +135,20 @@ def count(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
     if not axes:
         return ones
     shape = shapes.reduced(x.shape, axes, keepdims)
-    # Not with `sum`: no count is so large that a runtime would get it wrong.
+    # Without `sum`, because no count is large enough for a runtime to get wrong.
     return w.add_untyped("ReduceSum", [ones.name, w.integers(axes).name], INT64, shape,
                          keepdims=int(keepdims))  # fmt: skip
 
 
 def is_negative(x: Value) -> Value:
-    """Whether the sign is minus; zero has a sign too."""
+    """Whether the sign is negative; zero has a sign too."""
     return logical_or(less(x, 0), less(divide(1, x), 0))
 
 
 def isdtype(held: DType, kind: str | tuple[str, ...]) -> bool:
     """Whether a dtype is of a kind, or of one of some kinds, of the standard."""
     kinds = (kind,) if isinstance(kind, str) else kind
-    return True in [STANDARD_KINDS[name](held) for name in kinds]  # `any` is ONNX's here
+    return True in [STANDARD_KINDS[name](held) for name in kinds]  # `any` is the ONNX function here
 
 
 def reshape(x: Value, shape: Any) -> Value:

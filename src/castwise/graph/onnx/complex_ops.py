@@ -26,7 +26,7 @@ def _sub(x: Pair, y: Pair) -> Pair:
 
 
 def _div(x: Pair, y: Pair) -> Pair:
-    """Scaled by the larger part of the divisor, so that nothing overflows in between."""
+    """Scaled by the larger part of the divisor, so that no intermediate result overflows."""
     real, imag = _scaled_quotient(x, y)
     is_zero = xp.equal(y[0], 0) & xp.equal(y[1], 0)
     size = xp.abs(y[0])
@@ -66,14 +66,14 @@ def _equal(x: Pair, y: Pair) -> Value:
 
 
 def _ordered(is_before: Callable[..., Value], x: Pair, y: Pair) -> Value:
-    """Whether one comes before another: by the real parts, among equal ones by the imaginary."""
+    """Whether one comes before another: by the real parts, then by the imaginary parts."""
     has_order = xp.equal(x[1], x[1]) & xp.equal(y[1], y[1])
     by_real = xp.less(x[0], y[0]) & has_order
     return by_real | (xp.equal(x[0], y[0]) & is_before(x[1], y[1]))
 
 
 def _extreme(is_smaller: bool, passes_nan: bool, x: Pair, y: Pair) -> Pair:
-    """The larger or smaller one; NaN, or what is beside it."""
+    """The larger or smaller one; if one is NaN, NaN or the other."""
     first = _ordered(xp.less_equal, x, y) if is_smaller else _ordered(xp.less_equal, y, x)
     is_nan = _is_nan(x) if passes_nan else _is_nan(y)
     return functions.chosen(first | is_nan, x, y)
@@ -84,7 +84,7 @@ def _is_nan(x: Pair) -> Value:
 
 
 def _lerp(start: Pair, end: Pair, weight: Pair) -> Pair:
-    """From start to end, exact at both."""
+    """Interpolates from start to end, exact at both."""
     whole = _sub(end, start)
     near = _add(start, multiplied(weight, whole))
     far = _sub(end, multiplied(whole, (1 - weight[0], -weight[1])))
@@ -93,7 +93,7 @@ def _lerp(start: Pair, end: Pair, weight: Pair) -> Pair:
 
 
 def _sin(x: Pair) -> Pair:
-    """By the sine and cosine of the real part and the hyperbolic ones of the imaginary part."""
+    """Uses sin and cos of the real part, and sinh and cosh of the imaginary part."""
     sine = called("Sin", x[0])
     cosine = called("Cos", x[0])
     return sine * called("Cosh", x[1]), cosine * called("Sinh", x[1])
@@ -127,7 +127,7 @@ def _norm(x: Pair, **options: Any) -> Value:
     return xp.sqrt(xp.sum(x[0] * x[0] + x[1] * x[1], **options))
 
 
-# Functions of pairs, which give a pair or a value that is not complex.
+# Functions of pairs, which return a pair or a real value.
 _WRITTEN: dict[str, Callable[..., Any]] = {
     "add": _add, "sub": _sub, "mul": multiplied, "div": _div, "matmul": _matmul,
     "square": lambda x: multiplied(x, x), "addcmul": lambda x, y, z: _add(x, multiplied(y, z)),
@@ -174,7 +174,7 @@ _WRITTEN: dict[str, Callable[..., Any]] = {
 def write_complex(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> Value:
     """The value of an op on complex numbers.
 
-    Raises LackingError if it is not written.
+    Raises LackingError if castwise cannot write it.
     """
     if name not in _WRITTEN:
         raise LackingError(f"ONNX has no {name} of complex numbers, and castwise has no substitute")

@@ -1,4 +1,4 @@
-"""The dtypes of castwise in ONNX: their names there, and what they are computed in."""
+"""The dtypes of castwise in ONNX: their names there, and their compute dtypes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType, dtype
 
 _SAME = "bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 uint64"
-# castwise's name -> the name in onnx.TensorProto; its lower case stands in the types of ops
+# castwise's name -> the name in onnx.TensorProto; ops use its lower case in their types
 ONNX_NAMES = {
     **{name: name.upper() for name in [*_SAME.split(), "bfloat16", "float16"]},
     "float32": "FLOAT", "float64": "DOUBLE", "complex64": "COMPLEX64", "complex128": "COMPLEX128",
@@ -17,12 +17,12 @@ ONNX_NAMES = {
     "float8_e5m2": "FLOAT8E5M2", "float8_e5m2fnuz": "FLOAT8E5M2FNUZ",
     "float8_e8m0fnu": "FLOAT8E8M0",
 }  # fmt: skip
-# What small dtypes are computed in before they are rounded, or wrapped, once.
+# The compute dtypes of small dtypes, which are then rounded, or wrapped, once.
 _WIDER = {"bool": "int32", "int": "int32", "float": "float32"}
 
 
 class LackingError(UsageError):
-    """Something that ONNX, or this opset of it, does not have."""
+    """Raised for something that ONNX, or this opset, does not have."""
 
 
 def onnx_package() -> Any:
@@ -54,7 +54,7 @@ def element_type(wanted: DType) -> int:
 
 
 def type_text(held: DType) -> str:
-    """The type of a tensor, as the ops of ONNX list what they take.
+    """The type of a tensor, as ONNX lists it for its ops.
 
     Raises LackingError if ONNX has no such dtype.
     """
@@ -64,7 +64,7 @@ def type_text(held: DType) -> str:
 
 
 def wider(small: DType) -> DType:
-    """What a dtype is computed in where ONNX's op does not take it; itself if it is wide.
+    """The compute dtype of a dtype that ONNX's op does not take; itself if it is wide.
 
     >>> wider(dtype("float8_e5m2")), wider(dtype("int4")), wider(dtype("float64"))
     (float32, int32, float64)

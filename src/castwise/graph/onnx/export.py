@@ -26,10 +26,10 @@ def program_to_onnx(
     opset: int | None = None,
     runtime: str | None = None,
 ) -> Any:
-    """The program as an onnx.ModelProto, checked, and written to a file where a path is given.
+    """The program as a checked onnx.ModelProto, also written to a file if a path is given.
 
-    Raises UsageError if onnx is not installed, or naming all that ONNX, or the runtime the model
-    is for, cannot say.
+    Raises UsageError if onnx is not installed, or with a list of everything that ONNX, or the
+    model's runtime, cannot express.
     """
     onnx = onnx_package()
     target = None if runtime is None else runtime_named(runtime)
@@ -49,7 +49,7 @@ def program_to_onnx(
 
 
 def _with_all_nodes(program: Program, w: Writer) -> Writer:
-    """All nodes of the program in ONNX, each under the name it has in the program's text."""
+    """All nodes of the program in ONNX, each with its name in the program's text."""
     names = node_names(program)
     ends = _ends(program)
     for name, node in reversed(ends):
@@ -61,16 +61,16 @@ def _with_all_nodes(program: Program, w: Writer) -> Writer:
         try:
             values[node] = _named(w, names[node], node, _value(node, values, w, names[node]))
         except LackingError as error:
-            # Where ONNX lacks the dtype of an input, the error for that input says so.
+            # If ONNX lacks the dtype of an input, the error for that input says so.
             if all(source.dtype.name in ONNX_NAMES for source in node.inputs):
-                lacking[_told(node, error)] = None
+                lacking[_problem(node, error)] = None
             values[node] = Value(w, names[node], node.dtype, node.shape)
     for name, node in ends:
-        if values[node].name != name:  # an input, a constant, or given twice
+        if values[node].name != name:  # an input, a constant, or a repeated output
             try:
                 _named(w, name, node, w.one_op("Identity", values[node]))
             except LackingError as error:
-                lacking[_told(node, error)] = None
+                lacking[_problem(node, error)] = None
     if lacking:
         raise UsageError("\n".join(["this graph cannot be written in ONNX:", *lacking]))
     return w
@@ -117,7 +117,7 @@ def _value(node: Node, values: dict[Node, Value], w: Writer, name: str) -> Value
     return w.cast(write_op(node.op, given, node.options), node.dtype)
 
 
-def _told(node: Node, error: LackingError) -> str:
+def _problem(node: Node, error: LackingError) -> str:
     where = f"{node.origin}: `{node.origin.text}`: " if node.origin else ""
     given = ", ".join(source.type for source in node.inputs)
     what = f"{node.op}({given})" if given else f"{node.name or node.op} {node.type}"
@@ -125,9 +125,9 @@ def _told(node: Node, error: LackingError) -> str:
 
 
 def _named(w: Writer, name: str, node: Node, value: Value) -> Value:
-    """The value under the name of its node, if it was written for it.
+    """The value under the name of its node, if it was written for that node.
 
-    Its nodes of ONNX say which op they write, and where it stands in the user's source.
+    Its ONNX nodes say which op they belong to, and its line in the user's source.
     """
     made = w.nodes[w.first :]
     w.first = len(w.nodes)

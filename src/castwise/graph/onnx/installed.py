@@ -1,4 +1,4 @@
-"""What the installed onnx and onnxruntime take: opsets, and models."""
+"""What the installed onnx and onnxruntime support: opsets and models."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from castwise.errors import UsageError
 from castwise.graph.onnx.dtypes import onnx_package
 from castwise.graph.onnx.runtimes import Runtime
 
-OLDEST = 18  # the first opset in which reductions take their axes as an input, and with bits
+OLDEST = 18  # the first opset with axes as inputs of reductions, and with bitwise ops
 
 
 def current_opset() -> int:
-    """The newest opset that onnx knows and, where it is installed, onnxruntime takes."""
+    """The newest opset that onnx knows and, if installed, onnxruntime supports."""
     newest: int = onnx_package().defs.onnx_opset_version()
     return next((n for n in range(newest, OLDEST, -1) if _is_supported(n)), OLDEST)
 
 
 @functools.cache
 def _is_supported(opset: int) -> bool:
-    """Whether the installed onnxruntime loads models of an opset; true where there is none."""
+    """Whether the installed onnxruntime loads models of an opset; true if it is not installed."""
     helper = onnx_package().helper
     x, y = (helper.make_tensor_value_info(name, 1, ()) for name in ("x", "y"))
     body = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "probe", [x], [y])
@@ -29,12 +29,13 @@ def _is_supported(opset: int) -> bool:
 
 
 def runtime_loads(model: Any) -> bool | None:
-    """Whether the installed onnxruntime has all that a model needs; None if there is none."""
+    """Whether the installed onnxruntime has everything a model needs; None if it is not
+    installed."""
     try:
         runtime_session(model)
     except ImportError:
         return None
-    except Exception:  # its errors have no other class in common
+    except Exception:  # its errors have no other common class
         return False
     return True
 
@@ -53,7 +54,7 @@ def runtime_session(model: Any) -> Any:
 
 
 def chosen_opset(opset: int | None, runtime: Runtime | None) -> int:
-    """The opset asked for, or the newest that is known and taken."""
+    """The requested opset, or the newest that is known and supported."""
     newest: int = onnx_package().defs.onnx_opset_version()
     if opset is None:
         return min(newest, runtime.opset) if runtime else current_opset()

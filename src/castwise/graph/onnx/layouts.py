@@ -1,4 +1,4 @@
-"""Layout functions in ONNX: they move elements, along sizes that may be known only at run time."""
+"""Layout functions in ONNX: they move elements; sizes may be known only at run time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from castwise.vocab.dtypes import DType
 
 
 def _permuted(x: Value, *, shape: Shape, axes: tuple[int, ...]) -> Value:
-    if not axes:  # which ONNX reads as all axes reversed, or refuses
+    if not axes:  # ONNX treats this as all axes reversed, or refuses it
         return x
     return x.writer.one_op("Transpose", x, shape=shape, perm=list(axes))
 
@@ -36,7 +36,7 @@ def _flipped(x: Value, *, shape: Shape, axis: tuple[int, ...]) -> Value:
 
 
 def _rolled(x: Value, *, shape: Shape, shift: Any, axis: Any) -> Value:
-    """The elements moved along dimensions, those beyond the end to the start."""
+    """The elements shifted along dimensions; those beyond the end reappear at the start."""
     if axis is None:
         return reshape(_rolled(flattened(x), shape=shape, shift=shift, axis=0), shape)
     shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
@@ -58,7 +58,7 @@ def _rolled_along(x: Value, place: int, count: int) -> Value:
 
 
 def _shifted(sign: int, x: Value, *, shape: Shape, axes: Any) -> Value:
-    """The elements moved by half of each size, to or from the middle."""
+    """The elements shifted by half of each size, to or from the middle."""
     chosen = places(axes, x.ndim)
     halves = []
     for place in chosen:
@@ -70,7 +70,7 @@ def _shifted(sign: int, x: Value, *, shape: Shape, axes: Any) -> Value:
 
 
 def counted(w: Writer, held: DType, shape: Shape, options: Mapping[str, Any]) -> Value:
-    """Numbers at equal steps, counted in int64."""
+    """Evenly spaced numbers, computed in int64."""
     bounds = [reshape(w.size(options[name]), ()) for name in ("start", "stop", "step")]
     return w.cast(w.add("Range", *bounds, shape=shape), held)
 
@@ -99,13 +99,13 @@ LAYOUTS: dict[str, Callable[..., Value]] = {
 def write_layout(
     name: str, given: Sequence[Value], shape: Shape, options: Mapping[str, Any]
 ) -> Value:
-    """The value of a layout function of a shape.
+    """The value of a layout function with a given shape.
 
-    Raises LackingError for one that is not written in ONNX.
+    Raises LackingError for one that castwise cannot write in ONNX.
     """
     if name not in LAYOUTS:
         raise LackingError(f"castwise cannot write the layout function {name} in ONNX")
-    if name in ("getitem", "setitem"):  # whose keys are not looked at as values
+    if name in ("getitem", "setitem"):  # their keys are not values
         return LAYOUTS[name](*given, shape=shape, **options)
     numbers = given_numbers(options)
     operands = [value for n, value in enumerate(given) if n not in numbers]

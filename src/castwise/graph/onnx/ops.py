@@ -56,13 +56,13 @@ def _chosen(condition: Value, x: Value, y: Value) -> Value:
 
 
 def _chosen_bool(condition: Value, x: Value, y: Value) -> Value:
-    """Runtimes have no Where for truth values."""
+    """Selects bools, because runtimes have no Where for them."""
     chooses = condition.writer.cast(condition, BOOL)
     return (chooses & x) | (~chooses & y)
 
 
 def _joined(*values: Value, axis: int | None = 0) -> Value:
-    """Arrays laid end to end."""
+    """Concatenated arrays."""
     parts = values if axis is not None else [reductions.flattened(v) for v in values]
     place = 0 if axis is None else shapes.places(axis, values[0].ndim)[0]
     shape = shapes.joined([part.shape for part in parts], place)
@@ -70,7 +70,7 @@ def _joined(*values: Value, axis: int | None = 0) -> Value:
 
 
 def _stacked(*values: Value, axis: int = 0) -> Value:
-    """Arrays laid beside each other along a new dimension."""
+    """Arrays stacked along a new dimension."""
     place = shapes.places(axis, values[0].ndim + 1)[0]
     longer = []
     for value in values:
@@ -88,12 +88,12 @@ def _softmax(op: str, x: Value, *, axis: Any = -1) -> Value:
 
 
 def _as_bools(function: Written) -> Written:
-    """A function of truth values, applied to numbers: whether they are not zero."""
+    """A function of bools, applied to whether numbers are not zero."""
     return lambda *values, **options: function(*[_as_bool(v) for v in values], **options)
 
 
 def _as_bool(x: Value) -> Value:
-    """Whether elements are not zero; runtimes get -0 and NaN of 8 bits wrong."""
+    """Whether elements are not zero; runtimes get 8-bit -0 and NaN wrong."""
     is_tiny = x.dtype.kind == "float" and x.dtype.bits < 16
     return x.writer.cast(x.writer.widened(x) if is_tiny else x, BOOL)
 
@@ -105,7 +105,7 @@ def _close(name: str, x: Value, y: Value, **options: Any) -> Value:
     return recipe(xp, x, y, **options)
 
 
-# One op of ONNX each, which rounds once: a small dtype is widened only where the op lacks it.
+# Each is one ONNX op, which rounds once: a small dtype is widened only if the op lacks it.
 SINGLE: dict[str, Written] = {
     **_ops("add:Add sub:Sub mul:Mul div:Div pow:Pow float_power:Pow maximum:Max minimum:Min"),
     **_ops("exp:Exp log:Log sqrt:Sqrt sin:Sin tanh:Tanh reciprocal:Reciprocal erf:Erf"),
@@ -126,7 +126,7 @@ SINGLE: dict[str, Written] = {
     "logical_not": _as_bools(xp.logical_not), "any": _as_bools(xp.any), "all": _as_bools(xp.all),
     "count_nonzero": _as_bools(xp.count),
 }  # fmt: skip
-# Several ops of ONNX, between which nothing may be rounded: small dtypes are widened first.
+# Several ONNX ops, with no rounding allowed in between: small dtypes are widened first.
 COMPOSED: dict[str, Written] = {
     **_ops("sigmoid:Sigmoid gelu:Gelu sign:Sign"),
     "ne": xp.not_equal, "isfinite": xp.isfinite, "max": xp.max, "min": xp.min, "clamp": _clamp,
@@ -158,10 +158,10 @@ COMPOSED: dict[str, Written] = {
     "allclose": functools.partial(_close, "allclose"),
     "lower_median": reductions.lower_median,
 }  # fmt: skip
-# In these nothing is rounded in between, so a dtype that ONNX computes in is left as it is.
+# These do not round in between, so a dtype that ONNX computes in is left unchanged.
 _EXACT = frozenset({"fmax", "fmin", "ne", "max", "min", "clamp", "trunc", "threshold", "copysign",
                     "square", "isfinite", "argmax", "argmin", "clip_above"})  # fmt: skip
-# Integers, and bool computed as integers, where they are not written as floats are.
+# Integers, and bool computed as integers, if they are not written like floats.
 _INTEGERS: dict[str, Written] = {
     "floor_divide": integers.floor_divide, "remainder": integers.remainder,
     "fmod": integers.fmod, "pow": integers.power,
@@ -190,16 +190,16 @@ _BOOLS: dict[str, Written] = {
 }  # fmt: skip
 
 
-# Which operands have the dtype that is computed in, where a condition or an exponent has another.
+# Which operands have the compute dtype, if a condition or an exponent has another dtype.
 _COMPUTED = {"where": slice(1, None), "ldexp": slice(0, 1)}
-# Ops that move numbers, complex ones too.
+# Ops that move numbers, including complex ones.
 _MOVES = frozenset({"where", "concat", "stack", "positive"})
 
 
 def write_op(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> Value:
-    """The value of an op of castwise, computed as castwise computes it.
+    """The value of an op, computed as castwise computes it.
 
-    Raises LackingError if ONNX cannot say it.
+    Raises LackingError if ONNX cannot express it.
     """
     part = _COMPUTED.get(name, slice(None))
     computed = values[part]
@@ -227,7 +227,7 @@ def _is_of_floats(name: str) -> bool:
 
 
 def _chosen_function(name: str, main: Value) -> tuple[Written, bool]:
-    """How an op is written for a dtype, and whether in a wider one."""
+    """How an op is written for a dtype, and whether it is computed in a wider one."""
     held = main.dtype
     if held.kind == "bool" and name in _BOOLS:
         return _BOOLS[name], False
@@ -245,13 +245,13 @@ def _chosen_function(name: str, main: Value) -> tuple[Written, bool]:
     widens = not (name in _EXACT and main.writer.takes("Mul", held))
     if name in COMPOSED:
         return COMPOSED[name], widens
-    if name in RECIPES:  # castwise's own compositions, written for any namespace of the standard
+    if name in RECIPES:  # castwise's compositions, written for any namespace of the standard
         return functools.partial(RECIPES[name], _Standard()), widens
     raise LackingError(_not_written(name))
 
 
 class _Standard:
-    """The namespace recipes are written on: its own functions, and those of floats that are ops."""
+    """The namespace for recipes: its own functions, and the ops that are functions of floats."""
 
     def __getattr__(self, name: str) -> Any:
         row = known_op(name)
@@ -264,7 +264,7 @@ _FUNCTIONS_OF_FLOATS = ("unary float functions", "float functions")
 
 
 def _not_written(name: str) -> str:
-    """Of the standard's extensions, what is not written cannot be."""
+    """The error text for an op; ONNX has no ops at all for the standard's extensions."""
     return f"ONNX has no op for {name}" if "." in name else f"castwise cannot write {name}"
 
 

@@ -1,4 +1,4 @@
-"""What the ops of ONNX take, as the installed onnx lists it."""
+"""What the ONNX ops accept, as the installed onnx lists it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from castwise.graph.onnx.dtypes import LackingError, onnx_package, type_text
 from castwise.vocab.dtypes import DType
 
-# Which input has the dtype that is computed in, where it is not the first.
+# Which input has the compute dtype, if it is not the first.
 MAIN_INPUT = {"Where": 1}
 
 
@@ -21,7 +21,7 @@ def is_listed(op: str, held: DType, opset: int, place: int = 0) -> bool:
 
 
 def first_listing(op: str, held: DType, opset: int, place: int) -> int | None:
-    """The first opset after one in which an op takes a dtype; None if there is none."""
+    """The first later opset in which an op takes a dtype; None if there is none."""
     newest: int = onnx_package().defs.onnx_opset_version()
     return next((n for n in range(opset + 1, newest + 1) if is_listed(op, held, n, place)), None)
 
@@ -36,7 +36,7 @@ def _accepted_types(op: str, opset: int, place: int) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=4096)
 def has_main_type(op: str, opset: int, place: int) -> bool:
-    """Whether an input has the dtype that an op computes in."""
+    """Whether an input has the op's compute dtype."""
     inputs = _schema(op, opset).inputs
     main = inputs[MAIN_INPUT.get(op, 0)]
     return inputs[min(place, len(inputs) - 1)].type_str == main.type_str  # type: ignore[no-any-return]

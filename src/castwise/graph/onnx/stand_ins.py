@@ -1,5 +1,5 @@
-"""What stands in for kernels that a runtime lacks, where no wider dtype has one: other ops, on
-floats of 64 bits, large integers and casts."""
+"""Replacements for kernels that a runtime lacks in every dtype that is wide enough: other ops for
+64-bit floats, large integers and casts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from castwise.vocab.dtypes import DType, dtype
 
 _FLOAT32, _FLOAT64, _UINT64 = dtype("float32"), dtype("float64"), dtype("uint64")
 _LN2 = math.log(2.0)
-_LARGE = 2.0**30  # its square does not change when 1 is added
+_LARGE = 2.0**30  # adding 1 does not change its square
 
 
 def _odd(function: Callable[[Value], Value]) -> Callable[[Value], Value]:
@@ -61,7 +61,7 @@ def _atanh(size: Value) -> Value:
 
 
 def _atan(size: Value) -> Value:
-    """The angle in float32, plus what is left of it."""
+    """The angle in float32, plus a correction."""
     is_steep = greater(size, 1)
     ratio = where(is_steep, 1 / size, size)
     w = size.writer
@@ -81,8 +81,8 @@ def _acos(x: Value) -> Value:
 
 
 def _erf(size: Value) -> Value:
-    """The integral of the bell curve up to a size or, from 1 on, what is left of it up to 7, from
-    its values at the places that Gauss chose."""
+    """The integral of the bell curve up to a value or, from 1 on, the rest of it up to 7, by
+    Gaussian quadrature."""
     import numpy as np
 
     w = size.writer
@@ -113,7 +113,7 @@ def _relu(x: Value) -> Value:
     return xp.maximum(x, 0)
 
 
-# op of ONNX -> how it is written without its kernel
+# ONNX op -> how it is written without its kernel
 WRITTEN_OUT: dict[str, Callable[..., Value]] = {
     "Tan": _tan, "Sinh": _odd(_sinh), "Cosh": _cosh, "Asinh": _odd(_asinh), "Acosh": _acosh,
     "Atanh": _odd(_atanh), "Atan": _odd(_atan), "Asin": _asin, "Acos": _acos, "Erf": _odd(_erf),
@@ -126,14 +126,14 @@ _WRAPPING = frozenset({"Where", "Trilu", "CumSum", "CumProd", "Einsum"})
 
 
 def as_signed(op: str, x: Value) -> Value | None:
-    """uint64 as int64, in a form that an op treats as it would uint64; None if there is none."""
+    """uint64 as int64, in a form that an op treats like uint64; None if there is none."""
     if x.dtype is not _UINT64 or op not in _ORDERING | _WRAPPING:
         return None
     return x.writer.cast(_flipped(op, x), INT64)
 
 
 def as_unsigned(op: str, x: Value) -> Value:
-    """uint64 again."""
+    """Converts the result back to uint64."""
     return _flipped(op, x.writer.cast(x, _UINT64))
 
 
@@ -143,7 +143,7 @@ def _flipped(op: str, x: Value) -> Value:
 
 
 def before_cast(x: Value, held: DType) -> Value:
-    """A value from which a runtime's different cast gives the right result."""
+    """A value from which a runtime's deviating cast gives the right result."""
     if held.name == "float16":
         return _rounded_to_odd(x)
     wide = x if x.dtype.bits >= 32 and x.dtype.kind == "float" else x.writer.widened(x)
@@ -151,7 +151,7 @@ def before_cast(x: Value, held: DType) -> Value:
         return wide
     if held.specials == "fnu":
         return _power_of_two(wide, held)
-    # Half a step beyond the largest number; a tie goes to what has the even code.
+    # Half a step above the largest number; a tie rounds to the even code.
     edge = held.max + 2.0 ** (math.frexp(held.max)[1] - 1 - held.mantissa_bits) / 2
     size = xp.abs(wide)
     if not held.has_inf:
@@ -164,15 +164,15 @@ def before_cast(x: Value, held: DType) -> Value:
 
 
 def _power_of_two(x: Value, held: DType) -> Value:
-    """Positive numbers within what a format of powers of two has, up to a rounding."""
+    """Positive numbers within the range of a power-of-two format, up to rounding."""
     low = where(less(x, held.smallest) & greater(x, 0), float(held.smallest), x)
     is_above = greater(low, held.max) & less(low, 1.5 * held.max)
     return where(is_above, float(held.max), low)
 
 
 def _rounded_to_odd(x: Value) -> Value:
-    """float64 as a float32 that rounds on as the float64 itself would: what lies between two
-    numbers becomes the one with an odd code."""
+    """float64 as a float32 that rounds further like the float64 itself: a value between two numbers
+    becomes the one with an odd code."""
     w = x.writer
     code = dtype("int32")
     near = w.one_op("Cast", x, dtype=_FLOAT32, to=element_type(_FLOAT32))
@@ -190,5 +190,5 @@ _STAND_INS = StandIns(cast_complex, before_cast, WRITTEN_OUT, as_signed, as_unsi
 
 
 def new_writer(opset: int, runtime: Runtime | None = None) -> Writer:
-    """A writer for an opset and a runtime, with all that stands in for what they lack."""
+    """A writer for an opset and a runtime, with replacements for what they lack."""
     return Writer(opset, runtime, _STAND_INS)

@@ -1,4 +1,4 @@
-"""Which ops of castwise can be written in ONNX: every op in every dtype, tried one by one."""
+"""Which ops castwise can write in ONNX: every op in every dtype, tried one by one."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def one_op_program(
     options: Mapping[str, Any] | None = None,
     outside: DType | None = None,
 ) -> Program:
-    """A program of one op computed in a dtype; `outside` is that of its inputs and its result.
+    """A program of one op computed in a dtype; `outside` is the dtype of its inputs and its result.
 
-    Between that and the op's own dtype stand casts, so that a runtime that cannot be given arrays
-    of a dtype can be asked about it.
+    It casts between `outside` and the op's own dtype, so that a dtype can be tested even if the
+    runtime does not accept arrays of it.
     """
     row, dialect = op(name), to_dialect(None)
     inputs, given = [], []
@@ -71,7 +71,7 @@ class Support:
     how: str  # "one op", "composed" or "none"
     is_widened: bool = False
     has_kernels: bool = False  # onnxruntime can run it, and so judges it too
-    why: str = ""  # it cannot be written
+    why: str = ""  # why it cannot be written
 
 
 def computing_ops() -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def computing_ops() -> tuple[str, ...]:
 
 
 def cells() -> Iterator[tuple[str, DType]]:
-    """Every op with every dtype that it computes in and ONNX has."""
+    """Every op with every dtype that it computes in and that ONNX has."""
     for name in computing_ops():
         for held in dtypes_of(OPS[name].computes):
             if held.name in ONNX_NAMES:
@@ -89,7 +89,7 @@ def cells() -> Iterator[tuple[str, DType]]:
 
 def support(name: str, held: DType, opset: int, *, asks_runtime: bool = False) -> Support:
     """How an op is written for a dtype in an opset."""
-    shape: Shape = (3, 3)  # of which there is a cross product, too
+    shape: Shape = (3, 3)  # it also has a cross product
     program = one_op_program(name, held, (shape,) * count_of_operands(name), needed_options(name))
     node = program.outputs[0]
     w = new_writer(opset)
@@ -104,7 +104,7 @@ def support(name: str, held: DType, opset: int, *, asks_runtime: bool = False) -
 
 
 def needed_options(name: str) -> dict[str, Any]:
-    """The options without which an op is not defined for matrices."""
+    """The options that an op needs to be defined for matrices."""
     return {"axis": 1} if name in ("cumsum", "cumprod") else {}
 
 
@@ -113,7 +113,7 @@ def lacking_dtypes() -> tuple[DType, ...]:
     return tuple([held for held in DTYPES if held.name not in ONNX_NAMES])
 
 
-# Where a judge is known to be wrong, or less exact than the rest: (op, dtypes) -> why.
+# Known errors or inaccuracies of the reference: (op, dtypes) -> why.
 REFERENCE_DIFFERS = {
     ("erf", "float64"): "it computes erf in float32",
     ("gelu", "float64"): "it computes erf in float32",

@@ -1,4 +1,4 @@
-"""Writes nodes of ONNX: each value knows its dtype and shape, each op is checked for both."""
+"""Writes ONNX nodes: each value knows its dtype and shape, and each op is checked for both."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ INT64, UINT32, BOOL = dtype("int64"), dtype("uint32"), dtype("bool")
 
 
 def _operator(op: str, **more: Any) -> Callable[[Any, Any], Value]:
-    """An op of ONNX as an operator, of which the other side may be a number."""
+    """An ONNX op as an operator, whose other side may be a number."""
     return lambda value, other: called(op, value, other, **more)
 
 
 def _reflected(op: str) -> Callable[[Any, Any], Value]:
-    """The operator where the number stands on the left."""
+    """The operator with the number on the left."""
     return lambda value, other: called(op, other, value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
-    """A value of the ONNX graph: its name there, with what castwise knows of it."""
+    """A value of the ONNX graph: its name there, and what castwise knows about it."""
 
     writer: Writer
     name: str
     dtype: DType
     shape: Shape
-    number: Any = None  # of a constant without dimensions
+    number: Any = None  # the value of a 0-d constant
 
     __add__, __radd__ = _operator("Add"), _reflected("Add")
     __sub__, __rsub__ = _operator("Sub"), _reflected("Sub")
@@ -71,34 +71,34 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class StandIns:
-    """What is written in the place of what ONNX or a runtime lacks: functions that use a writer,
-    and that a writer uses."""
+    """The replacements for what ONNX or a runtime lacks: functions that use a writer, and that a
+    writer uses."""
 
     cast_complex: Callable[[Value, DType], Value]
-    before_cast: Callable[[Value, DType], Value]  # where a runtime's cast differs
-    written_out: Mapping[str, Callable[..., Value]]  # op of ONNX -> it without its kernel
+    before_cast: Callable[[Value, DType], Value]  # for casts that a runtime does differently
+    written_out: Mapping[str, Callable[..., Value]]  # ONNX op -> a version without its kernel
     as_signed: Callable[[str, Value], Value | None]  # for an op that has no kernel for uint64
     as_unsigned: Callable[[str, Value], Value]
 
 
 class Writer:
-    """The nodes and constants of an ONNX graph in the making."""
+    """The nodes and constants of an ONNX graph under construction."""
 
     def __init__(self, opset: int, runtime: Runtime | None, stand_ins: StandIns) -> None:
         self.opset = opset
         self.stand_ins = stand_ins
-        self.runtime = runtime  # for which kernels are chosen; None: for any that follows ONNX
+        self.runtime = runtime  # the runtime to choose kernels for; None: any that follows ONNX
         self.nodes: list[Any] = []
         self.constants: dict[Any, Any] = {}
         self.sources: dict[str, tuple[Value, int]] = {}  # a size's name -> a value, dimension
         self.has_widened = False
-        self.prefix = ""  # of the names of what is written now
-        self.first = 0  # where in the nodes that begins
+        self.prefix = ""  # of the names of the current nodes
+        self.first = 0  # where the current nodes start
         self._sizes: dict[str, Value] = {}
         self._count = 0
 
     def takes(self, op: str, held: DType, place: int = 0) -> bool:
-        """Whether an op of this opset takes a dtype as one of its inputs, and the runtime too."""
+        """Whether an op of this opset, and the runtime, take a dtype as one of its inputs."""
         if not is_listed(op, held, self.opset, place):
             return False
         is_main = has_main_type(op, self.opset, place)
@@ -125,9 +125,9 @@ class Writer:
         shape: Shape | None = None,
         **attributes: Any,
     ) -> Value:
-        """The value of a new node; its dtype is the first input's and its shape the broadcast.
+        """The value of a new node, with the first input's dtype and the broadcast shape.
 
-        Raises LackingError if this opset has no such op, or not for these dtypes.
+        Raises LackingError if this opset lacks the op, or lacks it for these dtypes.
         """
         for place, value in enumerate(inputs):
             if not self.takes(op, value.dtype, place):
@@ -139,14 +139,14 @@ class Writer:
     def add_untyped(
         self, op: str, names: Sequence[str], held: DType, shape: Shape, **attributes: Any
     ) -> Value:
-        """The first value of a new node, whose inputs are not looked at."""
+        """The first value of a new node, whose inputs are not checked."""
         name = self.new_name()
         helper = onnx_package().helper
         self.nodes.append(helper.make_node(op, list(names), [name], **attributes))
         return Value(self, name, held, shape)
 
     def inner(self) -> Writer:
-        """A writer of the body of a loop, which sees the constants of the graph."""
+        """A writer for the body of a loop, which can use the constants of the graph."""
         made = Writer(self.opset, self.runtime, self.stand_ins)
         made.constants, made.prefix = self.constants, self.new_name()
         return made
@@ -157,7 +157,7 @@ class Writer:
         return f"{self.prefix}.{self._count}"
 
     def constant(self, value: Any, held: DType) -> Value:
-        """A constant, written once however often it is used."""
+        """A constant, written only once."""
         array = backend_named(DEFAULT).number(value, held) if _is_number(value) else value
         array = backend_named(DEFAULT).make(array, held, copy=None, device=None)
         number = array.item() if array.shape == () else None
@@ -167,7 +167,7 @@ class Writer:
             name = f"constant.{len(self.constants)}"
             try:
                 self.constants[key] = onnx_package().numpy_helper.from_array(array, name)
-            except RuntimeError:  # an older onnx writes no arrays of small dtypes
+            except RuntimeError:  # older versions of onnx cannot write arrays of small dtypes
                 wide = self.constant(backend_named(DEFAULT).cast(array, wider(held)), wider(held))
                 return replace(self.cast(wide, held), number=number)
         return Value(self, self.constants[key].name, held, tuple(array.shape), number)
@@ -177,14 +177,14 @@ class Writer:
         return self.constant(list(numbers) or _no_integers(), INT64)
 
     def cast(self, value: Value, held: DType) -> Value:
-        """The value in another dtype; itself if it has it."""
+        """The value in another dtype; itself if it already has it."""
         if value.dtype is held:
             return value
         kinds = (value.dtype.kind, held.kind)
         if "complex" in kinds:
             return self.stand_ins.cast_complex(value, held)
         if kinds != ("int", "bool") and _is_small(value.dtype) and _is_small(held):
-            # Runtimes take -0 of 8 bits for true, and some cast between no two small dtypes.
+            # Runtimes treat 8-bit -0 as true, and some cannot cast between two small dtypes.
             value = self.widened(value)
         if self.runtime and self.runtime.casts_differently(value.dtype, held):
             value = self.stand_ins.before_cast(value, held)
@@ -197,14 +197,14 @@ class Writer:
         return self.add("Cast", value, dtype=held, to=element_type(held), **options)
 
     def _positive(self, value: Value) -> Value:
-        """The value with NaN for what is not positive, which ONNX leaves undefined."""
+        """The value with NaN for numbers that are not positive, which ONNX leaves undefined."""
         wide = self.cast(value, dtype("float64" if value.dtype.bits > 32 else "float32"))
         zero, nan = (self.constant(number, wide.dtype) for number in (0.0, float("nan")))
         is_positive = self.add("Greater", wide, zero, dtype=BOOL)
         return self.add("Where", is_positive, wide, nan, dtype=wide.dtype)
 
     def widened(self, value: Value) -> Value:
-        """The value in a dtype that is computed in without rounding or wrapping in between."""
+        """The value in a dtype wide enough to compute without intermediate rounding or wrapping."""
         wide = wider(value.dtype)
         self.has_widened = self.has_widened or wide is not value.dtype
         return self.cast(value, wide)
@@ -212,9 +212,9 @@ class Writer:
     def one_op(
         self, op: str, *values: Value, main: int = 0, dtype: DType | None = None, **more: Any
     ) -> Value:
-        """One op of ONNX, in a wider dtype and back where it does not take that of its main input.
+        """One ONNX op, in a wider dtype and back if it does not take that of its main input.
 
-        `dtype` is the result's where it is not the main input's.
+        `dtype` is the result dtype if it is not the main input's.
         """
         held = values[main].dtype
         if all(self.takes(op, v.dtype, n) for n, v in enumerate(values)):
@@ -228,7 +228,8 @@ class Writer:
         return result if dtype else self.cast(result, held)
 
     def _stand_in(self, op: str, held: DType, place: int) -> DType:
-        """A dtype that holds the numbers of another and that an op takes; itself if none does."""
+        """A dtype that an op takes and that holds all numbers of another; itself if there is
+        none."""
         unsigned = [INT64, UINT32] if held.kind == "int" and held.bits < 64 else []
         for wide in (wider(held), *unsigned):
             if wide.holds(held) and self.takes(op, wide, place):
@@ -238,9 +239,9 @@ class Writer:
     def _by_other_ops(
         self, op: str, values: Sequence[Value], main: int, dtype: DType | None, more: Any
     ) -> Value:
-        """An op without a kernel in any dtype that is wide enough.
+        """An op that has no kernel in any dtype that is wide enough, written with other ops.
 
-        Raises LackingError if it cannot be written with other ops.
+        Raises LackingError if that is not possible.
         """
         signed = [self.stand_ins.as_signed(op, v) or v for v in values]
         if signed[main] is not values[main]:
@@ -252,14 +253,14 @@ class Writer:
         return written_out(*values)
 
     def comparable(self, op: str, value: Value) -> Value:
-        """A value in a dtype that an op takes, in which its numbers keep their order."""
+        """A value in a dtype that an op takes, with the order of its numbers unchanged."""
         if self.takes(op, value.dtype):
             return value
         signed = self.stand_ins.as_signed(op, value)
         return signed or self.cast(value, self._stand_in(op, value.dtype, 0))
 
     def shape_of(self, shape: Shape) -> Value:
-        """A shape as a list of integers, of which some are known only when the graph runs."""
+        """A shape as a list of integers, some of which may be known only when the graph runs."""
         if all(isinstance(size, int) for size in shape):
             return self.integers([int(size) for size in shape])
         parts = [self.size(size) for size in shape]
@@ -268,7 +269,7 @@ class Writer:
         return self.add("Concat", *parts, shape=(len(parts),), axis=0)
 
     def size(self, size: int | str) -> Value:
-        """A size as a list of one integer; a text is computed from the sizes of inputs."""
+        """A size as a list of one integer; a symbolic one is computed from the sizes of inputs."""
         if isinstance(size, int):
             return self.integers([size])
         if size not in self._sizes:
@@ -292,19 +293,19 @@ class Writer:
 
 
 def _is_small(held: DType) -> bool:
-    """Whether a dtype is one that no processor has."""
+    """Whether a dtype is one that no processor computes in."""
     return held.bits < 8 or (held.kind == "float" and held.bits < 16)
 
 
 def same(first: Any, *others: Any) -> list[Value]:
-    """Values and numbers as values, the numbers in the dtype of the values."""
+    """Values and numbers, with the numbers as values of the same dtype."""
     every = (first, *others)
     known = next(v for v in every if isinstance(v, Value))
     return [v if isinstance(v, Value) else known.writer.constant(v, known.dtype) for v in every]
 
 
 def called(op: str, *operands: Any, **more: Any) -> Value:
-    """One op of ONNX on values and numbers."""
+    """One ONNX op on values and numbers."""
     values = same(*operands)
     return values[0].writer.one_op(op, *values, **more)
 

@@ -1,1 +1,1 @@
-"""What is made of a program: a simpler one, one under another dialect, and reports on it."""
+"""Transformations of a program: a simpler one, one under another dialect, and reports on it."""

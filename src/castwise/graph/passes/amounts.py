@@ -38,7 +38,7 @@ class Amount:
 
 
 def bytes_of(node: Node) -> Amount:
-    """The memory a node's value takes."""
+    """The memory of a node's value."""
     return Amount(terms_of(size_of((node.dtype.itemsize, *node.shape))))
 
 

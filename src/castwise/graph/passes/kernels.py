@@ -1,4 +1,4 @@
-"""Declared ops written out: the nodes of their kernels in their places."""
+"""Expands declared ops into the nodes of their kernels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from castwise.vocab.ops import known_op
 
 
 def with_kernels_written_out(program: Program) -> Program:
-    """The program with the nodes of kernels in the places of declared ops, where they are known."""
+    """The program with declared ops replaced by the nodes of their kernels, if they are known."""
     backend = recording_under(program.dialect)
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:

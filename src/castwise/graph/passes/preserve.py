@@ -1,4 +1,4 @@
-"""A program under another dialect, with the explicit casts that keep what it computes."""
+"""A program under another dialect, with explicit casts that keep what it computes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from castwise.vocab.ops import op
 
 
 def preserve(program: P, dialect: str | Dialect) -> P:
-    """The program under another dialect, with the explicit casts that keep what it computes.
+    """The program under another dialect, with explicit casts that keep what it computes.
 
-    Every implicit cast becomes one the program asks for, and a result that the other dialect
-    gives another dtype is cast back.
+    Every implicit cast becomes explicit, and a result that has another dtype in the other dialect
+    is cast back.
 
-    Raises PromotionError if an op has no equal there, or an array becomes one of another dtype.
+    Raises PromotionError if an op has no equivalent there, or an array would change its dtype.
     """
     chosen = to_dialect(dialect)
     for node in program.inputs:
@@ -44,7 +44,7 @@ def preserve(program: P, dialect: str | Dialect) -> P:
 
 
 def _check_held(node: Node, dialect: Dialect) -> None:
-    """Raises PromotionError if a dialect truncates what a program is given, used or not."""
+    """Raises PromotionError if a dialect truncates an input of the program, used or not."""
     held = dialect.truncations.get(node.dtype, node.dtype)
     if held is not node.dtype:
         raise PromotionError(
@@ -53,7 +53,7 @@ def _check_held(node: Node, dialect: Dialect) -> None:
 
 
 def _calls(program: Program) -> tuple[Call, ...]:
-    """What a program asks its dialect, where every op is part of the program."""
+    """The questions a program asks its dialect, one for every op of the program."""
     asked = {
         node if node.part is None else node.call: Call(
             node.decision, tuple([operand.shape for operand in node.operands]), node.shape
@@ -65,8 +65,8 @@ def _calls(program: Program) -> tuple[Call, ...]:
 
 
 def _spread(exponent: Node, base: Node) -> Node:
-    """An exponent that may be one half, as an array, so that no dialect takes the square root; not
-    by a broadcast, which NumPy sees through."""
+    """An exponent that may be 0.5, as an array, so that no dialect takes the square root. It is not
+    broadcast, because NumPy recognizes that."""
     is_other = exponent.op == CONSTANT and exponent.value != 0.5
     if exponent.shape or is_other or not base.shape:
         return exponent
@@ -75,7 +75,7 @@ def _spread(exponent: Node, base: Node) -> Node:
     return Node("where", made, exponent.dtype, base.shape, compute=exponent.dtype)
 
 
-# Ops whose wider integer result, cut back, is that of the narrower integers: both wrap.
+# Ops whose wider integer result, truncated, equals the result in narrower integers: both wrap.
 _WRAPPING = frozenset(
     {"add", "sub", "mul", "neg", "square", "sum", "prod", "cumsum", "cumprod", "matmul", "dot",
      "outer", "inner", "vecdot", "cross", "kron", "addcmul", "bitwise_and", "bitwise_or",
@@ -109,7 +109,8 @@ def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
 
 
 def _computes_alike(node: Node, there: Decision) -> bool:
-    """Whether an op computes the same values there, except for integers that are cut afterwards."""
+    """Whether an op computes the same values there, or integers that can be truncated
+    afterwards."""
     here = node.compute
     assert here is not None  # every op has one
     is_wider = here.kind == there.compute.kind == "int" and there.compute.holds(here)

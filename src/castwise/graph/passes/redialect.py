@@ -18,7 +18,7 @@ from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, array_operand
 
-# What becomes of a node.
+# How a node can change.
 OUTCOMES = {
     "changes dtype": "the op gives another dtype there",
     "needs a cast": "the op gives the same dtype, but casts other operands on the way",
@@ -28,7 +28,7 @@ OUTCOMES = {
 
 @dataclass(frozen=True, slots=True)
 class OpChange:
-    """What becomes of one op under the other dialect."""
+    """How one op changes under the other dialect."""
 
     node: Node
     outcome: str  # one of OUTCOMES
@@ -38,7 +38,7 @@ class OpChange:
 
     @property
     def op(self) -> str:
-        """The name of the op, or of a function that is decided as one."""
+        """The name of the op, or of a function that is decided like one."""
         node = self.node.inputs[0] if self.node.op == CAST else self.node
         return node.op if node.op in LIKE else self.here.question.op.name
 
@@ -75,9 +75,10 @@ class Redialect(Generic[P]):
 
 
 def redialect(program: P, dialect: str | Dialect) -> Redialect[P]:
-    """What the program, written without its implicit casts, does under another dialect.
+    """What the program, without its implicit casts, does under another dialect.
 
-    Each op is asked with the operands it would have there; after a refusal the old dtype goes on.
+    Each op is asked about with the operands it would have there. After a refusal, the old dtype is
+    used for the next ops.
     """
     chosen = to_dialect(dialect)
     there: dict[Node, Operand] = {}
@@ -96,8 +97,8 @@ def redialect(program: P, dialect: str | Dialect) -> Redialect[P]:
 
 
 def _carried(node: Node, there: dict[Node, Operand]) -> Operand:
-    """What an input, a constant, a layout or a cast is under the other dialect."""
-    # An op without a decision is a step of a cast that the program asks for.
+    """An input, a constant, a layout or a cast as an operand under the other dialect."""
+    # An op without a decision is a step of an explicit cast.
     is_moved = node.inputs and node.compute is None and node.dtype is node.inputs[0].dtype
     if is_moved or node.is_implicit:  # an implicit cast is not part of the program
         source = there[node.inputs[0]]
@@ -106,7 +107,7 @@ def _carried(node: Node, there: dict[Node, Operand]) -> Operand:
 
 
 def _written_operands(node: Node, there: dict[Node, Operand]) -> tuple[Operand, ...]:
-    """The operands as the program has them: before implicit casts, numbers as numbers."""
+    """The operands as the program wrote them: before implicit casts, numbers as numbers."""
     assert node.decision is not None
     arrays = iter(node.operands)
     return tuple(
@@ -140,7 +141,7 @@ def result_under(node: Node, there: Decision) -> DType:
 
 
 def decided(question: Question) -> Decision:
-    """The decision; also raises PromotionError if the framework has no kernel for it."""
+    """The decision; raises PromotionError also if the framework has no kernel for it."""
     there = answer(question)
     check_kernel(there)
     return there

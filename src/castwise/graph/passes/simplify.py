@@ -1,6 +1,6 @@
-"""Fewer casts, the same values: listed rewrite rules, each of which keeps every bit.
+"""Fewer casts, the same values: a list of rewrite rules, each of which keeps every bit.
 
-No rule reaches across a cast that may change a value.
+No rule moves anything across a cast that may change a value.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Uses = Counter[Node]
 
 
 def drop_no_op_cast(node: Node, uses: Uses) -> Node | None:
-    """A cast to the dtype a value already has is the value."""
+    """A cast to the dtype that a value already has is the value itself."""
     is_same = node.op == CAST and node.inputs[0].dtype is node.dtype
     return node.inputs[0] if is_same and _are_weak_alike(node, node.inputs[0]) else None
 
 
 def undo_round_trip(node: Node, uses: Uses) -> Node | None:
-    """An exact cast and the cast back are the value itself."""
+    """An exact cast followed by the cast back is the value itself."""
     inner = _inner_cast(node)
     if inner is None or inner.inputs[0].dtype is not node.dtype:
         return None
@@ -45,7 +45,7 @@ def merge_widening_casts(node: Node, uses: Uses) -> Node | None:
 
 
 def cast_before_broadcast(node: Node, uses: Uses) -> Node | None:
-    """A cast of a broadcast value is cheaper before it."""
+    """A cast of a broadcast value is cheaper before the broadcast."""
     if node.op != CAST or node.inputs[0].op != "broadcast_to":
         return None
     spread = node.inputs[0]
@@ -69,12 +69,12 @@ def index_before_cast(node: Node, uses: Uses) -> Node | None:
 
 
 def _are_weak_alike(one: Node, other: Node) -> bool:
-    """Whether one may stand for the other: an output stays weak, or does not become it."""
+    """Whether one may replace the other: it must not change whether an output is weak."""
     return one.is_weak == other.is_weak
 
 
 def _inner_cast(node: Node) -> Node | None:
-    """The cast whose result a cast takes."""
+    """The cast whose result another cast takes."""
     is_pair = node.op == CAST and node.inputs[0].op == CAST
     return node.inputs[0] if is_pair else None
 
@@ -94,7 +94,7 @@ class Simplification(Generic[P]):
 
     before: P
     graph: P
-    applied: Counter[str]  # how often each rule was
+    applied: Counter[str]  # how often each rule was applied
 
     @property
     def casts_saved(self) -> int:
@@ -115,7 +115,7 @@ class Simplification(Generic[P]):
 
 
 def simplify(program: P) -> Simplification[P]:
-    """The program after every rule that applies, until none does."""
+    """The program after applying rules until none applies."""
     applied: Counter[str] = Counter()
     current = _without_decisions(program)
     while True:
@@ -126,8 +126,8 @@ def simplify(program: P) -> Simplification[P]:
 
 
 def _without_decisions(program: P) -> P:
-    """The program with a link to the traced one instead of its decisions: what an op was
-    written with may be gone once casts are."""
+    """The program with a link to the traced one instead of its decisions, because an op's original
+    operands may be gone once casts are removed."""
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
         return replace(node, inputs=inputs, decision=None, operands=())
@@ -136,7 +136,7 @@ def _without_decisions(program: P) -> P:
 
 
 def _pass(program: P, applied: Counter[str]) -> P:
-    """Each rule tried once on each node."""
+    """Tries each rule once on each node."""
     uses = _uses(program)
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
@@ -165,7 +165,7 @@ def _uses(program: Program) -> Uses:
 
 
 def _shared(program: P, applied: Counter[str]) -> P:
-    """Casts of one value to one dtype become one."""
+    """Merges casts of the same value to the same dtype."""
     known: dict[tuple[object, ...], Node] = {}
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:

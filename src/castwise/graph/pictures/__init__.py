@@ -1,1 +1,1 @@
-"""A program to look at: as text, for Graphviz and as SVG."""
+"""A program as text, for Graphviz and as SVG."""

@@ -1,4 +1,4 @@
-"""What the boxes of a program's picture say, and the colours of its casts."""
+"""The text in the boxes of a program's picture, and the colours of its casts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from castwise.graph.node_names import node_names
 from castwise.graph.program import CAST, CONSTANT, INPUT, Node, Program, with_given
 from castwise.graph.shapes.indexing import key_text
 
-# The worst hazard of a cast decides: fill and line, from values that change to memory alone.
+# A cast's worst hazard decides its fill and line, from changed values down to memory only.
 _LOSSY = ("#fecaca", "#dc2626")
 _COLOURS = {
     "changes-kind": _LOSSY,
@@ -22,7 +22,7 @@ LEGEND = {
     "loses range, kind or the imaginary part": _LOSSY,
     "loses precision": _COLOURS["loses-precision"],
     "widens": _COLOURS["widens"],
-    "exact, or asked for": _EXACT,
+    "exact, or explicit": _EXACT,
 }
 
 

@@ -1,4 +1,4 @@
-"""A program as an SVG picture: values flow downwards, casts stand out by what they may cost."""
+"""A program as an SVG picture: values flow downwards, and casts are coloured by their cost."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ _TOP = 60
 _LINE = 16  # from one line of a box to the next
 _GAP = 44  # between layers
 _BETWEEN = 26  # between the boxes of a layer
-_LANE = 12  # room for an arrow that passes a layer
-_NARROWEST = 760  # so that the legend has room
+_LANE = 12  # width for an arrow that passes a layer
+_NARROWEST = 760  # so that the legend fits
 _PASSES = 12  # over the layers, down and up
 
 
 @dataclass(slots=True, eq=False)
 class _Box:
-    """A node's place in the picture, or, without lines, where an arrow passes a layer."""
+    """A node's position in the picture or, without text, the point where an arrow passes a
+    layer."""
 
     layer: int
     lines: list[str]
     middle: float = 0
     top: float = 0
-    near: list[_Box] = field(default_factory=list)  # those it has an arrow from or to
+    near: list[_Box] = field(default_factory=list)  # boxes that it has an arrow from or to
 
     @property
     def width(self) -> float:
@@ -61,7 +62,7 @@ def program_svg(program: Program) -> str:
 
 
 def _boxes(program: Program) -> dict[Node, _Box]:
-    """Each node in a layer below all it needs, and constants just above their first use."""
+    """Each node in a layer below all its inputs, and constants just above their first use."""
     labels = program_labels(program)
     boxes: dict[Node, _Box] = {}
     for node in program.nodes:
@@ -93,7 +94,7 @@ def _layers(boxes: dict[Node, _Box], routes: list[list[_Box]]) -> list[list[_Box
 
 
 def _arrange(layers: list[list[_Box]]) -> None:
-    """Brings each box as near as possible to those it has arrows from and to."""
+    """Moves each box as close as possible to those it has arrows from and to."""
     for layer in layers:
         _spread(layer, [0.0] * len(layer))
     for turn in range(_PASSES):
@@ -104,7 +105,7 @@ def _arrange(layers: list[list[_Box]]) -> None:
 
 
 def _spread(layer: list[_Box], wanted: list[float]) -> None:
-    """Puts boxes side by side without overlap, on average where they are wanted."""
+    """Places boxes side by side without overlap, on average at their wanted positions."""
     edge, moved = -math.inf, 0.0
     for spot, middle in zip(layer, wanted, strict=True):
         spot.middle = max(middle, edge + spot.width / 2)
@@ -119,7 +120,7 @@ def _mean(values: list[float], otherwise: float) -> float:
 
 
 def _place(layers: list[list[_Box]]) -> tuple[float, float]:
-    """Gives each layer its height; returns the right and the lower end."""
+    """Sets the height of each layer; returns the right and the lower end."""
     left = min(spot.middle - spot.width / 2 for layer in layers for spot in layer)
     top, right = float(_TOP), 0.0
     for layer in layers:

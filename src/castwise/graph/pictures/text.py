@@ -29,7 +29,7 @@ def program_text(program: Program, *, shows_origins: bool = True) -> str:
 
 
 def _row(node: Node, names: dict[Node, str]) -> tuple[str, str, str, str]:
-    """What is computed, its type, the hazards of a cast, and where it stands in the source."""
+    """The computation, its type, the hazards of a cast, and its line in the source."""
     given = [names[source] for source in node.inputs]
     options = {key: with_given(option, given) for key, option in node.options.items()}
     if node.op == CAST:
@@ -52,5 +52,5 @@ def _row(node: Node, names: dict[Node, str]) -> tuple[str, str, str, str]:
 
 
 def _is_shown(option: str, value: Any) -> bool:
-    """Whether an option says something: not one that is off, nor the shape of the result."""
+    """Whether an option is worth showing: not if it is off, nor if it is the result's shape."""
     return option != "shape" and value is not None and value is not False

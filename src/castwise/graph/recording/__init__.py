@@ -1,1 +1,1 @@
-"""The recording backend: its arrays are nodes, and computing with them writes a program down."""
+"""The recording backend: its arrays are nodes, and computing with them records a program."""

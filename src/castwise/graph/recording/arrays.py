@@ -14,7 +14,7 @@ from castwise.vocab.live import to_dtype
 
 
 class Traced:
-    """An array of the recording backend: a node, and no values."""
+    """An array of the recording backend: a node without values."""
 
     __slots__ = ("node",)
 
@@ -33,10 +33,10 @@ class Traced:
 
     @property
     def device(self) -> None:
-        """None: a graph runs wherever the arrays it is given are."""
+        """None: a graph runs on the device of its arrays."""
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Traced:
-        """The array itself, for None alone."""
+        """The array itself; only None is accepted."""
         if device is None:
             return self
         raise UsageError(f"{user_place()}: a graph runs on the device of its arrays: move those.")
@@ -53,7 +53,7 @@ class Traced:
 
 
 def constant(data: Any) -> Node:
-    """A constant of an array, or of nested lists, as they are now."""
+    """A constant with the current values of an array or nested lists."""
     import numpy as np
 
     array = np.array(data)
@@ -65,7 +65,7 @@ def constant(data: Any) -> Node:
 def index_node(array: Any) -> Node:
     """An array in an index as a node.
 
-    Raises UsageError for a mask, which takes as many elements as it has true ones.
+    Raises UsageError for a mask, because the number of elements it selects depends on values.
     """
     node = array.node if isinstance(array, Traced) else constant(array)
     if node.dtype.kind == "bool":
@@ -76,7 +76,7 @@ def index_node(array: Any) -> Node:
 
 
 def needs_value(array: Traced) -> UsageError:
-    """The error for what reads values, of which there are none."""
+    """The error for code that reads values, because there are none."""
     return UsageError(
         f"{user_place()} needs the value of a {array.node.type}, but a graph is traced without "
         "values: write it with where, or leave this part out of the traced function."
@@ -84,7 +84,7 @@ def needs_value(array: Traced) -> UsageError:
 
 
 def unknown_size(what: str, instead: str) -> UsageError:
-    """The error for what gives as many elements as its values say."""
+    """The error for a function whose number of elements depends on values."""
     return UsageError(
         f"{user_place()}: how many elements {what} gives depends on values, but a graph is traced "
         f"without them: use {instead}, or leave this part out of the traced function."
@@ -98,6 +98,6 @@ def added(
     options: dict[str, Any],
     held: DType | None = None,
 ) -> Traced:
-    """The array that a function gives, as a node; in the dtype of its first input unless given."""
+    """The result of a function as a node, with the dtype of its first input unless given."""
     held = held or inputs[0].dtype
     return Traced(Node(name, inputs, held, shape, options, origin=user_line()))

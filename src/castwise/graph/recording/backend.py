@@ -1,4 +1,4 @@
-"""The recording backend: its arrays are nodes of a graph, its computations add to it."""
+"""The recording backend: its arrays are nodes of a graph, and its computations add nodes."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class _Recording:
         return isinstance(thing, Traced)
 
     def is_concrete(self, array: Any) -> bool:
-        """A node has no values."""
+        """Never true: a node has no values."""
         return False
 
     def constant_number(self, array: Any) -> Scalar | None:
-        """The number that a 0-d constant is; None for any other node."""
+        """The number of a 0-d constant; None for any other node."""
         node = array.node
         is_number = node.op == CONSTANT and node.shape == ()
         return node.value if is_number else None
@@ -72,7 +72,7 @@ class _Recording:
         return made if dtype in (None, made.node.dtype) else self.cast(made, dtype)
 
     def cast(self, array: Any, dtype: DType) -> Any:
-        """A cast node; whether promotion made it shows where the op is known."""
+        """A cast node; whether it is implicit is decided once the op is known."""
         source = array.node
         return Traced(Node(CAST, (source,), dtype, source.shape, origin=user_line()))
 
@@ -81,7 +81,7 @@ class _Recording:
         return Traced(Node(CONSTANT, (), dtype, (), value=value, origin=user_line()))
 
     def function(self, op_name: str, dtype: DType) -> Callable[..., Any] | None:
-        """What adds a node of the op, or one for each of several results."""
+        """A function that adds a node for the op, or one for each of several results."""
         row = op(LIKE.get(op_name, op_name))
         is_joining = row.family == "joining"
 
@@ -98,7 +98,7 @@ class _Recording:
         return record_declared if row.compute else record
 
     def takes_mask(self, op: str) -> bool:
-        """Reductions that no other nodes can replace take their mask themselves."""
+        """Whether a reduction takes its mask itself, because no other nodes can replace it."""
         return op in ("mean", "std", "var")
 
     def read(self, array: Any, key: Any) -> Any:
@@ -106,7 +106,7 @@ class _Recording:
         return array[key]
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
-        """A new array with the values in it, which it casts to its dtype."""
+        """A new array with the values in it, cast to its dtype."""
         target, new = array.node, values.node
         cast = cast_between(new.dtype, target.dtype)
         if cast:
@@ -126,7 +126,7 @@ class _Recording:
                            {"key": plain}, origin=user_line()))  # fmt: skip
 
     def to_numpy(self, array: Any) -> Any:
-        """Refuses: a graph is traced without values."""
+        """Always raises: a graph is traced without values."""
         raise needs_value(array)
 
 
@@ -137,11 +137,11 @@ def recording_under(dialect: Dialect) -> Backend:
 
 
 def rules_of_nodes(dialect: Dialect) -> Values:
-    """What the nodes of a graph compute where arithmetic leaves a choice.
+    """The value rules of a graph's nodes.
 
-    They compute as NumPy does, whatever the dialect, whose rules are nodes themselves; except that
-    subnormals follow the dialect, and so do powers of one exponent, whose value may be known only
-    when the graph runs.
+    Nodes compute as NumPy does in every dialect, because the dialect's own rules become nodes
+    themselves. Only subnormals follow the dialect, and powers with a single exponent, whose value
+    may be known only when the graph runs.
     """
     plain, own = dialect_named(DEFAULT).values, dialect.values
     return replace(

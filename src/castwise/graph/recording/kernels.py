@@ -1,4 +1,4 @@
-"""Kernels of declared ops, run on the recording backend: what nodes they make, of which shape."""
+"""Kernels of declared ops, run on the recording backend to find their nodes and shapes."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _MOST_TRIED = 1024  # elements along an axis
 def kernel_node(
     row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any], backend: Backend
 ) -> Node | None:
-    """The node that a declared op's kernel computes from others, given as tensors.
+    """The node that a declared op's kernel computes from other nodes, passed as tensors.
 
-    None if it takes no tensors, such as one that calls a library's own functions: it then stays
-    one node, and runs on arrays.
+    None if the kernel does not accept tensors, for example because it calls a library's own
+    functions. It then stays one node, and runs on arrays.
     """
     if row.compute is None:
         return None
-    dialect = dialect_named(DEFAULT)  # all operands have one dtype, so that nothing is promoted
+    dialect = dialect_named(DEFAULT)  # all operands have one dtype, so nothing is promoted
     kinds = [interned(Kind(backend, compute, not n.shape, False, dialect)) for n in given]
     tensors = [Tensor._of(Traced(n), kind) for n, kind in zip(given, kinds, strict=True)]
     try:
         with watched_by(_NoWatcher(), alone=True):
             found = row.compute(*tensors, **options)
-    except Exception:  # whatever a kernel raises that was written for arrays
+    except Exception:  # a kernel that was written for arrays may raise anything
         return None
     array = found._array if isinstance(found, Tensor) else None
     return array.node if isinstance(array, Traced) else None
@@ -46,7 +46,7 @@ def kernel_node(
 def kernel_shape(
     row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any], backend: Backend
 ) -> Shape | None:
-    """The shape of what a kernel returns; None if that shows only when the program runs."""
+    """The shape of a kernel's result; None if it is known only when the program runs."""
     found = kernel_node(row, compute, given, options, backend)
     return _tried_shape(row, compute, given, options) if found is None else found.shape
 
@@ -54,7 +54,7 @@ def kernel_shape(
 def _tried_shape(
     row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any]
 ) -> Shape | None:
-    """The shape of what a kernel returns for arrays of ones, if they are known and small."""
+    """The shape of a kernel's result for arrays of ones, if the sizes are known and small."""
     sizes = [size for node in given for size in node.shape]
     plain = backend_named(DEFAULT_BACKEND)
     is_small = all(isinstance(size, int) and size < _MOST_TRIED for size in sizes)
@@ -70,7 +70,7 @@ def _tried_shape(
 
 
 class _NoWatcher:
-    """Watches in place of those who should see only the declared op."""
+    """Replaces the watchers, which should see only the declared op."""
 
     def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
-        """Nothing."""
+        """Does nothing."""

@@ -1,6 +1,6 @@
-"""Functions that move elements or count places, and compute nothing, as nodes.
+"""Functions that move elements or return indices, and compute nothing, as nodes.
 
-The recording backend's namespace: what castwise.array_api calls on its arrays.
+This is the recording backend's namespace, which castwise.array_api calls on its arrays.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ empty, empty_like = zeros, zeros_like
 
 
 def arange(start: Any, stop: Any, step: Any, *, dtype: DType, device: Any = None) -> Traced:
-    """Numbers at equal steps up to a size; from where it is never less than that."""
+    """Evenly spaced numbers up to a size, which must never be below the start."""
     first, last = checked_sizes((start, stop))
     length = shapes.difference(last, first)
     if length is None or not isinstance(step, int) or step < 1:
@@ -253,7 +253,7 @@ unique_all = unique_counts = unique_inverse = unique_values
 
 def is_standard(name: str) -> bool:
     """Whether a namespace of the Array API standard has such a function."""
-    if name.startswith("_"):  # what Python itself asks a module for
+    if name.startswith("_"):  # attributes that Python itself looks up in a module
         return False
     import array_api_compat.numpy
 

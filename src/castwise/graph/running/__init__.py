@@ -1,1 +1,1 @@
-"""Running a program on arrays of any backend."""
+"""Runs a program on arrays of any backend."""

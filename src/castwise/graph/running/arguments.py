@@ -1,4 +1,4 @@
-"""The arrays that a program is given: in order, of one backend, and as it was traced."""
+"""The arguments of a program: in order, of one backend, and with the traced types."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from castwise.graph.program import Node, Program
 
 
 def arranged(program: Program, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
-    """The arrays in the order of the inputs, some of them given by name.
+    """The arrays in the order of the inputs; some may be given by name.
 
-    Raises UsageError for a name that no input has, or one that is given twice.
+    Raises UsageError for an unknown name, or one that is given twice.
     """
     free = [node.name for node in program.inputs[len(arrays) :]]
     for name in named:
@@ -25,9 +25,9 @@ def arranged(program: Program, arrays: Sequence[Any], named: Mapping[str, Any]) 
 
 
 def common_backend(tensors: Sequence[Tensor], backend: str | None) -> Backend:
-    """The one backend of all tensors, or that of a name where there are none.
+    """The common backend of all tensors, or the named one if there are none.
 
-    Raises UsageError if they have two.
+    Raises UsageError if there are two.
     """
     holders = {tensor.backend: tensor._kind.backend for tensor in tensors}
     if len(holders) > 1:

@@ -1,4 +1,4 @@
-"""Runs a program on a backend: each node by the functions that eager tensors use."""
+"""Runs a program on a backend: each node uses the same functions as eager tensors."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from castwise.vocab.ops import op
 
 
 def run_program(program: Program, arrays: Sequence[Any], backend: str | None = None) -> Any:
-    """What the program computes from arrays, in the structure the function returned it in.
+    """The program's results for arrays, in the structure that the function returned.
 
-    Its state is written, and watchers are told, once all is computed.
+    Its state is written, and watchers are notified, after everything is computed.
     """
     if len(arrays) != len(program.inputs):
         raise UsageError(f"{program.name} takes {len(program.inputs)} arrays, not {len(arrays)}.")
@@ -53,7 +53,7 @@ def run_program(program: Program, arrays: Sequence[Any], backend: str | None = N
         check_input(node, tensor, sizes)
     held = {node: tensor._array for node, tensor in tensors.items()}
     for state in live:
-        if state.is_written:  # nothing that is computed shares what is written to afterwards
+        if state.is_written:  # no result may share memory with state that is written afterwards
             array = holder.make(held[state.before], None, copy=True, device=None)
             held[state.before] = array
     _compute(program, held, holder, sizes)
@@ -61,14 +61,14 @@ def run_program(program: Program, arrays: Sequence[Any], backend: str | None = N
     for state, tensor in live.items():
         if state.is_written:
             put(tensor, held[state.after], state.after)
-    _tell(program, sizes)
+    _notify(program, sizes)
     return filled(program.structure, outputs)
 
 
 def _compute(
     program: Program, held: dict[Node, Any], holder: Backend, sizes: dict[str, int]
 ) -> None:
-    """Adds the arrays of all nodes to those of the inputs."""
+    """Computes the arrays of all nodes from those of the inputs."""
     rules = rules_of_nodes(program.dialect)
     several: dict[tuple[object, ...], Any] = {}  # the results of calls that have several
     for node in program.nodes:
@@ -83,17 +83,17 @@ def _compute(
         held[node] = _in_node_dtype(several[node.call][node.part], node, holder)
 
 
-def _tell(program: Program, sizes: dict[str, int]) -> None:
-    """Tells watchers what they would hear if the function ran op by op."""
-    told = watchers()
-    for call in program.calls if told else ():
+def _notify(program: Program, sizes: dict[str, int]) -> None:
+    """Notifies watchers as if the function ran op by op."""
+    observers = watchers()
+    for call in program.calls if observers else ():
         operands = [_Shaped(shape, sizes) for shape in call.operands]
-        for watcher in told:
+        for watcher in observers:
             watcher.note(call.decision, operands, _Shaped(call.result, sizes))
 
 
 class _Shaped:
-    """Stands for an array, of which only the shape is of interest."""
+    """A placeholder for an array, which only has a shape."""
 
     def __init__(self, shape: Shape, sizes: dict[str, int]) -> None:
         self.shape = tuple([known_size(size, sizes) for size in shape])
@@ -123,7 +123,7 @@ def _computed(
 
 
 def _checked(found: Any, node: Node, sizes: dict[str, int]) -> Any:
-    """What a declared op's kernel computed, if it has the shape that the program goes on from."""
+    """The result of a declared op's kernel, if it has the shape that the program expects."""
     expected = tuple([known_size(size, sizes) for size in node.shape])
     if tuple(getattr(found, "shape", ())) != expected:
         raise UsageError(
@@ -140,7 +140,7 @@ def _in_node_dtype(result: Any, node: Node, backend: Backend) -> Any:
         result = backend.make(result, None, copy=None, device=None)
     held = backend.dtype_of(result)
     if held.kind == node.dtype.kind == "int" and node.dtype not in backend.dtypes:
-        return result  # a place or a count, in the widest integers there are
+        return result  # an index or a count, in the widest integers
     return result if held is node.dtype else backend.cast(result, node.dtype)
 
 
@@ -151,13 +151,13 @@ def _laid_out(node: Node, given: list[Any], options: dict[str, Any], backend: Ba
         copy = backend.make(given[0], None, copy=True, device=None)
         return backend.write(copy, options["key"], given[1])
     function = attrgetter(node.op)(backend.namespace)
-    if not given:  # a new array, which is made in its dtype
+    if not given:  # a new array, which is created in its dtype
         return function(*options.values(), dtype=backend.native(node.dtype))
     return function(*given, **options)
 
 
 def _with_known(option: Any, sizes: dict[str, int]) -> Any:
-    """An option with the numbers of its symbolic sizes."""
+    """An option with its symbolic sizes replaced by numbers."""
     if isinstance(option, Size):
         return known_size(option, sizes)
     if isinstance(option, slice):
@@ -170,6 +170,6 @@ def _with_known(option: Any, sizes: dict[str, int]) -> Any:
 
 
 def _tensor(array: Any, node: Node, backend: Backend, program: Program) -> Tensor:
-    backend.native(node.dtype)  # or it raises
+    backend.native(node.dtype)  # raises if the backend lacks it
     kind = Kind(backend, node.dtype, not array.shape, node.is_weak, program.dialect)
     return Tensor._of(array, interned(kind))

@@ -1,4 +1,4 @@
-"""State of a program that runs: the tensors it is read from and written to."""
+"""The state of a running program: the tensors that it reads and writes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from castwise.graph.program import Node, Program, State
 
 
 def live_tensors(program: Program, arguments: Mapping[Node, Any]) -> dict[State, Any]:
-    """The tensor of each state, which for some is an argument of this run.
+    """The tensor of each state, which may be an argument of this run.
 
-    Raises UsageError if an argument cannot be written to, or a tensor is that of two states.
+    Raises UsageError if an argument cannot be written to, or two states have the same tensor.
     """
     live = {s: arguments[s.before] if s.tensor is None else s.tensor for s in program.state}
     for state, tensor in live.items():
@@ -44,7 +44,7 @@ def is_as_traced(program: Program) -> bool:
 
 
 def put(tensor: Tensor, array: Any, node: Node) -> None:
-    """Writes the value that a tensor has after a run: into its array where the dtype is kept."""
+    """Writes a tensor's value after a run; into its own array if the dtype is unchanged."""
     kind = tensor._kind
     if kind.dtype is node.dtype:
         tensor._array = kind.backend.write(tensor._array, ..., array)

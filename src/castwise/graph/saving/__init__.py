@@ -1,1 +1,1 @@
-"""A program in a file: writing it, and reading it again."""
+"""Writes a program to a file, and reads it back."""

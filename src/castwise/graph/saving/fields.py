@@ -1,4 +1,4 @@
-"""The entries of a saved graph: fields of the right types, and errors that say where."""
+"""The entries of a saved graph: typed fields, and errors that name the place in the file."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from castwise.errors import UsageError, did_you_mean
 from castwise.graph.saving.values import from_json, read_dtype
 from castwise.vocab.dtypes import DType
 
-# What reading a malformed table raises where no check has named the fault.
+# What reading a malformed table raises if no check has found the problem.
 _MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _NEEDED = object()
 
 
 @contextmanager
 def telling(place: object) -> Iterator[None]:
-    """A block whose errors say where in the file they are."""
+    """A block whose errors name their place in the file."""
     try:
         yield
     except UsageError as error:
@@ -29,7 +29,7 @@ def telling(place: object) -> Iterator[None]:
 
 
 class Fields:
-    """The fields of an entry, each of its type."""
+    """The fields of an entry, checked for their types."""
 
     def __init__(self, entry: Any, known: str) -> None:
         if not isinstance(entry, dict):
@@ -42,7 +42,7 @@ class Fields:
         self._entry = entry
 
     def get(self, name: str, kind: type, default: Any = _NEEDED) -> Any:
-        """A field, which must be there unless it has a default."""
+        """A field, which is required unless it has a default."""
         value = self._entry.get(name, default)
         if value is _NEEDED:
             raise UsageError(f"the field {name} is missing.")

@@ -1,4 +1,4 @@
-"""The parts of a saved graph, read from what the file says of them, and checked."""
+"""The parts of a saved graph, read from the file and checked."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from castwise.vocab.ops import Op, known_op
 
 
 def entry_at(table: list[Any], number: Any) -> Any:
-    """The entry of a number, which stands before those that refer to it."""
+    """The entry with a number, which must come before those that refer to it."""
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < len(table):
         raise UsageError(f"{str(number)[:40]!r} is not the position of an earlier entry.")
     return table[number]
 
 
 def text(thing: Any) -> str:
-    """Something that has to be a text."""
+    """A value that must be text."""
     if not isinstance(thing, str):
         raise UsageError(f"{str(thing)[:40]!r} is not text.")
     return thing
@@ -39,7 +39,7 @@ def op_named(name: str) -> Op:
 
 
 def check_declared(entry: Any) -> None:
-    """Raises UsageError if an op that the user declared is missing, or another one."""
+    """Raises UsageError if an op that the user declared is missing or different."""
     name = text(entry["name"])
     found = known_op(name)
     if found is None or found.family != "declared":
@@ -55,7 +55,9 @@ def check_declared(entry: Any) -> None:
 
 
 def check_node(node: Node) -> None:
-    """Raises UsageError for a node that castwise does not make: a file runs nothing else."""
+    """Raises UsageError for a node that castwise never makes, so that a file cannot run anything
+    else.
+    """
     if node.compute is not None:
         is_known = known_op(node.op) is not None or node.op in LIKE
     else:
@@ -81,7 +83,7 @@ def _check_constant(node: Node) -> None:
 
 
 def inputs(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-    """Nodes that have to be inputs."""
+    """Nodes that must be inputs."""
     for node in nodes:
         if node.op != INPUT or not node.name:
             raise UsageError(f"a {node.op} is not an input.")
@@ -89,7 +91,7 @@ def inputs(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
 
 
 def cast(said: Any) -> Cast | None:
-    """The cast that a list of its parts tells; None if there is none."""
+    """The cast described by a list of its parts; None if there is none."""
     if said is None:
         return None
     source, target, hazards = said
@@ -99,7 +101,7 @@ def cast(said: Any) -> Cast | None:
 
 
 def operand(said: Any) -> Operand:
-    """The operand that a list of its parts tells."""
+    """The operand described by a list of its parts."""
     role, held, shape, value, weak = said
     if not isinstance(weak, bool):
         raise UsageError(f"an operand's weak flag must be true or false, not {str(weak)[:40]!r}.")
@@ -113,7 +115,7 @@ def operand(said: Any) -> Operand:
 
 
 def origin(said: Any) -> SourceLine | None:
-    """The place in the source that a list of its parts tells."""
+    """The source line described by a list of its parts."""
     if said is None:
         return None
     file, line, source = said

@@ -1,6 +1,6 @@
 """Reads a program from a file that `save_program` wrote.
 
-Nothing in a file is run, and what is wrong in it is an error that names the place.
+Nothing in a file is executed, and errors name the place in the file.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _NODE = (
 
 
 def read_program(path: str | PathLike[str], made: type[P]) -> P:
-    """The program that `save_program` wrote to a file, as one of a class.
+    """The program that `save_program` wrote to a file, as an instance of a class.
 
-    Raises UsageError that names the file and what is wrong in it, or an op that is not declared.
+    Raises UsageError that names the file and what is wrong with it, or an op that is not declared.
     """
     try:
         text = Path(path).read_text("utf-8")
@@ -66,7 +66,7 @@ def _refused_constant(name: str) -> None:
 
 
 class _TableReader(Generic[P]):
-    """What stands in the tables of a file, in the order in which they refer to each other."""
+    """The tables of a file, read in the order in which they refer to each other."""
 
     def __init__(self, file: Mapping[str, Any], made: type[P]) -> None:
         self._made = made
@@ -90,7 +90,7 @@ class _TableReader(Generic[P]):
                 self._nodes.append(self._node(entry))
         with telling("graph"):
             self.program = self._program(said.get("graph", dict))
-            program_text(self.program)  # it needs what each kind of node has
+            program_text(self.program)  # checks that each kind of node has what it needs
 
     def _all(self, said: Fields, name: str, reader: Callable[[Any], Any]) -> list[Any]:
         found = []

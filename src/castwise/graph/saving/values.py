@@ -40,7 +40,7 @@ def to_json(value: Any) -> Any:
 
 
 def _base_to_json(value: Any) -> Any:
-    """What a library has made of a number, an array or a tuple."""
+    """A library's subclass of a number, an array or a tuple."""
     import numpy as np
 
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -57,9 +57,9 @@ def _base_to_json(value: Any) -> Any:
 
 
 def from_json(said: Any) -> Any:
-    """The value that JSON stands for.
+    """The value that JSON represents.
 
-    Raises UsageError if it stands for none.
+    Raises UsageError if it does not represent one.
     """
     if isinstance(said, list):
         return [from_json(part) for part in said]
@@ -76,14 +76,14 @@ def from_json(said: Any) -> Any:
 
 
 def read_dtype(name: Any) -> DType:
-    """The dtype of a name, which is written out."""
+    """The dtype with a name, which must be spelled in full."""
     if name in _DTYPES:
         return _DTYPES[name]
     raise UsageError(f"unknown dtype {str(name)[:40]!r}.{did_you_mean(str(name), _DTYPES)}")
 
 
 def read_size(size: Any) -> int | Size:
-    """A size: a number from 0 on, or a text."""
+    """A size: a non-negative number, or text."""
     if isinstance(size, str):
         found = text_of(terms_of(size))
         if found == size:
@@ -99,7 +99,7 @@ def read_shape(sizes: Any) -> tuple[int | str, ...]:
 
 
 def _array_to_json(array: Any) -> dict[str, Any]:
-    """An array by its elements' bytes, the lowest first."""
+    """An array as the bytes of its elements, in little-endian order."""
     held = to_dtype(array.dtype)
     plain = array.astype(backend_named(DEFAULT).native(held), order="C")
     laid = plain if sys.byteorder == "little" else plain.byteswap()

@@ -1,5 +1,5 @@
-"""Writes a program to a file: tables of dialects, decisions, tensors and nodes, which refer
-to each other by place, and the program itself. docs/saved-graphs.md describes the format."""
+"""Writes a program to a file: tables of dialects, decisions, tensors and nodes, which refer to each
+other by position, and the program itself. docs/saved-graphs.md describes the format."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def save_program(program: Program, path: str | PathLike[str]) -> None:
 
 
 def _laid_out(file: Mapping[str, Any]) -> str:
-    """JSON with a line for each entry of a table."""
+    """JSON with one line per entry of a table."""
     lines = []
     for key, value in file.items():
         text = _json(value)
@@ -47,18 +47,18 @@ def _json(value: Any) -> str:
 
 
 class _Table:
-    """The entries of a table, each thing once."""
+    """The entries of a table, without duplicates."""
 
-    def __init__(self, told_as: Callable[[Any], Any]) -> None:
+    def __init__(self, to_entry: Callable[[Any], Any]) -> None:
         self.entries: list[Any] = []
         self._places: dict[int, int] = {}
-        self._things: list[Any] = []  # kept, so that no other object gets their ids
-        self._told_as = told_as
+        self._things: list[Any] = []  # kept alive so that their ids stay unique
+        self._to_entry = to_entry
 
     def place(self, thing: Any) -> int:
-        """Where in the table something stands, which is added if it is new."""
+        """The position of something in the table; it is added if it is new."""
         if id(thing) not in self._places:
-            entry = self._told_as(thing)
+            entry = self._to_entry(thing)
             self._places[id(thing)] = len(self.entries)
             self._things.append(thing)
             self.entries.append(entry)
@@ -75,7 +75,7 @@ class _TableWriter:
         self._declared: dict[str, dict[str, Any]] = {}
 
     def file_of(self, program: Program) -> dict[str, Any]:
-        """All that the file says."""
+        """The contents of the file."""
         for version in (program.traced, program):
             ends = version.nodes if version else ()
             for node in in_order(ends, lambda node: (*node.inputs, *node.operands)):
@@ -164,7 +164,7 @@ class _TableWriter:
         }
 
     def _op(self, name: str) -> None:
-        """Notes an op that the user declared; its kernel is not saved."""
+        """Records an op that the user declared; its kernel is not saved."""
         row = known_op(name)
         if row is not None and row.family == "declared":
             self._declared[name] = declaration(row)
@@ -182,11 +182,11 @@ class _TableWriter:
 
 
 def _says_something(value: Any) -> bool:
-    """Whether a field is written: not where it is empty, but 0 is a number like others."""
+    """Whether a field is written: not if it is empty, but 0 counts as a value."""
     return bool(value) or (value == 0 and value is not False)
 
 
-_NOT_DECLARED = ("compute", "call", "ulps")  # the kernel, and what only ops of castwise have
+_NOT_DECLARED = ("compute", "call", "ulps")  # the kernel, and what only castwise's own ops have
 
 
 def declaration(row: Op) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Shapes with symbolic sizes: what ops and functions make of them."""
+"""Shapes with symbolic sizes, and the shapes of results."""

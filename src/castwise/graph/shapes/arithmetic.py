@@ -1,4 +1,4 @@
-"""Shapes with symbolic sizes: what ops and layout functions make of them."""
+"""Shapes with symbolic sizes: the shapes that ops and layout functions return."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from castwise.graph.shapes.terms import (
 
 
 def broadcast(shapes: Sequence[Shape]) -> Shape:
-    """The shape that shapes broadcast to; a name fits itself and 1.
+    """The shape that shapes broadcast to; a symbolic size matches itself and 1.
 
     Raises UsageError if two sizes do not fit.
     """
@@ -38,7 +38,7 @@ def broadcast(shapes: Sequence[Shape]) -> Shape:
 
 
 def first(shape: Shape, *others: Shape, **options: Any) -> Shape:
-    """The shape of the first operand, whatever the others have."""
+    """The shape of the first operand, for any shapes of the others."""
     return shape
 
 
@@ -76,7 +76,7 @@ def multiplied(left: Shape, right: Shape) -> Shape:
 
 
 def joined(shapes: Sequence[Shape], axis: int | None) -> Shape:
-    """The shape of arrays laid end to end."""
+    """The shape of concatenated arrays."""
     if axis is None:
         return (total([size_of(shape) for shape in shapes]),)
     place = places(axis, len(shapes[0]))[0]
@@ -100,7 +100,7 @@ def stacked(shapes: Sequence[Shape], axis: int = 0) -> Shape:
 
 
 def total(sizes: Sequence[int | str]) -> int | str:
-    """The sum of sizes, a text where one is a name.
+    """The sum of sizes; text if one is symbolic.
 
     >>> total(["n", 1, "n"]), total([2, 3])
     ('2*n+1', 5)
@@ -109,7 +109,7 @@ def total(sizes: Sequence[int | str]) -> int | str:
 
 
 def size_of(shape: Shape) -> int | str:
-    """The number of elements, a text where a size is a name.
+    """The number of elements; text if a size is symbolic.
 
     >>> size_of((3, "n", 2)), size_of((3, "n+m"))
     ('6*n', '3*m+3*n')
@@ -118,7 +118,7 @@ def size_of(shape: Shape) -> int | str:
 
 
 def difference(one: int | str, other: int | str) -> int | str | None:
-    """A size less another; None if that may be less than zero.
+    """A size minus another; None if the difference may be negative.
 
     >>> difference("n", "n//2"), difference("n", 1)
     ('n-n//2', None)
@@ -137,10 +137,10 @@ def quotient(size: int | str, divisor: int) -> int | str:
 
 
 def reshaped(shape: Shape, wanted: Sequence[int | str]) -> Shape:
-    """The shape a reshape gives; -1 stands for what is left.
+    """The shape that a reshape gives; -1 means the remaining size.
 
-    Where it depends on a rest whether the sizes agree, as of n in n//2 by 2, it shows when the
-    graph runs.
+    If it depends on a remainder whether the sizes agree, as for n in n//2 by 2, the check happens
+    when the graph runs.
     """
     known = tuple(size for size in wanted if size != -1)
     if len(known) == len(wanted):
@@ -167,7 +167,7 @@ def _unequal(shape: Shape, wanted: Sequence[int | str]) -> UsageError:
 
 
 def accumulated(shape: Shape, axis: int | None = None, include_initial: bool = False) -> Shape:
-    """The shape of running sums: as it was, or one longer where the start counts."""
+    """The shape of cumulative sums: unchanged, or one longer if the initial value is included."""
     if not include_initial:
         return shape
     place = places(0 if axis is None and len(shape) == 1 else axis, len(shape))[0]
@@ -175,9 +175,9 @@ def accumulated(shape: Shape, axis: int | None = None, include_initial: bool = F
 
 
 def least(one: int | str, other: int | str, name: str) -> int | str:
-    """The smaller one of two sizes.
+    """The smaller of two sizes.
 
-    Raises UsageError if that is not known.
+    Raises UsageError if it is not known.
     """
     if one == other:
         return one

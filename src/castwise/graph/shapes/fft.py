@@ -17,12 +17,12 @@ def _whole(size: int | str) -> int | str:
 
 
 def _half(size: int | str) -> int | str:
-    """How much of a transform of real values is not implied."""
+    """The size of a transform of real values, without the half that follows by symmetry."""
     return total([quotient(size, 2), 1])
 
 
 def _doubled(size: int | str) -> int | str:
-    """How many real values a half transform comes from, unless given."""
+    """The default number of real values for a half transform."""
     before = difference(size, 1)
     if before is None:
         raise UsageError(f"cannot subtract one from the symbolic size {size}: fix it, or give n.")
@@ -40,7 +40,7 @@ def _along(length: Length) -> Callable[..., Shape]:
 
 
 def _along_several(length: Length) -> Callable[..., Shape]:
-    """A transform along several dimensions, of which the last may be halved or doubled."""
+    """A transform along several dimensions, the last of which may be halved or doubled."""
 
     def shaped(
         x: Shape,

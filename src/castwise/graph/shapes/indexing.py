@@ -15,7 +15,7 @@ _TAKEN = "index a graph by integers, slices, None, ... and arrays of integers"
 
 
 def split_key(key: Any, first: int, node_of: Callable[[Any], Node]) -> tuple[Any, tuple[Node, ...]]:
-    """A key with its arrays as inputs of a node, numbered from `first` on."""
+    """A key with its arrays as inputs of a node, numbered from `first`."""
     nodes: list[Node] = []
 
     def plain(part: Any) -> Any:
@@ -47,7 +47,7 @@ def _parts(key: Any) -> tuple[Any, ...]:
 
 
 def _unmasked(part: Any) -> tuple[Any, ...]:
-    """A mask from outside of the graph, whose values are known, as the places it names."""
+    """A mask from outside the graph, whose values are known, as the indices it selects."""
     import numpy as np
 
     if isinstance(part, (np.ndarray, list)):
@@ -58,9 +58,9 @@ def _unmasked(part: Any) -> tuple[Any, ...]:
 
 
 def full_key(key: Any, rank: int) -> list[Any]:
-    """A key with an entry for each dimension, and for each new one: ... written out.
+    """A key with an entry for each dimension and each new one, with `...` expanded.
 
-    Raises UsageError if it has too many.
+    Raises UsageError if it has too many entries.
     """
     keys = list(key) if isinstance(key, tuple) else [key]
     used = sum(1 for part in keys if part is not None and part is not Ellipsis)
@@ -73,14 +73,14 @@ def full_key(key: Any, rank: int) -> list[Any]:
 def indexed(shape: Shape, key: Any, arrays: Sequence[Shape] = ()) -> Shape:
     """The shape of x[key]; `arrays` are the shapes of the node's inputs.
 
-    Where arrays stand side by side, their dimensions take their place; else they come first.
-    Integers beside arrays count as arrays without dimensions.
+    If index arrays are adjacent, their dimensions replace them in place. Otherwise their dimensions
+    come first. Integers mixed with arrays count as 0-d arrays.
     """
     keys = full_key(key, len(shape))
     has_arrays = any(isinstance(part, Given) for part in keys)
     sizes: list[int | str] = []
-    spread: list[int] = []  # where in the key arrays stand
-    at = 0  # where in the shape their dimensions go
+    spread: list[int] = []  # the positions of arrays in the key
+    at = 0  # the position of their dimensions in the shape
     place = 0
     for n, part in enumerate(keys):
         if part is None:
@@ -98,7 +98,7 @@ def indexed(shape: Shape, key: Any, arrays: Sequence[Shape] = ()) -> Shape:
 
 
 def _indexed_dimension(size: int | str, part: Any) -> tuple[int | str, ...]:
-    """What is left of a dimension."""
+    """The remaining sizes of an indexed dimension."""
     if isinstance(part, slice):
         is_known = not any(isinstance(n, str) for n in (size, part.start, part.stop))
         return (len(range(*part.indices(int(size)))) if is_known else _slice_length(size, part),)
@@ -108,7 +108,7 @@ def _indexed_dimension(size: int | str, part: Any) -> tuple[int | str, ...]:
 
 
 def _slice_length(size: int | str, part: slice) -> int | str:
-    """How long a slice is that has symbolic sizes, if it is certainly within the dimension.
+    """The length of a slice with symbolic sizes that is certainly within the dimension.
 
     Raises UsageError if it may reach beyond it.
     """
@@ -125,7 +125,7 @@ def _slice_length(size: int | str, part: slice) -> int | str:
 
 
 def key_text(key: Any) -> str:
-    """An index as it is written between brackets."""
+    """An index as text between brackets."""
     if isinstance(key, tuple):
         return ", ".join(map(key_text, key))
     if isinstance(key, slice):

@@ -1,4 +1,4 @@
-"""The shapes that the ops which multiply vectors and matrices give."""
+"""The shapes of products of vectors and matrices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from castwise.graph.shapes.arithmetic import broadcast, multiplied, places, redu
 
 
 def check_equal(name: str, one: int | str, other: int | str) -> None:
-    """Raises UsageError if a product sums over two sizes."""
+    """Raises UsageError if a product would sum over two different sizes."""
     if one != other:
         raise UsageError(f"{name} needs equal sizes to sum over, not {one} and {other}.")
 

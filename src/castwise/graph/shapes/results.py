@@ -1,4 +1,4 @@
-"""What ops and functions give: the dtypes and shapes of their results."""
+"""The dtypes and shapes of the results of ops and functions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from castwise.graph.shapes.products import PRODUCTS
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.ops import Op, op
 
-# Functions that are decided as some op but have other shapes: the kind of each result, against the
-# dtype that is computed in, and what gives the shapes.
+# Functions that are decided like some op but have other shapes: the kind of each result, relative
+# to the compute dtype, and the function for the shapes.
 _FUNCTIONS = {**LINALG, **FFT, "isin": (("bool",), shapes.first)}
 
 
@@ -33,13 +33,13 @@ def results_of(
 
 
 def has_own_dtype(name: str) -> bool:
-    """Whether the dtype of a function's results follows from what it computes in, and not from
-    the decision of the op that it is decided as."""
+    """Whether the dtype of a function's results follows from its compute dtype, not from the
+    decision of the op that it is decided like."""
     return name in _FUNCTIONS
 
 
 def result_dtype(name: str, compute: DType, part: int | None = None) -> DType:
-    """The dtype of a result of such a function, computed in a dtype."""
+    """The dtype of a result of such a function, for a compute dtype."""
     return _of_kind(_FUNCTIONS[name][0][part or 0], compute)
 
 

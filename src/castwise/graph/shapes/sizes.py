@@ -1,4 +1,4 @@
-"""Symbolic sizes as the traced function sees them: names that can be computed with."""
+"""Symbolic sizes as the traced function sees them: names with arithmetic."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from castwise.graph.source_lines import user_place
 
 
 class Size(str):
-    """A size that is known when the graph runs, such as n, 2*n+1 or n//2; never less than 0."""
+    """A size that is known only when the graph runs, such as n, 2*n+1 or n//2; never negative."""
 
     __slots__ = ()
     __hash__ = str.__hash__
@@ -40,7 +40,7 @@ class Size(str):
         return self._unknown() if left is None else _as_size(left)
 
     def _with_no_size(self, other: Any) -> Any:
-        """The answer for an operand that is no size: a text knows itself what to do."""
+        """The result for an operand that is not a size, which is left to text itself."""
         is_text = isinstance(other, str) and not isinstance(other, Size)
         return NotImplemented if is_text else self._unknown()
 

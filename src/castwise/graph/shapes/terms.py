@@ -1,6 +1,6 @@
-"""Symbolic sizes as sums of products, read from their text and written back: 2*n+1, n-n//2.
+"""Symbolic sizes as sums of products, read from text and written back: 2*n+1, n-n//2.
 
-Equal sizes have equal texts. A product is of names and of quotients, which are rounded down.
+Equal sizes have equal texts. Products consist of names and of quotients, which are rounded down.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from castwise.errors import UsageError
 
-# How often each product is in a sum; a number is the product of nothing.
+# How often each product is in a sum; a number is the empty product.
 Terms = Counter[tuple[str, ...]]
 Product = tuple[str, ...]
 
@@ -22,13 +22,13 @@ _TOKEN = re.compile(r"\d+|[A-Za-z_]\w*|//|[-+*()]", re.ASCII)
 def terms_of(size: int | str) -> Terms:
     """The terms of a size.
 
-    Raises UsageError if it is none.
+    Raises UsageError if it is not a size.
     """
     return Terms({(): size}) if isinstance(size, int) else Terms(_read(str(size)))
 
 
 def text_of(terms: Mapping[Product, int]) -> int | str:
-    """A sum as a size: longer products first, numbers and what is subtracted last."""
+    """A sum as a size: longer products first, numbers and subtracted terms last."""
     rest = dict(terms)
     number = rest.pop((), 0)
     kept = sorted([(count < 0, -len(names), names) for names, count in rest.items() if count])
@@ -42,7 +42,7 @@ def text_of(terms: Mapping[Product, int]) -> int | str:
 
 
 def product_text(count: int, names: Product, *, shows_one: bool = False) -> str:
-    """A number times names and quotients, which stand in brackets beside others."""
+    """A number times names and quotients, which are in brackets if there are other factors."""
     numbers = [] if count == 1 and names and not shows_one else [str(count)]
     is_alone = len(names) + len(numbers) == 1
     return "*".join([*numbers, *[n if is_alone or not is_quotient(n) else f"({n})" for n in names]])
@@ -67,13 +67,15 @@ def plus(sums: Iterable[Mapping[Product, int]]) -> Terms:
 
 
 def divided(terms: Mapping[Product, int], divisor: int) -> Terms:
-    """A sum divided by a number and rounded down: what is a multiple of it leaves the quotient."""
+    """A sum divided by a number and rounded down; multiples of it are moved out of the quotient."""
     whole = Terms({names: count // divisor for names, count in terms.items()})
     rest = {names: count % divisor for names, count in terms.items() if count % divisor}
     text = text_of(rest)
-    if isinstance(text, int):  # less than the divisor
+    if isinstance(text, int):  # a remainder below the divisor
         return whole
-    if list(rest) == [(text,)] and is_quotient(text):  # of a quotient: one by both divisors
+    if list(rest) == [(text,)] and is_quotient(
+        text
+    ):  # a quotient of a quotient: divide once by both divisors
         size, before = split_quotient(text)
         return plus([whole, divided(terms_of(size), before * divisor)])
     whole[(f"{text}//{divisor}" if text.isidentifier() else f"({text})//{divisor}",)] += 1
@@ -81,18 +83,18 @@ def divided(terms: Mapping[Product, int], divisor: int) -> Terms:
 
 
 def is_quotient(factor: str) -> bool:
-    """Whether a factor is a quotient, and no name."""
+    """Whether a factor is a quotient, not a name."""
     return "//" in factor
 
 
 def split_quotient(factor: str) -> tuple[str, int]:
-    """What is divided by which number in a quotient."""
+    """The dividend and the divisor of a quotient."""
     size, _, divisor = factor.rpartition("//")
     return size.removeprefix("(").removesuffix(")"), int(divisor)
 
 
 def known_size(size: int | str, sizes: Mapping[str, int]) -> int:
-    """A size in numbers, where those of its names are known.
+    """A size as a number, if the sizes of its names are known.
 
     >>> known_size("2*n+(m+1)//2", {"n": 3, "m": 4})
     8
@@ -115,9 +117,9 @@ def _known_factor(factor: str, sizes: Mapping[str, int]) -> int:
 
 
 def is_natural(terms: Mapping[Product, int]) -> bool:
-    """Whether a sum is never less than zero, whatever its names are, as far as this can tell.
+    """Whether a sum is provably never negative, for any values of its names.
 
-    It looks at multiples of the sum in which quotients are as large as they can be.
+    It checks multiples of the sum in which quotients are as large as possible.
     """
     for names, count in terms.items():
         factor = next(filter(is_quotient, names), None)
@@ -157,13 +159,13 @@ def _unreadable(text: str) -> UsageError:
 
 
 class _Reader:
-    """Reads a sum, as Python would."""
+    """Parses a sum, as Python would."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.tokens = tokens[::-1]
 
     def _next(self, *wanted: str) -> str:
-        """The next token if it is one of these, and is taken then; else nothing."""
+        """Consumes and returns the next token if it is one of these; otherwise ""."""
         return self.tokens.pop() if self.tokens and self.tokens[-1] in wanted else ""
 
     def sum(self) -> Terms:

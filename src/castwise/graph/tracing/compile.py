@@ -1,4 +1,4 @@
-"""compile: a function that is traced once for each signature and then runs as a graph."""
+"""compile: traces a function once per signature, then runs it as a graph."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from castwise.rules.dialect import Dialect
 from castwise.vocab.operands import Operand, array_operand
 
 F = TypeVar("F", bound=Callable[..., Any])
-_MOST_GRAPHS = 256  # of one function; the oldest is dropped
+_MOST_GRAPHS = 256  # per function; the oldest is dropped
 _NUMBERS = (bool, int, float, complex)
 
 
 class Compiled:
-    """A function that runs as a graph, one for each signature of its arguments."""
+    """A function that runs as a graph, one per signature of its arguments."""
 
     def __init__(self, fn: Callable[..., Any], dialect: str | Dialect | None) -> None:
         functools.update_wrapper(self, fn)
@@ -37,7 +37,7 @@ class Compiled:
         self.graphs: dict[tuple[object, ...], Graph] = {}
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        """The function itself, or as a method of an object."""
+        """The function itself, or bound as a method of an object."""
         return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:
@@ -88,10 +88,10 @@ class Compiled:
 def compile(fn: F | None = None, *, dialect: str | Dialect | None = None) -> F:
     """Makes a function run as its simplified graph, traced once per signature.
 
-    Arrays may be of any backend, and stand in lists, tuples and dicts; all other arguments are part
-    of the signature. Variables, and other tensors that the function writes to, are read and written
-    by each call; what else it reads elsewhere, such as from `self`, is taken as it was when a
-    signature was new.
+    Arrays may belong to any backend, and may be inside lists, tuples and dicts. All other arguments
+    are part of the signature. Each call reads and writes variables, and other tensors that the
+    function writes to. Anything else that the function reads, for example from `self`, keeps the
+    value it had when the signature was traced.
 
     >>> @compile(dialect="torch")
     ... def scaled(x, factor):
@@ -99,7 +99,7 @@ def compile(fn: F | None = None, *, dialect: str | Dialect | None = None) -> F:
     >>> scaled(asarray([1, 2], dtype="int32"), 0.5)
     Tensor([0.5, 1. ], dtype=float32, dialect=torch, backend=numpy)
 
-    Raises what trace does, when a signature is new.
+    Raises the same errors as trace, when a signature is new.
     """
     if fn is None:
         return cast(F, functools.partial(compile, dialect=dialect))
@@ -107,7 +107,7 @@ def compile(fn: F | None = None, *, dialect: str | Dialect | None = None) -> F:
 
 
 def _split(name: str, value: Any, arrays: dict[str, Tensor]) -> Any:
-    """An argument with its arrays taken out, each under its own name."""
+    """An argument with its arrays moved to `arrays`, each under its own name."""
     if isinstance(value, Tensor) or (hasattr(value, "dtype") and hasattr(value, "shape")):
         arrays[name] = value if isinstance(value, Variable) else asarray(value)
         return Slot(len(arrays) - 1)
@@ -120,7 +120,7 @@ def _split(name: str, value: Any, arrays: dict[str, Tensor]) -> Any:
 
 
 def _static_key(part: Any) -> object:
-    """What an argument is in a signature: numbers by their text, as 0.0 and -0.0 are equal."""
+    """An argument's part of the signature; numbers as text, because 0.0 and -0.0 are equal."""
     if isinstance(part, (list, tuple)):
         return (type(part), *map(_static_key, part))
     if isinstance(part, dict):
@@ -131,7 +131,7 @@ def _static_key(part: Any) -> object:
 
 
 class _ByIdentity:
-    """An object that has no hash, compared by identity."""
+    """An unhashable object, compared by identity."""
 
     def __init__(self, thing: object) -> None:
         self.thing = thing
@@ -144,7 +144,7 @@ class _ByIdentity:
 
 
 def _array_key(tensor: Tensor) -> object:
-    """What an array is in a signature."""
+    """An array's part of the signature."""
     return (isinstance(tensor, Variable), _spec(tensor))
 
 

@@ -1,4 +1,4 @@
-"""Names for state: those that the traced function knows the tensors by."""
+"""Names for state: the names by which the traced function refers to its tensors."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from typing import Any
 
 from castwise.execute.tensor import Tensor
 
-# How far objects are searched: a list of layers with their weights is found, and no more than this
-# is looked at.
+# How deep and how far objects are searched: enough to find a list of layers with their weights.
 _DEEPEST, _MOST = 4, 4096
 
 
 class Names:
-    """Gives each tensor its own name: the variable, attribute or key that the function finds
-    it under, with its place in a list, or `state0` and so on."""
+    """Gives each tensor its own name: the variable, attribute or key through which the function
+    reaches it, with its index in a list, or `state0` and so on."""
 
     def __init__(self, fn: Callable[..., Any], used: Sequence[str]) -> None:
         self._used = {*used, *_parameters(fn)}
         self._known: dict[int, str] = {}
-        self._search = _reachable(fn)  # goes on where the last search ended
+        self._search = _reachable(fn)  # continues where the last search ended
 
     def _found(self, tensor: Tensor) -> str:
         while id(tensor) not in self._known:
@@ -49,7 +48,7 @@ def _parameters(fn: Callable[..., Any]) -> list[str]:
 
 
 def _reachable(fn: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
-    """What a function sees besides its arguments, and what is in that, the nearest first."""
+    """The objects a function can reach besides its arguments, and their contents, nearest first."""
     layer = list(_seen_by(fn))
     met: set[int] = set()
     for _ in range(_DEEPEST):
@@ -61,10 +60,12 @@ def _reachable(fn: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _seen_by(fn: Any) -> Iterator[tuple[str, Any]]:
-    """The object of a method, and what a function finds in its closure and among the globals."""
+    """The object of a method, and the objects in a function's closure and its globals."""
     yield "self", getattr(fn, "__self__", fn)
     for is_unwrapped in (True, False):
-        with contextlib.suppress(TypeError, ValueError):  # no function, or one that is half made
+        with contextlib.suppress(
+            TypeError, ValueError
+        ):  # not a function, or one with unset closure cells
             inner = inspect.unwrap(fn) if is_unwrapped else fn
             seen = inspect.getclosurevars(getattr(inner, "__func__", inner))
             yield from seen.nonlocals.items()
@@ -72,7 +73,7 @@ def _seen_by(fn: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _inside(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
-    """The parts of an object under their names, of which none is computed for this."""
+    """The parts of an object with their names; none is computed for this."""
     if isinstance(thing, (Tensor, ModuleType)):
         return
     if isinstance(thing, dict):

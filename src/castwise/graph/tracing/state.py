@@ -1,4 +1,4 @@
-"""State in the making: the tensors from outside that a function reads or writes while traced."""
+"""State during tracing: the outside tensors that a function reads or writes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from castwise.graph.recording.arrays import Traced
 
 @dataclass(slots=True)
 class _Entry:
-    """A tensor that is held, with its value before; a variable that the function made has none."""
+    """A tensor in the trace and its value before; a variable made by the function has none."""
 
     tensor: Tensor
     held: TracedState
@@ -29,17 +29,17 @@ class _Entry:
 class States:
     """The state of one trace.
 
-    Variables are state wherever they come from outside. Other tensors are constants, and may be
-    computed with at once, unless they are written to: a function that does so is traced again with
-    all of these as state from its beginning.
+    Variables from outside are always state. Other tensors are constants, which may be computed with
+    immediately, unless they are written to. A function that writes to some is traced again with all
+    of them as state from the beginning.
     """
 
     def __init__(self, backend: Backend, name_of: Callable[[Tensor], str]) -> None:
         self.backend, self._name_of = backend, name_of
         self._entries: dict[int, _Entry] = {}
-        self._made: dict[int, Tensor] = {}  # within the trace, with values
+        self._made: dict[int, Tensor] = {}  # made inside the trace, with values
         self._stack = ExitStack()
-        self.found: list[Tensor] = []  # those that turned out to be written to
+        self.found: list[Tensor] = []  # tensors that turned out to be written to
 
     @contextmanager
     def holding(self, written: Sequence[Tensor]) -> Iterator[None]:
@@ -50,19 +50,19 @@ class States:
             yield
 
     def result(self) -> tuple[State, ...]:
-        """The state of the graph, in the order in which it was met."""
+        """The state of the graph, in the order of first use."""
         return tuple([
             State(e.before, e.held.array.node, None if e.is_argument else e.tensor)
             for e in self._entries.values() if e.before
         ])  # fmt: skip
 
     def add_argument(self, variable: Tensor, array: Traced) -> None:
-        """A variable that stands for one that each run is given."""
+        """Adds a variable that represents an argument of each run."""
         held = TracedState(array, outside(variable).kind)
         self._entries[id(variable)] = _Entry(variable, held, array.node, is_argument=True)
 
     def held(self, tensor: Tensor) -> TracedState:
-        """What a tensor that is state has within this trace."""
+        """The array and kind of a state tensor inside this trace."""
         entry = self._entries.get(id(tensor))
         if entry is None:
             kind, shape = outside(tensor).kind, tuple(outside(tensor).array.shape)
@@ -73,15 +73,15 @@ class States:
         return entry.held
 
     def made(self, tensor: Tensor) -> None:
-        """A tensor was made within this trace."""
+        """Records a tensor that was made inside this trace."""
         if isinstance(tensor, Stateful):
             self._entries[id(tensor)] = _Entry(tensor, outside(tensor))
         if not isinstance(outside(tensor).array, Traced):
             self._made[id(tensor)] = tensor
 
     def writing(self, tensor: Tensor, values: Iterable[Any]) -> None:
-        """A tensor from outside becomes state; one with values becomes one of the graph, where
-        values of the graph are written to it."""
+        """Makes an outside tensor state. A tensor with values becomes part of the graph if values
+        of the graph are written to it."""
         if isinstance(tensor._array, Traced):
             return
         if id(tensor) not in self._made:
@@ -92,16 +92,16 @@ class States:
             tensor._array, tensor._kind = array, tensor._kind.with_(backend=self.backend)
 
 
-# What a tensor is while a trace holds it that writes to it, under the name it has in its repr.
+# The class of a tensor while a trace writes to it, with the name that its repr shows.
 _Written = type(Tensor.__name__, (Stateful,), {"__slots__": ()})
 _lock = threading.Lock()
-_holders: dict[int, int] = {}  # how many traces hold a tensor, in all threads
+_holders: dict[int, int] = {}  # how many traces use a tensor, in all threads
 
 
 @contextmanager
 def _stateful(tensor: Tensor) -> Iterator[None]:
-    """A block in which a tensor is state of this thread's or task's trace, and for all others
-    what it was."""
+    """A block in which a tensor is state of this thread's or task's trace, and unchanged for all
+    others."""
     with _lock:
         _holders[id(tensor)] = _holders.get(id(tensor), 0) + 1
         tensor.__class__ = _Written

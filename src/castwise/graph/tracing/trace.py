@@ -34,8 +34,8 @@ def trace(
 ) -> Graph:
     """The graph of a function for operands like these.
 
-    `specs` are notation such as "float16[n,3]", one per parameter, in order or by name; arrays
-    stand for their dtype and shape, Python numbers for themselves. The function runs once, without
+    `specs` are notation such as "float16[n,3]", one per parameter, in order or by name. An array
+    means its dtype and shape, and a Python number means itself. The function runs once, without
     values.
 
     >>> g = trace(lambda x, y: x + y, "int32[n]", "float16[n]", dialect="torch")
@@ -48,7 +48,7 @@ def trace(
     Raises UsageError if the function needs a value, PromotionError if the dialect refuses.
     """
     chosen = to_dialect(dialect)
-    written: list[Tensor] = []  # tensors from outside that the function writes to
+    written: list[Tensor] = []  # outside tensors that the function writes to
     while True:
         states = States(recording_under(chosen), Names(fn, [*named_specs]))
         with states.holding(written):
@@ -79,7 +79,7 @@ def _traced_once(
 
 
 class _Decisions:
-    """Remembers which decision made which nodes."""
+    """Records which decision made which nodes."""
 
     def __init__(self) -> None:
         self._calls: list[Call] = []
@@ -87,7 +87,7 @@ class _Decisions:
         self._implicit: set[Node] = set()
 
     def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
-        """One op: all casts between its operands and its result are promotion's."""
+        """Records one op: all casts between its operands and its result are implicit."""
         shapes = [tuple(getattr(operand, "shape", ())) for operand in operands]
         self._calls.append(Call(decision, tuple(shapes), tuple(result.shape)))
         if not isinstance(result, Traced):
@@ -118,18 +118,18 @@ class _Decisions:
 
 
 def _stays_weak(node: Node, inputs: tuple[Node, ...]) -> bool:
-    """Whether a node without a decision is weak: a weak input, or what moves weak elements."""
+    """Whether a node without a decision is weak: a weak input, or a layout of weak elements."""
     moves = bool(inputs) and node.compute is None and node.op != CAST
     return inputs[0].is_weak if moves and node.dtype is inputs[0].dtype else node.is_weak
 
 
 def _call_or_node(node: Node) -> object:
-    """A node, or the call whose results it is one of: one decision is of all of them."""
+    """A node, or its call if it has several results, which all share one decision."""
     return node if node.part is None else node.call
 
 
 def _input(name: str, spec: Any, dialect: Dialect, states: States) -> Any:
-    """What a parameter is given: a tensor, a variable where the spec is one, or a number."""
+    """The argument for a parameter: a tensor, a variable if the spec is one, or a number."""
     seen = describe(spec)
     if seen.dtype is None:
         return seen.value

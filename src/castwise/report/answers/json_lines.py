@@ -153,17 +153,17 @@ def _question(fields: dict[str, Any], dialect: str | None) -> Question:
 
     Raises UsageError if a field is missing or makes no sense.
     """
-    name, args, spoken = fields.get("op"), fields.get("args"), fields.get("dialect")
+    name, args, own_dialect = fields.get("op"), fields.get("args"), fields.get("dialect")
     if name is None or args is None:
         raise UsageError("a question needs the fields 'op' and 'args'.")
     if not _ARGUMENTS.issuperset(map(type, args)):
         raise UsageError("an argument must be notation in a string, a number, a boolean or null.")
-    if spoken is None and dialect is None:
+    if own_dialect is None and dialect is None:
         raise UsageError("no dialect: give the field 'dialect', or --dialect for all lines.")
     return question_of(
         name,
         *[_operand(arg) for arg in args],
-        dialect=dialect if spoken is None else spoken,
+        dialect=dialect if own_dialect is None else own_dialect,
         form=fields.get("form"),
         inplace=fields.get("inplace") or False,
         out=fields.get("out"),

@@ -46,9 +46,9 @@ def source_html(audit: Audit) -> Iterator[str]:
     for (file, _), size in sizes.items():
         cost[file] += size
     for file, size in cost.most_common():
-        cost = f" <span class=faint>{size_text(size)}</span>" if size else ""
+        label = f" <span class=faint>{size_text(size)}</span>" if size else ""
         name = place_text(SourcePlace(file, 1, 1, 1, 1)).rpartition(":")[0]
-        yield f"<h3><code>{escape(name)}</code>{cost}</h3>"
+        yield f"<h3><code>{escape(name)}</code>{label}</h3>"
         yield "".join(_file(file, notes, sizes))
 
 

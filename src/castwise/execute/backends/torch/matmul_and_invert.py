@@ -52,9 +52,9 @@ def _teach(module: ModuleType, tensor: type) -> None:
     """Gives torch's compiler the handlers that it looks up by name and lacks. They decline operands
     of other classes, which then behave as before. A torch with another structure is left unchanged.
     """
-    beside = sys.modules.get(f"{module.__package__}.user_defined")
+    sibling = sys.modules.get(f"{module.__package__}.user_defined")
     operators: Any = getattr(module, "BuiltinVariable", None)
-    user_defined: Any = getattr(beside, "UserDefinedObjectVariable", None)
+    user_defined: Any = getattr(sibling, "UserDefinedObjectVariable", None)
     found = getattr(operators, "call_function_handler_cache", None)
     if user_defined is None or found is None:
         return

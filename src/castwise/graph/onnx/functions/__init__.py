@@ -1,1 +1,1 @@
-"""Functions that ONNX lacks, or leaves undefined in places, written with the ops it has."""
+"""Functions that ONNX lacks or leaves partly undefined, written with the ops it has."""

@@ -1,5 +1,5 @@
-"""Functions of complex numbers in ONNX, computed from their parts; in float64 where they round in
-between."""
+"""Functions of complex numbers in ONNX, computed from their parts; in float64 if intermediate
+results would round."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from castwise.graph.shapes import arithmetic as shapes
 from castwise.vocab.dtypes import dtype
 
 _WIDE = dtype("float64")
-_ENDS = 50.0  # beyond it the hyperbolic tangent is 1, as far as float32 can say
-_LARGEST = 100  # the integer exponents below it are multiplied out, as NumPy does
+_ENDS = 50.0  # beyond it the hyperbolic tangent is 1 in float32
+_LARGEST = 100  # smaller integer exponents are multiplied out, as in NumPy
 _BITS = 7  # of such an exponent
 
 
@@ -57,7 +57,7 @@ def sqrt(x: Pair) -> Pair:
 
 
 def reciprocal(x: Pair) -> Pair:
-    """The inverse, in a dtype that holds the squares of the parts; infinity for zero."""
+    """The reciprocal, in a dtype that holds the squares of the parts; infinity for zero."""
     square = x[0] * x[0] + x[1] * x[1]
     return where(xp.equal(square, 0), 1 / square, x[0] / square), -x[1] / square
 
@@ -68,7 +68,7 @@ def exp(x: Pair) -> Pair:
 
 
 def tanh(x: Pair) -> Pair:
-    """By the hyperbolic functions of the real part and the others of the imaginary part."""
+    """Uses hyperbolic functions of the real part and trigonometric ones of the imaginary part."""
     near = xp.maximum(xp.minimum(x[0], _ENDS), -_ENDS)
     near = where(isnan(x[0]), x[0], near)
     hyperbolic, cosine = called("Sinh", near), called("Cos", x[1])
@@ -82,7 +82,7 @@ def sigmoid(x: Pair) -> Pair:
 
 
 def power(x: Pair, y: Pair) -> Pair:
-    """Small integer powers multiplied out, others by the logarithm; 0 to the power of 0 is 1."""
+    """Multiplies out small integer powers, and uses the logarithm for others; 0 ** 0 is 1."""
     found = exp(multiplied(y, (xp.log(hypot(*x)), atan2(x[1], x[0]))))
     size = xp.abs(y[0])
     is_small = xp.equal(y[1], 0) & xp.equal(xp.floor(size), size) & xp.less(size, _LARGEST)
@@ -95,7 +95,7 @@ def power(x: Pair, y: Pair) -> Pair:
 
 
 def _whole_power(x: Pair, exponent: Value) -> Pair:
-    """By squaring, bit for bit of the exponent."""
+    """By repeated squaring, one bit of the exponent at a time."""
     one = xp.ones_like(x[0]), xp.zeros_like(x[0])
     found, square, left = one, x, xp.abs(exponent)
     for _ in range(_BITS):
@@ -107,7 +107,7 @@ def _whole_power(x: Pair, exponent: Value) -> Pair:
 
 
 def prod(x: Pair, *, axis: Any = None, keepdims: bool = False) -> Pair:
-    """The product, by halves multiplied with each other."""
+    """The product, by multiplying halves with each other."""
     shape = shapes.reduced(x[0].shape, axis, keepdims)
     pair = (flattened(x[0]), flattened(x[1])) if axis is None else x
     for place in (0,) if axis is None else shapes.places(axis, x[0].ndim):
@@ -146,7 +146,7 @@ def _concatenated(x: Value, y: Value, place: int) -> Value:
 
 
 def by_products(function: Callable[..., Value]) -> Callable[..., Pair]:
-    """A sum of products of two arrays, from that of their parts."""
+    """A sum of products of two arrays, computed from their parts."""
 
     def computed(x: Pair, y: Pair, **options: Any) -> Pair:
         def of(n: int, m: int) -> Value:
@@ -158,5 +158,5 @@ def by_products(function: Callable[..., Value]) -> Callable[..., Pair]:
 
 
 def vecdot(x: Pair, y: Pair, **options: Any) -> Pair:
-    """The first operand is conjugated."""
+    """The product of vectors, with the first operand conjugated."""
     return by_products(linalg.vecdot)((x[0], -x[1]), y, **options)

@@ -28,13 +28,13 @@ INF, NAN = math.inf, math.nan
 
 
 def remainder(x: Value, y: Value) -> Value:
-    """The rest with the sign of the divisor."""
+    """The remainder with the sign of the divisor."""
     rest = called("Mod", x, y, fmod=1)
     return where(_is_past(rest, y), rest + y, rest)
 
 
 def floor_divide(x: Value, y: Value) -> Value:
-    """The quotient rounded down, from the exact rest; by zero as division does."""
+    """The quotient rounded down, from the exact remainder; by zero like division."""
     rest = called("Mod", x, y, fmod=1)
     quotient = (x - rest) / y
     quotient = where(_is_past(rest, y), quotient - 1, quotient)
@@ -44,7 +44,7 @@ def floor_divide(x: Value, y: Value) -> Value:
 
 
 def _is_past(rest: Value, y: Value) -> Value:
-    """Whether a rest has the other sign than the divisor."""
+    """Whether a remainder's sign differs from the divisor's."""
     return not_equal(rest, 0) & called("Xor", less(rest, 0), less(y, 0))
 
 
@@ -63,7 +63,7 @@ def atan2(y: Value, x: Value) -> Value:
 
 
 def hypot(x: Value, y: Value) -> Value:
-    """The length of a diagonal, without an overflow in between."""
+    """The length of a diagonal, without intermediate overflow."""
     one, other = xp.abs(x), xp.abs(y)
     longer = maximum(one, other)
     ratio = minimum(one, other) / longer
@@ -72,7 +72,7 @@ def hypot(x: Value, y: Value) -> Value:
 
 
 def logaddexp(x: Value, y: Value) -> Value:
-    """The logarithm of a sum of exponentials, without an overflow."""
+    """The logarithm of a sum of exponentials, without overflow."""
     larger = maximum(x, y)
     return where(equal(x, y), x + math.log(2.0), larger + log1p(exp(-xp.abs(x - y))))
 
@@ -104,7 +104,7 @@ def logaddexp2(x: Value, y: Value) -> Value:
 
 
 def ldexp(x: Value, y: Value) -> Value:
-    """x * 2**y; of integers y in three steps, none of which overflows before the product does."""
+    """x * 2**y; for integers y in three steps, none of which overflows before the product does."""
     if y.dtype.kind == "float":
         return x * called("Pow", full_like(x, 2), y)
     w = x.writer
@@ -117,7 +117,7 @@ def ldexp(x: Value, y: Value) -> Value:
 
 
 def copysign(x: Value, y: Value) -> Value:
-    """The first one's size with the second one's sign; NaN counts as positive."""
+    """The first one's magnitude with the second one's sign; NaN counts as positive."""
     size = xp.abs(x)
     return where(is_negative(y), -size, size)
 
@@ -128,7 +128,7 @@ def angle(x: Value) -> Value:
 
 
 def nextafter(x: Value, y: Value) -> Value:
-    """The next number of the dtype on the way to another, by stepping through its codes."""
+    """The next number of the dtype towards another, by stepping through its bit patterns."""
     held, w = x.dtype, x.writer
     code = find_dtype(f"int{held.bits}")
     if code is None or not held.is_signed:
@@ -140,7 +140,7 @@ def nextafter(x: Value, y: Value) -> Value:
     stepped = where(grows, bits + 1, bits - 1)
     least = where(less(wide_y, 0), 1 - 2 ** (held.bits - 1), w.constant(1, counted))
     stepped = where(equal(wide_x, 0), least, stepped)
-    if held.specials == "fnuz":  # the code of minus zero is NaN's
+    if held.specials == "fnuz":  # the code of minus zero is that of NaN
         stepped = where(equal(stepped, -(2 ** (held.bits - 1))), 0, stepped)
     moved = w.add("BitCast", w.cast(stepped, code), dtype=held, to=element_type(held))
     is_still = equal(wide_x, wide_y)

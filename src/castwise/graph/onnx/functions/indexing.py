@@ -16,7 +16,7 @@ BEFORE_ALL = -(2**63) + 1  # where a backward slice of all elements ends
 
 
 def get_item(x: Value, *arrays: Value, shape: Shape, key: Any) -> Value:
-    """x[key]: slices first, then single elements from the last dimension on, then new ones."""
+    """x[key]: slices first, then single elements from the last dimension on, then new axes."""
     keys = full_key(key, x.ndim)
     kept = [part for part in keys if part is not None]
     value = _sliced(x, kept)
@@ -34,7 +34,7 @@ def get_item(x: Value, *arrays: Value, shape: Shape, key: Any) -> Value:
 def _gathered(
     x: Value, arrays: tuple[Value, ...], kept: list[Any], keys: list[Any], shape: Shape
 ) -> Value:
-    """The elements at the places an array names, of one dimension."""
+    """The elements at the indices in an array, along one dimension."""
     if len(arrays) > 1 or None in keys or any(isinstance(part, int) for part in kept):
         raise LackingError("castwise cannot write an array mixed with other indices in ONNX")
     place = next(n for n, part in enumerate(kept) if isinstance(part, Given))
@@ -42,17 +42,17 @@ def _gathered(
 
 
 def take(x: Value, places: Value, *, shape: Shape, axis: int) -> Value:
-    """The slices at some places of a dimension."""
+    """The slices at the given indices of a dimension."""
     return x.writer.one_op("Gather", x, _places(places), shape=shape, axis=axis)
 
 
 def _places(value: Value) -> Value:
-    """Places in a dtype in which ONNX counts them."""
+    """Indices in a dtype that ONNX accepts for them."""
     return value.writer.cast(value, INT64)
 
 
 def _sliced(x: Value, kept: list[Any]) -> Value:
-    """The slices of a key: each is a row of its first, its end, its dimension and its step."""
+    """The array sliced by a key; each slice has a start, an end, a dimension and a step."""
     rows: list[tuple[int | str, ...]] = []
     shape = list(x.shape)
     for place, part in enumerate(kept):
@@ -67,7 +67,7 @@ def _sliced(x: Value, kept: list[Any]) -> Value:
 
 
 def _bounds(size: int | str, part: slice) -> tuple[int | str, int | str]:
-    """Where a slice begins and ends; one with a symbolic size goes forward from no less than 0."""
+    """The start and end of a slice; with a symbolic size it goes forward from 0 or later."""
     if not any(isinstance(n, str) for n in (size, part.start, part.stop)):
         start, stop, _ = part.indices(int(size))
         return start, stop if stop >= 0 else BEFORE_ALL
@@ -81,7 +81,7 @@ def _element(x: Value, place: int, index: int) -> Value:
 
 
 def _new_places(keys: list[Any]) -> list[int]:
-    """Where None adds a dimension, counted in the result."""
+    """The positions in the result where None adds a dimension."""
     found, place = [], 0
     for part in keys:
         if part is None:
@@ -91,7 +91,7 @@ def _new_places(keys: list[Any]) -> list[int]:
 
 
 def set_item(x: Value, new: Value, *arrays: Value, shape: Shape, key: Any) -> Value:
-    """x with new values at key: the dimensions it names come first, and are written to at once."""
+    """x with new values at key; the dimensions it indexes are moved first and written at once."""
     keys = full_key(key, x.ndim)
     if None in keys:
         raise LackingError("castwise cannot write x[..., None, ...] = value in ONNX")
@@ -111,7 +111,7 @@ def set_item(x: Value, new: Value, *arrays: Value, shape: Shape, key: Any) -> Va
 def _written_places(
     x: Value, keys: list[Any], named: list[int], arrays: tuple[Value, ...]
 ) -> tuple[Value, Shape]:
-    """The places that are written to, one row of numbers each, and how they are laid out."""
+    """The positions to write to, one row of numbers each, and their shape."""
     import numpy as np
 
     w = x.writer
@@ -128,7 +128,7 @@ def _written_places(
 
 
 def _in_order(new: Value, x: Value, keys: list[Any], part: Shape, rest: list[Any]) -> Value:
-    """New values in the shape of x[key], with the dimensions that the key names first."""
+    """New values in the shape of x[key], with the dimensions that the key indexes first."""
     arrays = [part] * (1 + max((k.number for k in keys if isinstance(k, Given)), default=0))
     spread = _spread(new, indexed(x.shape, tuple(keys), arrays))
     first: list[int] = []
@@ -156,7 +156,7 @@ def _permuted(x: Value, order: list[int]) -> Value:
 
 
 def take_along(x: Value, places: Value, *, shape: Shape, axis: int) -> Value:
-    """The elements at the places that another array names, one per element of it."""
+    """The elements at the indices in another array, one per element of it."""
     wide = (*shape[:axis], x.shape[axis], *shape[axis + 1 :])
     return _at(_spread(x, wide), _spread(_places(places), shape), axis)
 
@@ -172,7 +172,8 @@ def sort(x: Value, *, shape: Shape, axis: int = -1, **options: Any) -> Value:
 def argsort(
     x: Value, *, shape: Shape, axis: int = -1, descending: bool = False, stable: bool = True
 ) -> Value:
-    """The places in order: NaN counts as the largest, and what is equal stays in its order."""
+    """The indices that sort the elements; NaN is the largest, and equal elements keep their
+    order."""
     if x.dtype.kind == "complex":
         raise LackingError(f"ONNX cannot sort {x.dtype}")
     place = axis % x.ndim
@@ -195,7 +196,7 @@ def _ordered(x: Value, place: int, descending: bool) -> Value:
 
 
 def searchsorted(x: Value, y: Value, *, shape: Shape, side: str, sorter: Value | None) -> Value:
-    """How many elements come before each, as they are sorted; NaN counts as the largest."""
+    """How many sorted elements come before each one; NaN counts as the largest."""
     if x.dtype.kind == "complex":
         raise LackingError(f"ONNX cannot sort {x.dtype}")
     x = x if sorter is None else take(x, sorter, shape=x.shape, axis=0)
@@ -209,7 +210,7 @@ def searchsorted(x: Value, y: Value, *, shape: Shape, side: str, sorter: Value |
 
 
 def diagonal(x: Value, *, shape: Shape, offset: int = 0) -> Value:
-    """The elements on a diagonal of matrices, by their places in the rows laid end to end."""
+    """The elements on a diagonal of matrices, by their positions in the flattened rows."""
     *stack, rows, columns = x.shape
     if not (isinstance(rows, int) and isinstance(columns, int)):
         raise LackingError("castwise cannot write a diagonal of symbolic sizes in ONNX")
@@ -220,8 +221,8 @@ def diagonal(x: Value, *, shape: Shape, offset: int = 0) -> Value:
 
 
 def triangle(x: Value, *, shape: Shape, k: int, upper: int) -> Value:
-    """The lower or upper triangles of matrices; a dtype without zero has its least number around
-    them, whose bits are those of zero."""
+    """The lower or upper triangles of matrices. A dtype without zero is filled with its lowest
+    number, whose bits are all zero."""
     w, held = x.writer, x.dtype
     if held.specials != _WITHOUT_ZERO:
         return w.one_op("Trilu", x, w.constant(k, INT64), shape=shape, upper=upper)

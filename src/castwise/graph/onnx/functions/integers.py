@@ -1,4 +1,4 @@
-"""Integer ops in ONNX: what it leaves undefined (zero divisors, long shifts) is written out."""
+"""Integer ops in ONNX, with results for what ONNX leaves undefined: zero divisors, long shifts."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def floor_divide(x: Value, y: Value) -> Value:
 
 
 def remainder(x: Value, y: Value) -> Value:
-    """The rest with the sign of the divisor; 0 where that is 0."""
+    """The remainder with the sign of the divisor; 0 where the divisor is 0."""
     divisor, is_zero, _ = _safe_divisor(y)
     found = called("Mod", x, divisor)  # by 1 instead of -1 it is 0 too
     return found if is_zero is None else where(is_zero, 0, found)
 
 
 def fmod(x: Value, y: Value) -> Value:
-    """The rest with the sign of the dividend; 0 where the divisor is 0.
+    """The remainder with the sign of the dividend; 0 where the divisor is 0.
 
     Mod with its attribute fmod is not used: runtimes compute it in floats.
     """
@@ -42,12 +42,12 @@ def fmod(x: Value, y: Value) -> Value:
 
 
 def _is_apart(rest: Value, x: Value, y: Value) -> Value:
-    """Whether there is a rest, and rounding down is not rounding towards zero."""
+    """Whether there is a remainder, and rounding down differs from rounding towards zero."""
     return not_equal(rest, 0) & called("Xor", less(x, 0), less(y, 0))
 
 
 def _safe_divisor(y: Value) -> tuple[Value, Value | None, Value | None]:
-    """The divisor with 1 in place of 0 and -1, on which processors trap, and where it had these."""
+    """The divisor with 1 in place of 0 and -1, which processors trap on, and where those were."""
     if y.number is not None and y.number not in (0, -1):
         return y, None, None
     is_zero = equal(y, 0)
@@ -58,7 +58,7 @@ def _safe_divisor(y: Value) -> tuple[Value, Value | None, Value | None]:
 
 
 def shift(direction: str, x: Value, y: Value) -> Value:
-    """Shifts, also of signed integers; by too many bits, or a negative number, no bit is left."""
+    """Shifts, also of signed integers; too many bits, or a negative number, leave no bit."""
     held, w = x.dtype, x.writer
     is_right = direction == "RIGHT"
     is_flipped = less(x, 0) if held.is_signed and is_right else None
@@ -76,7 +76,7 @@ def shift(direction: str, x: Value, y: Value) -> Value:
 
 
 def power(x: Value, y: Value) -> Value:
-    """An integer power that wraps; a negative exponent means nothing here."""
+    """An integer power that wraps; negative exponents are not defined here."""
     if y.number is not None and y.number >= 0:
         return _known_power(x, int(y.number))
     w: Writer = x.writer
@@ -106,7 +106,7 @@ def _known_power(x: Value, exponent: int) -> Value:
 
 
 def _squaring_body(outer: Writer, carried: list[Value]) -> Any:
-    """One step: the result times the base where the exponent is odd, its square, its half."""
+    """One step: multiply the result if the exponent is odd, square the base, halve the exponent."""
     helper = onnx_package().helper
     w = outer.inner()
     given = [Value(w, w.new_name(), value.dtype, value.shape) for value in carried]

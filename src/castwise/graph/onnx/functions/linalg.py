@@ -77,7 +77,7 @@ def cross(x: Value, y: Value, *, axis: int = -1) -> Value:
 
 
 def _turned(x: Value, axis: int, count: int) -> Value:
-    """The three elements of vectors, each that many places earlier."""
+    """The three elements of vectors, rotated by a number of positions."""
     order = [(n + count) % 3 for n in range(3)]
     place = places(axis, x.ndim)[0]
     return x.writer.one_op("Gather", x, x.writer.integers(order), shape=x.shape, axis=place)

@@ -1,8 +1,8 @@
 """Complex numbers in ONNX as pairs of their parts.
 
-ONNX moves complex numbers but computes nothing with them. complex64 is taken apart by its bits into
-two float32 values, computed, and put together again; complex128 would need an integer of 128 bits,
-which ONNX lacks.
+ONNX moves complex numbers but cannot compute with them. complex64 is split by its bits into two
+float32 values, computed, and combined again. complex128 would need a 128-bit integer, which ONNX
+lacks.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def parts(x: Value) -> Pair:
 
 
 def joined(pair: Pair) -> Value:
-    """A complex64 of its parts."""
+    """A complex64 value from its parts."""
     real, imag = (_bits(part) for part in pair)
     w = real.writer
     upper = w.add("BitShift", imag, w.constant(32, _BITS), direction="LEFT")
@@ -45,7 +45,7 @@ def _bits(part: Value) -> Value:
 
 
 def cast_complex(value: Value, held: DType) -> Value:
-    """A cast to or from complex64; what is not complex has no imaginary part."""
+    """A cast to or from complex64; real values have no imaginary part."""
     if held is _COMPLEX and value.dtype.kind != "complex":
         real = value.writer.cast(value, _PART)
         return joined((real, xp.zeros_like(real)))
@@ -56,5 +56,5 @@ def cast_complex(value: Value, held: DType) -> Value:
 
 
 def is_nonzero(x: Pair) -> Value:
-    """Whether a part is not zero."""
+    """Whether any part is not zero."""
     return xp.not_equal(x[0], 0) | xp.not_equal(x[1], 0)

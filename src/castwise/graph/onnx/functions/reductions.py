@@ -45,7 +45,7 @@ def norm(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
 
 
 def accumulated(op: str, x: Value, *, axis: Any = None, include_initial: bool = False) -> Value:
-    """Running sums or products along one dimension."""
+    """Cumulative sums or products along one dimension."""
     if axis is None and x.ndim != 1:
         raise UsageError("running sums and products need an axis")
     place = shapes.places(0 if axis is None else axis, x.ndim)[0]
@@ -60,7 +60,7 @@ def accumulated(op: str, x: Value, *, axis: Any = None, include_initial: bool = 
 
 
 def place_of(op: str, x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
-    """Where the largest or smallest element, or the first NaN, is; without an axis, among all."""
+    """The index of the largest or smallest element, or of the first NaN; of all without an axis."""
     if axis is None:
         found = place_of(op, flattened(x), axis=0)
         return reshape(found, (1,) * x.ndim) if keepdims else found
@@ -73,7 +73,7 @@ def place_of(op: str, x: Value, *, axis: Any = None, keepdims: bool = False) -> 
 
 
 def _nan_first(op: str, x: Value, place: int) -> Value:
-    """The elements, or marks of NaN where there is one: runtimes treat NaN differently."""
+    """The elements, or marks of NaN if there is one, because runtimes treat NaN differently."""
     w = x.writer
     is_nan = isnan(x)
     marks = is_nan if op == "ArgMax" else logical_not(is_nan)
@@ -101,13 +101,13 @@ def _mean(low: Value, high: Value) -> Value:
 
 
 def _middle(x: Value, axis: Any, keepdims: bool, between: Callable[[Value, Value], Value]) -> Value:
-    """The middle one, or what lies between the middle two; NaN where there is one."""
+    """The middle one, or a value between the middle two; NaN if there is a NaN."""
     values = flattened(x) if axis is None else x
     place = 0 if axis is None else shapes.places(axis, x.ndim)[0]
     w = x.writer
     size = w.size(values.shape[place])
     ordered = w.add("TopK", values, size, shape=values.shape, axis=place, largest=0)
-    w.nodes[-1].output.append(w.new_name())  # the places, which nobody asks for
+    w.nodes[-1].output.append(w.new_name())  # the indices, which are not used
     one = shapes.reduced(values.shape, place, True)
     low = w.add("Gather", ordered, (size - 1) / 2, shape=one, axis=place)
     high = w.add("Gather", ordered, size / 2, shape=one, axis=place)

@@ -1,4 +1,4 @@
-"""What runtimes of ONNX have kernels for: one file of data per runtime, written by asking it."""
+"""The kernels that ONNX runtimes have: one data file per runtime, written by testing it."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _ASKING = "__main__"  # the script that writes the data
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """A runtime at a version: the newest opset it takes, and what it lacks on the CPU."""
+    """A runtime at a version: the newest opset it supports, and what it lacks on the CPU."""
 
     name: str
     version: str
     opset: int
-    has_no: frozenset[str]  # dtypes of which it has no arrays
-    lacks: Mapping[str, frozenset[str]]  # op of ONNX -> dtypes for which it has no kernel
-    differs: Mapping[str, frozenset[str]]  # op -> dtypes in which it computes something else
-    casts: frozenset[str]  # "float64:float16": those that round or overflow differently
+    has_no: frozenset[str]  # dtypes that it has no arrays of
+    lacks: Mapping[str, frozenset[str]]  # ONNX op -> dtypes without a kernel
+    differs: Mapping[str, frozenset[str]]  # op -> dtypes in which it computes something different
+    casts: frozenset[str]  # "float64:float16": casts that round or overflow differently
 
     def computes(self, op: str, held: DType) -> bool:
-        """Whether it has a kernel for an op in a dtype, which does what ONNX says."""
+        """Whether it has a kernel for an op in a dtype that does what ONNX defines."""
         return held.name not in self.lacks.get(op, ()) and held.name not in self.differs.get(op, ())
 
     def casts_differently(self, source: DType, target: DType) -> bool:
-        """Whether its cast between two dtypes is not that of ONNX."""
+        """Whether its cast between two dtypes differs from ONNX."""
         return f"{source}:{target}" in self.casts
 
 

@@ -1,7 +1,7 @@
-"""Asks the installed onnxruntime what it has: a model of one node for each op and dtype that ONNX
-lists, loaded, run, and compared to ONNX's reference evaluator.
+"""Tests what the installed onnxruntime supports. For each op and dtype that ONNX lists, a model of
+one node is loaded, run, and compared with ONNX's reference evaluator.
 
-python -m castwise.graph.onnx.runtimes     writes onnxruntime.py beside this file
+python -m castwise.graph.onnx.runtimes     writes onnxruntime.py next to this file
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from castwise.graph.onnx.schemas import MAIN_INPUT
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.live import to_dtype
 
-# The ops that castwise writes, by what they are given: T are arrays of the dtype, t is one number
-# of it, b truth values, i and I places without and with a dimension, II those of a matrix.
+# The ops that castwise writes, by their operands: T are arrays of the dtype, t is one number of it,
+# b are bools, i and I are indices without and with a dimension, II are indices into a matrix.
 ASKED_OPS = {
     "T": """Abs Acos Acosh ArgMax ArgMin Asin Asinh Atan Atanh BitCast BitwiseNot Ceil Cos Cosh Det
             Erf Exp Floor Gelu Identity IsInf IsNaN Log LogSoftmax Neg Not Reciprocal Relu Round
@@ -50,7 +50,7 @@ _INDICES = {
     "Expand": [1], "Gather": [1], "Reshape": [-1], "TopK": [4], "Unsqueeze": [0],
     "Slice": [1], "CumProd": 1, "CumSum": 1, "Trilu": 0,
 }  # fmt: skip
-# What libraries compute within a few units in the last place.
+# Ops that libraries compute within a few units in the last place.
 _INEXACT = """
     Acos Acosh Asin Asinh Atan Atanh Cos Cosh Det Einsum Erf Exp Gelu Log LogSoftmax MatMul Pow
     ReduceL2 ReduceMean ReduceProd ReduceSum Reciprocal Sigmoid Sin Sinh Softmax Sqrt Tan Tanh
@@ -62,7 +62,7 @@ _ARRAYS = backend_named(DEFAULT)
 
 
 def main() -> None:
-    """Writes what was found."""
+    """Writes the data file."""
     found = {(op, held): asked(op, held) for op, held in pairs()}
     has_no = [d for d in map(dtype, ONNX_NAMES) if not _casts(d)]
     lacks, differs = _table(found, "lacks", has_no), _table(found, "differs", has_no)
@@ -97,7 +97,7 @@ def asked(op: str, held: DType) -> str:
         return "lacks"
     names = [f"x{n}" for n in range(len(arrays))]
     given = dict(zip(names, arrays, strict=True))
-    if held.bits < 16 and held.kind == "float":  # it takes no such arrays from NumPy
+    if held.bits < 16 and held.kind == "float":  # it does not accept such arrays from NumPy
         return ""
     try:
         found = session.run(None, given)[0]
@@ -116,7 +116,7 @@ def _is_native(held: DType) -> bool:
 
 
 def _casts(held: DType) -> bool:
-    """Whether it casts a dtype to another, and so has arrays of it."""
+    """Whether it casts a dtype to another, and so supports arrays of it."""
     try:
         runtime_session(_model("Cast", [_values(held)], to=element_type(dtype("float32"))))
     except Exception:
@@ -125,7 +125,7 @@ def _casts(held: DType) -> bool:
 
 
 def differing_casts() -> list[str]:
-    """The casts to floats, and from them to bool, whose results are not castwise's."""
+    """The casts to floats, and from floats to bool, whose results differ from castwise's."""
     floats = [d for d in map(dtype, ONNX_NAMES) if d.kind == "float" and _casts(d)]
     wide = [d for d in map(dtype, ONNX_NAMES) if d.kind == "int" and d.bits >= 16]
     pairs = [(s, t) for s in floats for t in (*floats, dtype("bool")) if s is not t]
@@ -134,7 +134,7 @@ def differing_casts() -> list[str]:
 
 
 def _cast_agrees(source: DType, target: DType) -> bool:
-    """Whether a cast gives what castwise gives, between all small floats and their neighbours."""
+    """Whether a cast gives castwise's results, for all small floats and their neighbours."""
     is_taken = source.kind == "int" or source.name in ("float16", "float64")
     outside = source if is_taken else dtype("float32")
     values = _ARRAYS.cast(_edges(source), outside)
@@ -160,7 +160,7 @@ def _cast_agrees(source: DType, target: DType) -> bool:
 
 
 def _edges(held: DType) -> Any:
-    """The numbers of the small formats that a dtype has, those between them, and what is next."""
+    """The numbers of the small formats in a dtype, the midpoints between them, and neighbours."""
     found = []
     for name in ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
                  "float8_e8m0fnu", "bfloat16", "float16"):  # fmt: skip
@@ -184,7 +184,7 @@ def _edges(held: DType) -> Any:
 
 
 def _stamped_now(body: Any) -> Any:
-    """A model of the opset that is asked about."""
+    """A model of the opset under test."""
     helper = onnx.helper
     opsets = [helper.make_opsetid("", current_opset())]
     return helper.make_model(
