@@ -76,7 +76,7 @@ _OF_MASKS: dict[str, Callable[[Plan, list[int]], DType | None]] = {
 def _first_operand(plan: Plan, operands: tuple[Operand, ...]) -> DType:
     """The first operand's dtype, where the others are what they may be."""
     if plan.joins.unless and _UNLESS[plan.joins.unless](operands):
-        if plan.joins.unless == "floats beside an integer":
+        if plan.joins.unless == "floats with an integer":
             return plan.python["float"]
         if plan.joins.others == "mixing":
             dtypes = [own_dtype(plan, o) for o in operands]
@@ -92,7 +92,7 @@ def _first_operand(plan: Plan, operands: tuple[Operand, ...]) -> DType:
 _UNLESS: dict[str, Callable[[tuple[Operand, ...]], bool]] = {
     "complex": lambda operands: any(o.kind == "complex" for o in operands),
     "a number": lambda operands: any(o.is_scalar for o in operands),
-    "floats beside an integer": lambda operands: (
+    "floats with an integer": lambda operands: (
         operands[0].kind == "int" and any(o.kind == "float" for o in operands[1:])
     ),
 }
@@ -116,7 +116,7 @@ def _check_mixing(plan: Plan, first: DType, other: Operand) -> None:
         raise Refusal(f"{own} is not cast to {first}", f"Cast it: x.astype('{first}').")
 
 
-def _check_beside_integer(plan: Plan, first: DType, other: Operand) -> None:
+def _check_with_integer(plan: Plan, first: DType, other: Operand) -> None:
     """Raises Refusal for an operand of another dtype, except beside an integer."""
     if first.kind != "int" and own_dtype(plan, other) is not first:
         raise Refusal(f"{first} goes with {first} alone", "Cast one to the other.")
@@ -126,7 +126,7 @@ _OTHERS: dict[str, Callable[[Plan, DType, Operand], None]] = {
     "any": _check_any,
     "same kind": _check_same_kind,
     "mixing": _check_mixing,
-    "any beside an integer": _check_beside_integer,
+    "any with an integer": _check_with_integer,
 }
 
 

@@ -282,7 +282,8 @@ JAX = JAX_EXPLICIT_X64.vary(
 
 # `x.at[...].add(True)` takes a Python bool as an int of x's dtype.
 _STRICT_INPLACE = combined(
-    _OPS["*/inplace"], Rule(numbers=Numbers(beside={d: {"bool": d} for d in _INTS.split()}))
+    _OPS["*/inplace"],
+    Rule(numbers=Numbers(dtypes_by_array={d: {"bool": d} for d in _INTS.split()})),
 )
 
 JAX_STRICT = JAX_X64.vary(

@@ -49,7 +49,9 @@ _NUMPY_EDGES = """
 _NUMPY_PAIRS = "uint64 + int8 int16 int32 int64 -> float64; uint16 + float64 -> float32"
 
 # Beside these a Python number is the dtype it has of itself, which they do not join.
-_BESIDE = {name: {"int": "int64", "float": "float32"} for name in _WIDE_UNSIGNED.split()}
+_WITH_WIDE_UNSIGNED = {
+    name: {"int": "int64", "float": "float32"} for name in _WIDE_UNSIGNED.split()
+}
 
 # The older primitives know not all of NumPy's integer scalars.
 _OLD_NUMPY_SCALARS = (
@@ -86,7 +88,7 @@ _NO_KERNEL = {
 _OPS = {
     "*": Rule(
         scalars="weak",
-        numbers=Numbers(beside=_BESIDE),
+        numbers=Numbers(dtypes_by_array=_WITH_WIDE_UNSIGNED),
         otherwise="no kernel",
         range=Range(limit="int64", beyond="raises"),
         numpy=NumPyOperands(scalars="bool -> bool; int -> int; float -> float; complex -> complex"),
@@ -168,12 +170,12 @@ _OPS = {
         range=Range(beyond="wraps"),
     ),
     "heaviside": Rule(
-        accepts=Accepts(refuses="bool bfloat16 complex"), numbers=Numbers(refused_beside=_ANY)
+        accepts=Accepts(refuses="bool bfloat16 complex"), numbers=Numbers(refused_with=_ANY)
     ),
     "bitwise_left_shift bitwise_right_shift": Rule(
         accepts=Accepts(refuses_arrays="bool"),
         otherwise="refused",
-        numbers=Numbers(beside={}),
+        numbers=Numbers(dtypes_by_array={}),
         range=Range(limit="64 bits"),
         numpy=NumPyOperands(scalars=""),
     ),
@@ -190,7 +192,9 @@ _OPS = {
     " bitwise_right_shift lerp addcmul": Rule(accepts=Accepts(same_dtype=True)),
     "allclose isclose": Rule(accepts=Accepts(refuses=f"{_WIDE_UNSIGNED} complex")),
     "clamp": Rule(
-        accepts=Accepts(refuses="bool"), arrays=Arrays(floats_lift=True), numbers=Numbers(beside={})
+        accepts=Accepts(refuses="bool"),
+        arrays=Arrays(floats_lift=True),
+        numbers=Numbers(dtypes_by_array={}),
     ),
     "lerp": Rule(accepts=Accepts(compared=2, refuses_compute="bool int float64 complex")),
     "addcmul": Rule(

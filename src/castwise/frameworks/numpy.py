@@ -155,7 +155,7 @@ NUMPY = Dialect(
     ops={
         "*": Rule(
             numpy=NumPyOperands(arrays="native"),
-            numbers=Numbers(lists="as arrays", beside=_IN_UFUNCS),
+            numbers=Numbers(lists="as arrays", dtypes_by_array=_IN_UFUNCS),
             scalars="weak",
             joins=Joins("first loop"),
             range=Range(beyond="raises"),
@@ -167,7 +167,7 @@ NUMPY = Dialect(
         **_OPS,
         "sum prod max min": Rule(arguments=Arguments(initial="must fit")),
         "result_type promote_types where concat stack": Rule(
-            joins=Joins("common dtype"), numbers=Numbers(beside=_ELSEWHERE)
+            joins=Joins("common dtype"), numbers=Numbers(dtypes_by_array=_ELSEWHERE)
         ),
         "result_type": Rule(
             range=Range(beyond="wraps"), numbers=Numbers(lists="refused")
@@ -178,9 +178,9 @@ NUMPY = Dialect(
         "clamp": Rule(
             computes="bool int float16 float32 float64 complex",
             range=Range(beyond="raises if no value is left"),
-            numbers=Numbers(beside=_IN_CLIP),
+            numbers=Numbers(dtypes_by_array=_IN_CLIP),
         ),
-        "float_power": Rule(numbers=Numbers(beside=_ELSEWHERE)),
+        "float_power": Rule(numbers=Numbers(dtypes_by_array=_ELSEWHERE)),
         # Its loops take integers of 32 or 64 bits beside floats; bfloat16 of 32 bits alone.
         "ldexp": Rule(
             computes="float",
@@ -232,7 +232,7 @@ NUMPY_1 = NUMPY.vary(
     ops={
         "*": Rule(
             numpy=NumPyOperands(arrays="native"),
-            numbers=Numbers(lists="as arrays", beside=_AS_THEY_ARE),
+            numbers=Numbers(lists="as arrays", dtypes_by_array=_AS_THEY_ARE),
             scalars="by value",
             joins=Joins("first loop"),
             writes=Writes(
@@ -255,7 +255,9 @@ NUMPY_1 = NUMPY.vary(
         ),
         "clamp": Rule(computes="bool int float16 float32 float64 complex"),
         "result_type promote_types where concat stack": Rule(joins=Joins("common dtype")),
-        "result_type": Rule(numbers=Numbers(beside={"bfloat16": {"int": "int8"}}, lists="refused")),
+        "result_type": Rule(
+            numbers=Numbers(dtypes_by_array={"bfloat16": {"int": "int8"}}, lists="refused")
+        ),
         "ldexp": Rule(
             computes="float",
             joins=Joins("exponent apart"),

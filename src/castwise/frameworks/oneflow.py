@@ -46,7 +46,7 @@ _OPS = {
     "*": Rule(
         scalars="arrays alone",
         numbers=Numbers(
-            beside={
+            dtypes_by_array={
                 "int128": {"float": "int128"}
             },  # it ranks above the floats where a number comes
         ),
@@ -85,7 +85,7 @@ _OPS = {
     ),
     "stack dot allclose isclose": Rule(accepts=Accepts(same_dtype=True)),
     "matmul": Rule(
-        joins=Joins("first operand", others="any beside an integer"),
+        joins=Joins("first operand", others="any with an integer"),
         converts="int -> float32",
         result="first",
         writes=Writes(into="any"),

@@ -131,7 +131,7 @@ _OPS = {
         writes=Writes(into="rebinds"),
         # These are no integers to it, so that a Python float leaves them as they are.
         numbers=Numbers(
-            beside={dtype: {"float": dtype} for dtype in ("uint16", "uint32", "uint64")}
+            dtypes_by_array={dtype: {"float": dtype} for dtype in ("uint16", "uint32", "uint64")}
         ),
     ),
     "promote_types": Rule(joins=Joins(mixes=ANY_MIXES)),
@@ -186,7 +186,7 @@ _OPS = {
     "copysign": Rule(
         computes="bool int float",
         integers_become_float=False,
-        numbers=Numbers(refused_beside=_FLOAT8),
+        numbers=Numbers(refused_with=_FLOAT8),
         range=Range(limit="64 bits", beyond="raises"),
     ),
     # All but float64 are cast to float32 first, complex numbers too.
@@ -222,7 +222,7 @@ _OPS = {
     " concat lerp": Rule(accepts=Accepts(same_dtype=True)),
     "bitwise_and/operator bitwise_or/operator bitwise_xor/operator bitwise_left_shift/operator"
     " bitwise_right_shift/operator": Rule(
-        numbers=Numbers(adapts="bool int", refused_beside=_FLOAT8),
+        numbers=Numbers(adapts="bool int", refused_with=_FLOAT8),
         range=Range(limit="64 bits", beyond="raises"),
     ),
     # `1 & x` makes a tensor of the number; `x & 1` is the function, which wants one.
@@ -231,7 +231,7 @@ _OPS = {
     ),
     "lerp": Rule(numbers=Numbers(adapts="bool int float complex")),
     "lerp/function": Rule(numbers=Numbers(adapts="float")),
-    "lerp/inplace": Rule(numbers=Numbers(refused_beside=_FLOAT8)),
+    "lerp/inplace": Rule(numbers=Numbers(refused_with=_FLOAT8)),
     "dot stack isclose": Rule(
         joins=Joins(
             "first operand",
@@ -276,7 +276,7 @@ _OPS = {
     "matmul/operator": Rule(
         joins=Joins(mixes="bool int float -> bool int float; float32 float64 complex -> complex")
     ),
-    "clamp": Rule(joins=Joins("first operand", unless="floats beside an integer")),
+    "clamp": Rule(joins=Joins("first operand", unless="floats with an integer")),
     "clamp/inplace": Rule(joins=Joins(unless="")),
     "positive": Rule(accepts=Accepts(refuses="bool"), because="+ is not for booleans"),
     "neg sign round mean var": Rule(computes="bool int float complex"),

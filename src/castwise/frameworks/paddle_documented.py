@@ -38,7 +38,7 @@ _OPS = {
     ),
     "fmax fmin logaddexp maximum minimum huber_loss nextafter atan2 poisson_nll_loss l1_loss"
     " mse_loss": Rule(
-        numbers=Numbers(refused_beside=_ANY), because="it promotes tensors, and takes no scalar"
+        numbers=Numbers(refused_with=_ANY), because="it promotes tensors, and takes no scalar"
     ),
     "float_power": Rule(computes="float complex"),  # which the guide does not list
     "nextafter": Rule(computes="float"),  # no other number has a next one

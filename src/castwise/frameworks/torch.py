@@ -196,7 +196,7 @@ _OPS = {
     "any all": Rule(result_of="uint8 -> uint8"),
     "square": Rule(converts="bool -> int64"),
     "*/augmented": Rule(
-        writes=Writes(rebinds="beside NumPy arrays")
+        writes=Writes(rebinds="with NumPy arrays")
     ),  # which x.add_(y) does not take
     "matmul/augmented": Rule(writes=Writes(rebinds="always")),  # there is no such method
     "abs/inplace": Rule(accepts=Accepts(refuses="complex")),

@@ -146,7 +146,7 @@ def _of_dtypes(rule: Rule) -> Iterator[str | None]:
     """The fields of a rule that list kinds and dtypes."""
     refused = rule.accepts
     yield from (rule.computes, refused.refuses, refused.refuses_arrays, refused.refuses_compute)
-    yield from (refused.refuses_last, rule.numbers.refused_beside, rule.arrays.keeps_width)
+    yield from (refused.refuses_last, rule.numbers.refused_with, rule.arrays.keeps_width)
     yield from (rule.range.looks_at, rule.numpy.refuses)
     if rule.numbers.conversion:
         conversion = rule.numbers.conversion

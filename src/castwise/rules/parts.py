@@ -68,12 +68,13 @@ class Numbers:
 
     places: str | None = None  # where they may stand: one of PLACES
     refuses: str | None = None  # numbers of these kinds
-    refused_beside: str | None = None  # arrays of these kinds or dtypes take no number
+    refused_with: str | None = None  # arrays of these kinds or dtypes take no number
     last_is_number: bool | None = None  # the last operand must be one
     adapts: str | None = None  # kinds of numbers cast to the array's dtype; no others are taken
     count_as: str | None = None  # one of NUMBERS
     dtypes: Mapping[str, str] | None = None  # where they count for other dtypes than the dialect's
-    beside: Mapping[str, Mapping[str, str]] | None = None  # array dtype -> what numbers count as
+    # The same for numbers with arrays of some dtypes: array dtype -> kind -> dtype.
+    dtypes_by_array: Mapping[str, Mapping[str, str]] | None = None
     conversion: Conversion | None = None
     lists: str | None = None  # one of LISTS; refused if not said
     list_places: str | None = None  # where lists may stand: one of PLACES

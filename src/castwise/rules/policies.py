@@ -5,7 +5,7 @@ from __future__ import annotations
 # When `x += y` is `x = x + y`: the name is bound to a new array, and the old one is as it was.
 REBINDS = {
     "always": "`x += y` is `x = x + y`",
-    "beside NumPy arrays": "`x += y` writes into x; with a NumPy array it is `x = x + y`",
+    "with NumPy arrays": "`x += y` writes into x; with a NumPy array it is `x = x + y`",
 }
 # The range that a Python number should be in.
 LIMITS = {
@@ -85,13 +85,13 @@ OTHERS = {
     "any": "whatever the others are",
     "same kind": "and the others are of its kind",
     "mixing": "where the others may be cast to it",
-    "any beside an integer": "and the others have it too; an integer takes any others",
+    "any with an integer": "and the others have it too; an integer takes any others",
 }
 # Where the first operand does not decide.
 UNLESS = {
     "complex": "where one is complex, the common dtype",
     "a number": "with a Python number, the common dtype",
-    "floats beside an integer": "where it is an integer with floats, the default float",
+    "floats with an integer": "where it is an integer with floats, the default float",
 }
 # Whether arrays may be weakly typed, and what those are that meet.
 WEAK_ARRAYS = {

@@ -6,7 +6,7 @@ from castwise.engine.decision import Refusal
 from castwise.engine.join import join
 from castwise.engine.plan import Plan
 from castwise.engine.saying import Say
-from castwise.engine.steps.numbers import counts_beside, own_dtype
+from castwise.engine.steps.numbers import number_dtypes, own_dtype
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand
 
@@ -30,7 +30,7 @@ def arrays_alone(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[in
 def _with_number(plan: Plan, scalar: Operand, common: DType, say: Say) -> DType:
     """The dtype of the arrays' dtype and a Python number; a bool counts as an int."""
     kind = "int" if scalar.kind == "bool" else scalar.kind
-    counted = (counts_beside(plan, [common]) or {}).get(kind, plan.python[kind])
+    counted = (number_dtypes(plan, [common]) or {}).get(kind, plan.python[kind])
     found = counted if counted.rank > common.rank else common
     if say and found is common:
         say(f"{scalar} is of no higher kind than {common}, so it takes that dtype.")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from castwise.engine.join import join
 from castwise.engine.plan import Plan
 from castwise.engine.saying import Say
-from castwise.engine.steps.numbers import counts_beside, own_dtype
+from castwise.engine.steps.numbers import number_dtypes, own_dtype
 from castwise.engine.steps.weakness import is_weakly_typed
 from castwise.vocab.dtypes import DType, weak_nodes_of
 from castwise.vocab.operands import Operand
@@ -17,7 +17,7 @@ from castwise.vocab.operands import Operand
 def as_nodes(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     """What each operand's node reaches: weakly typed operands, Python numbers among them, stand on
     nodes of their own (JAX's lattice)."""
-    counts = counts_beside(plan, [o.dtype for o in operands]) or {}
+    counts = number_dtypes(plan, [o.dtype for o in operands]) or {}
     nodes = [_node(plan, o, counts) for o in operands]
     # Where all are weak, the node of a whole kind would forget their widths.
     keeps_width = plan.dialect.weak_arrays != "by kind" or len(nodes) == 1

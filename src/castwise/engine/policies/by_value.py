@@ -8,7 +8,7 @@ from castwise.engine.join import is_allowed
 from castwise.engine.plan import Plan
 from castwise.engine.saying import Say
 from castwise.engine.steps.beyond import is_beyond
-from castwise.engine.steps.numbers import counts_beside, own_dtype
+from castwise.engine.steps.numbers import number_dtypes, own_dtype
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, Role, Scalar
 
@@ -20,7 +20,7 @@ _FLOAT16_LIMIT, _FLOAT32_LIMIT = 65000.0, 3.4e38
 def by_value(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     """What each operand reaches: a single one what its value needs, as long as the arrays are of
     no lower kind; else what its dtype does (NumPy before 2.0)."""
-    counts = counts_beside(plan, [o.dtype for o in operands])
+    counts = number_dtypes(plan, [o.dtype for o in operands])
     dtypes = [_counted(plan, o, counts) for o in operands]
     if not _looks_at_values(operands, dtypes, say):
         return [plan.reach.masks[d] for d in dtypes]

@@ -6,7 +6,7 @@ from castwise.engine.decision import Refusal
 from castwise.engine.join import check_mix, complex_of, join
 from castwise.engine.plan import Plan
 from castwise.engine.saying import Say
-from castwise.engine.steps.numbers import counts_beside, own_dtype
+from castwise.engine.steps.numbers import number_dtypes, own_dtype
 from castwise.vocab.dtypes import KINDS, DType
 from castwise.vocab.operands import Operand
 
@@ -33,7 +33,7 @@ def adopted_dtype(plan: Plan, scalar: Operand, common: DType | None) -> DType:
     kind = scalar.kind
     if common is None:
         return plan.python[kind]
-    counts = counts_beside(plan, [common])
+    counts = number_dtypes(plan, [common])
     if counts and kind in counts:
         # An int beyond the Python int's own dtype counts as nothing the array could join.
         if kind == "int" and own_dtype(plan, scalar) is not plan.python["int"]:

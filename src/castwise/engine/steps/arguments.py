@@ -13,7 +13,7 @@ from castwise.engine.saying import Say
 from castwise.engine.scalars import reached
 from castwise.engine.steps.accepts import is_refused_compute
 from castwise.engine.steps.beyond import is_beyond, is_unconvertible
-from castwise.engine.steps.numbers import counts_beside, own_dtype
+from castwise.engine.steps.numbers import number_dtypes, own_dtype
 from castwise.engine.steps.ranges import compares_exactly
 from castwise.engine.steps.writes import can_write, writing_by
 from castwise.errors import UsageError, did_you_mean
@@ -204,7 +204,7 @@ def _cast_sources(
     is_higher = KINDS.index(operand.kind) > compute.rank
     if operand.dtype or operand.kind == "bool" or is_typed or is_higher:
         return (own,)
-    counted = (counts_beside(plan, [compute]) or {}).get(operand.kind)
+    counted = (number_dtypes(plan, [compute]) or {}).get(operand.kind)
     return (compute if counted is None or plan.reach.reaches(counted, compute) else counted,)
 
 

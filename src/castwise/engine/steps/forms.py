@@ -29,7 +29,7 @@ def is_the_operator(question: Question) -> bool:
     is_own = first.dtype is not None and (is_native(plan) or not first.is_numpy)
     if not is_own or first.role is Role.NUMPY_SCALAR:
         return True  # a number never changes, and about NumPy's arrays the operator's rules know
-    if plan.writes.rebinds == "beside NumPy arrays":
+    if plan.writes.rebinds == "with NumPy arrays":
         return second.role.native is not second.role
     return plan.writes.rebinds == "always"
 

@@ -35,10 +35,10 @@ def own_dtype(plan: Plan, operand: Operand) -> DType:
     )
 
 
-def counts_beside(plan: Plan, dtypes: Iterable[DType | None]) -> Mapping[str, DType] | None:
+def number_dtypes(plan: Plan, dtypes: Iterable[DType | None]) -> Mapping[str, DType] | None:
     """What numbers of some kinds count as beside the first of these dtypes that is a case of its
     own; None where no dtype is."""
-    beside = plan.numbers.beside
+    beside = plan.numbers.dtypes_by_array
     return next((beside[d] for d in dtypes if d in beside), None)
 
 
@@ -82,7 +82,7 @@ def _check_number(plan: Plan, scalar: Operand, *, is_there: bool) -> None:
 def _check_company(plan: Plan, scalar: Operand, operands: tuple[Operand, ...]) -> None:
     """Raises Refusal where an operand is of a dtype beside which no scalar is taken."""
     given = [o.dtype or plan.python.get(o.kind) for o in operands]
-    beside = next((d for d in given if d in plan.numbers.refused_beside), None)
+    beside = next((d for d in given if d in plan.numbers.refused_with), None)
     if beside:
         raise Refusal(
             plan.because or f"{plan.op.name} takes no Python {scalar.kind} beside {beside}",

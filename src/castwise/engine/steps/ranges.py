@@ -10,7 +10,7 @@ from castwise.engine.plan import Plan
 from castwise.engine.refusals import named_out_of_range, scalar_out_of_range
 from castwise.engine.steps.beyond import is_beyond, is_unconvertible
 from castwise.engine.steps.exponents import also_fits, check_power, is_free_power, looks_at_last
-from castwise.engine.steps.numbers import counts_beside
+from castwise.engine.steps.numbers import number_dtypes
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Scalar, scalar_text
 
@@ -97,7 +97,7 @@ def _is_out(
     if limit == "magnitude":
         also = also_fits(plan, compute)
         return any(is_unconvertible(scalar.value, d) for d in (compute, also) if d)
-    is_counted = counts_beside(plan, [compute]) is not None
+    is_counted = number_dtypes(plan, [compute]) is not None
     is_looked_at = compute.kind == "int" or is_counted or beyond != "wraps"
     if limit in _HIGHEST and is_looked_at:
         value = scalar.value

@@ -88,7 +88,7 @@ def code(text: str) -> str:
     return f"`{' '.join(text.split())}`" if text else "nothing"
 
 
-def _counts_beside(value: Mapping[str, Mapping[str, str]]) -> str:
+def _counts_with_arrays(value: Mapping[str, Mapping[str, str]]) -> str:
     if not value:
         return "Python numbers count alike beside every array"
     alike: dict[str, list[str]] = {}  # what is told of the numbers -> the arrays beside them
@@ -172,7 +172,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = {
         f"refuses {dtype_names(value)} arrays, but not such scalars"
     ),
     "accepts.refuses_compute": lambda value: f"refuses to compute in {dtype_names(value)}",
-    "numbers.refused_beside": lambda value: f"{dtype_names(value)} arrays take no Python scalar",
+    "numbers.refused_with": lambda value: f"{dtype_names(value)} arrays take no Python scalar",
     "numbers.refuses": lambda value: (
         f"takes no Python {_or(value)}" if value else "takes every Python number"
     ),
@@ -190,7 +190,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = {
         else "every Python number is taken"
     ),
     "joins.mixes": lambda value: f"unequal arrays meet by these casts alone: {code(value)}",
-    "numbers.beside": _counts_beside,
+    "numbers.dtypes_by_array": _counts_with_arrays,
     "numbers.conversion": _conversion,
     "accepts.condition": _condition,
     "arrays.makes_arrays": lambda value: (
