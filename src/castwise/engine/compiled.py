@@ -53,7 +53,7 @@ class AcceptsPlan:
 
 
 def accepts_of(rule: parts.Accepts, row: Op) -> AcceptsPlan:
-    """What an op refuses; whether its operands must have one dtype, its row says first."""
+    """What an op refuses. Without a rule, its row says whether the operands need the same dtype."""
     return AcceptsPlan(
         refuses=_dtypes(rule.refuses),
         refuses_arrays=_dtypes(rule.refuses_arrays),
@@ -80,7 +80,7 @@ def _condition(rule: parts.Condition) -> ConditionPlan:
 
 @dataclass(frozen=True, slots=True)
 class ConversionPlan:
-    """What a Python number may become, where it is converted before the op sees it."""
+    """What a Python number may become, where the framework converts it before the op."""
 
     bools: frozenset[DType]
     wide_ints: frozenset[DType]

@@ -1,4 +1,4 @@
-"""Python numbers that are out of range: refused, wrapped or compared as they are."""
+"""Python numbers that are out of range: refused, wrapped or compared exactly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from castwise.vocab.operands import Operand, Scalar, scalar_text
 
 _HIGHEST = {"int64": 2**63, "64 bits": 2**64}
 _DEFAULT_INT = ("default int", "dtype or default int")
-# Where an int passes one of these, the compute dtype may still not hold it: then it wraps.
+# An int that passes one of these may still not fit the compute dtype: then it wraps.
 _LET_IN = ("int64", "64 bits", "array dtype", *_DEFAULT_INT)
 # The rules under which a number is never made a float before it is looked at.
 _NEVER_MADE_FLOAT = (("magnitude", "raises"), ("none", "compares"))
@@ -46,7 +46,7 @@ def check_fit(plan: Plan, operands: tuple[Operand, ...], common: DType) -> None:
 
 
 def compares_exactly(plan: Plan) -> bool:
-    """Whether an int that the compute dtype does not hold is compared as it is."""
+    """Whether an int that the compute dtype does not hold is compared exactly."""
     return (plan.range.limit, plan.range.beyond) == ("dtype", "compares")
 
 
@@ -121,7 +121,7 @@ def _is_beyond_dtype(
 def _is_beyond_default_int(
     plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute: DType
 ) -> bool:
-    """Whether a Python int is refused for the width that Python ints have of themselves."""
+    """Whether a Python int is refused because it is too wide for the dtype of Python ints."""
     value = scalar.value
     assert isinstance(value, int)
     if is_free_power(plan, operands):
