@@ -59,7 +59,7 @@ NO_LIFTING = dict.fromkeys(
 NO_LOWEST = {"oneflow:article": "an op promotes, or has lowest dtypes"}
 NO_CHECK_OF_DTYPES = {"paddle:documented": "its guide does not say what an op computes in"}
 ONE_DTYPE = {
-    "paddle:documented": "not among the APIs that promote",
+    "paddle:documented": "not among those that promote",
     "tensorflow": "needs operands of the same dtype",
 }
 # These have no out= at all, or one that is not cast to.
@@ -411,7 +411,9 @@ def test_where_an_op_promotes_that_lowest_dtypes_do_not_count_is_told(dialect: s
 def test_same_dtype_refuses_mixed_arrays(dialect: str) -> None:
     declare_op("mine", same_dtype=True)
     assert result_of("int8[3]", "int8[3]", dialect=dialect) == "int8"
-    with pytest.raises(PromotionError, match=rf"{ONE_DTYPE.get(dialect, 'one dtype')}.*Cast one"):
+    with pytest.raises(
+        PromotionError, match=rf"{ONE_DTYPE.get(dialect, 'the same dtype')}.*Cast one"
+    ):
         castwise.resolve("mine", "int8[3]", "int16[3]", dialect=dialect)
 
 
