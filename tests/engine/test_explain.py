@@ -127,7 +127,7 @@ TOLD = [
     ("torch", "float_power(int8[3], 2)", ["float_power", "float64"]),
     ("numpy", "int32[3] + 5", ["5 is weak", "int32"]),
     ("numpy", "int32[3] + 5.5", ["higher kind", "float64"]),
-    ("numpy", "exp(int8[3])", ["Of the dtypes exp computes in", "float16"]),
+    ("numpy", "exp(int8[3])", ["the first dtype exp computes in", "float16"]),
     ("numpy", "int64[3] + float32[3]", ["promote to float64", "exact up to 2**53"]),
     ("numpy@1", "uint8[3] + 300", ["counts by value", "uint16"]),
     ("numpy@1", "int8[3] + 1.5", ["Values are ignored", "higher kind"]),
