@@ -3,8 +3,8 @@
     python conformance/array_api_tests.py SUITE [--module array_api_strict] [pytest options...]
 
 SUITE is a checkout of data-apis/array-api-tests with its submodule array-api; the suite's own
-requirements must be installed. What may fail is listed in array_api_tests_exceptions.txt, beside
-this file. The exit status is pytest's: 0 where nothing else fails.
+requirements must be installed. array_api_tests_exceptions.txt, in the same folder, lists what may
+fail. The exit status is pytest's: 0 where nothing else fails.
 """
 
 from __future__ import annotations

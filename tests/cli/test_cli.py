@@ -96,7 +96,7 @@ def test_help_shows_an_example(capsys: pytest.CaptureFixture[str], command: str)
         (["diff", "numpy", "torch", "--op", "sum", "-o", "a.pdf"], "a.pdf: unknown format"),
         (["resolve", "--dialect", "torhc"], "unknown dialect 'torhc'."),
         (["verify", "torch:default_float=float8_e5m2"], "cannot be verified"),
-        (["verify", "megengine:mep3"], "no installed framework speaks it. Evidence: MEP 3"),
+        (["verify", "megengine:mep3"], "no installed framework implements it. Evidence: MEP 3"),
     ],
 )
 def test_an_error_is_one_line(

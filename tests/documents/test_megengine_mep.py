@@ -443,7 +443,7 @@ def test_a_scalars_value_may_count(question: str, expected: str) -> None:
 def test_a_float_beyond_the_widest_is_told_to_overflow() -> None:
     """ "float→ float16/float32": there is no third one for what is larger"""
     told = cw.explain("float16[2] + 1e300", dialect=f"{MEP3}:scalars=by value")
-    assert "1e+300 is looked at by value: it is beyond float32, the widest" in told
+    assert "1e+300 counts by value: it overflows float32, the widest" in told
     assert "Python scalar -> float32 overflows beyond 3.40282e+38" in told
     assert "1e+300 fits" not in told
 

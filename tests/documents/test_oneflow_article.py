@@ -182,7 +182,7 @@ def test_a_scalar_of_another_family_promotes() -> None:
 def test_in_the_standard_an_int_array_with_a_float_is_not_defined(way: Way) -> None:
     """The same sentence stands under a heading on the standard, which has no such promotion."""
     tensor = way.tensor(np.ones(3), "int32", dialect=STANDARD)
-    with pytest.raises(cw.PromotionError, match="a Python float does not go with int32"):
+    with pytest.raises(cw.PromotionError, match="a Python float cannot be mixed with int32"):
         way.run(operator.add, tensor, 2.0, dialect=STANDARD)
     assert result("float32[3] + 2", STANDARD) == "float32"  # this way round there is one
 

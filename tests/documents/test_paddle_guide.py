@@ -615,10 +615,10 @@ def test_every_api_runs_on_a_tensor_and_a_scalar(way: Way) -> None:
     ("expression", "why"),
     [
         ("int32[3] + int64[3]", "tensors promote only among floats and with complex"),
-        ("equal(complex64[3], 1)", "complex numbers are not for logic"),
-        ("maximum(float32[3], 1.0)", "it promotes tensors, and takes no scalar"),
+        ("equal(complex64[3], 1)", "logic ops do not take complex numbers"),
+        ("maximum(float32[3], 1.0)", "this API promotes tensors, and takes no scalar"),
         ("bitwise_and(int32[3], int64[3])", "bitwise APIs take tensors of one dtype"),
-        ("hypot(float32[3], float64[3])", "it is not among the APIs that promote"),
+        ("hypot(float32[3], float64[3])", "this API is not among those that promote"),
     ],
 )
 def test_what_is_out_of_scope_is_refused_with_a_reason(expression: str, why: str) -> None:

@@ -341,7 +341,7 @@ def test_a_function_in_place_wraps_its_scalar_alike(way: Way, dialect: str) -> N
 
     found = way.run(changed, ones(way, "int", dialect), dialect=dialect)
     assert (found.dtype.name, found.tolist()) == ("int32", [11])
-    with pytest.raises(cw.PromotionError, match="not written into int32"):
+    with pytest.raises(cw.PromotionError, match="cannot be written into int32"):
         way.run(lambda t: t.add_(5.5), ones(way, "int", dialect), dialect=dialect)
 
 
@@ -504,7 +504,7 @@ def test_outputs_are_cast_and_checked_as_the_configuration_says(dialect: str) ->
 def test_an_unsafe_output_is_refused_when_it_runs_too(way: Way, dialect: str) -> None:
     """ "config.enforce_safe_casting_to_output_" """
     one, out = ones(way, "float", dialect), ones(way, "int", dialect)
-    with pytest.raises(cw.PromotionError, match="not written into int32"):
+    with pytest.raises(cw.PromotionError, match="cannot be written into int32"):
         way.run(lambda a, o: cw.apply("torch.add", a, a, out=o), one, out, dialect=dialect)
 
 
@@ -825,11 +825,20 @@ def test_the_answer_about_the_function(way: Way, dialect: str) -> None:
 @pytest.mark.parametrize(
     ("question", "words"),
     [
-        (("add", "int32[1]", 5), "arrays int32, Python scalars int64; the highest tier decides"),
-        (("add", "int32[1]", 5.5), "Python scalars float32; float outranks int"),
-        (("div", "int32[1]", 5), "arrays int32, Python scalars int64; the highest tier decides"),
+        (
+            ("add", "int32[1]", 5),
+            "arrays int32, Python scalars int64. No lower tier has a higher kind",
+        ),
+        (("add", "int32[1]", 5.5), "Python scalars float32. The kind float outranks int"),
+        (
+            ("div", "int32[1]", 5),
+            "arrays int32, Python scalars int64. No lower tier has a higher kind",
+        ),
         (("div", "int32[1]", 5), "div does not compute in int32, which becomes float32"),
-        (("add", "int32[1]", "int64[]"), "the highest tier decides, as no lower one is of a"),
+        (
+            ("add", "int32[1]", "int64[]"),
+            "No lower tier has a higher kind, so the highest tier decides",
+        ),
     ],
 )
 def test_the_answers_give_their_reasons(

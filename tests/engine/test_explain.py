@@ -127,11 +127,11 @@ TOLD = [
     ("torch", "float_power(int8[3], 2)", ["float_power", "float64"]),
     ("numpy", "int32[3] + 5", ["5 is weak", "int32"]),
     ("numpy", "int32[3] + 5.5", ["higher kind", "float64"]),
-    ("numpy", "exp(int8[3])", ["Of the dtypes exp computes in", "float16"]),
-    ("numpy", "int64[3] + float32[3]", ["first meet in float64", "exact up to 2**53"]),
-    ("numpy@1", "uint8[3] + 300", ["looked at by value", "uint16"]),
-    ("numpy@1", "int8[3] + 1.5", ["Values are not looked at", "higher kind"]),
-    ("array-api", "int8[3] + uint8[3]", ["first meet in int16"]),
+    ("numpy", "exp(int8[3])", ["the first dtype exp computes in", "float16"]),
+    ("numpy", "int64[3] + float32[3]", ["promote to float64", "exact up to 2**53"]),
+    ("numpy@1", "uint8[3] + 300", ["counts by value", "uint16"]),
+    ("numpy@1", "int8[3] + 1.5", ["Values are ignored", "higher kind"]),
+    ("array-api", "int8[3] + uint8[3]", ["promote to int16"]),
     ("numpy", "int8[3] += int16[3]", ["written into int8", "The result is int8."]),
 ]
 
@@ -145,11 +145,11 @@ def test_the_explanation_tells_the_rule_that_applied(
 
 
 REFUSED = [
-    ("array-api", "int32[3] + 5.5", "Refused: a Python float does not go with int32."),
+    ("array-api", "int32[3] + 5.5", "Refused: a Python float cannot be mixed with int32."),
     ("numpy", "uint8[3] + 300", "Refused: 300 is out of range for uint8."),
     ("torch", "bool[3] - bool[3]", "Refused: "),
     ("torch", "int32[3] ** -1", "Refused: an integer to a negative integer power"),
-    ("torch", "int32[3] += 1.5", "float32 result is not written into int32"),
+    ("torch", "int32[3] += 1.5", "float32 result cannot be written into int32"),
 ]
 
 

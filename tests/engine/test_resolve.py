@@ -241,7 +241,7 @@ def test_in_place_and_out_follow_the_frameworks_own_rule(
 ) -> None:
     parts: dict[str, Any] = {"inplace": True} if where == "inplace" else {"out": where}
     if result is None:
-        with pytest.raises(cw.PromotionError, match=r"is not written into .*Cast the result"):
+        with pytest.raises(cw.PromotionError, match=r"cannot be written into .*Cast the result"):
             cw.resolve("add", *operands, dialect=dialect, **parts)
     else:
         assert cw.resolve("add", *operands, dialect=dialect, **parts).result.name == result
@@ -338,7 +338,7 @@ def test_the_two_forms_may_differ() -> None:
     """torch's operator hands a NumPy array on the right to NumPy; its function refuses it."""
     operands = ("float32[3]", "np.float64[3]")
     assert cw.resolve("add", *operands, dialect="torch", form="operator").result.name == "float64"
-    with pytest.raises(cw.PromotionError, match="not an operand of add here"):
+    with pytest.raises(cw.PromotionError, match=r"add does not accept np\.float64\[3\] here"):
         cw.resolve("add", *operands, dialect="torch", form="function")
 
 
@@ -464,7 +464,7 @@ def test_errors_are_the_python_errors_people_catch() -> None:
         ("torch", ("pow", "int32[3]", -1), cw.ScalarRangeError,
          r"negative integer power.*Make the base a float"),
         ("torch", ("matmul", "float16[3]", "float32[3]"), cw.PromotionError,
-         r"needs operands of one dtype\. Cast one to the other"),
+         r"needs operands of the same dtype\. Cast one to the other"),
         ("torch", ("sub", "bool[3]", "bool[3]"), cw.PromotionError, r"boolean.*use \^"),
         ("array-api", ("add", "float16[3]", "float32[3]"), cw.PromotionError,
          r"has no dtype float16"),

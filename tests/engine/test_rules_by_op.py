@@ -78,7 +78,7 @@ def test_an_op_may_have_edges_of_its_own() -> None:
 
 def test_edges_of_an_op_are_checked() -> None:
     backwards = MIXED.vary(ops={"add": Rule(joins=Joins(reaches="int32 -> int8"))})
-    with pytest.raises(cw.UsageError, match="int32 reaches int8, which stands before it"):
+    with pytest.raises(cw.UsageError, match="int32 reaches int8, which comes before it"):
         cw.resolve("add", "int8[3]", "int8[3]", dialect=backwards)
 
 
@@ -97,14 +97,14 @@ def test_a_float_may_lift_integers_before_they_join() -> None:
     assert in_mixed("maximum(int32[3], 1.5)") == "float32"
     assert in_mixed("maximum(int32[3], 1)") == "int32"
     text = cw.explain("maximum", "int32[3]", "1.5", dialect=MIXED)
-    assert "Beside a Python float int32[3] counts as float32[3]." in text
+    assert "With a Python float, int32[3] counts as float32[3]." in text
 
 
 def test_an_op_may_cast_nothing() -> None:
     decision = cw.resolve("lt", "int8[3]", "complex64[3]", dialect=MIXED)
     assert (decision.result.name, decision.casts) == ("bool", (None, None))
     text = cw.explain("lt", "int8[3]", "complex64[3]", dialect=MIXED)
-    assert "lt casts nothing: it takes int8 first and returns bool." in text
+    assert "lt casts nothing: its first operand is int8, its result bool." in text
 
 
 def test_what_is_not_promoted_may_still_be_converted_or_refused() -> None:
@@ -160,7 +160,7 @@ def test_integers_are_not_divided_by_integers_in_addcdiv() -> None:
         cw.resolve("addcdiv", "float32[3]", "int8[3]", 2.0, dialect="torch").result.name
         == "float32"
     )
-    with pytest.raises(cw.PromotionError, match="divides no integers by integers"):
+    with pytest.raises(cw.PromotionError, match="does not divide integers by integers"):
         cw.resolve("addcdiv", "float32[3]", "int8[3]", "int8[3]", dialect="torch")
 
 

@@ -95,7 +95,7 @@ def test_in_place_may_rebind() -> None:
 def test_rebinding_may_still_be_refused() -> None:
     rules = {"*": Rule(scalars="as nodes", writes=Writes(into="rebinds", never="float -> int"))}
     rebinding = LATTICE.vary(ops=rules)
-    with pytest.raises(cw.PromotionError, match="is not written into int8"):
+    with pytest.raises(cw.PromotionError, match="cannot be written into int8"):
         cw.resolve("add", "int8[3]", "float16[3]", dialect=rebinding, inplace=True)
 
 
@@ -159,7 +159,7 @@ def test_numpy_may_decide_where_it_stands_left() -> None:
 
 def test_the_steps_speak_of_weakness() -> None:
     steps = cw.resolve("add", "int8[3]", 1.5, dialect=LATTICE).steps
-    assert "1.5 is weak: it stands at float*, below the float dtypes." in steps
+    assert "1.5 is weak: it counts as float*, below the float dtypes." in steps
     assert steps[-1] == "The result is a weak float64."
 
 

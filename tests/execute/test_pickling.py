@@ -30,7 +30,7 @@ scalars = "weak"
 writes.into = "same dtype"
 
 [ops."pow"]
-numbers.beside = {int8 = {int = "int16"}}
+numbers.dtypes_by_array = {int8 = {int = "int16"}}
 """
 THERE = """
 import pickle, sys

@@ -105,7 +105,7 @@ def test_numpy_operands_are_typed_with_the_numbers(expression: str, expected: st
 
 def test_both_rules_are_told() -> None:
     steps = cw.resolve("add", "bool[3]", 1, dialect="megengine").steps
-    assert "1 is made an array of int32, by the highest category among them." in steps
+    assert "1 becomes an array of int32, the dtype of the highest category." in steps
 
 
 @pytest.mark.parametrize(

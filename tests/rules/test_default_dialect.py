@@ -72,7 +72,9 @@ def test_an_unknown_default_changes_nothing() -> None:
 
 
 def test_use_without_with_says_that_it_does_nothing() -> None:
-    with pytest.warns(UserWarning, match=r"alone does nothing: write `with cw.use\('torch'\):`"):
+    with pytest.warns(
+        UserWarning, match=r"does nothing on its own: write `with cw.use\('torch'\):`"
+    ):
         cw.use("torch")
     assert cw.current().name == "numpy"
 

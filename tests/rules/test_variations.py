@@ -222,10 +222,10 @@ def test_a_file_may_begin_from_another_dialect(written: Any) -> None:
         ('casts = "safe"', "", "it has no casts"),
         ('casts = "safe"', 'casts = "saef"', "'saef' is not a rule of can_cast. Did you mean"),
         ('order = "bool int8', 'order = "bool itn8', "unknown dtype 'itn8'"),
-        ("int16 -> float16", "int16 -> float32", "float32 has an edge and no place in order"),
+        ("int16 -> float16", "int16 -> float32", "float32 has an edge but is not in order"),
         ("bool -> int8; ", "", "bool is unreachable.*alone"),
         ("bool -> int8;", "bool -> int8; int8 -> bool;", "in a circle: bool -> int8 -> bool"),
-        ('"bool int8 int16', '"bool int16 int8', "int8 reaches int16, which stands before it"),
+        ('"bool int8 int16', '"bool int16 int8', "int8 reaches int16, which comes before it"),
         ('int = "int16"', 'int = "int64"', "a Python int is int64, which is not in order"),
         ('int = "int16"', 'itn = "int16"', "'itn' is not a kind of Python number"),
         ("scalars =", "scalar =", "has no field 'scalar'. Did you mean 'scalars'"),
@@ -245,7 +245,7 @@ def test_a_mistake_in_a_file_is_told(written: Any, before: str, after: str, reas
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('base = "{path}"', r"its base leads back to .*mine\.toml: begin from a dialect there is"),
+        ('base = "{path}"', r"its base leads back to .*mine\.toml: start from an existing dialect"),
         ("base = 1", "base names a dialect: write base = 'numpy'"),
         ("surprises = " + "[" * 5000 + "]" * 5000, "nested too deeply"),
         ("x = " + "{a = " * 3000 + "1" + "}" * 3000, "nested too deeply"),

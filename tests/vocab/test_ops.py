@@ -59,8 +59,8 @@ NO_LIFTING = dict.fromkeys(
 NO_LOWEST = {"oneflow:article": "an op promotes, or has lowest dtypes"}
 NO_CHECK_OF_DTYPES = {"paddle:documented": "its guide does not say what an op computes in"}
 ONE_DTYPE = {
-    "paddle:documented": "not among the APIs that promote",
-    "tensorflow": "needs operands of one dtype",
+    "paddle:documented": "not among those that promote",
+    "tensorflow": "needs operands of the same dtype",
 }
 # These have no out= at all, or one that is not cast to.
 WRITES_ANYTHING = (
@@ -411,7 +411,9 @@ def test_where_an_op_promotes_that_lowest_dtypes_do_not_count_is_told(dialect: s
 def test_same_dtype_refuses_mixed_arrays(dialect: str) -> None:
     declare_op("mine", same_dtype=True)
     assert result_of("int8[3]", "int8[3]", dialect=dialect) == "int8"
-    with pytest.raises(PromotionError, match=rf"{ONE_DTYPE.get(dialect, 'one dtype')}.*Cast one"):
+    with pytest.raises(
+        PromotionError, match=rf"{ONE_DTYPE.get(dialect, 'the same dtype')}.*Cast one"
+    ):
         castwise.resolve("mine", "int8[3]", "int16[3]", dialect=dialect)
 
 
@@ -441,7 +443,7 @@ def test_same_dtype_counts_python_numbers(dialect: str, number: float) -> None:
             is_one = held(dialect, name) == held(dialect, own)
             assert isinstance(found, PromotionError) != is_one
             if isinstance(found, PromotionError):
-                assert "of one dtype" in str(found)
+                assert "of the same dtype" in str(found)
 
 
 @pytest.mark.parametrize(
@@ -487,7 +489,9 @@ def test_casts_to_output_false_demands_the_results_dtype(
 ) -> None:
     declare_op("mine", casts_to_output=False)
     is_mix_refused = second == "int32[3]" and dialect in NO_INT_MIXES
-    with pytest.raises(PromotionError, match="Cast one" if is_mix_refused else "not written into"):
+    with pytest.raises(
+        PromotionError, match="Cast one" if is_mix_refused else "cannot be written into"
+    ):
         castwise.resolve("mine", "int16[3]", second, dialect=dialect, **parts)
     fitting = {"out": "int16"} if "out" in parts else parts
     assert result_of("int16[3]", "int16[3]", dialect=dialect, **fitting) == "int16"
@@ -520,7 +524,7 @@ def test_a_mix_that_nothing_promotes_is_cast_to_no_output(
         if is_rebinding:
             continue
         assert isinstance(found, PromotionError)
-        assert "of no one dtype" in str(found)
+        assert "no single dtype" in str(found)
     assert result_of("int8[3]", "int8[3]", dialect=dialect, out="int8") == "int8"
 
 
@@ -536,7 +540,7 @@ def test_a_mix_that_nothing_promotes_or_casts_is_as_the_output_says(
         found = castwise.resolve("mine", *MIX, dialect=dialect, out=out)
         assert (found.result.name, found.casts, found.result_cast) == (out, (None, None), None)
         told = castwise.explain("mine", *MIX, dialect=dialect, out=out)
-        assert f"Nothing is cast: what is written into says that it is {out}." in told
+        assert f"Nothing is cast: the result takes the destination's dtype, {out}." in told
     assert result_of(*MIX, dialect=dialect, inplace=True) == "int8"
 
 
@@ -609,7 +613,7 @@ def test_a_declared_op_is_explained_down_to_its_result(
     [
         ({"lowest": "int32"}, ("int8[3]", "int8[3]"), "int32"),
         ({"result": "int16"}, ("float32[3]", "float32[3]"), "returns int16"),
-        ({"same_dtype": True}, ("int8[3]", "int16[3]"), "one dtype"),
+        ({"same_dtype": True}, ("int8[3]", "int16[3]"), "the same dtype"),
         ({"computes": "bool"}, ("bool[3]", "bool[3]"), "The result is bool"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A table in which one narrow dtype stands for those with the same row and column."""
+"""A table in which one narrow dtype represents those with the same row and column."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _BYTE = 8
 
 
 class Alike(NamedTuple):
-    """A dtype with a row, and those it stands for."""
+    """A dtype with a row, and those it represents."""
 
     shown: DType
     others: tuple[DType, ...]
 
 
 def folded_alike(table: TableData) -> tuple[TableData, list[Alike]]:
-    """The table without the rows and columns of dtypes that another stands for, and which do.
+    """The table without the rows and columns of dtypes that another represents, and a list of them.
 
     Only narrow dtypes are left out, of which some framework has seventeen; every format for
     programs has them all.
@@ -38,13 +38,13 @@ def folded_alike(table: TableData) -> tuple[TableData, list[Alike]]:
 
 
 def lacks_kernels(table: TableData, dtype: DType) -> bool:
-    """Whether what a dtype meets itself in is promoted, and then runs nowhere."""
+    """Whether a dtype with itself promotes, but has no kernel to run."""
     found = [cell for row, _, cell in _cells(table) if row is dtype]
     return any(isinstance(cell, Decision) and not cell.has_kernel for cell in found)
 
 
 def _is_narrow(dtype: DType) -> bool:
-    """Whether it is below a byte, or a float of one byte; bool is no narrow integer."""
+    """Whether it is below a byte, or a float of one byte; bool is not a narrow integer."""
     return dtype.kind != "bool" and dtype.bits <= _BYTE - (dtype.kind == "int")
 
 
@@ -68,14 +68,14 @@ def _joins_none_alike(table: TableData, place: int) -> bool:
 
 
 def _key(table: TableData, place: int) -> object:
-    """What a row and a column say, in words that leave out the dtype's own name."""
+    """The content of a row and a column, without the dtype's own name."""
     own = table.rows[place].dtype
-    told = [
-        (_other(row, own), _other(column, own), _told(cell, own))
+    cells = [
+        (_other(row, own), _other(column, own), _cell_text(cell, own))
         for row, column, cell in _cells(table)
         if own in (row, column) and not _is_sibling(row, own) and not _is_sibling(column, own)
     ]
-    return own and own.kind, tuple(told)
+    return own and own.kind, tuple(cells)
 
 
 def _is_sibling(dtype: DType | None, own: DType | None) -> bool:
@@ -89,7 +89,7 @@ def _other(dtype: DType | None, own: DType | None) -> DType | str | None:
     return "itself" if dtype is own else dtype
 
 
-def _told(cell: Outcome, own: DType | None) -> object:
+def _cell_text(cell: Outcome, own: DType | None) -> object:
     return (_other(cell.result, own), cell.is_weak) if isinstance(cell, Decision) else None
 
 

@@ -16,7 +16,7 @@ from castwise.vocab.ops import Op, ops
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The differences that have one reason, told with the names of both dialects."""
+    """The differences with the same reason, described with the names of both dialects."""
 
     section: str  # what the reason is about, in few words
     reason: str
@@ -60,7 +60,7 @@ class DiffData:
 
     @property
     def recorded_of_one(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The ops recorded of the first dialect's framework alone, and of the second's alone."""
+        """The ops recorded only of the first dialect's framework, and only of the second's."""
         a, b = self.first.unrecorded, self.second.unrecorded
         return tuple(op for op in b if op not in a), tuple(op for op in a if op not in b)
 
@@ -81,16 +81,18 @@ def diff_data(
     tells_weak = a.has_weak_arrays and b.has_weak_arrays
     answers = Answers(a, tells_weak), Answers(b, tells_weak)
     asked, grouped = 0, dict[Reason, list[PairDifference]]()
-    told = _Teller(a, b)
+    phrases = _ReasonTexts(a, b)
     for pair in _pairs(rows, a, b):
         asked += 1
         if on_question:
             on_question(pair)
         found = PairDifference(pair, answers[0][pair], answers[1][pair])
-        told.note(found)
-        if found.first.told != found.second.told:
+        phrases.note(found)
+        if found.first.text != found.second.text:
             grouped.setdefault(reason_of(found, *answers), []).append(found)
-    groups = [Group(w.section, told.words(w, found), tuple(found)) for w, found in grouped.items()]
+    groups = [
+        Group(w.section, phrases.text(w, found), tuple(found)) for w, found in grouped.items()
+    ]
     groups.sort(key=lambda group: -len(group.differences))
     return DiffData(a, b, tuple(row.name for row in rows), asked, tuple(groups))
 
@@ -112,15 +114,15 @@ def _pairs(rows: list[Op], first: Dialect, second: Dialect) -> Iterator[Pair]:
     return pairs_of(rows, shared, weak_dtypes(first, second))
 
 
-class _Teller:
-    """Tells reasons in words, knowing what both dialects do answer."""
+class _ReasonTexts:
+    """Puts reasons into words, with what both dialects answered."""
 
     def __init__(self, first: Dialect, second: Dialect) -> None:
         self._names = (first.name, second.name)
         self._answered: set[tuple[str, Op, str]] = set()  # dialect, op, mix
 
     def note(self, asked: PairDifference) -> None:
-        """Takes notice of a question, answered alike or not."""
+        """Records a question, whether the answers agree or not."""
         if asked.pair.left.dtype is asked.pair.right.dtype:
             return  # no mix
         mix = mix_of(asked.pair)
@@ -128,7 +130,7 @@ class _Teller:
             if answer.result:
                 self._answered.add((name, asked.pair.op, mix))
 
-    def words(self, reason: Reason, found: list[PairDifference]) -> str:
+    def text(self, reason: Reason, found: list[PairDifference]) -> str:
         """A reason as a sentence about both dialects."""
         if reason.refused_by:
             ops = {d.pair.op for d in found}
@@ -138,13 +140,13 @@ class _Teller:
             return f"{reason.refused_by} refuses {some}{reason.mix}"
         if not reason.first:
             return reason.mix
-        results = {d.first.told for d in found}, {d.second.told for d in found}
+        results = {d.first.text for d in found}, {d.second.text for d in found}
         treatments = [f"{self._names[0]} {reason.first}", f"{self._names[1]} {reason.second}"]
-        told = [
+        texts = [
             _treatment_text(treatment, made)
             for treatment, made in zip(treatments, results, strict=True)
         ]
-        return f"{reason.mix}: {', '.join(told)}"
+        return f"{reason.mix}: {', '.join(texts)}"
 
 
 def _treatment_text(treatment: str, results: set[str]) -> str:

@@ -72,10 +72,10 @@ def _refusal(
     for operand in pair.operands:
         if operand.is_scalar and operand.kind not in refusing.dialect.python:
             return Reason(section, f"{who} has no {operand.kind} numbers")
-        alone = _array_like(operand, refusing.dialect)
-        if alone is None:
+        array = _array_like(operand, refusing.dialect)
+        if array is None:
             return Reason(section, f"{who} takes no Python {operand.kind}")
-        if refusing[Pair(pair.op, alone, alone)].result is None:
+        if refusing[Pair(pair.op, array, array)].result is None:
             return Reason(section, f"{who} has no such op for {operand.kind}")
     return Reason(section, mix_of(pair), refused_by=who)
 

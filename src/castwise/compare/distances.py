@@ -1,4 +1,4 @@
-"""How far the dialects are apart, each from each."""
+"""How far apart the dialects are, for each pair."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
 from castwise.vocab.ops import op
 
-# Ops that nearly every framework has: enough to tell them apart, few enough to be asked quickly.
+# Ops that nearly every framework has: enough to tell them apart, few enough to be quick.
 OPS = (
     "add sub mul div floor_divide remainder pow eq lt logical_and bitwise_and bitwise_left_shift"
     " maximum atan2 where abs exp sum mean"
@@ -44,7 +44,7 @@ class DistancesData:
 
     @property
     def nearest_first(self) -> list[tuple[str, str]]:
-        """All pairs, those that are least apart first."""
+        """All pairs, the closest first."""
         every = combinations(self.dialects, 2)
         return sorted(every, key=lambda pair: self.between(*pair).share)
 
@@ -52,7 +52,7 @@ class DistancesData:
 def distances_data(
     dialects: Iterable[str | Dialect] | None, on_question: Callable[[object], object] | None
 ) -> DistancesData:
-    """How far dialects are apart, all there are or those that are given."""
+    """How far apart dialects are: all of them, or those that are given."""
     chosen = [to_dialect(d) for d in (names_of_all() if dialects is None else dialects)]
     numbers: dict[object, int] = {}
     asked = {dialect.name: _answered(dialect, numbers, on_question) for dialect in chosen}
@@ -62,10 +62,10 @@ def distances_data(
 
 
 def count(dialects: Iterable[str]) -> int:
-    """How many questions the dialects are asked, all together."""
+    """How many questions all the dialects are asked."""
     rows = [op(name) for name in OPS.split()]
-    spoken = [to_dialect(name) for name in dialects]
-    return sum(1 for d in spoken for _ in pairs_of(rows, d.dtypes, weak_dtypes(d)))
+    chosen = [to_dialect(name) for name in dialects]
+    return sum(1 for d in chosen for _ in pairs_of(rows, d.dtypes, weak_dtypes(d)))
 
 
 class _Answered(NamedTuple):
@@ -93,7 +93,7 @@ def _answered(
         if not (pair.left.is_weak or pair.right.is_weak):
             answered.strong[number] = str(answer.result)
         if answered.weak is not None:
-            answered.weak[number] = answer.told
+            answered.weak[number] = answer.text
     return answered
 
 

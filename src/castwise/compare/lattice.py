@@ -1,4 +1,4 @@
-"""Which dtype becomes which, with no arrow more than needed."""
+"""Which dtype becomes which, with only the arrows that are needed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Edge(NamedTuple):
 
     source: DType
     target: DType
-    goes_on: bool  # the source reaches all that the target reaches; else the target alone
+    goes_on: bool  # the source reaches all that the target reaches; else only the target
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class LatticeData:
     def twins(self) -> tuple[tuple[DType, ...], ...]:
         """The nodes in groups of one kind and the same arrows, which a picture shows in one box.
 
-        Two that stand side by side in the midst of the picture are no group; more would crowd it.
+        Two side by side in the middle of the picture are not grouped; more would crowd it.
         """
         groups: dict[tuple[object, ...], list[DType]] = {}
         for node in self.nodes:
@@ -60,18 +60,18 @@ def lattice_data(dialect: str | Dialect | None) -> LatticeData:
 
     Raises UsageError for an unknown name.
     """
-    spoken = to_dialect(dialect)
-    reach = reach_of(spoken)
+    chosen = to_dialect(dialect)
+    reach = reach_of(chosen)
     edges = tuple(edge for source in reach.order for edge in _edges(reach, source))
     joined = {end for edge in edges for end in (edge.source, edge.target)}
-    truncated = spoken.truncations
+    truncated = chosen.truncations
     nodes = tuple(node for node in reach.order if node in joined)
     apart = tuple(n for n in reach.order if n not in joined and n not in truncated)
-    return LatticeData(spoken, nodes, edges, apart, truncated)
+    return LatticeData(chosen, nodes, edges, apart, truncated)
 
 
 def _edges(reach: Reach, source: DType) -> list[Edge]:
-    """The arrows from a dtype that others do not make needless."""
+    """The arrows from a dtype that do not follow from others."""
     masks = reach.masks
     reached = [t for t in reach.order if t is not source and reach.reaches(source, t)]
     onward = [t for t in reached if masks[t] & ~masks[source] == 0]
@@ -85,5 +85,5 @@ def _edges(reach: Reach, source: DType) -> list[Edge]:
 
 
 def _covered(masks: Iterable[int]) -> int:
-    """All that some masks hold together."""
+    """Everything in any of some masks."""
     return functools.reduce(operator.or_, masks, 0)

@@ -15,7 +15,7 @@ from castwise.vocab.ops import Op
 Outcome: TypeAlias = "Decision | PromotionError"
 T = TypeVar("T")
 
-CONDITION = parse_operand("bool[3]")  # what `where` is given to choose by
+CONDITION = parse_operand("bool[3]")  # the condition that `where` is given
 # One Python scalar of each kind; its value is held by every dtype of that kind.
 SCALARS = tuple(map(parse_operand, ("True", "1", "1.5", "1j")))
 
@@ -32,8 +32,8 @@ def outcome_of(question: Question) -> Outcome:
 
 
 def arranged(row: Op, condition: T, left: T, right: T) -> tuple[T, ...]:
-    """A pair in the places of an op: the left alone where the op takes one operand, the right
-    twice where it takes three, behind the condition where it has one."""
+    """A pair as the operands of an op: only the left where the op takes one operand, the right
+    twice where it takes three, after the condition where it has one."""
     if row.is_condition_first:
         return condition, left, right
     return (left, right, right)[: max(2, row.arity[0])][: row.arity[1]]

@@ -10,7 +10,7 @@ from castwise.engine.decide import decide
 from castwise.engine.decision import Question, Refusal
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtypes_of, weak_nodes_of
-from castwise.vocab.mix_words import in_told_order
+from castwise.vocab.mix_words import in_listed_order
 from castwise.vocab.notation import parse_operand
 from castwise.vocab.operands import Operand, Role, array_operand
 from castwise.vocab.ops import Op
@@ -32,12 +32,12 @@ class Pair(NamedTuple):
 
     @property
     def operands(self) -> list[Operand]:
-        """The operands in the order they are told: arrays first, low kinds first."""
+        """The operands in the order they are listed: arrays first, low kinds first."""
         operands = [self.left, self.right][: self.op.arity[1]]
-        return in_told_order(operands)
+        return in_listed_order(operands)
 
     def question(self, dialect: Dialect) -> Question:
-        """The question as a dialect is asked it, as an operator where there is one."""
+        """The question for a dialect, as an operator where there is one."""
         operands = arranged(self.op, CONDITION, self.left, self.right)
         form = "augmented" if self.is_augmented else default_form(self.op)
         return Question(self.op, operands, dialect, form)
@@ -60,12 +60,12 @@ def pairs_of(rows: Iterable[Op], dtypes: Iterable[DType], weak: Iterable[DType])
 
 
 def weak_dtypes(*dialects: Dialect) -> list[DType]:
-    """The dtypes weak arrays are asked of: common ones, where all the dialects have such arrays."""
+    """The dtypes of weak arrays in questions: common ones, if all the dialects have such arrays."""
     return [d for d in _WEAK if all(_has_weak(dialect, d) for dialect in dialects)]
 
 
 def _has_weak(dialect: Dialect, dtype: DType) -> bool:
-    """Whether there are weak arrays of a dtype, and a place in the order where they stand."""
+    """Whether there are weak arrays of a dtype, and a node for them in the order."""
     if not dialect.has_weak_arrays or dtype not in dialect.dtypes:
         return False
     return not set(weak_nodes_of(dtype)).isdisjoint(dialect.nodes)
@@ -76,11 +76,11 @@ class PairAnswer(NamedTuple):
 
     result: DType | None  # None: refused
     is_weak: bool = False
-    runs: bool = True  # False: it promotes, and then has no kernel
-    is_by_value: bool = False  # refused on account of a scalar's value
+    runs: bool = True  # False: it promotes, but has no kernel
+    is_by_value: bool = False  # refused because of a scalar's value
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """The result, or "refused": all that is compared."""
         return f"{self.result}{'*' if self.is_weak else ''}" if self.result else REFUSED
 

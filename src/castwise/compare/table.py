@@ -56,7 +56,7 @@ def _scalars(dialect: Dialect) -> tuple[Operand, ...]:
     return SCALARS
 
 
-# What may stand in the columns.
+# What the columns may be.
 COLUMNS: dict[str, Callable[[Dialect], tuple[Operand, ...]]] = {
     "arrays": _arrays,
     "0-d": _zero_d,
@@ -71,8 +71,8 @@ def table_data(
 
     Raises UsageError for an unknown name.
     """
-    spoken = to_dialect(dialect)
-    row = find_op(op, spoken)
+    resolved = to_dialect(dialect)
+    row = find_op(op, resolved)
     chosen = form or default_form(row)
     if chosen == "operator" and not row.symbol:
         raise UsageError(f"{row.name} has no operator; leave out form, or say 'function'.")
@@ -81,14 +81,14 @@ def table_data(
     for name in columns:
         if name not in COLUMNS:
             raise UsageError(f"columns are {', '.join(COLUMNS)}; not {name[:40]!r}.")
-    rows = _arrays(spoken)
-    groups = tuple(COLUMNS[name](spoken) for name in columns) if row.arity[1] > 1 else ()
+    rows = _arrays(resolved)
+    groups = tuple(COLUMNS[name](resolved) for name in columns) if row.arity[1] > 1 else ()
     cells = tuple(
         tuple(
-            outcome_of(pair_question(row, left, right, spoken, chosen))
+            outcome_of(pair_question(row, left, right, resolved, chosen))
             for group in groups or [(left,)]
             for right in group
         )
         for left in rows
     )
-    return TableData(row, spoken, chosen, rows, groups, cells)
+    return TableData(row, resolved, chosen, rows, groups, cells)

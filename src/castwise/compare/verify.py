@@ -34,7 +34,7 @@ _FORMS = {"operator": "operator", "inplace": "operator", "augmented": "augmented
 
 
 class Drift(NamedTuple):
-    """A cell the framework answers in another way than castwise."""
+    """A cell that the framework answers differently from castwise."""
 
     cell: Cell
     answer: str  # what castwise says
@@ -44,12 +44,12 @@ class UnequalDtypes(NamedTuple):
     """Where the list of a dialect's dtypes is not what its framework takes."""
 
     missing: tuple[str, ...] = ()  # the framework takes them, and the dialect lacks them
-    not_taken: tuple[str, ...] = ()  # the other way about
+    not_taken: tuple[str, ...] = ()  # the dialect has them, and the framework does not take them
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What came of asking a framework everything its dialect claims to know."""
+    """The result of asking a framework about everything in its dialect."""
 
     dialect: Dialect
     framework: str
@@ -74,27 +74,27 @@ def verify(
 ) -> Verification:
     """Asks the installed framework and compares each answer with the engine's, and where all ops
     are asked, the list of its dtypes with the dialect's."""
-    spoken = to_dialect(dialect)
+    chosen = to_dialect(dialect)
     compared, listed, drift, kernels = 0, 0, list[Drift](), list[Drift]()
     for cell in cells(recorder, ops, on_question):
         compared += 1
-        said = answer_for(cell, spoken)
+        said = answer_for(cell, chosen)
         if _agree(cell.answer, said):
             if not run_alike(cell.answer, said):
                 kernels.append(Drift(cell, said))
-        elif difference_at(spoken.name, cell.op, cell.form, cell.operands):
+        elif difference_at(chosen.name, cell.op, cell.form, cell.operands):
             listed += 1
         else:
             drift.append(Drift(cell, said))
-    dtypes = UnequalDtypes() if ops else unequal_dtypes(spoken, recorder)
+    dtypes = UnequalDtypes() if ops else unequal_dtypes(chosen, recorder)
     versions = recorder.versions()
     return Verification(
-        spoken, recorder.name, versions, compared, listed, tuple(drift), dtypes, tuple(kernels)
+        chosen, recorder.name, versions, compared, listed, tuple(drift), dtypes, tuple(kernels)
     )
 
 
 def unequal_dtypes(dialect: Dialect, recorder: Recorder) -> UnequalDtypes:
-    """Which dtypes the installed framework takes and the dialect lacks, and the other way about.
+    """Which dtypes the installed framework takes and the dialect lacks, and the other way round.
 
     Without a function that tells, nothing is found.
     """
@@ -116,7 +116,7 @@ def recorder_for(dialect: Dialect, ops: Iterable[str] = ()) -> Recorder:
     try:
         recorded = recorded_dialects(dialect.framework)
         if dialect.name not in recorded:
-            raise ValueError(_no_speaker(dialect, recorded))
+            raise ValueError(_not_recorded(dialect, recorded))
         recorder = find_recorder(dialect.framework, dialect.mode)
     except ImportError as error:
         raise UsageError(
@@ -127,23 +127,23 @@ def recorder_for(dialect: Dialect, ops: Iterable[str] = ()) -> Recorder:
         raise UsageError(f"{dialect.name} cannot be verified: {error}") from None
     if recorder.dialect != dialect.name:
         raise UsageError(
-            f"{dialect.name} cannot be verified: the {recorder.name} installed here speaks"
+            f"{dialect.name} cannot be verified: the {recorder.name} installed here has the dialect"
             f" {recorder.dialect}."
         )
     for name in ops:
         known = recorder.scope.forms
         if name not in known:
             hint = did_you_mean(name, known)
-            raise UsageError(f"{recorder.name} is not asked about {name!r}.{hint}")
+            raise UsageError(f"{recorder.name} has no recorded op {name!r}.{hint}")
     return recorder
 
 
-def _no_speaker(dialect: Dialect, recorded: tuple[str, ...]) -> str:
-    """What to tell of a dialect of a document, or of a variation: no framework can be asked."""
+def _not_recorded(dialect: Dialect, recorded: tuple[str, ...]) -> str:
+    """The message for a dialect of a document or a variation, which no framework implements."""
     *others, last = recorded
     instead = f"{', '.join(others)} or {last}" if others else last
     return (
-        f"no installed framework speaks it. Evidence: {dialect.evidence}. Verify {instead}"
+        f"no installed framework implements it. Evidence: {dialect.evidence}. Verify {instead}"
         f" instead, or compare: castwise diff {dialect.name} {recorded[0]}"
     )
 
@@ -163,12 +163,12 @@ def answer_for(cell: Cell, dialect: str | Dialect) -> str:
     >>> answer_for(Cell("sub", "function", ("bool[3]", "bool[3]"), ""), "numpy")
     '!'
     """
-    spoken = to_dialect(dialect)
+    chosen = to_dialect(dialect)
     if cell.op == "can_cast":
         source, target = (operand.removesuffix("[3]") for operand in cell.operands)
-        return "bool" if can_cast(source, target, dialect=spoken) else REFUSED
+        return "bool" if can_cast(source, target, dialect=chosen) else REFUSED
     try:
-        decision = decide(question_for(cell, spoken))
+        decision = decide(question_for(cell, chosen))
     except Refusal as refusal:
         return OUT_OF_RANGE if refusal.by_value else REFUSED
     result = f"{decision.result}{'*' if decision.is_weak else ''}"
@@ -213,7 +213,7 @@ def run_alike(recorded: str, said: str) -> bool:
 
 
 def _agree(recorded: str, said: str) -> bool:
-    """Whether two answers are one: both refusals, or the same dtype, or neither runs.
+    """Whether two answers agree: both refusals, or the same dtype, or neither runs.
 
     A framework without a kernel may not tell the dtype it promoted to.
     """

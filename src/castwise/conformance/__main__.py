@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 class Limits(NamedTuple):
-    """Which part of the questions is asked; None stands for all."""
+    """Which part of the questions is asked; None means all."""
 
     ops: list[str] | None = None
     form: str | None = None

@@ -1,6 +1,6 @@
 """Records a new op of every framework installed here: `python -m castwise.conformance.add_op OP`.
 
-Run it in a checkout. The answers go into the cell files, beside what they have, and the list of
+Run it in a checkout. The answers are added to the cell files, and the list of
 recorded ops is brought up to date.
 """
 
@@ -59,9 +59,9 @@ def cell_file_name(dialect: str) -> str:
 
 
 def record_into(path: Path, recorder: Recorder, ops: list[str]) -> int:
-    """Records ops into a cell file, beside what it has, and says how many cells they are.
+    """Adds the answers for some ops to a cell file, and reports how many cells they are.
 
-    A file recorded from other versions is left as it is, with a line about it.
+    A file recorded from other versions is left unchanged, with a message.
     """
     own = [op for op in ops if op in recorder.scope.forms]
     recorded = list(cells(recorder, own))

@@ -50,7 +50,7 @@ AUGMENTED_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def assigned(op: str, operands: Sequence[Any], copy: Callable[[Any], Any]) -> Any:
-    """What the name stands for after `a += b`. An array `a` is copied first, NumPy's by its own
+    """What the name is bound to after `a += b`. An array `a` is copied first, NumPy's by its own
     method and others by `copy`, since more is asked about it."""
     import numpy as np
 

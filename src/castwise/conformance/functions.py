@@ -1,6 +1,6 @@
 """Which function of a framework computes each op.
 
-A framework's names for the ops stand once, as `aliases` in its data file; a recorder says in which
+The `aliases` in a framework's data file list its names for the ops; a recorder says in which
 of the framework's modules to look, and what it calls otherwise.
 """
 

@@ -52,7 +52,7 @@ OUT_OPS = words(
     "argmin std"
 )
 
-# What a call may be given by name; in a form they stand as "casting=unsafe,dtype=float32".
+# The named arguments of a call; in a form they are written as "casting=unsafe,dtype=float32".
 NAMED = ("out", "alpha", "dtype", "casting", "where", "initial", "rounding_mode", "value", "delta")
 FORMS = ("function", "operator", "augmented", "inplace", *NAMED)
 
@@ -80,11 +80,11 @@ ROUNDING_MODES = ("trunc", "floor")
 # Of these, dtype= and casting= are asked with operands of two dtypes and with numbers.
 _MIXED = words("add div lt")
 
-# Which ops are asked about more lists, and the dtypes of the arrays beside lists.
+# Which ops are asked about more lists, and the dtypes of the arrays mixed with lists.
 _MORE_LISTED = words("add div where concat sum exp")
 _BESIDE_LISTS = words("bool uint8 int32 int64 uint64 float16 float32 complex64")
 
-# Enough to meet every kind and both sides of each width rule, where all triples are too many.
+# Enough to cover every kind and both sides of each width rule, where all triples are too many.
 SAMPLE = words("bool uint8 int8 int64 uint16 float16 bfloat16 float32 float64 complex64")
 
 Operands = tuple[str, ...]
@@ -104,18 +104,18 @@ class Scope(NamedTuple):
 
     dtypes: tuple[str, ...]
     forms: Mapping[str, tuple[str, ...]]  # by op; an op the framework lacks is not there
-    rare: tuple[str, ...] = ()  # dtypes few use: asked alone, and with some of the others
+    rare: tuple[str, ...] = ()  # dtypes few use: asked on their own, and with some of the others
     weak: tuple[str, ...] = ()  # the dtypes of its weakly typed arrays
     literals: Operands = LITERALS  # the Python scalars: fewer, where a framework looks at less
     scalars: Operands = ()  # the framework's own typed scalars: NumPy's
     foreign: Operands = ()  # another framework's operands: NumPy's inside torch
     by_value: bool = False  # also 0-d arrays and typed scalars of chosen values
-    has_matrices: bool = False  # matmul also of matrices, as vectors follow rules of their own
+    has_matrices: bool = False  # matmul also of matrices, as vectors follow their own rules
     has_bare_dtypes: bool = False  # promote_types also of dtypes, where no array has them all
     is_left_out: Callable[[GridQuestion], bool] | None = None  # a call that would end the process
 
     def limited_to(self, form: str | None, dtypes: Container[str] | None = None) -> Scope:
-        """The same with one form alone, and with operands of some dtypes; None stands for all."""
+        """The same with only one form, and with operands of some dtypes; None means all."""
         forms = {op: tuple(f for f in has if is_of_form(f, form)) for op, has in self.forms.items()}
         if dtypes is None:
             return self._replace(forms=forms)
@@ -275,7 +275,7 @@ def _by_value(scope: Scope, op: str, form: str) -> Iterator[Operands]:
 
 
 def _with_named(scope: Scope, op: str, form: str, arrays: Operands) -> Iterable[Operands]:
-    """Operands beside what is given by name, so few that it alone is in question."""
+    """A few operands, for questions about the named arguments only."""
     every, name = nd(scope.dtypes), form.partition("=")[0]
     if name == "out":
         return _with_out(scope, op)
@@ -296,7 +296,7 @@ def _with_named(scope: Scope, op: str, form: str, arrays: Operands) -> Iterable[
 
 
 def _with_out(scope: Scope, op: str) -> Iterator[Operands]:
-    """Equal dtypes, so that out= alone is in question; `add` also mixes its operands."""
+    """Equal dtypes, so that only out= is in question; `add` also mixes its operands."""
     if op in UNARY or op in REDUCTIONS:
         yield from product(nd(scope.dtypes))
     elif op == "add":
@@ -306,7 +306,7 @@ def _with_out(scope: Scope, op: str) -> Iterator[Operands]:
 
 
 def _with_rare(scope: Scope, op: str, form: str) -> Iterable[Operands]:
-    """Operands of the rare dtypes: each by itself, in pairs with a few others, with numbers."""
+    """Operands of the rare dtypes: each on its own, in pairs with a few others, with numbers."""
     if op in UNARY or op in REDUCTIONS:
         return product((*nd(scope.rare), *(zero_d(scope.rare) if "=" not in form else ())))
     if "=" in form:
@@ -338,7 +338,7 @@ def _rare_pairs(scope: Scope, op: str) -> tuple[Operands, ...]:
 
 
 def _with_lists(scope: Scope, op: str, form: str) -> Iterable[Operands]:
-    """Lists of numbers by themselves, and beside arrays in every place."""
+    """Lists of numbers on their own, and with arrays in every place."""
     if "=" in form or op in DTYPES_ONLY:
         return ()
     lists = (*LISTS, *(MORE_LISTS if op in _MORE_LISTED else ()))

@@ -26,7 +26,7 @@ class Spec(NamedTuple):
     is_numpy: bool = False
     is_scalar: bool = False
     is_weak: bool = False
-    is_array: bool = True  # False: a dtype by itself
+    is_array: bool = True  # False: a bare dtype
 
 
 def words(text: str) -> tuple[str, ...]:

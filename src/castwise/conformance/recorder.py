@@ -101,7 +101,7 @@ def _recorder_class(framework: str) -> Any:
 
 
 def versions_of(version: str, *packages: str) -> Header:
-    """The version of a framework with those of the packages beside it, and of Python."""
+    """The versions of a framework, of the packages it is used with, and of Python."""
     others = {name: importlib.metadata.version(name) for name in packages}
     return {"version": version, **others, "python": platform.python_version()}
 
@@ -111,7 +111,7 @@ def ask(
 ) -> str | None:
     """The framework's answer, or None where the call failed for another reason than dtypes.
 
-    `make` stands for the recorder's own, such as one that keeps what it has made.
+    `make` replaces the recorder's own, for example with one that caches what it made.
     """
     make = make or recorder.make
     try:

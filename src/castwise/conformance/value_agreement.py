@@ -62,7 +62,7 @@ def _sizes(operands: Sequence[Held], expected: Held) -> list[float]:
 
 
 def _slack(op: str, operands: Sequence[Held], expected: Held) -> tuple[float, float]:
-    """How many units in the last place a value may be off, and how much besides."""
+    """How many units in the last place a value may be off, and the absolute error."""
     part = _PARTS.get(expected.dtype or "", expected.dtype or "")
     if part not in _FORMATS:
         return 0, 0.0

@@ -1,7 +1,7 @@
 """Which values to ask for: every op over operands at which frameworks could compute differently.
 
 As grid.py asks for every dtype, this asks for a few and looks at what they hold. An operand that
-could make a framework raise stands in a question of its own, so that it hides no other answer.
+could make a framework raise is in a separate question, so that it hides no other answer.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def value_questions(
 
 def _of(op: str, form: str, dtypes: Collection[str]) -> Iterator[GridQuestion]:
     if form == "operator" and op not in (*_POWERS, *_DIVISIONS, "div", "mul"):
-        return  # an operator calls its function; those named take ways of their own
+        return  # an operator calls its function; those named are computed differently
     yield from _asked(op, form, chain(_alike(op), _unlike(op, form)), dtypes)
 
 

@@ -72,7 +72,7 @@ def ordinary(dtype: str) -> Values:
 def paired(
     first: Sequence[Scalar], second: Sequence[Scalar], *extra: tuple[Scalar, Scalar]
 ) -> Pair:
-    """Two equally long sequences in which each value meets several of the other."""
+    """Two equally long sequences in which each value is paired with several of the other."""
     longest = max(len(first), len(second))
     pairs = [
         (first[place % len(first)], second[(place + turn) % len(second)])

@@ -1,6 +1,6 @@
 """What a recorder of values is, and how a framework's results become value cells.
 
-A value cell stands in a cell file as any other does, but its operands and its answer show what
+A value cell is in a cell file like any other, but its operands and its answer show what
 they hold. A call that a framework refuses for its dtypes gives none: the other cells tell that.
 """
 

@@ -20,7 +20,7 @@ from castwise.vocab.operands import UNDEFINED, Operand, Scalar
 from castwise.vocab.ops import Op, known_op, op, op_of_symbol
 
 CACHE_SIZE = 1 << 16
-_FORMS = ("function", "operator", "augmented")  # in place and out= are asked by their names
+_FORMS = ("function", "operator", "augmented")  # in place and out= have their own arguments
 _answers: dict[object, Decision | Refused] = {}
 
 
@@ -43,14 +43,14 @@ def resolve(
 ) -> Decision:
     """What an op does with these operands in a dialect: dtypes, casts, hazards.
 
-    Operands are notation, live arrays of any framework, Python numbers or Operands; None is an
-    undefined one, which takes no part. Some have names: min and max of clamp. `form` is
-    "operator", "function" or "augmented" (`x += y`), which some frameworks answer differently; the
-    operator by default where there is one. `inplace` asks about the method, such as x.add_(y), and
-    where a framework has none about what it has: `x += y`. `out` is the dtype of out=, `alpha` the
-    factor of add and sub. What else a call gives by name counts as it does in the framework: dtype,
-    casting, where, initial, rounding_mode, value, delta; where its op does not take it, it is
-    refused.
+    Operands are notation, live arrays of any framework, Python numbers or Operands. None is an
+    undefined operand, which is ignored. Some operands have names: min and max of clamp. `form` is
+    "operator", "function" or "augmented" (`x += y`), which some frameworks answer differently. The
+    default is the operator where there is one. `inplace` means the method, such as x.add_(y), or
+    `x += y` where a framework has no such method. `out` is the dtype of out=, `alpha` the factor of
+    add and sub. The other named arguments count as they do in the framework: dtype, casting, where,
+    initial, rounding_mode, value, delta. The call is refused where the framework's op does not take
+    them.
 
     >>> resolve("add", "int32[3]", 5.5, dialect="torch").result
     float32
@@ -85,7 +85,7 @@ def question_of(
     elif form not in _FORMS:
         raise UsageError(
             f"form is 'function', 'operator' or 'augmented', not {str(form)[:40]!r}. In place and"
-            " out= have names of their own: inplace=True, out='float32'."
+            " out= have their own arguments: inplace=True, out='float32'."
         )
     seen = [None if o is None else operand_of(o) for o in operands]
     given, others = row.arranged(seen, named)
@@ -101,7 +101,7 @@ def question_of(
 
 
 def named_of(row: Op, given: dict[str, Any]) -> Named:
-    """What a call gives by name and the dtypes depend on, taken out of all that it gives."""
+    """The named arguments of a call that the dtypes depend on; they are removed from `given`."""
     readers = {
         name: read for name, read in _READERS.items() if name in (*_OF_ANY_OP, *row.call.takes)
     }
@@ -145,23 +145,22 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
 
 
 def operand_of(thing: Any) -> Operand:
-    """What the engine is asked about: a live object or dtype, notation, or None for an undefined
-    operand."""
+    """The Operand of a live object or dtype, of notation, or of None for an undefined operand."""
     if type(thing) is Operand:
         return thing
     return UNDEFINED if thing is None else describe_or_dtype(thing)
 
 
 def check_augmented(row: Op, count: int, others: Mapping[str, Any]) -> None:
-    """Raises UsageError where `x += y` is asked of an op without it, of more or fewer operands, or
-    together with what an operator does not take."""
+    """Raises UsageError where the op has no `x += y`, where there are more or fewer than two
+    operands, or where an argument is given that an operator does not take."""
     if not row.augments:
-        raise UsageError(f"{row.name} has no operator to stand before =: ask with inplace=True.")
+        raise UsageError(f"{row.name} has no operator such as +=: use inplace=True.")
     if count != 2:
         raise UsageError(f"x {row.symbol}= y has two operands, not {count}.")
     for name, value in others.items():
         if value is not None and value is not False:
-            raise UsageError(f"x {row.symbol}= y takes no {name}=: leave it out, or the form.")
+            raise UsageError(f"x {row.symbol}= y takes no {name}=: leave out either it or form=.")
 
 
 def _check_named(row: Op, others: dict[str, Any]) -> None:
@@ -170,11 +169,11 @@ def _check_named(row: Op, others: dict[str, Any]) -> None:
     for name in others:
         if name not in known:
             hint = did_you_mean(name, known)
-            raise UsageError(f"{row.name} takes no {name[:40]}= where its dtype is asked.{hint}")
+            raise UsageError(f"{row.name} takes no {name[:40]}= in a question of dtypes.{hint}")
 
 
 def factor_of(alpha: Any, name: str = "alpha") -> Scalar:
-    """The Python number an alpha, or another of that sort, is; a NumPy scalar is one too."""
+    """The Python number of an alpha or a similar argument, which may be a NumPy scalar."""
     value = None if isinstance(alpha, (str, DType)) else _described(alpha, name).value
     if value is None:
         raise UsageError(f"{name} is a number, not {str(alpha)[:40]!r}.")
@@ -189,7 +188,7 @@ def _described(alpha: Any, name: str) -> Operand:
 
 
 def question_in(text: str, dialect: str | Dialect | None = None) -> Question:
-    """The question a call or an operator expression asks, such as "int32[3] + 5.5".
+    """The question of a call or an operator expression, such as "int32[3] + 5.5".
 
     A name that ends in _ is a method that writes in place: "add_(int32[3], 5)".
     """
@@ -219,9 +218,9 @@ def answer(question: Question) -> Decision:
             _answers.clear()
         _answers[question.key] = found
     elif isinstance(found, Decision):
-        # The key forgets what no rule looks at, such as a shape or a digit; words do not.
+        # The key leaves out what no rule depends on, such as a shape or a digit; the text does not.
         return found.about(question)
-    elif found.question.operands != question.operands:  # its words speak of the operands
+    elif found.question.operands != question.operands:  # the message names the operands
         found = _decide(question)
     if isinstance(found, Refused):
         raise found.refusal.as_error(question)
@@ -249,14 +248,14 @@ def find_op(name: str, dialect: Dialect) -> Op:
     if row:
         return row
     prefix, _, tail = name.rpartition(".")
-    spoken = _speaking(prefix) if prefix else dialect
-    alias = _aliases(spoken).get(tail) if spoken else None
-    return op(alias or (tail if spoken or is_prefix(prefix) else name))
+    owner = _dialect_of_prefix(prefix) if prefix else dialect
+    alias = _aliases(owner).get(tail) if owner else None
+    return op(alias or (tail if owner or is_prefix(prefix) else name))
 
 
 @functools.lru_cache(maxsize=256)
-def _speaking(prefix: str) -> Dialect | None:
-    """The dialect whose framework is written with a prefix, such as np or torch.nn.functional."""
+def _dialect_of_prefix(prefix: str) -> Dialect | None:
+    """The dialect whose framework has a prefix, such as np or torch.nn.functional."""
     return next((d for d in map(dialect_named, dialects()) if prefix in d.prefixes.split()), None)
 
 

@@ -19,7 +19,8 @@ _INT64, _UINT64 = dtype("int64"), dtype("uint64")
 
 
 def assigned_as(value: Operand, target: DType, dialect: Dialect) -> Operand:
-    """The value, or the real number that a complex one is where a dialect checks that it fits."""
+    """The value, or its real part for a complex number without an imaginary part, where the dialect
+    checks that it fits."""
     number = value.value if value.dtype is None else None
     if not isinstance(number, complex) or number.imag or dialect.assigns.limit != "magnitude":
         return value
@@ -35,8 +36,8 @@ def check_assignment(
     by_places: bool = False,
 ) -> None:
     """Raises PromotionError where the dialect does not cast the value to the array's dtype,
-    ScalarRangeError where it has no room for a number; `by_places`: an array in the index names
-    the elements one by one."""
+    ScalarRangeError where that dtype does not hold a number; `by_places`: an array in the index
+    selects the elements one by one."""
     refusal = refusal_of(value, target, dialect, is_filling=is_filling, by_places=by_places)
     if refusal:
         kind = ScalarRangeError if refusal.by_value else PromotionError
@@ -80,7 +81,7 @@ def dtype_of_whole(value: Operand, held: DType, dialect: Dialect) -> DType:
 
 def _objection(value: Operand, target: DType, dialect: Dialect, by_places: bool) -> str:
     if value.dtype is None and value.kind == "complex" and target.kind in ("int", "float"):
-        return "a complex number has no place among real ones"
+        return "a complex number cannot be assigned to real elements"
     if value.dtype is None:
         is_lower = KINDS.index(value.kind) > target.rank
         return (
@@ -91,11 +92,11 @@ def _objection(value: Operand, target: DType, dialect: Dialect, by_places: bool)
     cast = cast_between(value.dtype, target)
     rule = dialect.assigns.by_places
     is_fitting = value.is_weak and value.dtype.rank <= target.rank
-    is_free = value.is_scalar or is_fitting  # a number of NumPy's counts as one of Python's
+    is_free = value.is_scalar or is_fitting  # a NumPy scalar counts as a Python number
     if cast and not is_free and by_places and rule == "same dtype":
-        return "what an array in the index writes at its places must have the dtype of these"
+        return "values assigned through an index array must have the dtype of the elements"
     if cast and not is_free and rule == "always same dtype":
-        return "an array that is assigned must have the dtype of the one it is written into"
+        return "an assigned array must have the dtype of the array it is written into"
     if cast and "no implicit cast" in dialect.guards:
         return f"the implicit cast {cast} is not allowed"
     if cast and "no lossy cast" in dialect.guards and not HARMLESS.issuperset(cast.hazards):
@@ -104,13 +105,13 @@ def _objection(value: Operand, target: DType, dialect: Dialect, by_places: bool)
 
 
 def _is_beyond(value: Scalar, target: DType, dialect: Dialect, is_filling: bool) -> bool:
-    """Whether the dialect refuses a number for its size: an integer dtype takes a float as the
-    integer it has before the point."""
+    """Whether the dialect refuses a number for its size. For an integer dtype, only the integer
+    part of a float counts."""
     limit = dialect.assigns.limit
     if limit in ("default int", "array dtype"):
         is_narrow = target.kind == "int" and target.bits < _INT64.bits
-        beside = target if is_narrow else _INT64
-        own = beside if limit == "array dtype" else dtype(dialect.python["int"])
+        holder = target if is_narrow else _INT64
+        own = holder if limit == "array dtype" else dtype(dialect.python["int"])
         return type(value) is int and not own.min <= value <= own.max
     if limit == "magnitude":
         widest = _UINT64 if is_filling else _INT64

@@ -53,7 +53,7 @@ class AcceptsPlan:
 
 
 def accepts_of(rule: parts.Accepts, row: Op) -> AcceptsPlan:
-    """What an op refuses; whether its operands must have one dtype, its row says first."""
+    """What an op refuses. Without a rule, its row says whether the operands need the same dtype."""
     return AcceptsPlan(
         refuses=_dtypes(rule.refuses),
         refuses_arrays=_dtypes(rule.refuses_arrays),
@@ -80,7 +80,7 @@ def _condition(rule: parts.Condition) -> ConditionPlan:
 
 @dataclass(frozen=True, slots=True)
 class ConversionPlan:
-    """What a Python number may become, where it is converted before the op sees it."""
+    """What a Python number may become, where the framework converts it before the op."""
 
     bools: frozenset[DType]
     wide_ints: frozenset[DType]
@@ -94,11 +94,11 @@ class NumbersPlan:
 
     places: str
     refuses: frozenset[str]
-    refused_beside: frozenset[DType]
+    refused_with: frozenset[DType]
     last_is_number: bool
     adapts: tuple[str, ...]
     count_as: str
-    beside: dict[DType, dict[str, DType]]
+    dtypes_by_array: dict[DType, dict[str, DType]]
     conversion: ConversionPlan | None
     lists: str
     list_places: str
@@ -109,13 +109,13 @@ def numbers_of(rule: parts.Numbers) -> NumbersPlan:
     return NumbersPlan(
         places=rule.places or "any",
         refuses=frozenset((rule.refuses or "").split()),
-        refused_beside=_dtypes(rule.refused_beside),
+        refused_with=_dtypes(rule.refused_with),
         last_is_number=bool(rule.last_is_number),
         adapts=tuple((rule.adapts or "").split()),
         count_as=rule.count_as or "numbers",
-        beside={
+        dtypes_by_array={
             dtype(array): {kind: dtype(name) for kind, name in counts.items()}
-            for array, counts in (rule.beside or {}).items()
+            for array, counts in (rule.dtypes_by_array or {}).items()
         },
         conversion=_conversion(rule.conversion) if rule.conversion else None,
         lists=rule.lists or "refused",

@@ -1,4 +1,4 @@
-"""What a program converts on purpose: a cast to a named dtype, an array filled with a value."""
+"""Explicit conversions: a cast to a named dtype, an array filled with a value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def converted(question: Question, say: Say) -> Decision:
     """The decision about `cast` or `fill`, in which nothing is promoted."""
     array, other = question.operands
     if array.dtype is None or array.role is Role.NUMPY_SCALAR:
-        raise UsageError(f"{question.op.name} takes an array first, not {array}.")
+        raise UsageError(f"the first operand of {question.op.name} must be an array, not {array}.")
     if question.op.name == "fill":
         return _filled(question, array.dtype, other, say)
     if other.dtype is None or other.shape is not None:
@@ -27,18 +27,18 @@ def converted(question: Question, say: Say) -> Decision:
     if target not in plan.reach.bits:
         raise UsageError(f"{question.dialect.name} has no dtype {target}.")
     if say:
-        say(f"The cast to {target} is asked for.")
+        say(f"The cast to {target} is explicit.")
         say(f"The result is {target}.")
     return Decision(question, target, target, (None, None))
 
 
 def _filled(question: Question, held: DType, value: Operand, say: Say) -> Decision:
-    """An array keeps its dtype, and the value becomes what `x[...] = value` makes of it."""
+    """The array keeps its dtype, and the value is converted as in `x[...] = value`."""
     refusal = refusal_of(value, held, question.dialect, is_filling=True)
     if refusal:
         raise refusal
     plan = plan_of(question.op, question.dialect, question.form)
     if say:
-        say(f"An array that is filled stays {held}.")
+        say(f"Filling an array keeps its dtype, {held}.")
         say(f"The result is {held}.")
     return Decision(question, held, held, (None, cast_to(plan, value, held)))

@@ -68,7 +68,7 @@ from castwise.vocab.operands import UNDEFINED, Operand
 
 
 def decide(question: Question, say: Say = None) -> Decision:
-    """The decision, uncached. With `say`, each step is told as it is taken.
+    """The decision, uncached. `say` is called with a sentence for each step.
 
     Raises Refusal where the dialect refuses, UsageError where the question makes no sense.
     """
@@ -118,7 +118,7 @@ def decide(question: Question, say: Say = None) -> Decision:
 
 
 def steps_of(question: Question) -> list[str]:
-    """How a decision comes about, one sentence per step; the last one says the result, or why
+    """How a decision comes about, one sentence per step; the last one gives the result, or why
     there is none."""
     steps: list[str] = []
     try:
@@ -131,8 +131,8 @@ def steps_of(question: Question) -> list[str]:
 def _notes(
     plan: Plan, question: Question, found: Computed, of_condition: str | None
 ) -> tuple[str, ...]:
-    """What there is no kernel for: the dtype its own rules compute in, or those of the steps that
-    it is made of, or a condition's."""
+    """What there is no kernel for: the compute dtype of its own rules, those of the steps that it
+    is composed of, or a condition's."""
     if found.lacking is not None:
         return (*found.lacking, *filter(None, (of_condition,)))
     own_compute = found.compute if found.is_own else None
@@ -152,7 +152,7 @@ def _say_result(decision: Decision, say: Callable[[str], None]) -> None:
 
 
 def _casts(plan: Plan, given: tuple[Operand, ...], targets: list[DType]) -> tuple[Cast | None, ...]:
-    """The cast of each operand; a condition gets none, nor does an undefined one."""
+    """The cast of each operand; a condition or an undefined operand gets none."""
     found = iter(targets)
     casts = [None if o is UNDEFINED else cast_to(plan, o, next(found)) for o in given]
     return (None, *casts) if plan.op.is_condition_first else tuple(casts)
@@ -161,23 +161,23 @@ def _casts(plan: Plan, given: tuple[Operand, ...], targets: list[DType]) -> tupl
 def _result_as_written(
     plan: Plan, question: Question, operands: tuple[Operand, ...], computed: DType, say: Say
 ) -> tuple[DType, DType]:
-    """The dtype of what the op gives, and of that once it is written in place or into out=."""
+    """The dtype of the op's result, and the one it has once written in place or into out=."""
     destination = _destination(plan, question, operands[0])
     if is_unpromoted_mix(plan, operands):
         if say:
-            say(f"Nothing is cast: what is written into says that it is {destination}.")
+            say(f"Nothing is cast: the result takes the destination's dtype, {destination}.")
         return destination, destination
     if say and becomes_result(plan):
         say(f"The array itself becomes the {computed} result.")
     elif say and not rebinds(question):
-        say(f"The {computed} result is to be written into {destination}.")
+        say(f"The {computed} result must be written into {destination}.")
     return computed, written_dtype(plan, computed, destination)
 
 
 def _destination(plan: Plan, question: Question, first: Operand) -> DType:
     """The dtype of what the result is written into."""
     if question.inplace and question.out:
-        raise UsageError("in place and out= are two places for one result: choose one.")
+        raise UsageError("inplace and out= both say where the result is written: choose one.")
     destination = question.out or first.dtype
     if destination is None:
         raise UsageError("a Python scalar cannot be changed in place.")
@@ -185,7 +185,7 @@ def _destination(plan: Plan, question: Question, first: Operand) -> DType:
 
 
 def _stays_weak(plan: Plan, destination: Operand) -> bool:
-    """Whether what is written into counts as strong meanwhile, and stays as weak as it was."""
+    """Whether a weak destination counts as strong during the op and stays weak afterwards."""
     if takes_any(plan) or not stays_weak(plan, destination):
         return False
     check_known(plan, destination)
@@ -244,7 +244,7 @@ def _own_dtypes(
 def _decided_elsewhere(
     name: str, plan: Plan, question: Question, operands: tuple[Operand, ...], say: Say
 ) -> Computed:
-    """The dtypes another dialect decides on, given back in this one."""
+    """The dtypes another dialect decides on, converted to those of this one."""
     other = dialect_named(name)
     operands = numpy_operands.as_seen(plan, operands)
     is_operator = question.form == "augmented" and not is_numpy_writing(question)
@@ -257,8 +257,11 @@ def _decided_elsewhere(
 
 
 def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[DType, bool]:
-    """The dtype the op computes in: the join, what the op makes of it, and whether it takes it;
-    and whether all that came together there is weak."""
+    """The dtype the op computes in, which is the join as the op converts it, and whether that is
+    weak.
+
+    Raises Refusal where there is no join, or the op does not compute in it.
+    """
     if promotes(plan):
         node = joined(plan, counted(plan, operands, say), say)
     else:
@@ -267,7 +270,7 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     is_weak = is_weak and not is_strong_power(plan, operands, node)
     common = (strong_twin(node) or plan.python[node.kind]) if node.is_weak else node
     if say and node.is_weak:
-        say(f"What stands at {node} is stored as {common}.")
+        say(f"{node} is stored as {common}.")
     check_fit(plan, operands, common)
     check_conversion(plan, operands, common)
     compute = _converted(plan, common, is_weak)
@@ -282,7 +285,7 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
 
 
 def _converted(plan: Plan, common: DType, is_weak: bool) -> DType:
-    """What the join becomes before the op computes; for weak ones there may be a word apart."""
+    """What the join becomes before the op computes; a weak one may have its own conversion."""
     names = (*weak_nodes_of(common), common) if is_weak else (common,)
     return next(
         (plan.loops.converts[name] for name in names if name in plan.loops.converts), common
@@ -303,7 +306,7 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say
         named = dtype(plan.dialect.index if plan.result == "index" else plan.result)
         result = held_dtype(plan, named)
     if say and not promotes(plan):
-        say(f"{plan.op.name} casts nothing: it takes {compute} first and returns {result}.")
+        say(f"{plan.op.name} casts nothing: its first operand is {compute}, its result {result}.")
     elif say and result is not compute:
         say(f"{plan.op.name} computes in {compute} and returns {result}.")
     return result
@@ -311,7 +314,7 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say
 
 def _role_text(operand: Operand) -> str:
     if operand is UNDEFINED:
-        return "an undefined operand, which takes no part"
+        return "an undefined operand, which is ignored"
     if operand.is_scalar:
         return f"a Python {operand.kind}"
     role = f"{'weakly typed ' if operand.is_weak else ''}{operand.role.value}"

@@ -1,4 +1,4 @@
-"""What resolve answers: the dtypes, the casts, what they may cost, and the way there."""
+"""What resolve returns: the dtypes, the casts, what they may cost, and the steps that led there."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a call is given by name beside its operands, as far as the dtypes depend on it."""
+    """The named arguments of a call that its dtypes depend on."""
 
     dtype: DType | None = None
     casting: str | None = None
@@ -52,12 +52,12 @@ class Named:
 
     @property
     def given(self) -> dict[str, Any]:
-        """What of it is given, by name."""
+        """The arguments that are given, by name."""
         return {name: found for name in _NAMES if (found := getattr(self, name)) is not None}
 
     @property
     def key(self) -> tuple[object, ...]:
-        """All of it that an answer can depend on; True and 1 are not the same number."""
+        """Everything in it that an answer can depend on; True and 1 are not the same number."""
         return tuple(
             [
                 (
@@ -77,7 +77,7 @@ NOTHING = Named()
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question: an op applied to operands, in a dialect and a form."""
+    """A question: an op applied to operands, in a dialect and a form."""
 
     op: Op
     operands: tuple[Operand, ...]
@@ -90,14 +90,14 @@ class Question:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """All that the answer can depend on."""
+        """Everything that the answer can depend on."""
         operands = tuple([operand.key for operand in self.operands])
-        alpha = (type(self.alpha), self.alpha)  # True and 1 are equal, and not the same alpha
+        alpha = (type(self.alpha), self.alpha)  # True and 1 are equal, but not the same alpha
         if self.op.counts_dimensions:
             operands = (*operands, *[min(operand.rank, 2) for operand in self.operands])
         if self.op.counts_elements:
             operands = (*operands, *[operand.is_empty for operand in self.operands])
-        if self.op.family == "questions":  # a dtype by itself may count for more than an array
+        if self.op.family == "questions":  # a bare dtype may count for more than an array
             operands = (*operands, *[operand.shape is None for operand in self.operands])
         named = () if self.named is NOTHING else self.named.key
         return self.op, self.dialect, self.form, self.inplace, self.out, alpha, operands, named
@@ -133,12 +133,12 @@ class Decision:
     is_weak: bool = False
     notes: tuple[str, ...] = ()
     has_kernel: bool = True  # False: the framework promotes, then cannot run it; a note says so
-    # How the decision came about, told by what decided; a saved one has forgotten it.
+    # How the decision came about; a saved decision no longer has it.
     tell: Callable[[Question], list[str]] | None = field(default=None, compare=False, repr=False)
 
     def about(self, question: Question) -> Decision:
         """The same answer to another question with the same key."""
-        # By hand, for dataclasses.replace takes twice as long.
+        # By hand, because dataclasses.replace takes twice as long.
         return Decision(question, self.result, self.compute, self.casts, self.result_cast,
                         self.is_weak, self.notes, self.has_kernel, self.tell)  # fmt: skip
 
@@ -150,14 +150,14 @@ class Decision:
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The way to the result, one sentence per step."""
+        """How the result came about, one sentence per step."""
         return tuple(self.tell(self.question)) if self.tell else ()
 
     def cast_inputs(self, *operands: Any) -> tuple[Any, ...]:
         """The operands cast as decided, for a custom kernel; `result` is its output's dtype.
 
         Arrays come back as arrays of their library, tensors as tensors, a Python number as a 0-d
-        one.
+        array or tensor.
 
         >>> import numpy as np
         >>> from castwise.engine.ask import resolve
@@ -167,7 +167,7 @@ class Decision:
 
         Raises UsageError where they are not the operands that were decided about.
         """
-        # By name: what computes is built on what decides.
+        # Imported by name: execute is built on the engine.
         computing = importlib.import_module("castwise.execute.calling.cast_inputs")
         cast: tuple[Any, ...] = computing.cast_inputs(self, operands)
         return cast
@@ -177,7 +177,7 @@ class Decision:
 
 
 def step_text(decision: Decision) -> str:
-    """A decision as a step of another: what it computes in is told where it is not the result."""
+    """A decision as a step of another; the compute dtype is named if it is not the result's."""
     in_dtype = "" if decision.compute is decision.result else f" (in {decision.compute})"
     return f"{decision}{in_dtype}"
 

@@ -9,7 +9,7 @@ from castwise.engine.decide import steps_of
 
 
 def explain(name: str, *operands: Any, **parts: Any) -> str:
-    """How a decision comes about, step by step; a refusal is told the same way.
+    """How a decision comes about, step by step; a refusal is explained the same way.
 
     Takes what resolve takes, or one expression such as "int32[3] + 5".
 

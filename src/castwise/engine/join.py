@@ -34,7 +34,7 @@ def _join_all(plan: Plan, given: set[DType]) -> DType:
 
 
 def is_allowed(plan: Plan, common: DType, given: set[DType]) -> bool:
-    """Whether the dialect lets the join of some dtypes be this one."""
+    """Whether the dialect allows this dtype as the join of some dtypes."""
     if plan.joins.keeps_kind and common.rank > max([d.rank for d in given]):
         return False
     if len(plan.joins.apart) > 1 and not any(side.isdisjoint(given) for side in plan.joins.apart):
@@ -48,8 +48,8 @@ def is_allowed(plan: Plan, common: DType, given: set[DType]) -> bool:
 
 
 def check_mix(plan: Plan, dtypes: Iterable[DType]) -> None:
-    """Raises Refusal where arrays of these dtypes have a common one that the dialect does not cast
-    them to."""
+    """Raises Refusal where arrays of these dtypes have a common dtype, but the dialect does not
+    cast them to it."""
     if plan.joins.mixes is None:
         return
     given = set(dtypes)
@@ -66,5 +66,5 @@ def complex_of(plan: Plan, real: DType) -> DType:
     """
     found = plan.reach.common([plan.reach.masks[real]], plan.reach.complex_mask)
     if found is None:
-        raise Refusal(f"{real} has no complex dtype", "Cast it to float32 first.")
+        raise Refusal(f"{real} has no matching complex dtype", "Cast it to float32 first.")
     return found

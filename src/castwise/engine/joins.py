@@ -1,4 +1,4 @@
-"""The named joins: how the operands' dtypes become one, before the op looks at it."""
+"""The named joins: how the operands' dtypes become one, before the op converts it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from castwise.rules.policies import join_text
 from castwise.vocab.dtypes import DType, dtype, weak_node
 from castwise.vocab.operands import Operand, Role
 
-# What C++ holds a number in that it does not yet know the use of.
+# The C++ types that hold a number before its use is known.
 _WIDEST = {"bool": dtype("bool"), "int": dtype("int64"), "float": dtype("float64")}
 
 
 def joined(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType:
-    """The dtype the operands have together.
+    """The dtype the operands are joined to.
 
     Raises Refusal where they have none.
     """
@@ -32,8 +32,8 @@ def joined(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType:
     if joins.by in _OF_OPERANDS:
         chosen = _OF_OPERANDS[joins.by](plan, operands)
         if say and chosen:
-            told = join_text(joins.by, joins.others, joins.unless)
-            say(f"{plan.op.name} computes in {chosen}: {told}.")
+            reason = join_text(joins.by, joins.others, joins.unless)
+            say(f"{plan.op.name} computes in {chosen}: {reason}.")
         if chosen:
             return chosen
     common = _OF_MASKS[joins.by](plan, reached(plan, operands, say))
@@ -76,7 +76,7 @@ _OF_MASKS: dict[str, Callable[[Plan, list[int]], DType | None]] = {
 def _first_operand(plan: Plan, operands: tuple[Operand, ...]) -> DType:
     """The first operand's dtype, where the others are what they may be."""
     if plan.joins.unless and _UNLESS[plan.joins.unless](operands):
-        if plan.joins.unless == "floats beside an integer":
+        if plan.joins.unless == "floats with an integer":
             return plan.python["float"]
         if plan.joins.others == "mixing":
             dtypes = [own_dtype(plan, o) for o in operands]
@@ -92,7 +92,7 @@ def _first_operand(plan: Plan, operands: tuple[Operand, ...]) -> DType:
 _UNLESS: dict[str, Callable[[tuple[Operand, ...]], bool]] = {
     "complex": lambda operands: any(o.kind == "complex" for o in operands),
     "a number": lambda operands: any(o.is_scalar for o in operands),
-    "floats beside an integer": lambda operands: (
+    "floats with an integer": lambda operands: (
         operands[0].kind == "int" and any(o.kind == "float" for o in operands[1:])
     ),
 }
@@ -106,27 +106,27 @@ def _check_same_kind(plan: Plan, first: DType, other: Operand) -> None:
     """Raises Refusal for an operand that is not of the first one's kind."""
     is_fit = fits_kind(other.kind, first.kind) if other.is_scalar else other.kind == first.kind
     if not is_fit or (other.kind == "complex" and first.kind != "complex"):
-        raise Refusal(f"{other} does not go with {first}", f"Cast it to {first}.")
+        raise Refusal(f"{other} cannot be mixed with {first}", f"Cast it to {first}.")
 
 
 def _check_mixing(plan: Plan, first: DType, other: Operand) -> None:
     """Raises Refusal for an operand that the dialect does not cast to the first one's dtype."""
     own, mixes = own_dtype(plan, other), plan.joins.mixes
     if own is not first and (mixes is None or (own, first) not in mixes):
-        raise Refusal(f"{own} is not cast to {first}", f"Cast it: x.astype('{first}').")
+        raise Refusal(f"{own} is not cast to {first} implicitly", f"Cast it: x.astype('{first}').")
 
 
-def _check_beside_integer(plan: Plan, first: DType, other: Operand) -> None:
-    """Raises Refusal for an operand of another dtype, except beside an integer."""
+def _check_with_integer(plan: Plan, first: DType, other: Operand) -> None:
+    """Raises Refusal for an operand of another dtype, unless the first one is an integer."""
     if first.kind != "int" and own_dtype(plan, other) is not first:
-        raise Refusal(f"{first} goes with {first} alone", "Cast one to the other.")
+        raise Refusal(f"{first} mixes only with {first}", "Cast one to the other.")
 
 
 _OTHERS: dict[str, Callable[[Plan, DType, Operand], None]] = {
     "any": _check_any,
     "same kind": _check_same_kind,
     "mixing": _check_mixing,
-    "any beside an integer": _check_beside_integer,
+    "any with an integer": _check_with_integer,
 }
 
 
@@ -141,11 +141,11 @@ def _exponent_apart(plan: Plan, operands: tuple[Operand, ...]) -> DType:
     """The first loop of the first operand, where the last is an integer."""
     first, exponent = operands
     if exponent.kind not in ("bool", "int"):
-        raise Refusal(f"{exponent} is no integer exponent", "Cast it to int32.")
+        raise Refusal(f"the exponent {exponent} is not an integer", "Cast it to int32.")
     check_exponent(plan, exponent)
-    # Where values count, they do so beside an array alone.
-    company = operands if plan.scalars == "by value" else (first,)
-    found = _first_loop(plan, reached(plan, company, None)[:1])
+    # Where values count, they count only with an array.
+    looked_at = operands if plan.scalars == "by value" else (first,)
+    found = _first_loop(plan, reached(plan, looked_at, None)[:1])
     if found is None:
         raise not_computed(plan, own_dtype(plan, first))
     return found
@@ -158,18 +158,18 @@ def _highest_kind(plan: Plan, operands: tuple[Operand, ...]) -> DType:
 
 
 def _float_for_integers(plan: Plan, operands: tuple[Operand, ...]) -> DType:
-    """The default float where arrays meet in an integer, 0-d ones counted or not; else the common
-    dtype."""
+    """The default float where arrays promote to an integer, with or without the 0-d ones; else the
+    common dtype."""
     common = _by_policy(plan, operands)
     if any(o.is_scalar for o in operands):
         return common
-    met = join(plan, [own_dtype(plan, o) for o in operands])
-    return plan.python["float"] if "int" in (met.kind, common.kind) else common
+    of_all = join(plan, [own_dtype(plan, o) for o in operands])
+    return plan.python["float"] if "int" in (of_all.kind, common.kind) else common
 
 
 def _one_dtype(plan: Plan, operands: tuple[Operand, ...]) -> DType:
-    """The dtype all operands have, a Python number the widest of its kind; beside a Python float
-    any array takes float64."""
+    """The dtype that all operands have, where a Python number has the widest of its kind; with a
+    Python float any array becomes float64."""
     if all(o.is_scalar for o in operands):
         given = {plan.python[o.kind] for o in operands}
     else:
@@ -178,13 +178,13 @@ def _one_dtype(plan: Plan, operands: tuple[Operand, ...]) -> DType:
             return _WIDEST["float"]
     if len(given) > 1:
         listed = " and ".join(sorted(d.name for d in given))
-        raise Refusal(f"{listed} are not one dtype", "Cast one to the other.")
+        raise Refusal(f"{listed} are not the same dtype", "Cast one to the other.")
     return given.pop()
 
 
 def _integer_power(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:
-    """The base's dtype where the exponent is one integer, whose own dtype then is forgotten, or
-    where weak integers are the exponents of a weak float."""
+    """The base's dtype where the exponent is one integer, whose own dtype does not count, or where
+    the base is a weak float and the exponents are weak integers."""
     base, exponent = operands[0], operands[-1]
     is_of_weak_float = base.is_weak and exponent.is_weak and _is_float_to_int(base, exponent)
     if not is_of_weak_float and not is_integer_power(plan, operands):
@@ -194,8 +194,8 @@ def _integer_power(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:
 
 
 def is_strong_power(plan: Plan, operands: tuple[Operand, ...], common: DType) -> bool:
-    """Whether a power is strong, weak as its operands may be: one of integers, or one of floats
-    with an array of integers as its exponent."""
+    """Whether a power is strong even if its operands are weak: a power of integers is, or one of
+    floats with an array of integers as exponents."""
     if plan.joins.by != "integer power" or is_integer_power(plan, operands):
         return False
     base, exponent = operands[0], operands[-1]
@@ -228,17 +228,17 @@ def _no_join(plan: Plan, operands: tuple[Operand, ...]) -> Refusal:
 def _tell(
     plan: Plan, operands: tuple[Operand, ...], common: DType, say: Callable[[str], None]
 ) -> None:
-    """Says where operands of several dtypes meet; the tiers have said so already."""
+    """Says what operands of several dtypes promote to, unless the tiers have said it already."""
     given = list(dict.fromkeys(o.dtype.name for o in operands if o.dtype))
-    is_told = plan.scalars in ("tiers", "kinds first") and plan.numbers.count_as != "values"
-    if is_told or given == [common.name]:
+    is_said = plan.scalars in ("tiers", "kinds first") and plan.numbers.count_as != "values"
+    if is_said or given == [common.name]:
         return
     computes = plan.loops.computes
     is_choosy = plan.joins.by == "first loop" and len(computes) < len(plan.reach.order)
-    among = f"Of the dtypes {plan.op.name} computes in, " if is_choosy else ""
+    found = f"{common}, the first dtype {plan.op.name} computes in" if is_choosy else common.name
     if any(o.role is not Role.ARRAY for o in operands):
-        say(f"{among or 'Together '}they first meet in {common}.")
+        say(f"Together they promote to {found}{' that all of them reach' * is_choosy}.")
     elif len(given) > 1:
-        say(f"{among}{' and '.join(given)} first meet in {common}.")
+        say(f"{' and '.join(given)} promote to {found}{' that all of them reach' * is_choosy}.")
     else:
-        say(f"{among}{given[0]} first reaches {common}.")
+        say(f"{given[0]} promotes to {found}{' that it reaches' * is_choosy}.")

@@ -81,7 +81,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
 
 
 def _chosen(rule: Rule, row: Op, name: str) -> Any:
-    """What a rule says of a field that the op's row has too, or else the row."""
+    """A field that both rules and the op's row have: the rule's, if it gives it, else the row's."""
     value = getattr(rule, name)
     return getattr(row, name) if value is None else value
 
@@ -110,9 +110,9 @@ def _converts(
 
 
 def _no_kernel(dialect: Dialect, row: Op, form: str) -> frozenset[DType]:
-    """The dtypes an op promotes to and then cannot compute on the CPU."""
+    """The dtypes an op promotes to but cannot compute in on the CPU."""
     wanted = {row.name, *[f"{row.name}/{word}" for word in form.split()]}
-    if row.family != "questions":  # what tells a dtype computes nothing
+    if row.family != "questions":  # an op that only returns a dtype computes nothing
         wanted.add("*")
     lists = dialect.no_kernel.items()
     listed = [dtypes for names, dtypes in lists if not wanted.isdisjoint(names.split())]

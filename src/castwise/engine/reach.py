@@ -12,7 +12,7 @@ from castwise.vocab.dtypes import DType
 class Reach:
     """The closure of a dialect's edges as bit masks over its order.
 
-    A mask makes the join one AND an operand; the lowest bit left is the first reachable dtype.
+    With masks the join is one AND per operand; the lowest bit left is the first reachable dtype.
     """
 
     __slots__ = ("bits", "complex_mask", "masks", "order")
@@ -36,7 +36,7 @@ class Reach:
         return bool(self.masks.get(source, 0) & self.bits.get(target, 0))
 
     def common(self, masks: Iterable[int], among: int = -1) -> DType | None:
-        """The first dtype of the order, among those of a mask, that all masks have.
+        """The first dtype of the order that all masks have, among those of another mask.
 
         First, not least: NumPy's order is no lattice (int16 with uint16 has two minimal bounds).
         """

@@ -14,7 +14,7 @@ from castwise.vocab.operands import Operand, scalar_text
 
 
 def no_common_dtype(plan: Plan, dtypes: Iterable[DType]) -> Refusal:
-    """The refusal for dtypes that nothing holds together."""
+    """The refusal for dtypes that have no common dtype."""
     given = sorted(set(dtypes), key=lambda d: (d.rank, d.bits, d.name))
     listed = " and ".join([", ".join(d.name for d in given[:-1]), given[-1].name])
     reason = plan.because or plan.joins.refusal
@@ -23,7 +23,7 @@ def no_common_dtype(plan: Plan, dtypes: Iterable[DType]) -> Refusal:
 
 
 def _cast_to(plan: Plan, given: list[DType]) -> str:
-    """What to cast, of arrays and weakly typed operands; these are of any width."""
+    """What to cast. Weakly typed operands count only where there are no arrays."""
     computed = [
         d for d in plan.dialect.dtypes if d in plan.loops.computes and d not in plan.accepts.refuses
     ]
@@ -35,7 +35,7 @@ def _cast_to(plan: Plan, given: list[DType]) -> str:
 
 
 def _strong(plan: Plan, node: DType) -> DType:
-    """The dtype a weak node stands for."""
+    """The strong dtype of a weak node."""
     return strong_twin(node) or plan.python[node.kind]
 
 
@@ -53,9 +53,9 @@ def not_computed(plan: Plan, found: DType) -> Refusal:
 
 
 def way_out(given: Sequence[DType], known: Iterable[DType], rank: int = 0) -> str:
-    """What to do with arrays of some dtypes, so that they are of one.
+    """What to do with arrays of some dtypes, so that they have the same one.
 
-    `known` are the dtypes to choose from, `rank` is that of the lowest kind that will do.
+    `known` are the dtypes to choose from, `rank` is the rank of the lowest kind that will do.
 
     >>> from castwise.vocab.dtypes import dtypes_of
     >>> print(way_out(dtypes_of("int32 float32"), dtypes_of("float")))
@@ -71,10 +71,10 @@ def way_out(given: Sequence[DType], known: Iterable[DType], rank: int = 0) -> st
     lossy = [cast_between(d, target) for d in given if not target.holds(d)]
     if not lossy:
         return advice
-    alone = f"No {KINDS[highest]} dtype here holds {given[0]}"
-    none = alone if len(given) == 1 else f"No dtype here holds {every}"
-    told = " and ".join(cast_text(cast) for cast in lossy if cast)
-    return f"{none}: {told}. {advice}"
+    for_one = f"No {KINDS[highest]} dtype here holds {given[0]}"
+    none = for_one if len(given) == 1 else f"No dtype here holds {every}"
+    losses = " and ".join(cast_text(cast) for cast in lossy if cast)
+    return f"{none}: {losses}. {advice}"
 
 
 def _cost(target: DType, given: Sequence[DType]) -> tuple[int, ...]:
@@ -95,7 +95,7 @@ def scalar_out_of_range(scalar: Operand, dtype: DType) -> Refusal:
 
 
 def named_out_of_range(number: str, dtype: DType) -> Refusal:
-    """The refusal of a number given by name, which a dtype does not hold."""
+    """The refusal of a number passed by name that a dtype does not hold."""
     fix = f"Use a value from {dtype.min} to {dtype.max}."
     return Refusal(f"{number} is out of range for {dtype}", fix, by_value=True)
 

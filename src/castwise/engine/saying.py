@@ -1,4 +1,4 @@
-"""How a decision tells its steps, where somebody listens."""
+"""How a decision reports its steps, where a caller wants them."""
 
 from __future__ import annotations
 

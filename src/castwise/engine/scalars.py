@@ -1,6 +1,6 @@
 """The named policies for scalars and 0-d arrays; which one a dialect uses is in its record.
 
-A policy answers masks (see reach.py): what the operands can reach, given their roles and company.
+A policy returns masks (see reach.py): what each operand reaches, given its role and the others.
 """
 
 from __future__ import annotations

@@ -19,9 +19,9 @@ from castwise.vocab.ops import op
 
 _RESULT_TYPE = op("result_type")
 _PROMOTE_TYPES = op("promote_types")
-# What two live arrays got, by dialect and dtypes: the answer, or, where it depends on which of them
-# are 0-d, a list of the answers: for two arrays, a 0-d first, a 0-d second, and both 0-d. Where
-# several frameworks share the dtype objects, a dict of these by the arrays' types.
+# The answers for two live arrays, by dialect and dtypes. An entry is the answer or, where that
+# depends on which arrays are 0-d, a list of four: for neither, the first, the second and both.
+# Where several frameworks share the dtype objects, it is a dict of these by the arrays' types.
 _known: dict[object, Any] = {}
 when_default_changes(_known.clear)
 _current = chosen_dialect.get
@@ -54,7 +54,7 @@ def result_type(
 
 
 def _asked(operands: tuple[Any, ...], chosen: str | Dialect | None) -> DType:
-    """The answer by way of the engine; what two live arrays got is kept."""
+    """The answer from the engine; that for two live arrays is cached."""
     dialect = to_dialect(chosen)
     described = tuple([operand_of(operand) for operand in operands])
     result = answer(Question(_RESULT_TYPE, described, dialect)).result
@@ -91,7 +91,7 @@ def _is_same_at_every_rank(arrays: tuple[Operand, ...], dialect: Dialect, result
 
 
 def promote_types(*dtypes: Any, dialect: str | Dialect | None = None) -> DType:
-    """The common dtype of some dtypes, roles aside.
+    """The common dtype of some dtypes, without regard to roles.
 
     >>> promote_types("int8", "uint8")
     int16
@@ -103,16 +103,16 @@ def promote_types(*dtypes: Any, dialect: str | Dialect | None = None) -> DType:
 
 
 def can_cast(source: object, target: object, *, dialect: str | Dialect | None = None) -> bool:
-    """Whether the framework's own can_cast lets one dtype become another.
+    """Whether the framework's own can_cast allows a cast from one dtype to another.
 
     >>> can_cast("float32", "int32", dialect="torch"), can_cast("int64", "uint8", dialect="torch")
     (False, True)
     """
-    spoken = to_dialect(dialect)
-    if spoken.casts_as:
-        spoken = to_dialect(spoken.casts_as)
+    deciding = to_dialect(dialect)
+    if deciding.casts_as:
+        deciding = to_dialect(deciding.casts_as)
     ends = (to_dtype(source), to_dtype(target))
     for end in ends:
-        if end not in reach_of(spoken).bits:
-            raise UsageError(f"{spoken.name} has no dtype {end}.")
-    return can_become(reach_of(spoken), spoken.casts, *ends)
+        if end not in reach_of(deciding).bits:
+            raise UsageError(f"{deciding.name} has no dtype {end}.")
+    return can_become(reach_of(deciding), deciding.casts, *ends)

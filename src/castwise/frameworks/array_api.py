@@ -1,4 +1,4 @@
-"""The Python Array API standard, as array-api-strict holds it."""
+"""The Python Array API standard, as array-api-strict implements it."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ _OPS = {
     "logical_and logical_or logical_xor logical_not": Rule(computes="bool"),
     "sign round": Rule(computes="int float complex"),
     "floor ceil trunc argmax argmin": Rule(computes="int float"),
-    # strict looks at the arrays' dtypes alone, so a complex literal slips into real-only ops.
+    # strict checks only the arrays' dtypes, so real-only ops accept a complex literal.
     "lt le gt ge maximum minimum": Rule(
         computes="int float complex",
         accepts=Accepts(refuses_arrays="complex"),
-        because="complex has no order",
+        because="complex numbers have no order",
     ),
     "isnan isinf isfinite": Rule(computes="int float complex"),
-    # The function form hands mixed integers on to NumPy; the operator form does not.
+    # The function form passes mixed integers on to NumPy; the operator form does not.
     "matmul/function outer vecdot cross": Rule(accepts=Accepts(refuses="bool"), borrows="numpy"),
     "outer": Rule(numpy=NumPyOperands(scalars="")),
     "imag": Rule(computes="complex"),
@@ -72,7 +72,7 @@ ARRAY_API = Dialect(
     " complex64 complex128",
     joining=Joining(
         alone="bool",
-        refusal="the standard joins integers up to int64, and floats with complex, nothing else",
+        refusal="the standard promotes only integers up to int64, and floats with complex numbers",
     ),
     reaches="""
         int8 uint8 -> int16

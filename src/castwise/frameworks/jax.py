@@ -34,20 +34,20 @@ from castwise.rules.values import (
 )
 
 _INTS = "uint8 int8 uint16 int16 uint32 int32 uint64 int64"
-# Of these one joins the weak numbers below it and nothing else: the first stand for the others.
+# Each of these joins the weak numbers below it and nothing else: the first represent the others.
 _NARROW = "uint4 int4 uint2 int2 uint1 int1"
 _NARROW_FLOATS = (
     "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e4m3b11fnuz float8_e4m3"
     " float8_e3m4 float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn"
 )
-_TINY = "uint2 int2 uint1 int1"  # these do not become floats where others do
-_NOT_HELD = "uint1 int1 float6_e2m3fn float6_e3m2fn"  # jit traces them, and XLA does not run them
+_TINY = "uint2 int2 uint1 int1"  # these do not become floats where other integers do
+_NOT_HELD = "uint1 int1 float6_e2m3fn float6_e3m2fn"  # jit traces them, but XLA cannot run them
 
 _SINGLE = "ZERO_D NUMPY_ZERO_D NUMPY_SCALAR SCALAR"
-# The angle of one number is computed in the default float, that of an array in its own.
+# The angle of one number is computed in the default float, that of an array in its own dtype.
 _ANGLE_32 = (Composed("atan2(0, cast(x, float32))", "float", _SINGLE),)
 _ANGLE_64 = (Composed("atan2(0, cast(x, float64))", "float", _SINGLE),)
-# The inner product with a number is the plain one.
+# The inner product with a number is an ordinary product.
 _PRODUCT_OF_ONE = (
     Composed("mul(x, y)", roles=_SINGLE),
     Composed("mul(x, y)", exponent_roles=_SINGLE),
@@ -60,8 +60,8 @@ _OPS = {
         range=Range(limit="default int", beyond="raises"),
     ),
     "*/augmented": Rule(writes=Writes(rebinds="always")),  # no array can be changed
-    # In place is x.at[...].add(y), which keeps the dtype of x; division is made of it.
-    # x.at[...].add(y), which makes an array of y first.
+    # In place means x.at[...].add(y), which keeps the dtype of x and first makes an array of y.
+    # Division is composed of it.
     "*/inplace": Rule(
         range=Range(limit="dtype or default int"),
         numbers=Numbers(lists="as arrays"),
@@ -125,7 +125,7 @@ _OPS = {
         integers_become_float=False,
         arguments=Arguments(casting="no complex to real"),
     ),
-    # The quotient of integers meets a weak NaN in the end.
+    # The quotient of integers is finally combined with a weak NaN.
     "var/dtype": Rule(composes=(Composed("where(x, x, nan)", "int"),)),
     "sum prod mean std var any all max min": Rule(arguments=Arguments(where="bool")),
     "sum prod max min": Rule(arguments=Arguments(initial="cast")),
@@ -178,7 +178,7 @@ JAX_X64 = Dialect(
         accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
     ),
     joining=Joining(
-        refusal="integers below 8 bits and floats of up to 8 join nothing but what lies below them"
+        refusal="integers below 8 bits and floats up to 8 bits join only dtypes below them"
     ),
     no_kernel={"*": _NOT_HELD},
     casts="as numpy",  # jnp.can_cast is np.can_cast
@@ -214,8 +214,8 @@ JAX_X64 = Dialect(
 
 _TRUNCATES = "uint64 -> uint32; int64 -> int32; float64 -> float32; complex128 -> complex64"
 
-# Where a Python int is an int32, unsigned integers do not leave 32 bits. promote_types of
-# dtypes, not of arrays, truncates nothing.
+# Where a Python int is an int32, unsigned integers stay within 32 bits. promote_types takes dtypes,
+# not arrays, and truncates nothing.
 _EXPLICIT = LATTICE + _WIDE + f"{_ALL_NARROW}; uint32 -> int32"
 _OF_DTYPES = Rule(
     weakness=Weakness(makes_strong=True), numbers=Numbers(dtypes={"float": "float64"})
@@ -223,7 +223,7 @@ _OF_DTYPES = Rule(
 
 JAX_EXPLICIT_X64 = JAX_X64.vary(
     mode="explicit-x64",
-    about="JAX with jax_explicit_x64_dtypes=allow: 64-bit dtypes where they are asked for.",
+    about="JAX with jax_explicit_x64_dtypes=allow: 64-bit dtypes where they are requested.",
     reaches=_EXPLICIT,
     python={"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64"},
     becomes=replace(
@@ -259,7 +259,7 @@ JAX = JAX_EXPLICIT_X64.vary(
     ),
     ops={
         **_OPS,
-        # Dtypes meet at float*, but none stands at complex*.
+        # Dtypes may join at float*, but never at complex*.
         "promote_types": combined(
             _OF_DTYPES,
             Rule(
@@ -280,9 +280,10 @@ JAX = JAX_EXPLICIT_X64.vary(
     ),
 )
 
-# `x.at[...].add(True)` takes a Python bool as an int of x's dtype.
+# In `x.at[...].add(True)` a Python bool counts as an int of x's dtype.
 _STRICT_INPLACE = combined(
-    _OPS["*/inplace"], Rule(numbers=Numbers(beside={d: {"bool": d} for d in _INTS.split()}))
+    _OPS["*/inplace"],
+    Rule(numbers=Numbers(dtypes_by_array={d: {"bool": d} for d in _INTS.split()})),
 )
 
 JAX_STRICT = JAX_X64.vary(
@@ -305,13 +306,13 @@ JAX_STRICT = JAX_X64.vary(
         **_OPS,
         "angle": _WIDE_OPS["angle"],
         "*/inplace": _STRICT_INPLACE,
-        # On their way these meet a Python number, which has the default width.
+        # These use a Python number in one of their steps, which has the default width.
         "acosh": Rule(composes=(Composed("add(x, 1.0)", "complex"),)),
         "trunc": Rule(composes=(Composed("add(x, 0.0)", "float"),)),
         "norm": Rule(
             composes=(
                 Composed("max(add(abs(x), 0.0))", "float32 complex64"),
-                Composed("max(add(sqrt(x), 0.0))", "int32"),  # whatever makes floats of integers
+                Composed("max(add(sqrt(x), 0.0))", "int32"),  # any op that makes integers floats
             )
         ),
         "median": Rule(
@@ -320,7 +321,7 @@ JAX_STRICT = JAX_X64.vary(
                 Composed("max(add(sqrt(x), 0.0))", "int32"),
             )
         ),
-        # A single weak value of 32 bits takes the dtype of the factor, which is strong.
+        # A single weak 32-bit value takes the dtype of the factor, which is strong.
         "degrees radians": Rule(
             composes=(
                 Composed("result_type(x)", "float32 complex64", "ZERO_D"),

@@ -1,4 +1,4 @@
-"""Keras on JAX: JAX's rules, except for the functions in which Keras promotes by itself first."""
+"""Keras on JAX: JAX's rules, except for the functions in which Keras itself promotes first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SINGLE = "ZERO_D NUMPY_ZERO_D NUMPY_SCALAR SCALAR"
 KERAS = JAX.vary(
     framework="keras",
     version="3.15",
-    about="Keras 3 on JAX: jax.numpy's rules, with a lattice of Keras's own in some functions.",
+    about="Keras 3 on JAX: jax.numpy's rules, with Keras's own lattice in some functions.",
     evidence="recorded from Keras 3.15.1 with JAX 0.10.2, CPU, floatx float32",
     order="bool int* uint8 int8 uint16 int16 uint32 int32 uint64 int64 float* float8_e4m3fn"
     " float8_e5m2 float16 bfloat16 float32 float64 complex* complex64 complex128",
@@ -35,7 +35,7 @@ KERAS = JAX.vary(
     # Nothing is computed in place.
     values=replace(JAX.values, dividing=replace(JAX.values.dividing, divisor_in_place="common")),
     no_kernel={},
-    joining=replace(JAX.joining, refusal="8-bit floats join nothing but what lies below them"),
+    joining=replace(JAX.joining, refusal="8-bit floats join only dtypes below them"),
     ops={
         "*": Rule(
             scalars="as nodes",
@@ -46,7 +46,7 @@ KERAS = JAX.vary(
         # Keras's tensors are JAX's arrays, and so are their operators.
         "*/operator": Rule(borrows="jax", numbers=Numbers(lists="refused")),
         "*/augmented": Rule(writes=Writes(rebinds="always")),
-        # A function of dtypes, which nothing truncates; the answer has 32 bits at most.
+        # A function of dtypes, which truncates none of them; its result has at most 32 bits.
         "result_type": Rule(
             borrows="jax:x64",
             arrays=Arrays(is_truncated=False),
@@ -57,7 +57,7 @@ KERAS = JAX.vary(
                 " complex128 -> complex64"
             ),
         ),
-        # These ask for a tensor's dtype before they make one.
+        # These need an operand's dtype before they make it a tensor.
         "where clamp outer all any count_nonzero logsumexp": Rule(numbers=Numbers(lists="refused")),
         "sub": Rule(accepts=Accepts(refuses_compute="bool")),
         "sign round": Rule(computes="int float complex"),
@@ -65,7 +65,8 @@ KERAS = JAX.vary(
             converts="bool -> int32"
         ),
         "pow": Rule(joins=Joins("integer power"), exponent=Exponent(negative="raises")),
-        # Keras's own lattice: Python numbers are as strong as arrays in it, 8-bit floats refused.
+        # Keras's own lattice, in which Python numbers are as strong as arrays. It refuses 8-bit
+        # floats.
         "atan2 logaddexp logaddexp2": Rule(computes="float complex", scalars="as arrays"),
         "floor ceil": Rule(integers_become_float=True),
         f"atan2 logaddexp logaddexp2 floor ceil {_TRIGONOMETRIC} signbit angle mean var norm": Rule(

@@ -1,4 +1,4 @@
-"""MegEngine as shipped: what is no tensor is typed first, then dtypes meet, often in float32."""
+"""MegEngine as shipped: numbers and NumPy arrays get a dtype, then all join, often in float32."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from castwise.rules.parts import Accepts, Composed, Condition, Joins, Numbers, N
 from castwise.rules.rule import Rule
 from castwise.rules.values import Arithmetic, Casting, Dividing, Values
 
-# Promoted to, but without a kernel on the CPU: seen as "bad dtype" once the op runs.
+# Dtypes that an op promotes to but has no CPU kernel for: "bad dtype" when the op runs.
 _NO_KERNEL = {
     "add sub mul floor_divide remainder maximum minimum clamp eq ne lt le gt ge bitwise_left_shift"
     " bitwise_right_shift abs neg relu sign square where sum prod max min": "uint16",
@@ -28,7 +28,7 @@ _OPS = {
     "bitwise_and bitwise_or bitwise_xor concat dot isinf isnan matmul reciprocal stack where": Rule(
         numbers=Numbers(lists="refused")
     ),
-    # Its own function tells what a number or a NumPy array beside the operands would be typed as.
+    # Its own function returns the dtype that a number or a NumPy array would get with the operands.
     "result_type": Rule(
         joins=Joins("by category"), accepts=Accepts(refuses_compute="bfloat16 complex64")
     ),
@@ -106,7 +106,7 @@ VALUES = Values(
 MEGENGINE = Dialect(
     framework="megengine",
     version="1.13",
-    about="MegEngine as shipped: unequal kinds meet in float32, signed with unsigned nowhere.",
+    about="MegEngine as shipped: unequal kinds give float32; signed and unsigned do not mix.",
     evidence="recorded from megengine 1.13.0, CPU",
     order="bool uint8 uint16 int8 int16 int32 float16 bfloat16 float32 complex64",
     reaches="""
@@ -129,7 +129,7 @@ MEGENGINE = Dialect(
     index="int32",
     no_kernel=_NO_KERNEL,
     casts="any",
-    # Asked of 1.13 on the CPU, where an integer division by zero ends the process.
+    # Observed in 1.13 on the CPU, where an integer division by zero ends the process.
     values=VALUES,
     ops=_OPS,
     prefixes=PREFIXES,

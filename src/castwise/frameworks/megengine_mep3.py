@@ -13,7 +13,7 @@ MEP3 = Dialect(
     mode="mep3",
     about="MEP 3, a draft: as in PyTorch, float > int > bool, and only the highest of these keeps"
     " its precision; a Python int is int32.",
-    evidence="MEP 3 (2020-09-28), its open points decided: 64-bit results, values not looked at,"
+    evidence="MEP 3 (2020-09-28), its open points decided: 64-bit results, values ignored,"
     " scalars below tensors",
     order="bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64",
     reaches="""
@@ -29,7 +29,7 @@ MEP3 = Dialect(
     python={"bool": "bool", "int": "int32", "float": "float32"},
     becomes=Becomes(
         lifts="bool int -> default_float",
-        # What the draft does not speak of is as MegEngine has it: sums, indices, `+=`, conditions.
+        # What the draft does not cover is as in MegEngine: sums, indices, `+=`, conditions.
         accumulates="bool -> default_int",
     ),
     index="int32",

@@ -1,4 +1,4 @@
-"""MindSpore: two systems of promotion, by op, and a third in mindspore.numpy's own questions."""
+"""MindSpore: two systems of promotion, by op, and a third in mindspore.numpy's dtype functions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EDGES = """
         float32 -> float64 complex64
         float64 complex64 -> complex128
 """
-# mindspore.numpy.result_type and promote_types read a table of their own, after JAX's.
+# mindspore.numpy.result_type and promote_types have their own table, modelled on JAX's.
 _NUMPY_EDGES = """
         bool -> uint8 int8
         uint8 -> int16 uint16
@@ -48,17 +48,19 @@ _NUMPY_EDGES = """
 """
 _NUMPY_PAIRS = "uint64 + int8 int16 int32 int64 -> float64; uint16 + float64 -> float32"
 
-# Beside these a Python number is the dtype it has of itself, which they do not join.
-_BESIDE = {name: {"int": "int64", "float": "float32"} for name in _WIDE_UNSIGNED.split()}
+# With these a Python number has its own dtype, which does not join with them.
+_WITH_WIDE_UNSIGNED = {
+    name: {"int": "int64", "float": "float32"} for name in _WIDE_UNSIGNED.split()
+}
 
-# The older primitives know not all of NumPy's integer scalars.
+# The older primitives do not know all of NumPy's integer scalars.
 _OLD_NUMPY_SCALARS = (
     "bool -> bool; int8 int16 int64 uint8 uint16 uint64 -> int; float -> float; complex -> complex"
 )
 _SINGLE = "ZERO_D NUMPY_ZERO_D NUMPY_SCALAR SCALAR"
 
-# Promoted to, but without a kernel on the CPU: seen as "Select CPU operator[...] fail". (* and / of
-# complex with real operands, and most mixtures of unsigned ones, lack one for the pair.)
+# Dtypes that an op promotes to but has no CPU kernel for: "Select CPU operator[...] fail". (* and /
+# of complex with real operands, and of most mixtures of unsigned ones, lack one for the pair.)
 _NO_KERNEL = {
     "addcmul allclose isclose bitwise_not ceil conj count_nonzero cumprod cumsum eq exp gelu"
     " isfinite lerp log2 log10 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor"
@@ -86,21 +88,21 @@ _NO_KERNEL = {
 _OPS = {
     "*": Rule(
         scalars="weak",
-        numbers=Numbers(beside=_BESIDE),
+        numbers=Numbers(dtypes_by_array=_WITH_WIDE_UNSIGNED),
         otherwise="no kernel",
         range=Range(limit="int64", beyond="raises"),
         numpy=NumPyOperands(scalars="bool -> bool; int -> int; float -> float; complex -> complex"),
     ),
     "*/inplace": Rule(writes=Writes(into="rebinds")),
-    # NumPy's own operators take a tensor for an array.
+    # NumPy's own operators treat a tensor as an array.
     "*/operator": Rule(numpy=NumPyOperands(left_decider="numpy@1", refuses="bfloat16")),
     "eq/operator ne/operator": Rule(numbers=Numbers(lists="left to Python")),
-    # Its older operators make a tensor of a list, and call the function.
+    # Its older operators convert a list to a tensor, and call the function.
     "add/operator sub/operator sub/augmented floor_divide/operator pow/operator": Rule(
         numbers=Numbers(lists="cast for the function")
     ),
     "pow/operator": Rule(numbers=Numbers(list_places="first")),
-    # The primitives that promote by rank, as torch does: 0-d tensors and numbers give way.
+    # The primitives that promote by rank, as torch does: 0-d tensors and numbers rank lower.
     "mul div concat kron": Rule(
         scalars="kinds first", numbers=Numbers(count_as="0-d arrays"), joins=Joins(reaches=_EDGES)
     ),
@@ -137,14 +139,14 @@ _OPS = {
     ),
     "hypot atan2 nextafter copysign": Rule(integers_become_float=False),
     "hypot nextafter": Rule(computes="float32 float64", otherwise="refused"),
-    # A 0-d tensor is a number to it, which it multiplies by.
+    # It treats a 0-d tensor as a number, and multiplies by it.
     "dot": Rule(
         composes=(
             Composed("mul(x, y)", roles="ZERO_D"),
             Composed("mul(x, y)", exponent_roles="ZERO_D"),
         )
     ),
-    # The same, by the operator, which takes NumPy's scalars too.
+    # The same with the operator, which also takes NumPy's scalars.
     "inner": Rule(
         composes=(
             Composed("*(x, y)", roles=_SINGLE),
@@ -168,12 +170,12 @@ _OPS = {
         range=Range(beyond="wraps"),
     ),
     "heaviside": Rule(
-        accepts=Accepts(refuses="bool bfloat16 complex"), numbers=Numbers(refused_beside=_ANY)
+        accepts=Accepts(refuses="bool bfloat16 complex"), numbers=Numbers(refused_with=_ANY)
     ),
     "bitwise_left_shift bitwise_right_shift": Rule(
         accepts=Accepts(refuses_arrays="bool"),
         otherwise="refused",
-        numbers=Numbers(beside={}),
+        numbers=Numbers(dtypes_by_array={}),
         range=Range(limit="64 bits"),
         numpy=NumPyOperands(scalars=""),
     ),
@@ -190,7 +192,9 @@ _OPS = {
     " bitwise_right_shift lerp addcmul": Rule(accepts=Accepts(same_dtype=True)),
     "allclose isclose": Rule(accepts=Accepts(refuses=f"{_WIDE_UNSIGNED} complex")),
     "clamp": Rule(
-        accepts=Accepts(refuses="bool"), arrays=Arrays(floats_lift=True), numbers=Numbers(beside={})
+        accepts=Accepts(refuses="bool"),
+        arrays=Arrays(floats_lift=True),
+        numbers=Numbers(dtypes_by_array={}),
     ),
     "lerp": Rule(accepts=Accepts(compared=2, refuses_compute="bool int float64 complex")),
     "addcmul": Rule(
@@ -222,7 +226,7 @@ _OPS = {
     "floor_divide remainder l1_loss mean positive relu sign threshold": Rule(computes=_ANY),
     "any": Rule(result_of="uint8 -> uint8"),
     "argmin count_nonzero": Rule(result="int32"),
-    # A 0-d tensor is answered without looking at it.
+    # For a 0-d tensor it returns a result without reading the value.
     "argmin": Rule(composes=(Composed("argmax(x)", roles="ZERO_D"),)),
     "cumsum": Rule(accumulates=False),
     "cumprod": Rule(converts=f"{_WIDE_UNSIGNED} -> int64"),
@@ -251,12 +255,13 @@ _OPS = {
 MINDSPORE = Dialect(
     framework="mindspore",
     version="2.10",
-    about="MindSpore: a plain table in most ops, 0-d arrays like arrays; ranks count in * and /.",
+    about="MindSpore: a simple table in most ops, where 0-d arrays count as arrays; * and / rank"
+    " arrays above 0-d arrays.",
     evidence="recorded from MindSpore 2.10.0, PyNative mode, CPU",
     order="bool uint8 int8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64"
     " complex64 complex128",
     reaches=_EDGES + f"bool -> {_WIDE_UNSIGNED}",
-    joining=Joining(folds=True, refusal="uint16, uint32 and uint64 mix with booleans alone"),
+    joining=Joining(folds=True, refusal="uint16, uint32 and uint64 mix only with booleans"),
     python={"bool": "bool", "int": "int64", "float": "float32"},
     reads_ints="uint64 float32",
     becomes=Becomes(
@@ -264,7 +269,7 @@ MINDSPORE = Dialect(
     ),
     no_kernel=_NO_KERNEL,
     casts="safe",
-    # Asked on the CPU; it keeps a scalar wide in its functions, and rounds it in operators.
+    # Observed on the CPU; it keeps a scalar wide in functions, and rounds it in operators.
     values=Values(
         dividing=Dividing(
             quotient_by_zero="saturates",

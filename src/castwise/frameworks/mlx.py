@@ -1,4 +1,4 @@
-"""MLX: JAX's lattice with float32 for its default, and NumPy operands that adapt."""
+"""MLX: JAX's lattice with float32 as the default; NumPy operands take the array's dtype."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ MLX = Dialect(
     index="uint32",
     casts="safe",
     assigns=Assigns(limit="array dtype", whole="takes the value's dtype"),
-    # Asked on the CPU, where the least int32 // -1 ends the process.
+    # Observed on the CPU, where the smallest int32 // -1 ends the process.
     values=Values(
         dividing=Dividing(remainder_by_zero="dividend", float_quotient="rounded"),
         powers=Powers(of_integers="negative is zero"),
@@ -82,7 +82,7 @@ MLX = Dialect(
                 scalars="float64 -> float",  # an instance of Python's float
             ),
         ),
-        # NumPy's own operator answers, with a NumPy array.
+        # NumPy's own operator runs, and returns a NumPy array.
         "*/operator": Rule(numpy=NumPyOperands(left_decider="numpy", refuses="bfloat16")),
         "eq/operator ne/operator": Rule(numbers=Numbers(lists="left to Python")),
         "*/inplace": Rule(writes=Writes(into="becomes")),
@@ -100,14 +100,14 @@ MLX = Dialect(
                 Composed("mul(x, y)", exponent_roles="ZERO_D"),
             )
         ),
-        "sigmoid": Rule(computes="float", because="sigmoid is for real numbers"),
+        "sigmoid": Rule(computes="float", because="sigmoid takes only real numbers"),
         "expm1": Rule(computes="float"),
         "degrees radians": Rule(computes="float complex"),
         "logaddexp median softmax logsumexp": Rule(
             computes="float complex", integers_become_float=True
         ),
         "mean std var norm": Rule(integers_become_float=True),
-        # The sum of a single element is that element, as it is.
+        # The sum of a single element is that element, unchanged.
         "sum prod softmax": Rule(composes=(Composed("positive(x)", roles="ZERO_D"),)),
         "cumsum": Rule(accumulates=False, converts="bool -> int32"),
         "cumsum cumprod": Rule(arguments=Arguments(dtype="casts first")),

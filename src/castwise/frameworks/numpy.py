@@ -1,4 +1,4 @@
-"""NumPy: NEP 50 (2.x) and value-based promotion (1.x). bfloat16 is ml_dtypes' and a foreigner."""
+"""NumPy: NEP 50 (2.x) and value-based promotion (1.x). bfloat16 is from ml_dtypes: foreign."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from castwise.rules.parts import (
 from castwise.rules.rule import Rule
 from castwise.rules.values import Arithmetic, Memory, Powers, Reducing, Values
 
-# NumPy has no common dtype for bfloat16 with a Python float: the ufunc machinery takes the float
-# as its smallest dtype and climbs to float32, result_type takes it as float64, clip as float32.
+# NumPy has no common dtype for bfloat16 with a Python float. In ufuncs the float counts as its
+# smallest dtype and the result is float32; in result_type it counts as float64, in clip as float32.
 _IN_UFUNCS = {"bfloat16": {"int": "int8", "float": "float16", "complex": "complex64"}}
 _ELSEWHERE = {"bfloat16": {"float": "float64", "complex": "complex64"}}
 _IN_CLIP = {"bfloat16": {"float": "float32", "complex": "complex64"}}
@@ -30,9 +30,9 @@ _AS_THEY_ARE: dict[str, dict[str, str]] = {"bfloat16": {}}
 _ARRAYS = "ARRAY ZERO_D"
 _REAL = "bool int float"
 
-# What a ufunc may be given by name.
+# The named arguments of a ufunc.
 _BY_NAME = Arguments(dtype="result", casting="same kind", takes_casting=True, where="bool arrays")
-# What is no ufunc may be given less.
+# Other functions have fewer.
 _NAMED = {
     "add sub mul maximum minimum fmax fmin abs neg positive sign concat stack": Rule(
         arguments=Arguments(finds_foreign=True)
@@ -51,8 +51,8 @@ _NAMED = {
     ),
 }
 
-# What both versions do. A ufunc takes the first of its loops into which every operand casts safely;
-# where a dtype has no loop, the operands climb to one that has.
+# What both versions do. A ufunc takes the first of its loops to which every operand casts safely;
+# where a dtype has no loop, the operands are cast to one that has.
 _OPS = {
     "sub": Rule(
         accepts=Accepts(refuses_compute="bool"), because="minus is not defined on booleans; use ^"
@@ -78,13 +78,13 @@ _OPS = {
     **_NAMED,
     # These compute in the dtype of out=.
     "sum/out prod/out cumsum/out mean/out": Rule(writes=Writes(into="any", never="")),
-    # The dtype of out= must cast safely to the index dtype, not the other way.
+    # The dtype of out= must cast safely to the index dtype, not the other way round.
     "argmax/out argmin/out": Rule(
         writes=Writes(into="same dtype", also="int64 -> bool int8 int16 int32 uint8 uint16 uint32")
     ),
 }
 
-# Its names of the ops, which JAX took over.
+# NumPy's names of the ops, which JAX also uses.
 ALIASES = {
     "sub": "subtract",
     "mul": "multiply",
@@ -142,7 +142,8 @@ NUMPY = Dialect(
         float64 complex64 -> complex128
     """,
     joining=Joining(
-        only_absorbed="bfloat16", refusal="only what is safely cast to a dtype joins in it"
+        only_absorbed="bfloat16",
+        refusal="dtypes join only in one to which all of them cast safely",
     ),
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
     reads_ints="uint64 float64",
@@ -155,7 +156,7 @@ NUMPY = Dialect(
     ops={
         "*": Rule(
             numpy=NumPyOperands(arrays="native"),
-            numbers=Numbers(lists="as arrays", beside=_IN_UFUNCS),
+            numbers=Numbers(lists="as arrays", dtypes_by_array=_IN_UFUNCS),
             scalars="weak",
             joins=Joins("first loop"),
             range=Range(beyond="raises"),
@@ -167,7 +168,7 @@ NUMPY = Dialect(
         **_OPS,
         "sum prod max min": Rule(arguments=Arguments(initial="must fit")),
         "result_type promote_types where concat stack": Rule(
-            joins=Joins("common dtype"), numbers=Numbers(beside=_ELSEWHERE)
+            joins=Joins("common dtype"), numbers=Numbers(dtypes_by_array=_ELSEWHERE)
         ),
         "result_type": Rule(
             range=Range(beyond="wraps"), numbers=Numbers(lists="refused")
@@ -178,10 +179,10 @@ NUMPY = Dialect(
         "clamp": Rule(
             computes="bool int float16 float32 float64 complex",
             range=Range(beyond="raises if no value is left"),
-            numbers=Numbers(beside=_IN_CLIP),
+            numbers=Numbers(dtypes_by_array=_IN_CLIP),
         ),
-        "float_power": Rule(numbers=Numbers(beside=_ELSEWHERE)),
-        # Its loops take integers of 32 or 64 bits beside floats; bfloat16 of 32 bits alone.
+        "float_power": Rule(numbers=Numbers(dtypes_by_array=_ELSEWHERE)),
+        # Its loops take integers of 32 or 64 bits with floats; with bfloat16 only of 32 bits.
         "ldexp": Rule(
             computes="float",
             joins=Joins("exponent apart"),
@@ -190,7 +191,7 @@ NUMPY = Dialect(
             numbers=Numbers(dtypes={"int": "int8"}),
             composes=(
                 Composed("ldexp(cast(x, float32), y)", "bfloat16", exponent_kinds="int64 uint32"),
-                # A number beside truth values or numbers alone is of the default dtype.
+                # A number mixed only with bools or numbers has the default dtype.
                 Composed("ldexp(mul(x, 1.0), y)", "int", "SCALAR", exponent_kinds="bool"),
                 Composed("ldexp(mul(x, 1.0), y)", "int", "SCALAR", exponent_roles="SCALAR"),
             ),
@@ -232,7 +233,7 @@ NUMPY_1 = NUMPY.vary(
     ops={
         "*": Rule(
             numpy=NumPyOperands(arrays="native"),
-            numbers=Numbers(lists="as arrays", beside=_AS_THEY_ARE),
+            numbers=Numbers(lists="as arrays", dtypes_by_array=_AS_THEY_ARE),
             scalars="by value",
             joins=Joins("first loop"),
             writes=Writes(
@@ -242,8 +243,8 @@ NUMPY_1 = NUMPY.vary(
         ),
         **_OPS,
         "sum prod max min": Rule(arguments=Arguments(initial="wraps")),
-        # The uniform ufuncs promote as result_type does; the others look for their first loop with
-        # the scalar's value: uint8 + 300 is uint16 and uint8 // 300 is int16.
+        # The uniform ufuncs promote as result_type does; the others choose their first loop by the
+        # scalar's value: uint8 + 300 is uint16 and uint8 // 300 is int16.
         "add sub mul maximum minimum fmax fmin clamp": Rule(
             joins=Joins("common dtype or first loop")
         ),
@@ -255,7 +256,9 @@ NUMPY_1 = NUMPY.vary(
         ),
         "clamp": Rule(computes="bool int float16 float32 float64 complex"),
         "result_type promote_types where concat stack": Rule(joins=Joins("common dtype")),
-        "result_type": Rule(numbers=Numbers(beside={"bfloat16": {"int": "int8"}}, lists="refused")),
+        "result_type": Rule(
+            numbers=Numbers(dtypes_by_array={"bfloat16": {"int": "int8"}}, lists="refused")
+        ),
         "ldexp": Rule(
             computes="float",
             joins=Joins("exponent apart"),
@@ -271,7 +274,7 @@ NUMPY_1 = NUMPY.vary(
             ),
         ),
         "eq ne lt le gt ge": Rule(range=Range(limit="none", beyond="compares")),
-        # a ** 2 and its like are square(a), sqrt(a): they keep the dtype of a 0-d array.
+        # a ** 2 and the like are square(a), sqrt(a): they keep the dtype of a 0-d array.
         "pow/operator pow/inplace": Rule(
             composes=(
                 Composed("reciprocal(x)", "float complex", _ARRAYS, (-1,), _REAL),

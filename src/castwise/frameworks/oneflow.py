@@ -1,4 +1,4 @@
-"""OneFlow: one table for all arrays, in which a 0-d array beside an array does not count."""
+"""OneFlow: one table for all arrays, in which a 0-d array mixed with an array does not count."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from castwise.rules.parts import (
 from castwise.rules.rule import Rule
 from castwise.rules.values import Arithmetic, Dividing, Powers, Reducing, Values
 
-_INTERNAL = "int16 uint16 uint32 uint64 int128"  # in the table, and without a name in Python
+_INTERNAL = "int16 uint16 uint32 uint64 int128"  # in the table, but without a name in Python
 
-# Promoted to, but without a kernel on the CPU: seen as "Cannot find the kernel matching ...".
+# Dtypes that an op promotes to but has no CPU kernel for: "Cannot find the kernel matching ...".
 _NO_KERNEL = {
     "add": _INTERNAL,
     "sub mul maximum minimum remainder fmod eq ne lt le gt ge logical_and logical_or logical_xor"
@@ -46,9 +46,8 @@ _OPS = {
     "*": Rule(
         scalars="arrays alone",
         numbers=Numbers(
-            beside={
-                "int128": {"float": "int128"}
-            },  # it ranks above the floats where a number comes
+            # With a Python number, int128 ranks above the floats.
+            dtypes_by_array={"int128": {"float": "int128"}},
         ),
         otherwise="no kernel",
         range=Range(limit="int64", beyond="raises"),
@@ -71,21 +70,21 @@ _OPS = {
     "div/inplace": Rule(numbers=Numbers(refuses="")),
     "floor_divide remainder fmod clamp_min clamp_max": Rule(numbers=Numbers(places="last")),
     "maximum minimum atan2 logaddexp dot addcmul addcdiv": Rule(numbers=Numbers(places="none")),
-    # `a += array` casts the array to a's dtype, where the others look at the common dtype.
+    # `a += array` casts the array to a's dtype, while the others check the common dtype.
     "add/inplace": Rule(joins=Joins("first operand", unless="a number")),
     "floor_divide/inplace remainder/inplace pow/inplace bitwise_and/inplace bitwise_or/inplace"
     " bitwise_xor/inplace": Rule(writes=Writes(into="rebinds")),
     "matmul/augmented": Rule(writes=Writes(rebinds="always")),  # there is no such method
     # `& | ^` are the logical ops.
     "bitwise_and bitwise_or bitwise_xor": Rule(computes="bool int float", result="bool"),
-    "bitwise_not": Rule(computes="bool", otherwise="refused", because="~ is for booleans"),
+    "bitwise_not": Rule(computes="bool", otherwise="refused", because="~ takes only booleans"),
     "where": Rule(
         joins=Joins("one dtype"),
         accepts=Accepts(condition=Condition(arrays="bool int", numbers="", numpy="")),
     ),
     "stack dot allclose isclose": Rule(accepts=Accepts(same_dtype=True)),
     "matmul": Rule(
-        joins=Joins("first operand", others="any beside an integer"),
+        joins=Joins("first operand", others="any with an integer"),
         converts="int -> float32",
         result="first",
         writes=Writes(into="any"),
@@ -102,7 +101,7 @@ _OPS = {
     "l1_loss": Rule(computes="bool float", otherwise="refused"),
     "mse_loss": Rule(
         composes=(
-            # Two integer arrays are refused, in words about the factor of their subtraction.
+            # Two integer arrays are refused, with a message about the factor of their subtraction.
             Composed("mean(x)", kinds="int", exponent_kinds="int"),
             Composed("mean(square(sub(x, y)))"),
         )
@@ -125,7 +124,7 @@ _OPS = {
 ONEFLOW = Dialect(
     framework="oneflow",
     version="0.9",
-    about="OneFlow: a 0-d array beside an array does not count; bfloat16 outranks float64.",
+    about="OneFlow: a 0-d array mixed with an array does not count; bfloat16 outranks float64.",
     evidence="recorded from oneflow 0.9.0, eager, CPU",
     order="bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 int128"
     " float16 float32 float64 bfloat16",
@@ -146,12 +145,12 @@ ONEFLOW = Dialect(
     python={"bool": "bool", "int": "int64", "float": "float32"},
     becomes=Becomes(
         lifts="bool int -> default_float",
-        # By the priorities of 0.9, which rank int16 above int64.
+        # By the priorities in 0.9, which rank int16 above int64.
         accumulates="bool uint8 int8 uint16 uint32 int32 -> int64",
     ),
     no_kernel=_NO_KERNEL,
     casts="any",
-    # Asked of 0.9 on the CPU, where an integer division by zero ends the process.
+    # Observed in 0.9 on the CPU, where an integer division by zero ends the process.
     values=Values(
         dividing=Dividing(
             quotient_by_zero="raises",

@@ -1,4 +1,4 @@
-"""OneFlow as the article on its type promotion describes it; where that is silent, as recorded."""
+"""OneFlow as the article on its type promotion describes it, and as recorded where it does not."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from castwise.rules.rule import Rule, combined
 ARTICLE = ONEFLOW.vary(
     mode="article",
     version="",
-    about="OneFlow as the article on its TensorProcessor describes it: a 0-d tensor does what a"
-    " scalar does; sum has int64 as its lowest dtype.",
+    about="OneFlow as the article on its TensorProcessor describes it: a 0-d tensor counts as a"
+    " scalar; sum has int64 as its lowest dtype.",
     evidence="the article on type promotion in PyTorch and OneFlow (OneFlow's pull request 6380);"
-    " what it does not speak of, the table and the ops, is as in oneflow 0.9.0",
+    " what it does not cover, the table and the ops, is as in oneflow 0.9.0",
     ops={
         **ONEFLOW.ops,
         "*": combined(
             ONEFLOW.ops["*"],
             Rule(
-                scalars="tiers",  # of a scalar's family the array's dtype, of another they promote
+                scalars="tiers",  # the array's dtype if a scalar is of its family, else promotion
                 arrays=Arrays(
                     lowest_promoted=False,  # Apply() does the one or the other
                 ),

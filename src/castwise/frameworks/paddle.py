@@ -1,4 +1,4 @@
-"""PaddlePaddle 3: tensors of unequal dtypes mix among floats and with complex alone."""
+"""PaddlePaddle 3: tensors of unequal dtypes mix only among floats and with complex."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from castwise.rules.values import (
 )
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2"
-_NEW = f"uint16 uint32 uint64 {_FLOAT8}"  # can be cast to, and hardly computed with
+_NEW = f"uint16 uint32 uint64 {_FLOAT8}"  # casts to them work, but few computations do
 _SMALL_INTEGERS = "uint8 int8 int16"
 _HALVES = "float16 bfloat16"
 
-# The promotion table of phi/common/type_promotion.h, whole.
+# The whole promotion table of phi/common/type_promotion.h.
 EDGES = """
         bool -> uint8 int8
         uint8 int8 -> int16
@@ -44,8 +44,8 @@ EDGES = """
         float32 -> float64 complex64
         float64 complex64 -> complex128
 """
-# Two tensors are held to this part of it: "only support calculations between floating-point numbers
-# and between complex and real numbers".
+# Two tensors may use only this part of it: "only support calculations between floating-point
+# numbers and between complex and real numbers".
 MIXES = "float -> float; bool int float complex -> complex"
 ANY_MIXES = "bool int float complex -> bool int float complex"
 CONDITION = Condition(arrays="bool", numbers="", numpy="")
@@ -73,8 +73,8 @@ ALIASES = {
     "norm": "vector_norm",
 }
 
-# Promoted to, but without a kernel on the CPU. Some dtypes of add, sub, mul and div are not here:
-# a tensor with a number has kernels that two tensors lack.
+# Dtypes that an op promotes to but has no CPU kernel for. Some dtypes of add, sub, mul and div are
+# not here: a tensor with a number has kernels that two tensors lack.
 _NO_KERNEL = {
     "add sub mul outer div eq ne lt le gt ge copysign neg sum stack isinf log": _NEW,
     "degrees radians": _NEW,
@@ -115,7 +115,8 @@ _NUMPY_SCALARS = (
 )
 
 _ATAN2_OF_INTEGERS = "cast(atan2(cast(x, float32), cast(y, float32)), float64)"
-# Of complex128 the power of e, the cosine and the sine are those of float32, not their products.
+# For complex128 the exponential, the cosine and the sine are computed in float32, but not their
+# products.
 _EXP_OF_COMPLEX128 = (
     "mul(cast(cast(exp(cast(cast(real(x), float32), float64)), float32), complex128),"
     " add(cast(cast(cos(cast(cast(imag(x), float32), float64)), float32), complex128),"
@@ -129,9 +130,9 @@ _OPS = {
         joins=Joins(mixes=MIXES),
         otherwise="no kernel",
         writes=Writes(into="rebinds"),
-        # These are no integers to it, so that a Python float leaves them as they are.
+        # It does not treat these as integers, so a Python float leaves them unchanged.
         numbers=Numbers(
-            beside={dtype: {"float": dtype} for dtype in ("uint16", "uint32", "uint64")}
+            dtypes_by_array={dtype: {"float": dtype} for dtype in ("uint16", "uint32", "uint64")}
         ),
     ),
     "promote_types": Rule(joins=Joins(mixes=ANY_MIXES)),
@@ -153,12 +154,12 @@ _OPS = {
     ),
     "logical_and logical_or logical_xor where maximum minimum fmax fmin atan2 nextafter logaddexp"
     " huber_loss": Rule(scalars="as arrays"),
-    # These make a tensor of shape [1] of a Python complex, which outranks one of shape [].
+    # These convert a Python complex to a tensor of shape [1], which outranks one of shape [].
     "div/operator remainder/operator pow/operator": Rule(scalars="0-d adapts to complex"),
     "where": Rule(accepts=Accepts(condition=CONDITION)),
     "floor_divide": Rule(scalars="singles mix"),
     "floor_divide/operator": Rule(scalars="0-d mixes"),
-    # Most functions want tensors: "argument 'y' (position 1) must be Tensor, but got int".
+    # Most functions need tensors: "argument 'y' (position 1) must be Tensor, but got int".
     "add/function sub/function mul/function div/function ne/function lt/function le/function"
     " gt/function ge/function logical_and/function logical_or/function logical_xor/function"
     " bitwise_and/function bitwise_or/function bitwise_xor/function bitwise_left_shift/function"
@@ -170,10 +171,10 @@ _OPS = {
     ),
     "eq/function floor_divide/function remainder/function pow/function copysign/function"
     " lerp/function": Rule(numbers=Numbers(places="last")),
-    # The methods look at the shape of the other operand, which a number has none of.
+    # The methods read the shape of the other operand, which a number does not have.
     "*/inplace": Rule(scalars="as arrays", numbers=Numbers(places="none")),
     "clamp/inplace copysign/inplace lerp/inplace pow/inplace": Rule(numbers=Numbers(places="any")),
-    # NumPy itself would write into an array of its own, which tensors do not let it.
+    # NumPy itself would write into its own array, which tensors prevent.
     "*/augmented": Rule(
         writes=Writes(rebinds="always"), numpy=NumPyOperands(arrays_left="refused")
     ),
@@ -186,10 +187,10 @@ _OPS = {
     "copysign": Rule(
         computes="bool int float",
         integers_become_float=False,
-        numbers=Numbers(refused_beside=_FLOAT8),
+        numbers=Numbers(refused_with=_FLOAT8),
         range=Range(limit="64 bits", beyond="raises"),
     ),
-    # All but float64 are cast to float32 first, complex numbers too.
+    # All except float64 are cast to float32 first, even complex numbers.
     "ldexp": Rule(
         numbers=Numbers(places="none"),
         composes=(
@@ -210,28 +211,28 @@ _OPS = {
     ),
     "hypot": Rule(
         composes=(
-            Composed("sqrt(add(square(x), square(y)))", "int32 int64"),  # which wrap
+            Composed("sqrt(add(square(x), square(y)))", "int32 int64"),  # the squares wrap
             Composed("sqrt(add(pow(x, 2), pow(y, 2)))"),
         ),
     ),
     "hypot/inplace": Rule(arrays=Arrays(zero_d_as_arrays=True)),
     "poisson_nll_loss": Rule(composes=(Composed("sub(exp(x), mul(y, x))"),)),
     "mse_loss": Rule(computes="int float complex"),
-    # The rest of the binary ops do not promote: a kernel is looked for by one operand's dtype.
+    # The rest of the binary ops do not promote: the kernel is chosen by one operand's dtype.
     "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift heaviside allclose"
     " concat lerp": Rule(accepts=Accepts(same_dtype=True)),
     "bitwise_and/operator bitwise_or/operator bitwise_xor/operator bitwise_left_shift/operator"
     " bitwise_right_shift/operator": Rule(
-        numbers=Numbers(adapts="bool int", refused_beside=_FLOAT8),
+        numbers=Numbers(adapts="bool int", refused_with=_FLOAT8),
         range=Range(limit="64 bits", beyond="raises"),
     ),
-    # `1 & x` makes a tensor of the number; `x & 1` is the function, which wants one.
+    # `1 & x` converts the number to a tensor; `x & 1` is the function, which needs a tensor.
     "bitwise_and/operator bitwise_or/operator bitwise_xor/operator": Rule(
         numbers=Numbers(places="first")
     ),
     "lerp": Rule(numbers=Numbers(adapts="bool int float complex")),
     "lerp/function": Rule(numbers=Numbers(adapts="float")),
-    "lerp/inplace": Rule(numbers=Numbers(refused_beside=_FLOAT8)),
+    "lerp/inplace": Rule(numbers=Numbers(refused_with=_FLOAT8)),
     "dot stack isclose": Rule(
         joins=Joins(
             "first operand",
@@ -248,7 +249,7 @@ _OPS = {
             f" uint8 int16 {_HALVES} float32 -> complex",
         )
     ),
-    # Of an array without dimensions it is the product.
+    # For a 0-d array it is the product.
     "inner": Rule(
         joins=Joins(
             "first operand",
@@ -272,13 +273,13 @@ _OPS = {
     ),
     "outer": Rule(arrays=Arrays(zero_d_as_arrays=True)),  # it gives both two dimensions
     "vecdot": Rule(composes=(Composed("sum(*(conj(x), y))"),)),
-    # Here the right operand is first made like the left.
+    # Here the right operand is first converted to match the left one.
     "matmul/operator": Rule(
         joins=Joins(mixes="bool int float -> bool int float; float32 float64 complex -> complex")
     ),
-    "clamp": Rule(joins=Joins("first operand", unless="floats beside an integer")),
+    "clamp": Rule(joins=Joins("first operand", unless="floats with an integer")),
     "clamp/inplace": Rule(joins=Joins(unless="")),
-    "positive": Rule(accepts=Accepts(refuses="bool"), because="+ is not for booleans"),
+    "positive": Rule(accepts=Accepts(refuses="bool"), because="+ is not defined for booleans"),
     "neg sign round mean var": Rule(computes="bool int float complex"),
     "exp log": Rule(integers_become_float=False, converts="int32 int64 -> float32"),
     "degrees radians": Rule(computes="bool int float complex"),
@@ -306,7 +307,8 @@ _OPS = {
 PADDLE = Dialect(
     framework="paddle",
     version="3.3",
-    about="PaddlePaddle 3: tensors mix among floats and with complex; scalars and 0-d adapt.",
+    about="PaddlePaddle 3: tensors mix only among floats and with complex; scalars and 0-d tensors"
+    " adapt.",
     evidence="recorded from paddlepaddle 3.3.1, CPU, dynamic graph",
     order="bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 float16"
     " bfloat16 float32 float64 complex64 complex128",
@@ -318,7 +320,7 @@ PADDLE = Dialect(
     ),
     no_kernel=_NO_KERNEL,
     casts="any",
-    # Asked of 3.3 on the CPU. An array to the power of a negative Python int does not end there.
+    # Observed in 3.3 on the CPU. An array to the power of a negative Python int does not terminate.
     values=Values(
         dividing=Dividing(quotient_by_zero="raises", remainder_by_zero="raises"),
         powers=Powers(of_integers="in float64"),
@@ -344,7 +346,7 @@ PADDLE = Dialect(
     ops=_OPS,
     prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",
     aliases=ALIASES,
-    # paddle.equal(x, 1) is answered, paddle.equal(1, x) is not; of `&` it is the other way round.
+    # paddle.equal(x, 1) works, paddle.equal(1, x) does not; for `&` it is the other way round.
     laws=Laws(one_sided="matmul eq bitwise_and bitwise_or bitwise_xor"),
     surprises=(
         "int32[3] + int64[3]",

@@ -1,4 +1,4 @@
-"""PaddlePaddle as its guide to type promotion has it: two tables, 32 APIs, three rules.
+"""PaddlePaddle as its guide to type promotion describes it: two tables, 32 APIs, three rules.
 
 The guide contradicts itself in a few cells, where its text is followed: equal dtypes need no
 promotion, promotion is commutative, and a Python float is float32.
@@ -20,14 +20,14 @@ _OPS = {
         scalars="weak",
         computes=_ANY,
         accepts=Accepts(same_dtype=True),
-        because="it is not among the APIs that promote",
+        because="this API is not among those that promote",
         writes=Writes(into="rebinds"),
         numpy=NumPyOperands(
             scalars="float64 -> float; complex128 -> complex",  # subclasses of Python's own
         ),
     ),
     "*/augmented": Rule(writes=Writes(rebinds="always")),
-    # The Common Rule, whatever the op makes of its operands otherwise.
+    # The Common Rule, whatever else the op does with its operands.
     "add sub mul div floor_divide pow remainder where fmax fmin logaddexp maximum minimum"
     " huber_loss nextafter atan2 poisson_nll_loss l1_loss mse_loss result_type": Rule(
         accepts=Accepts(same_dtype=False),
@@ -38,9 +38,9 @@ _OPS = {
     ),
     "fmax fmin logaddexp maximum minimum huber_loss nextafter atan2 poisson_nll_loss l1_loss"
     " mse_loss": Rule(
-        numbers=Numbers(refused_beside=_ANY), because="it promotes tensors, and takes no scalar"
+        numbers=Numbers(refused_with=_ANY), because="this API promotes tensors, and takes no scalar"
     ),
-    "float_power": Rule(computes="float complex"),  # which the guide does not list
+    "float_power": Rule(computes="float complex"),  # not listed in the guide
     "nextafter": Rule(computes="float"),  # no other number has a next one
     "floor_divide remainder": Rule(
         accepts=Accepts(refuses="complex"),
@@ -52,14 +52,15 @@ _OPS = {
     "eq ne lt le gt ge logical_and logical_or logical_xor": Rule(
         accepts=Accepts(same_dtype=False, refuses="complex"),
         joins=Joins(mixes=MIXES),
-        because="complex numbers are not for logic",
+        because="logic ops do not take complex numbers",
     ),
     "bitwise_and bitwise_or bitwise_xor": Rule(
         computes="bool int",
         because="bitwise APIs take tensors of one dtype, bool or integer",
     ),
     "where": Rule(accepts=Accepts(condition=CONDITION)),
-    # The larger of two dtypes, as tensors and scalars take it, before two tensors are refused it.
+    # The larger of two dtypes, as for a tensor and a scalar. The check that refuses two tensors
+    # comes later.
     "promote_types": Rule(accepts=Accepts(same_dtype=False), because=""),
 }
 
@@ -67,7 +68,7 @@ PADDLE_DOCUMENTED = PADDLE.vary(
     mode="documented",
     version="2.6",
     about="PaddlePaddle's guide to type promotion: its tables, its 32 APIs and their rules.",
-    evidence='the guide "Introduction to Data Type Promotion", which speaks of Paddle 2.6',
+    evidence='the guide "Introduction to Data Type Promotion", which is about Paddle 2.6',
     order="bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128",
     joining=replace(PADDLE.joining, alone=""),
     becomes=replace(PADDLE.becomes, lifts="bool int -> default_float"),

@@ -35,22 +35,22 @@ _ANY = "bool int float complex"
 _NUMBER = "int float complex"
 _SIGNED = "int8 int16 int32 int64"
 
-# An EagerTensor reads a Python number directly into these dtypes; into others by way of the dtype
-# the number has of itself, from which a bool is not cast.
+# An EagerTensor reads a Python number directly into these dtypes. For others the number first gets
+# its own dtype and is then cast, which does not work for a bool.
 _CONVERSION = Conversion(
     bools="bool int32 int64 uint64 float16 float32 float64 complex128",
     wide_ints="uint64 float16 float32 float64 complex128",
 )
-# Where a number is no plain one, it becomes a tensor by tf.constant, which asks the table.
+# A number that is not a plain Python number becomes a tensor by tf.constant, which uses the table.
 _PLAIN_CONVERSION = replace(_CONVERSION, joins_too=True)
-# Before it asks which dtype two operands have together, NumPy behaviour reads an int as an int32.
+# Before it looks up the common dtype of two operands, NumPy behaviour reads an int as an int32.
 _NUMPY_CONVERSION = replace(_CONVERSION, every_int_fits="int32")
 _IN_TABLE = Conversion(every_int_fits="int32")
 
-# What is no tensor is made a bool tensor: a NumPy array is cast to it, a number is not.
+# Other operands become bool tensors: a NumPy array is cast to bool, a number is refused.
 CONDITION = Condition(arrays="bool", numbers="bool")
 
-# Promoted to, but without a kernel on the CPU: seen as "Could not find device for node".
+# Dtypes that an op promotes to but has no CPU kernel for: "Could not find device for node".
 _NO_KERNEL = {
     "add sub": "bool",
     "floor_divide floor_div truncate_div round": "complex",
@@ -79,7 +79,7 @@ _OPS = {
     **{names: Rule(computes=computes) for names, computes in _COMPUTES.items()},
     "*/augmented": Rule(
         writes=Writes(rebinds="always")
-    ),  # in place is Variable.assign_add and its like
+    ),  # in place means Variable.assign_add and the like
     "div div_no_nan": Rule(
         converts="uint8 uint16 int8 int16 -> float32; uint32 uint64 int32 int64 -> float64"
     ),
@@ -130,7 +130,7 @@ TENSORFLOW = Dialect(
             accepts=Accepts(same_dtype=True),
         ),
         **_OPS,
-        # These make their first operand a tensor before they look at the second.
+        # These convert their first operand to a tensor before they look at the second.
         "add/function matmul/function multiply_no_nan": Rule(arrays=Arrays(makes_arrays="first")),
         "mul/operator": Rule(
             composes=(
@@ -146,7 +146,7 @@ TENSORFLOW = Dialect(
         "positive": Rule(accepts=Accepts(refuses=_ANY), because="tensors have no unary +"),
     },
     casts="same dtype",
-    # Asked of 2.21 on the CPU; tf.bitwise.left_shift documents its shifts as undefined.
+    # Observed in 2.21 on the CPU; tf.bitwise.left_shift documents its shifts as undefined.
     values=Values(
         dividing=Dividing(
             quotient_by_zero="raises", remainder_by_zero="raises", float_quotient="rounded"
@@ -219,7 +219,7 @@ TENSORFLOW = Dialect(
     ),
 )
 
-# What follows the tables of NumPy behaviour, and what goes on as it does without.
+# What follows the tables of NumPy behaviour, and what works as it does without them.
 _PROMOTING = (
     "add sub mul multiply_no_nan div real_div div_no_nan floor_divide floor_div truncate_div"
     " remainder fmod pow maximum minimum eq"
@@ -279,7 +279,7 @@ TENSORFLOW_NP_ALL = TENSORFLOW.vary(
                 Composed(_BOOL_PRODUCT, exponent_kinds="bool", exponent_roles=_ARRAYS),
             )
         ),
-        # With a NumPy array on the left, that alone chooses between logic and bits.
+        # A NumPy array on the left alone decides whether the op is logical or bitwise.
         **{
             f"bitwise_{name}/operator": Rule(
                 composes=(
@@ -309,8 +309,8 @@ TENSORFLOW_NP_ALL = TENSORFLOW.vary(
 
 TENSORFLOW_NP_SAFE = TENSORFLOW_NP_ALL.vary(
     mode="np-safe",
-    about="TensorFlow with NumPy behaviour, conversion mode SAFE: only into the dtype of one of"
-    " them, and only where it holds the other.",
+    about="TensorFlow with NumPy behaviour, conversion mode SAFE: the result has the dtype of one"
+    " operand, which must hold the other.",
     evidence="recorded from TensorFlow 2.21.0, CPU, eager,"
     " experimental_enable_numpy_behavior(dtype_conversion_mode='safe')",
     reaches="""
@@ -336,7 +336,7 @@ TENSORFLOW_NP_SAFE = TENSORFLOW_NP_ALL.vary(
         folds=True,
         only_absorbed="bool int32* int64* uint8 uint16 int8 uint32 int16 int32 uint64 int64 "
         "float32* float64* float16 bfloat16 float32 complex64 complex128",
-        refusal="mode SAFE takes the dtype of one operand, where it holds the other exactly",
+        refusal="in mode SAFE the dtype of one operand must hold the other exactly",
     ),
     surprises=(
         "uint8[3] + int8[3]",

@@ -29,14 +29,14 @@ _OPS = {
         range=Range(limit="common dtype", beyond="raises"),
         numpy=NumPyOperands(arrays="as arrays"),
         writes=Writes(
-            into="same dtype",  # Variable.assign_add and its like: a Variable keeps its dtype
+            into="same dtype",  # Variable.assign_add and the like: a Variable keeps its dtype
             # In the RFC's tables b + i* is i64 and b + f* is f64; tf.constant(1) stays int32.
         ),
         numbers=Numbers(dtypes={"int": "int64", "float": "float64", "complex": "complex128"}),
     ),
     "*/augmented": Rule(writes=Writes(rebinds="always")),
-    # The RFC is about arithmetic, and lets truediv alone turn integers into floats. The other ops
-    # take what they take in TensorFlow.
+    # The RFC is about arithmetic, in which only truediv turns integers into floats. The other ops
+    # take the same dtypes as in TensorFlow.
     "atan2 hypot logaddexp logaddexp2 ldexp copysign nextafter xlogy exp exp2 expm1 log log2 log10"
     " log1p sqrt rsqrt cbrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid"
     " reciprocal erf degrees radians angle div_no_nan": Rule(integers_become_float=False),
@@ -48,12 +48,12 @@ _OPS = {
 ALL = Dialect(
     framework="tensorflow",
     mode="all",
-    about="RFC 431, mode ALL: the narrowest dtype that holds both operands, capped at 64 bits a"
-    " part.",
+    about="RFC 431, mode ALL: the narrowest dtype that holds both operands, with at most 64 bits"
+    " per part.",
     evidence="RFC 431 as proposed, its text and its tables of add and assign_add",
     order="bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64"
     " complex64 complex128",
-    reaches=_EDGES + "int64 uint64 -> float64",  # the cap: nothing wider is there to hold them
+    reaches=_EDGES + "int64 uint64 -> float64",  # the cap: no wider dtype could hold them
     python={kind: TENSORFLOW.python[kind] for kind in ("bool", "int", "float", "complex")},
     reads_ints=TENSORFLOW.reads_ints,
     becomes=Becomes(
@@ -79,8 +79,8 @@ ALL = Dialect(
 
 SAFE = ALL.vary(
     mode="safe",
-    about="RFC 431, mode SAFE: as ALL, where the result is one operand's dtype and holds the other"
-    " exactly; a scalar must fit into the tensor's dtype.",
+    about="RFC 431, mode SAFE: as ALL, but the result must have the dtype of one operand and hold"
+    " the other exactly; a scalar must fit into the tensor's dtype.",
     reaches=_EDGES + "int32 uint32 -> float64",
     joining=replace(
         ALL.joining,
@@ -102,7 +102,7 @@ SAFE = ALL.vary(
 
 NONE = SAFE.vary(
     mode="none",
-    about="RFC 431, mode NONE: tensors of unequal dtypes are refused; scalars as in SAFE.",
+    about="RFC 431, mode NONE: tensors of unequal dtypes are refused; scalars work as in SAFE.",
     reaches="",
     joining=replace(
         SAFE.joining, alone="bool int float complex", refusal="tensors are not promoted"

@@ -59,7 +59,7 @@ TINYGRAD = Dialect(
     index="int32",
     casts="safe",
     assigns=Assigns(by_places="always same dtype"),
-    # Asked of the device that is written in Python; integer powers it reduces to those of floats.
+    # Observed on the device written in Python, which computes integer powers with floats.
     values=Values(
         dividing=Dividing(
             remainder_by_zero="dividend", float_quotient="rounded", reciprocal_first="div"
@@ -81,7 +81,7 @@ TINYGRAD = Dialect(
             numpy=NumPyOperands(scalars="float64 -> float"),
         ),
         "*/inplace": Rule(writes=Writes(into="same dtype"), weakness=Weakness(makes_strong=True)),
-        # `a %= b` is not defined, so that Python writes `a = a % b`.
+        # `a %= b` is not defined, so Python runs `a = a % b`.
         "remainder/inplace": Rule(
             writes=Writes(into="rebinds"), weakness=Weakness(makes_strong=False)
         ),
@@ -120,7 +120,7 @@ TINYGRAD = Dialect(
         "acosh": Rule(composes=(Composed("log(add(x, sqrt(sub(square(x), 1))))"),)),
         "atanh": Rule(composes=(Composed("div(log(div(add(1, x), sub(1, x))), 2)"),)),
         "gelu": Rule(composes=(Composed("mul(mul(0.5, x), add(1, tanh(mul(0.8, x))))"),)),
-        # Of bytes it is computed in fixed point.
+        # For bytes it is computed in fixed point.
         "lerp": Rule(
             composes=(
                 Composed("result_type(x)", "uint8", exponent_roles="ARRAY ZERO_D"),

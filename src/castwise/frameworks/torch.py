@@ -35,7 +35,7 @@ from castwise.rules.values import (
 FLOAT8 = "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu"
 _NEW_UNSIGNED = "uint16 uint32 uint64"
 
-# Promoted to, but without a kernel on the CPU: seen as "... not implemented for 'Half'".
+# Dtypes that an op promotes to but has no CPU kernel for: "... not implemented for 'Half'".
 _NO_KERNEL = {
     "add sub rsub argmax argmin count_nonzero fmax fmin heaviside maximum minimum neg relu sign": (
         f"{FLOAT8} {_NEW_UNSIGNED}"
@@ -74,8 +74,8 @@ _NO_KERNEL = {
     "cumsum/dtype cumprod/dtype": f"bool complex32 {FLOAT8} {_NEW_UNSIGNED}",
 }
 
-# Beside integers a float is scaled by a kernel of its own; elsewhere it is x * 2**y, where two is a
-# 0-d array of the dtype of x; where x is of integers or of float32, it is a number.
+# A float with integer exponents has its own kernel. Otherwise ldexp is x * 2**y, where the 2 is a
+# 0-d array of x's dtype, or a Python number where x is float32 or an integer.
 _POWER_OF_TWO = "mul(x, pow(cast(2.0, {}), y))"
 _LDEXP = (
     *(
@@ -87,7 +87,7 @@ _LDEXP = (
     Composed("mul(x, pow(2.0, y))", "bool int"),
 )
 
-_AS_IT_IS = "result_type(x, y)"  # in that dtype, without a kernel of the op's own
+_IN_RESULT_TYPE = "result_type(x, y)"  # computed in that dtype, without the op's own kernel
 
 _OPS = {
     "*": Rule(
@@ -111,12 +111,14 @@ _OPS = {
     "div/operator": Rule(
         composes=(Composed("*(reciprocal(y), x)", roles="SCALAR NUMPY_ARRAY NUMPY_ZERO_D"),),
     ),
-    # A product with an array of float8 at its end is computed; a number in front of `*` comes last.
-    "mul": Rule(composes=(Composed(_AS_IT_IS, exponent_kinds=FLOAT8, exponent_roles="ARRAY"),)),
+    # A product whose last operand is a float8 array works; a number in front of `*` goes last.
+    "mul": Rule(
+        composes=(Composed(_IN_RESULT_TYPE, exponent_kinds=FLOAT8, exponent_roles="ARRAY"),)
+    ),
     "mul/operator": Rule(
         composes=(
             Composed(
-                _AS_IT_IS, roles="ARRAY ZERO_D", exponent_kinds=FLOAT8, exponent_roles="ARRAY"
+                _IN_RESULT_TYPE, roles="ARRAY ZERO_D", exponent_kinds=FLOAT8, exponent_roles="ARRAY"
             ),
         )
     ),
@@ -126,12 +128,12 @@ _OPS = {
         because="torch refuses minus on booleans; use ^ or logical_xor",
     ),
     "floor ceil trunc sign signbit degrees radians": Rule(
-        accepts=Accepts(refuses="complex"), because="complex has no order"
+        accepts=Accepts(refuses="complex"), because="complex numbers have no order"
     ),
     "neg positive": Rule(
-        accepts=Accepts(refuses="bool"), because="torch refuses it on booleans; use ~"
+        accepts=Accepts(refuses="bool"), because="torch refuses this op on booleans; use ~"
     ),
-    "relu": Rule(accepts=Accepts(refuses="bool complex"), because="relu is for real numbers"),
+    "relu": Rule(accepts=Accepts(refuses="bool complex"), because="relu takes only real numbers"),
     "float_power": Rule(joins=Joins("highest kind"), writes=Writes(into="same dtype")),
     "heaviside matmul dot inner vecdot cross lerp allclose isclose": Rule(
         accepts=Accepts(same_dtype=True)
@@ -146,16 +148,19 @@ _OPS = {
     "heaviside maximum minimum fmax fmin clamp clamp_min clamp_max": Rule(
         accepts=Accepts(refuses="complex"), because="complex numbers have no order"
     ),
-    "kron": Rule(arrays=Arrays(zero_d_as_arrays=True)),  # it gives both as many dimensions
+    "kron": Rule(
+        arrays=Arrays(zero_d_as_arrays=True)
+    ),  # it gives both the same number of dimensions
     "lerp": Rule(scalars="last adapts", range=Range(limit="64 bits", beyond="raises")),
     "clamp clamp_min clamp_max": Rule(range=Range(limit="magnitude", beyond="raises")),
     "addcdiv": Rule(
-        accepts=Accepts(one_inexact_of_last=2), because="torch divides no integers by integers here"
+        accepts=Accepts(one_inexact_of_last=2),
+        because="torch does not divide integers by integers here",
     ),
     "bitwise_not/operator": Rule(
-        accepts=Accepts(refuses="float complex"), because="~ is for integers and booleans"
+        accepts=Accepts(refuses="float complex"), because="~ takes only integers and booleans"
     ),
-    # These write into out= only where it has the result's dtype already.
+    # These write into out= only if it already has the result's dtype.
     "neg/out abs/out floor/out ceil/out round/out trunc/out sign/out bitwise_not/out matmul/out"
     " argmax/out argmin/out": Rule(writes=Writes(into="same dtype")),
     "any/out all/out": Rule(writes=Writes(into="same dtype", also="bool -> uint8; uint8 -> bool")),
@@ -172,7 +177,7 @@ _OPS = {
         ),
         composes=(
             Composed(
-                _AS_IT_IS,
+                _IN_RESULT_TYPE,
                 f"bool complex32 {FLOAT8} {_NEW_UNSIGNED}",
                 exponents=(0, 1),
                 exponent_roles="SCALAR NUMPY_SCALAR",
@@ -195,9 +200,7 @@ _OPS = {
     "argmax argmin": Rule(accepts=Accepts(refuses="bool complex")),
     "any all": Rule(result_of="uint8 -> uint8"),
     "square": Rule(converts="bool -> int64"),
-    "*/augmented": Rule(
-        writes=Writes(rebinds="beside NumPy arrays")
-    ),  # which x.add_(y) does not take
+    "*/augmented": Rule(writes=Writes(rebinds="with NumPy arrays")),  # x.add_(y) refuses them
     "matmul/augmented": Rule(writes=Writes(rebinds="always")),  # there is no such method
     "abs/inplace": Rule(accepts=Accepts(refuses="complex")),
     "cumsum/inplace cumprod/inplace": Rule(writes=Writes(into="any")),
@@ -229,7 +232,7 @@ _EDGES = """
 TORCH = Dialect(
     framework="torch",
     version="2.13",
-    about="PyTorch: arrays outrank 0-d arrays, these outrank Python scalars; kinds outrank tiers.",
+    about="PyTorch: arrays outrank 0-d arrays, which outrank Python scalars; kinds outrank tiers.",
     evidence="recorded from torch 2.13.0, CPU",
     order=f"bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 {FLOAT8} float16"
     " bfloat16 float32 float64 complex32 complex64 complex128",
@@ -238,7 +241,7 @@ TORCH = Dialect(
         folds=True,
         keeps_kind=True,
         alone=FLOAT8,
-        refusal="uint16, uint32 and uint64 mix with floats alone, float8 with nothing",
+        refusal="uint16, uint32 and uint64 mix only with floats, float8 with nothing",
     ),
     python={
         "bool": "bool",
@@ -252,7 +255,7 @@ TORCH = Dialect(
     no_kernel=_NO_KERNEL,
     casts="category",
     assigns=Assigns(limit="magnitude", by_places="same dtype"),
-    # Recorded, as are NumPy's and JAX's, in conformance/values.
+    # Recorded in conformance/values, like those of NumPy and JAX.
     values=Values(
         dividing=Dividing(
             quotient_by_zero="raises", remainder_by_zero="raises", reciprocal_first="div/operator"

@@ -10,16 +10,16 @@ from castwise.rules.parts import Accepts, Composed
 from castwise.rules.rule import Rule
 
 # Of the ops castwise knows, those that torch.amp's documentation lists for the CPU.
-# float64 is left alone, and what is no float.
+# float64 and dtypes that are not floats are not cast.
 LOWER = "matmul vecdot"  # computes in autocast's dtype
 SINGLE = "mse_loss l1_loss huber_loss poisson_nll_loss prod"  # computes in float32
-WIDEST = "concat stack"  # in the widest of its floats, of which only two are thought of
+WIDEST = "concat stack"  # computes in the widest of its floats, but handles only two of them
 _FLOATS = (*FLOAT8.split(), "float16", "bfloat16", "float32")
 
 
 def _casts(op: str, target: str) -> tuple[Composed, ...]:
-    """An op that casts each operand that is another of the floats to one dtype, and then is what
-    it is elsewhere."""
+    """The compositions of an op that casts each operand of another float dtype to the target, and
+    then works as without autocast."""
     others = " ".join(name for name in _FLOATS if name != target)
     elsewhere = TORCH.ops.get(op, Rule()).composes or ()
     if op == "prod":
@@ -34,14 +34,15 @@ def _autocast(target: str, other: str) -> Dialect:
     rules = dict(TORCH.ops)
     for op, computed in targets.items():
         rules[op] = replace(rules.pop(op, Rule()), composes=_casts(op, computed))
-    # A complex32 first operand is not cast, and its exp has no kernel, whatever float is beside it.
+    # A complex32 first operand is not cast, and its exp has no kernel, whatever the other float is.
     loss = rules["poisson_nll_loss"]
     composes = (Composed("exp(x)", "complex32", exponent_kinds="float"), *(loss.composes or ()))
     rules["poisson_nll_loss"] = replace(loss, composes=composes)
     rules["prod/dtype"] = Rule(composes=())  # what dtype= casts is not cast to float32 first
     narrow = f"{FLOAT8} {other}"
     rules[WIDEST] = Rule(
-        accepts=Accepts(refuses=narrow), because=f"autocast to {target} knows no {other} here"
+        accepts=Accepts(refuses=narrow),
+        because=f"autocast to {target} does not support {other} here",
     )
     return TORCH.vary(
         mode=f"autocast={target}",

@@ -1,4 +1,4 @@
-"""The dialects by name, gathered from the files of the folder of frameworks."""
+"""The dialects by name, collected from the files in the frameworks folder."""
 
 from __future__ import annotations
 
@@ -56,30 +56,32 @@ def load_dialect(path: str | Path) -> Dialect:
 
 
 def definition(dialect: Dialect) -> str | dict[str, Any]:
-    """What a dialect is found by later: its name, or for a custom one all that it says."""
+    """What a dialect can be restored from: its name, or the whole content of a custom one."""
     from castwise.rules import custom
 
-    said = custom.definition_of(dialect)
+    content = custom.definition_of(dialect)
     try:
-        is_known = custom.definition_of(dialect_named(dialect.name)) == said
+        is_known = custom.definition_of(dialect_named(dialect.name)) == content
     except UsageError:
         is_known = False
-    return dialect.name if is_known else said
+    return dialect.name if is_known else content
 
 
-def defined(said: str | dict[str, Any]) -> Dialect:
+def defined(given: str | dict[str, Any]) -> Dialect:
     """The dialect of a definition.
 
     Raises UsageError for an unknown name, or naming what is wrong in it.
     """
     from castwise.rules import custom
 
-    return dialect_named(said) if isinstance(said, str) else custom.dialect_of(said, dialect_named)
+    if isinstance(given, str):
+        return dialect_named(given)
+    return custom.dialect_of(given, dialect_named)
 
 
 @functools.lru_cache(maxsize=512)
 def checked(dialect: Dialect) -> Dialect:
-    """The dialect itself, once it is known to be well formed.
+    """The dialect itself, after a check that it is well formed.
 
     Raises UsageError where it is not.
     """
@@ -88,15 +90,15 @@ def checked(dialect: Dialect) -> Dialect:
 
 
 def _pickled(dialect: Dialect) -> tuple[Callable[..., Dialect], tuple[Any, ...]]:
-    """A dialect by its name where the catalogue has it, in full where only this process does: one
-    from a file travels with its definition."""
+    """How to pickle a dialect: by name where the catalogue has it, else with all its fields, such
+    as one from a file."""
     if _is_in_catalogue(dialect):
         return dialect_named, (dialect.name,)
     return _restored, ({f.name: getattr(dialect, f.name) for f in fields(Dialect)},)
 
 
 def _restored(given: dict[str, Any]) -> Dialect:
-    """The dialect that was pickled; the one that is here already, if it is the same."""
+    """The dialect that was pickled, or the equal one that this process already has."""
     return shared(Dialect(**given))
 
 
@@ -108,7 +110,7 @@ def _is_in_catalogue(dialect: Dialect) -> bool:
         return False
 
 
-copyreg.pickle(Dialect, _pickled)  # it is for the catalogue to say what a name means
+copyreg.pickle(Dialect, _pickled)  # here, because only the catalogue knows what a name means
 
 
 @functools.lru_cache(maxsize=1)
@@ -119,7 +121,7 @@ def dialects() -> tuple[str, ...]:
 
 
 def _options(name: str, modes: Collection[str]) -> tuple[str, dict[str, Any]]:
-    """The name without its `key=value` parts, and those; a mode may look like one of them."""
+    """The name without its options, and the options; a mode may look like an option."""
     parts = name.split(":")
     own = [part for part in parts if "=" not in part or part in modes]
     options = parse_options(":".join(part for part in parts if part not in own))
@@ -128,8 +130,8 @@ def _options(name: str, modes: Collection[str]) -> tuple[str, dict[str, Any]]:
 
 @functools.lru_cache(maxsize=64)
 def _of_framework(framework: str) -> tuple[Dialect, ...]:
-    """The dialects of a framework: those of the file of its name, such as array_api.py, and of
-    files whose names go on from there, such as paddle_documented.py. The newest version first."""
+    """The dialects of a framework: those of the file with its name, such as array_api.py, and of
+    files whose names start with it, such as paddle_documented.py. The newest version is first."""
     stem = framework.replace("-", "_")
     files = [file for file in _files() if file == stem or file.startswith(f"{stem}_")]
     found: dict[str, Dialect] = {}
@@ -141,13 +143,13 @@ def _of_framework(framework: str) -> tuple[Dialect, ...]:
 
 
 def _in_file(file: str) -> list[Dialect]:
-    """The dialects a file of the folder names."""
+    """The dialects that a file of the folder defines."""
     module = importlib.import_module(f"{FOLDER}.{file}")
     return [value for value in vars(module).values() if isinstance(value, Dialect)]
 
 
 @functools.lru_cache(maxsize=1)
 def _files() -> tuple[str, ...]:
-    """The files of the folder. It is listed, not imported: the rules know no framework."""
+    """The files of the folder. It is listed, not imported: the rules name no framework."""
     folder = importlib.import_module(FOLDER)
     return tuple([file.name for file in pkgutil.iter_modules(folder.__path__)])

@@ -41,7 +41,7 @@ _NUMBERS = (*KINDS, "wide int", "wrapped float", "wrapped complex")
 
 
 def check(dialect: DialectData) -> None:
-    """Raises UsageError for unknown names, cycles, and dtypes that nothing could lead to."""
+    """Raises UsageError for unknown names, cycles, and dtypes that no edge reaches."""
     try:
         _check_dtypes(dialect)
         _check_values(dialect.values)
@@ -75,12 +75,13 @@ def _check_dtypes(dialect: DialectData) -> None:
 
 
 def _check_edges(dialect: DialectData) -> None:
-    """The edges lead forward in the order, in no circle, and leave no dtype out unsaid."""
+    """Raises UsageError unless the edges lead forward in the order, form no circle, and include
+    every dtype that is not listed in alone."""
     place = {node: number for number, node in enumerate(dialect.nodes)}
     edges = parse_edges(dialect.reaches, dialect.nodes)
     for end in [end for source, target, _ in edges for end in (source, target)]:
         if end not in place:
-            raise UsageError(f"{end} has an edge and no place in order.")
+            raise UsageError(f"{end} has an edge but is not in order.")
     onward: dict[DType, list[DType]] = {}
     for source, target, _ in edges:
         onward.setdefault(source, []).append(target)
@@ -90,7 +91,7 @@ def _check_edges(dialect: DialectData) -> None:
             raise UsageError(f"the edges go in a circle: {' -> '.join(d.name for d in circle)}.")
     for source, target, _ in edges:
         if place[target] < place[source]:
-            raise UsageError(f"{source} reaches {target}, which stands before it in order.")
+            raise UsageError(f"{source} reaches {target}, which comes before it in order.")
     joined = {end for edge in edges for end in edge[:2]}
     for node in place:
         if node not in joined and node not in dtypes_of(dialect.joining.alone):
@@ -101,16 +102,16 @@ def _check_edges(dialect: DialectData) -> None:
 
 
 def _circle(start: DType, onward: Mapping[DType, list[DType]]) -> list[DType] | None:
-    """A way along the edges from a dtype back to itself."""
-    ways = [[start, target] for target in onward[start]]
+    """A path along the edges from a dtype back to itself."""
+    paths = [[start, target] for target in onward[start]]
     seen: set[DType] = set()
-    while ways:
-        way = ways.pop()
-        if way[-1] is start:
-            return way
-        if way[-1] not in seen:
-            seen.add(way[-1])
-            ways += [[*way, target] for target in onward.get(way[-1], ())]
+    while paths:
+        path = paths.pop()
+        if path[-1] is start:
+            return path
+        if path[-1] not in seen:
+            seen.add(path[-1])
+            paths += [[*path, target] for target in onward.get(path[-1], ())]
     return None
 
 
@@ -131,7 +132,7 @@ def _check_rule(dialect: DialectData, names: str, rule: Rule) -> None:
     _check_condition(rule.accepts.condition or Condition(), names)
     is_counting = (rule.accepts.needs_rank or 0) > 1 or any(c.rank for c in rule.composes or ())
     if is_counting and not _counts_dimensions(names):
-        raise UsageError(f"vectors are not told from matrices in {names}.")
+        raise UsageError(f"{names} does not distinguish vectors from matrices.")
     if rule.joins.reaches is not None:
         free = replace(dialect.joining, alone=dialect.order)
         _check_edges(replace(dialect, reaches=rule.joins.reaches, joining=free))
@@ -146,7 +147,7 @@ def _of_dtypes(rule: Rule) -> Iterator[str | None]:
     """The fields of a rule that list kinds and dtypes."""
     refused = rule.accepts
     yield from (rule.computes, refused.refuses, refused.refuses_arrays, refused.refuses_compute)
-    yield from (refused.refuses_last, rule.numbers.refused_beside, rule.arrays.keeps_width)
+    yield from (refused.refuses_last, rule.numbers.refused_with, rule.arrays.keeps_width)
     yield from (rule.range.looks_at, rule.numpy.refuses)
     if rule.numbers.conversion:
         conversion = rule.numbers.conversion
@@ -161,7 +162,7 @@ def _mappings(rule: Rule) -> Iterator[str | None]:
 
 
 def _choices(rule: Rule) -> Iterator[tuple[str | None, Iterable[str]]]:
-    """The fields of a rule that choose a word, and the words there are."""
+    """The fields of a rule that choose a word, each with the words to choose from."""
     yield rule.otherwise, MISSING
     yield rule.scalars, SCALARS
     yield rule.joins.by, JOINS
@@ -207,7 +208,7 @@ def _check_values(values: Values) -> None:
 
 
 def _counts_dimensions(names: str) -> bool:
-    """Whether all the ops of a key tell vectors from matrices."""
+    """Whether all the ops of a key distinguish vectors from matrices."""
     ops = [OPS.get(word.partition("/")[0]) for word in names.split()]
     return all(op and op.counts_dimensions for op in ops)
 

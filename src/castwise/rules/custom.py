@@ -1,4 +1,4 @@
-"""A custom dialect, from a TOML file or what such a file says."""
+"""A custom dialect, from a TOML file or from the content of one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ else:
     import tomli as tomllib
 
 BaseNamed = Callable[[str], Dialect]
-_loading: ContextVar[tuple[Path, ...]] = ContextVar("castwise files under way", default=())
+_loading: ContextVar[tuple[Path, ...]] = ContextVar("castwise files being loaded", default=())
 # The fields of records that name a dialect.
 _REFERENCES = ("borrows", "joins.typed_by", "numpy.decider", "numpy.left_decider")
 
@@ -49,7 +49,7 @@ def load_dialect(path: str | Path, base_named: BaseNamed) -> Dialect:
 
 
 def dialect_of(data: dict[str, Any], base_named: BaseNamed) -> Dialect:
-    """The dialect of what a TOML file says, checked.
+    """The dialect that the content of a TOML file describes, checked.
 
     Raises UsageError where something in it is wrong.
     """
@@ -60,26 +60,27 @@ def dialect_of(data: dict[str, Any], base_named: BaseNamed) -> Dialect:
 
 
 def definition_of(dialect: Dialect) -> dict[str, Any]:
-    """What a TOML file would say to define a dialect whole, without a base."""
-    said = _said(dialect)
-    return {"name" if key == "framework" else key: value for key, value in said.items()}
+    """The content of a TOML file that defines the whole dialect, without a base."""
+    content = _content(dialect)
+    return {"name" if key == "framework" else key: value for key, value in content.items()}
 
 
-def _said(record: Any) -> Any:
-    """A record as what differs from its defaults, tables and lists of such."""
+def _content(record: Any) -> Any:
+    """A record as a table of the fields that differ from their defaults, nested ones too."""
     if is_dataclass(record):
         given = {f.name: getattr(record, f.name) for f in fields(record)}
-        return {f.name: _said(given[f.name]) for f in fields(record)
+        return {f.name: _content(given[f.name]) for f in fields(record)
                 if f.default is MISSING or given[f.name] != f.default}  # fmt: skip
     if isinstance(record, Mapping):
-        return {key: _said(value) for key, value in record.items()}
-    return [_said(part) for part in record] if isinstance(record, (tuple, list)) else record
+        return {key: _content(value) for key, value in record.items()}
+    return [_content(part) for part in record] if isinstance(record, (tuple, list)) else record
 
 
 def _parsed(file: Path) -> dict[str, Any]:
     if file.resolve() in _loading.get():
         raise UsageError(
-            f"its base leads back to {file}: begin from a dialect there is, such as base = 'numpy'."
+            f"its base leads back to {file}: start from an existing dialect, such as"
+            " base = 'numpy'."
         )
     try:
         data: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -91,13 +92,13 @@ def _parsed(file: Path) -> dict[str, Any]:
         raise UsageError(f"{file} is not TOML: {error}") from None
     except RecursionError:
         raise UsageError(
-            f"{file}: its lists or tables are nested too deeply to be read: a dialect needs four "
-            "levels, as in ops.add.numbers.dtypes."
+            f"{file}: its lists or tables are nested too deeply: a dialect needs four levels, as"
+            " in ops.add.numbers.dtypes."
         ) from None
-    except ValueError:  # which is what Python raises for integers with thousands of digits
+    except ValueError:  # Python also raises it for integers with thousands of digits
         raise UsageError(
-            f"{file}: a number in it has more than 64 bits, which TOML has no room for: no field "
-            "of a dialect needs one."
+            f"{file}: a number in it has more than 64 bits, which TOML does not allow: no field of"
+            " a dialect needs one."
         ) from None
 
 
@@ -133,23 +134,23 @@ def _check_name(given: Mapping[str, Any]) -> None:
     """Raises UsageError for a name, version or mode that is not a line of text."""
     if "framework" not in given:
         raise UsageError("it has no name: write name = 'mine'.")
-    for key, told in (("framework", "name"), ("version", "version"), ("mode", "mode")):
-        text = text_of(given.get(key, ""), told)
+    for key, shown in (("framework", "name"), ("version", "version"), ("mode", "mode")):
+        text = text_of(given.get(key, ""), shown)
         if not text.isprintable():
-            raise UsageError(f"{told} is {text[:40]!r}: write it on one line.")
+            raise UsageError(f"{shown} is {text[:40]!r}: write it on one line.")
     if not given["framework"].strip():
         raise UsageError("its name is empty: write name = 'mine'.")
 
 
 def _complete(given: dict[str, Any]) -> dict[str, Any]:
-    """The fields as given, where none is missing that has no default."""
+    """The fields as given, if none without a default is missing."""
     needed = [
         f.name for f in fields(Dialect) if f.default is MISSING and f.default_factory is MISSING
     ]
     missing = [name for name in needed if name not in given]
     if missing:
-        told = f"it has no {', '.join(missing)}. Write {'them' if len(missing) > 1 else 'it'}"
-        raise UsageError(f"{told}, or begin from a dialect: base = 'numpy'.")
+        lacks = f"it has no {', '.join(missing)}. Write {'them' if len(missing) > 1 else 'it'}"
+        raise UsageError(f"{lacks}, or start from a dialect: base = 'numpy'.")
     return given
 
 
@@ -164,7 +165,7 @@ def _check_variations(given: Any) -> None:
 
 
 def _check_references(dialect: Dialect, base_named: BaseNamed) -> None:
-    """Raises UsageError where another dialect is named that there is not."""
+    """Raises UsageError where it names a dialect that does not exist."""
     named = {"casts": dialect.casts_as}
     for names, rule in dialect.ops.items():
         given = given_fields(rule)

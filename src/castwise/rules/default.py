@@ -13,11 +13,11 @@ from castwise.rules.catalog import checked, dialect_named
 from castwise.rules.dialect import Dialect
 
 DEFAULT = "numpy"
-STANDARD = "array-api"  # what castwise.array_api speaks outside of `use`
+STANDARD = "array-api"  # the dialect of castwise.array_api outside of `use`
 VARIABLE = "CASTWISE_DIALECT"  # the environment variable that names the default of a process
 # What `use` chose; None outside every block.
 chosen_dialect: ContextVar[Dialect | None] = ContextVar("castwise dialect", default=None)
-# What `set_default` or the environment chose, once somebody asked: one entry, or none yet.
+# What `set_default` or the environment chose: one entry, or none before the first use.
 of_process: list[Dialect | None] = []
 _forgetting: list[Callable[[], None]] = []
 
@@ -34,7 +34,7 @@ def to_dialect(chosen: str | Dialect | None) -> Dialect:
 
 
 class use(ContextDecorator):  # noqa: N801 -- written like the function it reads as
-    """Makes a dialect the default within the block, for this thread or asyncio task alone.
+    """Makes a dialect the default within the block, only for this thread or asyncio task.
 
     >>> with use("torch"):
     ...     current().name
@@ -56,7 +56,7 @@ class use(ContextDecorator):  # noqa: N801 -- written like the function it reads
     def __exit__(self, *error: object) -> None:
         chosen_dialect.reset(self._tokens.pop())
 
-    def _recreate_cm(self) -> use:  # what ContextDecorator asks for, once for each call
+    def _recreate_cm(self) -> use:  # ContextDecorator calls it once for each call
         self._is_used = True
         return use(self._dialect)
 
@@ -64,7 +64,7 @@ class use(ContextDecorator):  # noqa: N801 -- written like the function it reads
         if not getattr(self, "_is_used", True):
             name = self._dialect.name
             warnings.warn(
-                f"cw.use({name!r}) alone does nothing: write `with cw.use({name!r}):`, or "
+                f"cw.use({name!r}) does nothing on its own: write `with cw.use({name!r}):`, or "
                 f"cw.set_default({name!r}) for the whole process.",
                 UserWarning,
                 stacklevel=2,
@@ -72,10 +72,10 @@ class use(ContextDecorator):  # noqa: N801 -- written like the function it reads
 
 
 def set_default(dialect: str | Dialect | None) -> None:
-    """Makes a dialect the default of the process, in every thread; None: the default it had first.
+    """Makes a dialect the default of the process, in every thread; None restores the first default.
 
-    `use` goes before it, and so does a tensor's own dialect. The environment variable
-    CASTWISE_DIALECT sets the first default; without it that is `numpy`.
+    `use` takes precedence, and so does a tensor's own dialect. The environment variable
+    CASTWISE_DIALECT sets the first default, which is `numpy` without it.
 
     >>> set_default("tensorflow:safe")
     >>> current().name
@@ -90,7 +90,7 @@ def set_default(dialect: str | Dialect | None) -> None:
 
 
 def when_default_changes(forget: Callable[[], None]) -> None:
-    """Has something called that forgets what was known under the old default."""
+    """Registers a function that clears what was cached under the old default."""
     _forgetting.append(forget)
 
 
@@ -113,5 +113,5 @@ def _from_environment() -> Dialect | None:
 
 
 def current() -> Dialect:
-    """The default dialect here and now."""
+    """The current default dialect."""
     return to_dialect(None)

@@ -1,4 +1,4 @@
-"""A dialect: what is said of a framework's rules, and how they are varied and combined."""
+"""A dialect: a framework's rules, and how they are varied and combined."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Dialect(DialectData):
 
     @property
     def unrecorded(self) -> tuple[str, ...]:
-        """The ops no recorded cell of its framework speaks of, most for want of such a function."""
+        """The ops without recorded cells of its framework, most of which it does not have."""
         return unrecorded_ops(self.framework)
 
 
 @functools.lru_cache(maxsize=4096)
 def rule_for(dialect: Dialect, row: Op, form: str) -> Rule:
-    """The rules that apply to an op in a form, or in several at once, laid over one another."""
+    """The rules that apply to an op in a form, or in several at once, combined into one."""
     wanted = {"*", row.name}
     for part in form.split():
         for laid in _LAID_OVER.get(part, (part,)):

@@ -14,14 +14,14 @@ from castwise.vocab.dtypes import DType, dtypes_of
 
 
 class _Referable:
-    """What weak references can be made to; dataclasses have no word for it before Python 3.11."""
+    """Allows weak references; dataclasses have no option for it before Python 3.11."""
 
     __slots__ = ("__weakref__",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class DialectData(_Referable):
-    """All that is said of a framework's rules. `Dialect` adds how they are varied."""
+    """All fields of a framework's rules. `Dialect` adds how they are varied."""
 
     framework: str
     version: str = ""
@@ -30,17 +30,17 @@ class DialectData(_Referable):
     about: str
     evidence: str
     surprises: tuple[str, ...] = ()
-    # The join takes the first of these that every operand reaches. `int*` is where weakly typed
-    # integers stand, `int32*` where the weak int32 alone does.
+    # The join takes the first of these that every operand reaches. `int*` is the node of weakly
+    # typed integers, `int32*` that of the weak int32 only.
     order: str
     reaches: str  # "a b -> c d": edges, closed over; "a => b": a reaches b and nothing beyond it
     joining: Joining = field(default_factory=Joining)
     weak_arrays: str = "none"  # one of WEAK_ARRAYS
     # The dtype of a Python bool, int, float, complex on its own; a kind it leaves out is refused.
-    # That of a "wide int", one beyond the dtype of an int, is uint64 after int64 if not said; that
-    # of a "wrapped float" or "wrapped complex" is what one is held in before anything promotes.
+    # A "wide int" is one beyond the dtype of an int: by default uint64 where that is int64. A
+    # "wrapped float" or "wrapped complex" is the dtype one has before anything is promoted.
     python: Mapping[str, str]
-    reads_ints: str = ""  # what Python ints that an int has no room for are made, the first to hold
+    reads_ints: str = ""  # dtypes for Python ints beyond that of an int: the first that holds it
     becomes: Becomes = field(default_factory=Becomes)
     index: str = "int64"
     guards: tuple[str, ...] = ()  # of GUARDS
@@ -51,7 +51,7 @@ class DialectData(_Referable):
     assigns: Assigns = field(default_factory=Assigns)
     values: Values = field(default_factory=Values)
     laws: Laws = field(default_factory=Laws)
-    prefixes: str = ""  # what the framework's names are written with: "np numpy"
+    prefixes: str = ""  # the prefixes of the framework's names: "np numpy"
     aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
 
     @property
@@ -80,7 +80,7 @@ class DialectData(_Referable):
 
     @property
     def truncations(self) -> dict[DType, DType]:
-        """What arrays of a dtype really are, where that is another."""
+        """The dtypes that arrays of some dtypes really have."""
         return self.mapping(self.becomes.truncates)
 
     def mapping(self, text: str) -> dict[DType, DType]:
@@ -118,6 +118,6 @@ def parse_edges(text: str, dtypes: tuple[DType, ...]) -> tuple[tuple[DType, DTyp
 
 
 def _members(words: str, dtypes: tuple[DType, ...]) -> list[DType]:
-    """The dtypes a list of kinds and names stands for, those of the dialect alone."""
+    """The dtypes that a list of kinds and names means, only those of the dialect."""
     named = dtypes_of(words)
     return [d for d in named if d in dtypes or d.name in words.split()]

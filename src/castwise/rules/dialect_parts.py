@@ -7,25 +7,25 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """Which dtypes come together in every op of a dialect."""
+    """Which dtypes join in every op of a dialect."""
 
     folds: bool = False  # the join goes pair by pair, from the left, not all at once
     keeps_kind: bool = False  # the join stays within the highest kind among the operands
     alone: str = ""  # dtypes that join with no other, on purpose
     apart: str = ""  # "uint8 / int8": dtypes of the two sides do not join
     only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
-    refusal: str = ""  # why dtypes without a common one are refused, in words
+    refusal: str = ""  # the reason that messages give for dtypes without a common one
 
 
 @dataclass(frozen=True, slots=True)
 class Becomes:
     """What dtypes become, whatever op they are in.
 
-    In these and in a rule's `converts`, default_int, default_float and default_complex stand for
-    the dtypes of Python's numbers.
+    In these and in a rule's `converts`, default_int, default_float and default_complex mean the
+    dtypes of Python numbers.
     """
 
-    truncates: str = ""  # "int64 -> int32": what arrays of a dtype really are
+    truncates: str = ""  # "int64 -> int32": the dtypes that arrays really have
     lifts: str = ""  # "int -> default_float": what integers become where an op needs a float
     accumulates: str = ""  # "int8 -> int64": what small integers are summed in; "int*": weak ones
     caps: str = ""  # "float64 -> float32": what a compute dtype is cut to
@@ -43,8 +43,8 @@ class Assigns:
 
 @dataclass(frozen=True, slots=True)
 class Laws:
-    """What holds of the join, as tests show it."""
+    """Properties of the join, which tests check."""
 
     is_commutative: bool = True
-    one_sided: str = ""  # symmetric ops that treat their operands differently all the same
+    one_sided: str = ""  # symmetric ops that nevertheless treat their operands differently
     associativity_witness: tuple[str, str, str] | None = None  # None: associative

@@ -1,11 +1,11 @@
-"""The words a dialect's data chooses from, each with what it means for a person."""
+"""The words a dialect's data chooses from, each with an explanation for people."""
 
 from __future__ import annotations
 
-# When `x += y` is `x = x + y`: the name is bound to a new array, and the old one is as it was.
+# When `x += y` is `x = x + y`: the name is bound to a new array, and the old one does not change.
 REBINDS = {
     "always": "`x += y` is `x = x + y`",
-    "beside NumPy arrays": "`x += y` writes into x; with a NumPy array it is `x = x + y`",
+    "with NumPy arrays": "`x += y` writes into x; with a NumPy array it is `x = x + y`",
 }
 # The range that a Python number should be in.
 LIMITS = {
@@ -23,30 +23,30 @@ LIMITS = {
 BEYOND = {
     "wraps": "it wraps silently",
     "raises": "it is refused",
-    "compares": "it is compared as it is",
-    "raises if no value is left": "it is refused as a bound that leaves no value: as a lower one"
-    " above the range, as an upper one below it",
+    "compares": "it is compared exactly",
+    "raises if no value is left": "it is refused if it is a bound that leaves no value: a lower one"
+    " above the range, or an upper one below it",
 }
 MISSING = ("refused", "no kernel")  # what becomes of a dtype that an op does not compute in
 # Whether and how a result may be written into an operand (in place) or into out=.
 OUTPUTS = {
     "category": "the kind may not go down: complex > float > int > bool",
-    "same kind": "a safe cast, or a narrower one within the kind",
+    "same kind": "only a safe cast, or a narrowing one within the kind",
     "safe": "the result must reach the destination's dtype",
     "safe within kind": "the result must reach the destination's dtype and be of its kind",
     "no complex to real": "complex numbers stay complex",
     "same dtype": "the result must already have the destination's dtype",
-    "rebinds": "nothing is written, the name takes the result, whatever its dtype",
+    "rebinds": "nothing is written: the name is bound to the result, whatever its dtype",
     "becomes": "the array itself becomes the result, whatever its dtype",
-    "any": "any destination is taken",
+    "any": "any destination is accepted",
 }
 # What dtype= does to an op that takes it.
 DTYPE_ARGUMENTS = {
     "casts first": "the operands are cast to it before the op sees them",
-    "computes": "the op takes the operands as it does without, and computes in it",
-    "result": "a loop that gives it is taken, and the operands are cast to what that computes in",
+    "computes": "the op accepts the same operands as without it, and computes in it",
+    "result": "a loop that returns it is chosen, and the operands are cast to its compute dtype",
 }
-# The words of casting=, by the rule of OUTPUTS that each stands for.
+# The words of casting=, each with the rule of OUTPUTS it means.
 CASTINGS = {
     "no": "same dtype",
     "equiv": "same dtype",
@@ -56,7 +56,7 @@ CASTINGS = {
 }
 # What where= may be.
 MASKS = {
-    "bool": "a mask is of bool, and a Python one is True or False",
+    "bool": "a mask is an array of bool, or True or False",
     "bool arrays": "a mask is an array of bool; a Python number counts as true or false",
 }
 # What becomes of initial=, once the dtype of the computation is known.
@@ -68,16 +68,16 @@ STARTS = {
 }
 # How the operands' dtypes become the one an op computes in.
 JOINS = {
-    "common dtype": "the first dtype all operands reach, then what the op makes of it",
+    "common dtype": "the first dtype that all operands reach, then converted as the op needs",
     "first loop": "the first of the op's own dtypes that all operands reach",
     "common dtype or first loop": "the common dtype, or the first loop where there is none",
     "first operand": "the first operand's dtype",
     "integer power": "the base's dtype where the exponent is one integer, else the common dtype",
-    "exponent apart": "the first of the op's own dtypes that the first operand reaches; the last is"
-    " an integer, which the join does not see",
+    "exponent apart": "the first of the op's own dtypes that the first operand reaches; the last"
+    " operand is an integer and does not count",
     "highest kind": "the first of the op's own dtypes of the operands' highest kind",
-    "float for integers": "the common dtype; the default float where arrays meet in an integer",
-    "by category": "the dtype of the highest category, which what is no array would be given",
+    "float for integers": "the common dtype, or the default float where arrays promote to integers",
+    "by category": "the dtype of the highest category, which numbers and NumPy arrays get too",
     "one dtype": "one dtype for all; with a Python float any array becomes float64",
 }
 # What the others may be where the first operand decides.
@@ -85,46 +85,46 @@ OTHERS = {
     "any": "whatever the others are",
     "same kind": "and the others are of its kind",
     "mixing": "where the others may be cast to it",
-    "any beside an integer": "and the others have it too; an integer takes any others",
+    "any with an integer": "which the others must have too; an integer accepts any others",
 }
 # Where the first operand does not decide.
 UNLESS = {
     "complex": "where one is complex, the common dtype",
     "a number": "with a Python number, the common dtype",
-    "floats beside an integer": "where it is an integer with floats, the default float",
+    "floats with an integer": "where it is an integer with floats, the default float",
 }
-# Whether arrays may be weakly typed, and what those are that meet.
+# Whether arrays may be weakly typed, and what they count as when combined.
 WEAK_ARRAYS = {
     "none": "arrays are never weakly typed",
-    "keep their width": "arrays may be weakly typed, and keep their width among each other",
-    "by kind": "arrays may be weakly typed, and are of their kind's own dtype among each other",
+    "keep their width": "arrays may be weakly typed, and keep their width when combined",
+    "by kind": "arrays may be weakly typed, and count as their kind's own dtype when combined",
 }
-# How Python scalars and 0-d arrays take part beside arrays.
+# How Python scalars and 0-d arrays count when mixed with arrays.
 SCALARS = {
-    "tiers": "arrays decide before 0-d arrays, these before Python scalars; a lower tier counts"
+    "tiers": "arrays decide before 0-d arrays, and these before Python scalars; a lower tier counts"
     " only where its kind is higher",
     "kinds first": "the highest kind decides, and within it arrays before 0-d arrays; a Python"
     " number counts only where its kind is higher, as a 0-d array",
     "arrays alone": "the arrays decide, or the 0-d arrays where there are none; a Python number of"
     " a higher kind replaces what they give",
-    "by category": "what is no array is given the dtype of the highest category among all, then"
-    " counts as an array",
-    "weak": "a Python number takes the arrays' dtype; one of a higher kind moves only the kind",
+    "by category": "Python numbers and NumPy arrays get the dtype of the highest category, then"
+    " count as arrays",
+    "weak": "a Python number takes the arrays' dtype; one of a higher kind changes only the kind",
     "within kind": "a Python number takes the arrays' dtype; one of a higher kind is refused,"
     " except complex with floats",
-    "fits arrays": "a Python scalar, a bool too, takes the arrays' dtype and may not change it,"
+    "fits arrays": "a Python scalar, even a bool, takes the arrays' dtype and may not change it,"
     " except an int with bool arrays",
     "by value": "scalars and 0-d arrays count as the smallest dtype that holds their value",
-    "as nodes": "weakly typed operands, Python numbers among them, stand on nodes of their own",
+    "as nodes": "weakly typed operands, including Python numbers, have their own nodes",
     "as arrays": "a Python number counts as an array of its own dtype",
-    "converted": "the arrays decide, and Python numbers are converted to their dtype; of numbers"
-    " alone the first decides",
+    "converted": "the arrays decide, and Python numbers are converted to their dtype; without"
+    " arrays the first number decides",
     "0-d mixes": "a 0-d array is as strong as an array, and any kinds mix with it; a Python number"
     " takes the arrays' dtype",
     "0-d adapts": "a 0-d array takes the dtype of an array of its kind, and mixes with any other"
     " kind; a Python number takes the arrays' dtype",
-    "0-d adapts to complex": "a 0-d array takes the dtype of an array of its kind, as which a"
-    " Python complex counts too, and mixes with any other kind",
+    "0-d adapts to complex": "a 0-d array takes the dtype of an array of its kind, or of a Python"
+    " complex, and mixes with any other kind",
     "singles mix": "any kinds mix with a 0-d array or a Python scalar, which count by their dtypes",
     "last adapts": "by tiers, except that a Python number at the end takes the others' dtype",
 }
@@ -132,22 +132,22 @@ SCALARS = {
 NUMBERS = {
     "numbers": "Python numbers count as such",
     "0-d arrays": "Python numbers count as 0-d arrays of their dtype",
-    "values": "Python numbers count by their value: they take the arrays' dtype where it has room"
-    " for them, else the smallest dtype of their kind that has",
+    "values": "Python numbers count by their value: they take the arrays' dtype if it holds them,"
+    " else the smallest dtype of their kind that does",
 }
 # What lists of Python numbers are, nested or not.
 LISTS = {
     "refused": "are refused",
-    "left to Python": "are left to Python, to which no array is equal to a list",
+    "left to Python": "are left to Python, where no array equals a list",
     "as arrays": "become arrays of the dtype that Python's numbers have on their own",
     "bools as arrays": "become arrays if they hold bools, and are refused otherwise",
-    "cast": "are cast to the dtype of the array or number next to them; alone they become arrays",
-    "cast for the function": "are cast to the dtype of the array beside them, complex numbers too,"
-    " and given to the function",
-    "as numbers": "are read into the dtype of the array beside them, each number as it would be"
-    " alone; without one they are made arrays",
-    "as weak numbers": "are read into the dtype of the array beside them; without one they are made"
-    " weakly typed arrays, whose ints must fit that of a Python int",
+    "cast": "are cast to the dtype of the other array or number; alone they become arrays",
+    "cast for the function": "are cast to the dtype of the other array, even complex numbers,"
+    " and passed to the function",
+    "as numbers": "take the dtype of the other array, each number as it would alone; without"
+    " one they become arrays",
+    "as weak numbers": "take the dtype of the other array; without one they become weakly typed"
+    " arrays, whose ints must fit the dtype of a Python int",
 }
 # Which operands of an op may be Python scalars.
 PLACES = {
@@ -175,14 +175,15 @@ NUMPY_ARRAYS = {
 
 ASSIGNS_BY_PLACES = {
     "cast": "the values are cast to the array's dtype",
-    "same dtype": "the values must have the array's dtype; a number is cast, and so is one value"
-    " under a mask",
+    "same dtype": "the values must have the array's dtype; numbers are cast, and single values"
+    " assigned through a mask",
     "always same dtype": "arrays must have the array's dtype, whatever the index; numbers are cast,"
     " and weak arrays of no higher kind",
 }
 ASSIGNS_WHOLE = {
     "cast": "the value is cast to the array's dtype",
-    "takes the value's dtype": "the array takes the value's dtype, a number as beside the array",
+    "takes the value's dtype": "the array takes the value's dtype; a number counts as in an op"
+    " with the array",
 }
 
 

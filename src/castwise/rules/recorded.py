@@ -1,4 +1,4 @@
-"""Which ops were recorded of which framework, as a file beside this one lists them."""
+"""Which ops were recorded of which framework, from a list in the same folder."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ RECORDED_OPS = Path(__file__).with_name("recorded_ops.tsv")
 
 @functools.cache
 def unrecorded_ops(framework: str) -> tuple[str, ...]:
-    """The ops no recorded cell of a framework speaks of, most because it has no such function.
+    """The ops without recorded cells of a framework, mostly because it has no such function.
 
     >>> "softmax" in unrecorded_ops("numpy")
     True
 
-    Of a framework that was never recorded, such as a user's own, nothing is known: none.
+    Empty for a framework that was never recorded, such as a custom one.
     """
     recorded = _recorded_ops()
     own = {op for op, frameworks in recorded.items() if framework in frameworks}

@@ -19,14 +19,14 @@ from castwise.rules.parts import (
     Writes,
 )
 
-# `np.add(a, b)`, `a + b`, `a += b`, `a.add_(b)` and `np.add(a, b, out=c)`. A rule about what is
-# written in place holds for `a += b` too, unless that is `a = a + b`: then one about the operator.
+# `np.add(a, b)`, `a + b`, `a += b`, `a.add_(b)` and `np.add(a, b, out=c)`. A rule for "inplace"
+# also applies to `a += b`, unless that is `a = a + b`: then a rule for "operator" does.
 FORMS = ("function", "operator", "augmented", "inplace", "out", "dtype")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Rule:
-    """What a dialect does for some ops; a field left None keeps what was said before it.
+    """What a dialect does for some ops; a field left None keeps the value of an earlier rule.
 
     A dialect lists rules from the general ("*", every op) to the particular. A field given by
     none means: scalars as arrays, the common dtype, no check of values, any output.
@@ -42,7 +42,7 @@ class Rule:
     result_of: str | None = None  # "uint8 -> uint8": exceptions to `result`, by compute dtype
     composes: tuple[Composed, ...] | None = None  # the first that fits
     borrows: str | None = None  # the dialect that decides instead
-    because: str | None = None  # the reason a person is told
+    because: str | None = None  # the reason that messages give
     accepts: Accepts = field(default=Accepts())
     numbers: Numbers = field(default=Numbers())
     arrays: Arrays = field(default=Arrays())
@@ -56,17 +56,19 @@ class Rule:
 
     def __repr__(self) -> str:
         given = {f.name: getattr(self, f.name) for f in fields(self)}
-        told = [f"{name}={given[name]!r}" for name in given if given[name] != getattr(_EMPTY, name)]
-        return f"Rule({', '.join(told)})"
+        shown = [
+            f"{name}={given[name]!r}" for name in given if given[name] != getattr(_EMPTY, name)
+        ]
+        return f"Rule({', '.join(shown)})"
 
 
 _EMPTY = Rule()
-# The fields of a rule that are parts, which are laid over each other field by field.
+# The fields of a rule that are parts, which are combined field by field.
 PARTS = tuple([f.name for f in fields(Rule) if is_dataclass(getattr(_EMPTY, f.name))])
 
 
 def combined(*rules: Rule) -> Rule:
-    """Rules laid over one another: the last one that gives a field decides it.
+    """One rule of several: for each field, the last rule that gives it decides.
 
     >>> combined(Rule(scalars="weak"), Rule(scalars="tiers", result="bool"))
     Rule(scalars='tiers', result='bool')
@@ -75,7 +77,7 @@ def combined(*rules: Rule) -> Rule:
 
 
 def _last_given(name: str, values: list[Any]) -> Any:
-    """What the last rule that gives a field says of it; parts are laid over each other."""
+    """A field's value in the last rule that gives it; parts are combined field by field."""
     empty = getattr(_EMPTY, name)
     given = [value for value in values if value is not empty]
     if name not in PARTS or len(given) < 2:
@@ -108,7 +110,7 @@ def rule_of(given: dict[str, Any]) -> Rule:
 
 
 def without(rule: Rule, *names: str) -> Rule:
-    """A rule that gives all but some fields, by the names of given_fields."""
+    """A rule without some fields, by the names of given_fields."""
     return rule_of({name: value for name, value in given_fields(rule).items() if name not in names})
 
 

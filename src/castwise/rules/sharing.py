@@ -17,10 +17,10 @@ _lock = threading.Lock()  # of two threads that make the same dialect, both get 
 
 
 def shared(dialect: AnyDialect) -> AnyDialect:
-    """The one dialect with this content: the first that was made, as long as anybody holds it.
+    """The one dialect with this content: the first that was made, as long as it is referenced.
 
-    What is decided is kept by the dialect's identity, and tensors compute together where they are
-    under the same one.
+    Decisions are cached by the dialect's identity, and tensors can be mixed if they have the same
+    one.
     """
     with _lock:
         found: AnyDialect = _known.setdefault(_digest(dialect), dialect)
@@ -28,6 +28,6 @@ def shared(dialect: AnyDialect) -> AnyDialect:
 
 
 def _digest(dialect: DialectData) -> bytes:
-    """A short stand-in for the content: all of it, as text, would take more room than the rest."""
+    """A hash of the content, which would take too much memory as text."""
     content = repr([getattr(dialect, name) for name in _FIELDS])
     return hashlib.sha256(content.encode(errors="surrogatepass")).digest()

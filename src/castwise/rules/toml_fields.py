@@ -1,4 +1,4 @@
-"""The values of a TOML file as the fields of a dialect's records, each of the type it is given."""
+"""The values of a TOML file as the fields of a dialect's records, each checked for its type."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def record_fields(record: type, given: Any, where: str) -> dict[str, Any]:
     """
     hints = _hints(record)
     if not isinstance(given, dict):
-        raise _wrong(where, f"a table of its fields, such as {next(iter(hints))} = ...", given)
+        raise _wrong(where, _fields_text(where, hints), given)
     for key in given:
         if key not in hints:
             inner = _in_parts(hints, key)
@@ -36,14 +36,14 @@ def record_fields(record: type, given: Any, where: str) -> dict[str, Any]:
 
 
 def laid_over(record: Any, given: Any, where: str) -> Any:
-    """A record with those of its fields changed that a table gives, in its parts too.
+    """A record with the fields changed that a table gives, also in its parts.
 
     Raises UsageError for an unknown field or a value of another type.
     """
     kind: type = type(record)
     hints = _hints(kind)
     if not isinstance(given, dict):
-        raise _wrong(where, "a table of its fields", given)
+        raise _wrong(where, _fields_text(where, hints), given)
     parts = [key for key in given if is_dataclass(hints.get(key))]
     plain = {key: value for key, value in given.items() if key not in parts}
     changed = record_fields(kind, plain, where)
@@ -70,7 +70,7 @@ def _record(record: Any, given: Any, where: str) -> Any:
 
 
 def _in_parts(hints: dict[str, Any], key: str) -> str:
-    """The fields of that name in a record's parts, such as 'accepts.refuses', in words."""
+    """The fields of that name in a record's parts, as text such as 'accepts.refuses'."""
     parts = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     owners = [name for name, part in parts.items() if key in [f.name for f in fields(part)]]
     return " or ".join([repr(f"{name}.{key}") for name in owners])
@@ -92,9 +92,9 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
         return _table(get_args(hint)[1], value, where)
     if is_dataclass(hint):
         return _record(hint, value, where)
-    wanted, told = _PLAIN[hint]
+    wanted, wanted_text = _PLAIN[hint]
     if not isinstance(value, wanted) or isinstance(value, bool) is not (hint is bool):
-        raise _wrong(where, told, value)
+        raise _wrong(where, wanted_text, value)
     if isinstance(value, str):
         _check_characters(value, where)
     return value
@@ -119,7 +119,7 @@ def _check_characters(text: str, where: str) -> None:
     for character in text:
         if unicodedata.category(character) == "Cc" and character not in "\n\t":
             raise UsageError(
-                f"{where} has the control character {character!r}, which a terminal would obey: "
+                f"{where} has the control character {character!r}, which a terminal would act on: "
                 "leave it out."
             )
 
@@ -129,12 +129,19 @@ def _within(where: str, key: str) -> str:
     return name if where == "a dialect" else f"{where}.{name}"
 
 
+def _fields_text(where: str, hints: dict[str, Any]) -> str:
+    """What to write instead of a value where a table belongs, such as 'joins.by = ...'."""
+    first = next(iter(hints))
+    table = "" if where.startswith("an entry of ") else f"{where.rpartition('.')[2].strip('[]')}."
+    return f"the fields of this table, such as `{table}{first} = ...`"
+
+
 def _wrong(where: str, wanted: str, value: Any) -> UsageError:
     return UsageError(f"{where} is {_shown(value)}: write {wanted}.")
 
 
 def _shown(value: Any) -> str:
-    """A value of TOML in a few words."""
+    """A TOML value in a few words."""
     if isinstance(value, (list, dict)):
         return "a list" if isinstance(value, list) else "a table"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The words for what a framework computes, each with what it means for a person."""
+"""The words for what a framework computes, each with an explanation for people."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FLOAT_QUOTIENT = {
     "exact": "computed from the exact remainder: 1 // 0.1 is 9, inf // 2 is nan",
     "rounded": "the rounded quotient, rounded down: 1 // 0.1 is 10, inf // 2 is inf",
 }
-# Integers to the power of integers; beyond their range all but the last wrap.
+# Integers to the power of integers; beyond their range all except the last wrap.
 INTEGER_POWERS = {
     "negative raises": "any negative exponent in the array raises",
     "negative truncates": "a negative power rounds towards zero; 0 to a negative power is 0",
@@ -36,7 +36,7 @@ INTEGER_POWERS = {
 # A Python number as the exponent of float32.
 EXPONENTS = {
     "rounded": "it is rounded to float32",
-    "kept": "it stays as it is: the power is computed in float64, then rounded",
+    "kept": "it is not rounded: the power is computed in float64, then rounded",
 }
 # Floats to the power of one exponent, a number or a 0-d array.
 SINGLE_POWERS = {
@@ -58,7 +58,7 @@ SHIFTS = {
     "modulo width": "the count is taken modulo the width; widths below 32 count as 32",
     "clamped": "the count is clamped between 0 and the width minus one",
 }
-# Floats that an integer dtype has no room for, in a cast.
+# Floats that are out of range for an integer dtype, in a cast.
 FLOAT_TO_INT = {
     "wraps": "depends on the processor, and on the loop that handles the element: on"
     " x86-64 and on ARM mostly as in the next two lines",
@@ -134,11 +134,11 @@ OUT_SHAPES = {
     "kept": "it keeps its shape; the result is broadcast to it if possible",
     "resized": "it takes the result's shape, with a warning if it had elements",
 }
-# What x[i] = value broadcasts into its place.
+# The shape of the value that x[i] = value broadcasts.
 ASSIGNED_SHAPES = {
     "broadcast": "the value's own shape; a single element takes a 0-d value",
     "leading ones dropped": "the value's shape without leading dimensions of length 1: an array of"
-    " shape (1,) goes into a single element",
+    " shape (1,) can be assigned to a single element",
 }
 # x + alpha * y of floats.
 SCALED_SUMS = {
@@ -150,7 +150,7 @@ ELEMENTS = {
     "copies": "a copy: an array or a scalar",
     "views": "a view: writes to x show in it, and writes to it show in x",
 }
-# Some of an array, x[1:].
+# Part of an array, x[1:].
 SLICES = {
     "views": "a view: writes to x show in it, and writes to it show in x",
     "copies": "a copy",
@@ -167,7 +167,7 @@ RETYPED_SHAPES = {
 }
 # cumsum and cumprod of a 0-d array.
 CUMULATED_NUMBER = {"one element": "they have one element", "0-d": "they are 0-d"}
-# The same of more dimensions, where no axis is given.
+# The same for more dimensions, where no axis is given.
 CUMULATED_AXIS = {
     "refused": "it is refused",
     "flattened": "over all elements, as one dimension",
@@ -220,7 +220,7 @@ SUMMED_ANGLES = {
     "as computed": "that of the sum",
     "wrapped": "wrapped to between -pi and pi, divided by log(2) for logaddexp2",
 }
-# What float8_e8m0fnu, which holds powers of two alone, makes of negative numbers and zero.
+# What negative numbers and zero become in float8_e8m0fnu, which holds only powers of two.
 SIGNLESS = {
     "nan": "they are NaN",
     "magnitude": "the sign is dropped, and zero becomes the smallest number",
@@ -237,5 +237,5 @@ ASSIGNED_0D = {
     "written": "it is written",
     "refused": "refused, except for a Python number assigned to float32",
 }
-# What "wraps" comes to where castwise converts instead of the processor.
+# What "wraps" means where castwise converts instead of the processor.
 WRAPS_ON = {"x86_64": "wraps as x86-64", "aarch64": "wraps as ARM"}

@@ -1,7 +1,7 @@
 """What a framework computes where arithmetic leaves a choice, as data.
 
-Most of what ops compute is the same everywhere. A record says what is not: each field is a named
-choice of those in value_words.py. The defaults are what most of NumPy's are.
+Most of what ops compute is the same everywhere. A record lists the rest: each field is a word from
+value_words.py. The defaults are mostly NumPy's.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Dividing:
     rounds: str = "floors"
     float_quotient: str = "exact"
     divisor_in_place: str = "common"
-    # Ops or op/form, in which a number / an array is the number times the array's reciprocal.
+    # Ops or op/form in which a number / an array is the number times the array's reciprocal.
     reciprocal_first: str = ""
-    # The same of an array / a number or a 0-d array: the array times the other's reciprocal.
+    # The same for an array / a number or a 0-d array: the array times the other's reciprocal.
     reciprocal_second: str = ""
 
 
@@ -39,7 +39,7 @@ class Powers:
 
 @dataclass(frozen=True, slots=True)
 class Casting:
-    """What a cast makes of values that the other dtype lacks."""
+    """What a cast does with values that the other dtype cannot represent."""
 
     float_to_int: str = "wraps"
     float_to_byte: str = "as others"
@@ -63,7 +63,7 @@ class Arithmetic:
     step_of_nan: str = "nan"
     zero_log_of_nan: str = "nan"
     float_errors: str = "warns"
-    # Ops, in which a Python number or a 0-d array beside small floats is not rounded to them.
+    # Ops in which a Python number or a 0-d array mixed with small floats is not rounded to them.
     wide_scalars: str = ""
     # Ops that are computed by the steps of their composition, each rounded to its own dtype.
     stepwise: str = ""
@@ -71,7 +71,7 @@ class Arithmetic:
 
 @dataclass(frozen=True, slots=True)
 class Clamping:
-    """What clamp makes of its bounds."""
+    """How clamp handles its bounds."""
 
     crossed_bounds: str = "upper"
     bound_shapes: str = "broadcast"
@@ -96,11 +96,11 @@ class Reducing:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What is a view, and what is written where."""
+    """What is a view, and how writes to arrays work."""
 
     elements: str = "copies"
     slices: str = "views"
-    # Ops whose result lies in the memory of their operand: what is written into one shows in both.
+    # Ops whose result shares the memory of their operand: writes to one show in both.
     shares_memory: str = ""
     out_shapes: str = "kept"
     assigned_shapes: str = "broadcast"
@@ -108,20 +108,20 @@ class Memory:
     new_axes: str = "broadcast"
     overlaps: str = "allowed"
     retyped_shapes: str = "taken"
-    # Ops that give an array another dtype in place before they read their operands: the array may
+    # Ops that change an array's dtype in place before they read their operands, so the array may
     # not be one of them.
     retyped_first: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The ops that are refused of some shapes."""
+    """The ops that are refused for some shapes."""
 
-    # Ops that are refused of 0-d arrays.
+    # Ops that are refused for 0-d arrays.
     dimension: str = ""
-    # Ops that are refused of arrays without elements.
+    # Ops that are refused for arrays without elements.
     elements: str = ""
-    # Ops that take arrays of one dimension alone.
+    # Ops that take only arrays of one dimension.
     vectors: str = ""
 
 

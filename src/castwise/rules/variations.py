@@ -25,7 +25,7 @@ _SCALARS: dict[str, Rule] = {
 
 
 def varied(dialect: AnyDialect, changes: Mapping[str, Any]) -> AnyDialect:
-    """The dialect with variations and fields changed; the name tells the variations."""
+    """The dialect with variations and fields changed; its name lists the variations."""
     known = [f.name for f in fields(dialect)]
     for name in changes:
         if name not in VARIATIONS and name not in known:
@@ -62,11 +62,11 @@ def parse_options(text: str) -> dict[str, Any]:
 
 
 def _is_short_number(text: str) -> bool:
-    return text.isdecimal() and len(text) < 10  # no option has room for more
+    return text.isdecimal() and len(text) < 10  # no option needs more digits
 
 
 def _cap_float(dialect: DialectData, bits: Any) -> Changes:
-    """No result has floats wider than this: TF-NumPy's allow_float64=False is 32."""
+    """No result has wider floats than this: TF-NumPy's allow_float64=False is 32."""
     if bits not in (16, 32) or isinstance(bits, bool):
         raise UsageError(f"cap_float is 16 or 32, the widest float's bits, not {repr(bits)[:40]}.")
     entries = []
@@ -90,7 +90,7 @@ def _default_float(dialect: DialectData, name: Any) -> Changes:
 
 
 def _default_int(dialect: DialectData, name: Any) -> Changes:
-    """The dtype of a Python int; what sums small integers up stays as it is."""
+    """The dtype of a Python int; sums of small integers keep their dtype."""
     wanted = dtype(name)
     if wanted.kind != "int":
         raise UsageError(f"default_int must be an integer dtype, not {wanted}.")
@@ -100,11 +100,11 @@ def _default_int(dialect: DialectData, name: Any) -> Changes:
 
 
 def _numbers(dialect: DialectData, numbers: dict[str, str]) -> Changes:
-    """Python numbers of some kinds count for other dtypes, in every op that has no word on it."""
+    """Python numbers of some kinds get other dtypes, in every op that has no rule for this."""
     general = dialect.ops["*"]
     if general.numbers.dtypes:
-        held = {**general.numbers.dtypes, **numbers}
-        general = combined(general, Rule(numbers=Numbers(dtypes=held)))
+        dtypes = {**general.numbers.dtypes, **numbers}
+        general = combined(general, Rule(numbers=Numbers(dtypes=dtypes)))
     return {"python": {**dialect.python, **numbers}, "ops": {**dialect.ops, "*": general}}
 
 
@@ -114,7 +114,7 @@ def _complex_of(dialect: DialectData, part: DType) -> DType | None:
 
 
 def _scalars(dialect: DialectData, policy: Any) -> Changes:
-    """How Python scalars take part, in ops that have no rule of their own for them."""
+    """How Python scalars count, in ops that have no rule for them."""
     if not isinstance(policy, str) or policy not in _SCALARS:
         raise UsageError(f"scalars is {', '.join(map(repr, _SCALARS))}, not {policy!r}.")
     as_numbers = Rule(numbers=Numbers(count_as="numbers"))
@@ -125,10 +125,10 @@ def _scalars(dialect: DialectData, policy: Any) -> Changes:
     return {"ops": {**ops, "*": combined(ops["*"], _SCALARS[policy])}}
 
 
-def _zero_d(dialect: DialectData, standing: Any) -> Changes:
-    """0-d arrays as strong as any; Python scalars stay what they are."""
-    if standing != "as arrays":
-        raise UsageError(f"zero_d is 'as arrays', not {standing!r}.")
+def _zero_d(dialect: DialectData, policy: Any) -> Changes:
+    """0-d arrays count as arrays; Python scalars count as before."""
+    if policy != "as arrays":
+        raise UsageError(f"zero_d is 'as arrays', not {policy!r}.")
     general = combined(dialect.ops["*"], Rule(arrays=Arrays(zero_d_as_arrays=True)))
     return {"ops": {**dialect.ops, "*": general}}
 

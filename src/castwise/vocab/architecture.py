@@ -1,4 +1,4 @@
-"""The kind of processor that computes here: what casts and some functions give depends on it."""
+"""The processor's architecture: the results of casts and some functions depend on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operand that anything a user may pass is: a live array, a number, a list, notation."""
+"""The operand for anything a user may pass: a live array, a number, a list, notation."""
 
 from __future__ import annotations
 

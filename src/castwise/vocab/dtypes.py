@@ -84,7 +84,7 @@ class DType:
         return self.holds(other) and _SPECIALS[other.specials] <= _SPECIALS[self.specials]
 
     def keeps_precision(self, other: DType) -> bool:
-        """Whether the digits of the other dtype's values survive, range aside."""
+        """Whether it keeps all digits of the other dtype's values, whatever their range."""
         if self.rank < other.rank:
             return False
         if self.kind in ("bool", "int"):
@@ -113,7 +113,7 @@ def _int_limits(dtype: DType) -> tuple[int, int, int]:
 def _float_limits(dtype: DType) -> tuple[float, float, float]:
     """The least, the greatest and the smallest positive finite value of a float format."""
     bits, specials = dtype.mantissa_bits, dtype.specials
-    if specials == "fnu":  # powers of two alone; the top code is NaN
+    if specials == "fnu":  # only powers of two; the top code is NaN
         least = 2.0**-dtype.bias
         return least, 2.0 ** ((1 << dtype.exponent_bits) - 2 - dtype.bias), least
     top = (1 << dtype.exponent_bits) - 1 - (specials == "ieee") - dtype.bias
@@ -141,7 +141,7 @@ float16            16   5  10   15   ieee
 float32            32   8  23  127   ieee
 float64            64  11  52 1023   ieee
 """
-# What each of these has beside finite numbers that are not -0; integers have nothing.
+# What each of these has in addition to finite numbers that are not -0; integers have nothing.
 _SPECIALS = {
     "ieee": frozenset({"inf", "nan", "-0"}),
     "fn": frozenset({"nan", "-0"}),
@@ -193,7 +193,7 @@ CANONICAL = frozenset(_TYPES)
 
 
 def _weak_nodes() -> dict[str, DType]:
-    """`int*` for every weak integer, `int32*` for the weak int32, and their like.
+    """`int*` for every weak integer, `int32*` for the weak int32, and so on.
 
     A dialect's order may have either: frameworks differ in whether a weak dtype has a width.
     """
@@ -206,7 +206,7 @@ _WEAK = _weak_nodes()
 
 
 def strong_twin(node: DType) -> DType | None:
-    """The dtype a weak node stands for; None for the node of a whole kind."""
+    """The strong dtype of a weak node; None for the node of a whole kind."""
     return _TYPES.get(node.name.rstrip("*"))
 
 
@@ -220,7 +220,7 @@ def weak_node(name: str) -> DType:
 
 
 def weak_nodes_of(dtype: DType) -> tuple[DType, ...]:
-    """The nodes where a weak array of a dtype may stand: its own, or its kind's; no bool is weak.
+    """The possible nodes of a weak array of a dtype: its own, or its kind's; no bool is weak.
 
     >>> weak_nodes_of(dtype("int32")), weak_nodes_of(dtype("bool"))
     ((int32*, int*), ())
@@ -229,7 +229,7 @@ def weak_nodes_of(dtype: DType) -> tuple[DType, ...]:
 
 
 # Numbers in short forms are bits. Where others count bytes and castwise has both dtypes, a short
-# form would silently mean one of them; i8 and u8 alone are taken for what most tables print.
+# form would silently mean one of them; only i8 and u8 are read as most tables print them.
 _IN_BYTES = "in bits, or {}, in bytes"
 _TWO_READINGS = {
     **{f"i{n}": f"int{n}, {_IN_BYTES.format(f'int{8 * n}')}" for n in (1, 2, 4)},
@@ -276,9 +276,9 @@ def dtype(name: str) -> DType:
     if name in _TWO_READINGS:
         raise UsageError(f"{name!r} has two readings: {_TWO_READINGS[name]}. Write its whole name.")
     if found is None:
-        left_alone = out_of_scope(name)
-        if left_alone:
-            raise left_alone
+        unsupported = out_of_scope(name)
+        if unsupported:
+            raise unsupported
         raise UsageError(f"unknown dtype {name[:64]!r}.{did_you_mean(name, [*_TYPES, *_SHORT])}")
     return found
 

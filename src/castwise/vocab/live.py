@@ -130,9 +130,9 @@ def to_dtype(thing: object) -> DType:
             "'float32', or pass a value, such as 1."
         )
     for name in (str(thing), *_live_names(thing)):
-        left_alone = out_of_scope(name)
-        if left_alone:
-            raise left_alone
+        unsupported = out_of_scope(name)
+        if unsupported:
+            raise unsupported
     raise UsageError(f"cannot tell the dtype of {str(thing)[:60]!r} ({type(thing).__name__}).")
 
 
@@ -192,7 +192,7 @@ def is_plain_array(thing: Any) -> bool:
 
 
 def has_own_dtypes(array: Any) -> bool:
-    """Whether the array's dtype objects belong to its framework's one array type alone."""
+    """Whether only its framework's one array type has the array's dtype objects."""
     return type(array.dtype).__module__.partition(".")[0] == "torch"
 
 

@@ -1,4 +1,4 @@
-"""What operands are to each other, and what a dialect does with them, in words many share."""
+"""How operands differ from each other, and what a dialect does with them, in shared phrases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from castwise.vocab.dtypes import KINDS, DType
 from castwise.vocab.operands import Operand, Role
 
-_ROLES = tuple(Role)  # in the order they are told
+_ROLES = tuple(Role)  # in the order they are listed
 _NATIVE = (Role.ARRAY, Role.ZERO_D, Role.SCALAR)
 _WORDS = {
     Role.ARRAY: "{} array",
@@ -17,7 +17,7 @@ _WORDS = {
 }
 
 
-def in_told_order(operands: Iterable[Operand]) -> list[Operand]:
+def in_listed_order(operands: Iterable[Operand]) -> list[Operand]:
     """Arrays first, then 0-d arrays and scalars; low kinds first."""
     return sorted(operands, key=lambda o: (_ROLES.index(o.role), KINDS.index(o.kind)))
 
@@ -32,16 +32,18 @@ def mix_text(operands: Sequence[Operand]) -> str:
     kinds = [f"{'weak ' if o.is_weak else ''}{o.kind}" for o in operands]
     if all(o.role is Role.ARRAY for o in operands):
         return f"{' with '.join(dict.fromkeys(kinds))} arrays"
-    return " with ".join([_told(o.role, kind) for o, kind in zip(operands, kinds, strict=True)])
+    return " with ".join(
+        [_role_text(o.role, kind) for o, kind in zip(operands, kinds, strict=True)]
+    )
 
 
-def _told(role: Role, kind: str) -> str:
+def _role_text(role: Role, kind: str) -> str:
     words = _WORDS[role.native].format(kind)
     return words if role in _NATIVE else f"{role.value.partition(' ')[0]} {words}"
 
 
 def treatment(operands: Sequence[Operand], result: DType, written: DType | None = None) -> str:
-    """What a dialect does with operands, in the order they are told, to get to its result;
+    """What a dialect does with operands, in the order they are listed, to get its result;
     `written` is the dtype of what is written in place. A verb that ends in "to" or is "makes"
     wants a dtype.
 

@@ -195,7 +195,7 @@ def _shape(dims: str) -> tuple[int | str, ...]:
 
 
 def _split(args: str) -> list[str]:
-    """The arguments between commas that stand outside brackets."""
+    """The arguments between the commas outside brackets."""
     parts, depth = [""], 0
     for char in args:
         depth += (char in "[(") - (char in "])")

@@ -16,7 +16,7 @@ Scalar: TypeAlias = "bool | int | float | complex"
 
 
 class Role(enum.Enum):
-    """How an operand takes part; frameworks treat the same dtype differently by role."""
+    """What an operand is; frameworks treat the same dtype differently by role."""
 
     ARRAY = "array"
     ZERO_D = "0-d array"
@@ -58,11 +58,11 @@ class Operand:
     shape: tuple[int | str, ...] | None = None  # None: a bare dtype, an array of unknown shape
     is_weak: bool = False
     items: tuple[Scalar, ...] = ()  # of a list, flat
-    kind: str = field(init=False, repr=False)  # compared: True and 1 are equal, and not the same
+    kind: str = field(init=False, repr=False)  # compared: True and 1 are equal, but not the same
     is_scalar: bool = field(init=False, compare=False, repr=False)
     is_numpy: bool = field(init=False, compare=False, repr=False)
     is_zero_d: bool = field(init=False, compare=False, repr=False)
-    key: Hashable = field(init=False, compare=False, repr=False)  # all that a rule can look at
+    key: Hashable = field(init=False, compare=False, repr=False)  # all that a rule depends on
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -86,7 +86,7 @@ class Operand:
 
     @property
     def rank(self) -> float:
-        """How many dimensions it has; as many as anyone could ask for where it does not show."""
+        """How many dimensions it has; more than any rule needs where the shape is unknown."""
         return math.inf if self.shape is None and self.dtype else len(self.shape or ())
 
     @property
@@ -207,7 +207,7 @@ def _rounded(dtype: DType, value: float) -> float:
     """The value of a float format nearest to a number, ties to even."""
     if dtype.name == "float64" or math.isnan(value):
         return value
-    if dtype.specials == "fnu" and value <= 0:  # powers of two alone, from the smallest up
+    if dtype.specials == "fnu" and value <= 0:  # only powers of two, from the smallest up
         return math.nan if value < 0 else float(dtype.smallest)
     if math.isinf(value):
         return _overflowed(dtype, value)
@@ -219,7 +219,7 @@ def _rounded(dtype: DType, value: float) -> float:
 
 
 def _overflowed(dtype: DType, value: float) -> float:
-    """What a format makes of a number beyond its range."""
+    """What a number beyond a format's range becomes."""
     if dtype.specials == "finite":
         return math.copysign(dtype.max, value)
     return math.copysign(math.inf, value) if dtype.has_inf else math.nan
@@ -232,7 +232,7 @@ _LIMITS = sorted(
     | {6.0, 7.5, 28.0, 15.5, 240.0, 30.0, 448.0, 57344.0, 65000.0, 65504.0, 65520.0}
     | {3.3895313892515355e38, 3.4e38, 3.4028234663852886e38, 1.7976931348623157e308}
 )
-_EXACT = frozenset({-1, 0, 0.5, 1, 2})  # exponents with rules of their own
+_EXACT = frozenset({-1, 0, 0.5, 1, 2})  # exponents with their own rules
 
 
 def value_class(value: Scalar) -> Hashable:

@@ -19,7 +19,7 @@ RESULTS = {
     "index": "the result is the dialect's index dtype",
     "first": "the result is the first operand's dtype",
 }
-ARBITRARY = 1 << 16  # more operands than any op is asked with
+ARBITRARY = 1 << 16  # more operands than any op is called with
 ANY = "bool int float complex"
 REAL = "bool int float"
 NUMBER = "int float complex"
@@ -47,7 +47,7 @@ class Op:
     """What an op does to dtypes when no dialect says otherwise.
 
     The switches are those of torch's TensorIteratorConfig and OneFlow's TensorProcessor; what each
-    does stands in docs/how-it-works.md.
+    does is in docs/how-it-works.md.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Op:
     ulps: int = 0  # units in the last place that two libraries may differ by: none rounds it right
     compute: Callable[..., Any] | None = None  # the kernel of a declared op, on cast arrays
     meaning: str = ""
-    family: str = ""  # where it stands in tables and pages
+    family: str = ""  # its group in tables and pages
 
     @property
     def keeps_shape(self) -> bool:
@@ -81,7 +81,7 @@ class Op:
 
     @property
     def augments(self) -> bool:
-        """Whether its operator may stand before `=`, as in `x += y`."""
+        """Whether its operator has an augmented form, as in `x += y`."""
         return bool(self.symbol) and self.arity == (2, 2) and self.family != "comparison"
 
     def arranged(
@@ -261,7 +261,7 @@ def known_op(name: str) -> Op | None:
 
 
 def op_of_symbol(symbol: str, operands: int) -> Op:
-    """The op an operator symbol stands for.
+    """The op of an operator symbol.
 
     >>> op_of_symbol("-", 1).name
     'neg'

@@ -1,4 +1,4 @@
-"""Dtypes that castwise leaves alone, why, and what to do with an array of them."""
+"""Dtypes that castwise does not support, why, and what to do with an array of them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _OUT_OF_SCOPE = {
         "Take one field: x['name'].",
     ),
 }
-_NAMES = {re.compile(names): told for names, told in _OUT_OF_SCOPE.items()}
+_NAMES = {re.compile(names): facts for names, facts in _OUT_OF_SCOPE.items()}
 
 
 def out_of_scope(name: str) -> UsageError | None:
-    """The error for a dtype that is left alone on purpose; None for any other name.
+    """The error for a dtype that is not supported on purpose; None for any other name.
 
     >>> str(out_of_scope("datetime64[D]"))[:51]
     "dtype 'datetime64[D]' is out of scope: it has a uni"

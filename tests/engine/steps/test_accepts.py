@@ -37,9 +37,9 @@ CHOOSY = Dialect(
     [
         ("int8[3] * True", "mul takes no Python bool"),
         ("int8[3] * 1.5", "mul takes no Python float"),
-        ("1 - int8[3]", "sub takes no Python scalar there"),
+        ("1 - int8[3]", "sub takes no Python scalar in this place"),
         ("maximum(int8[3], 1)", "maximum takes no Python scalar"),
-        ("minimum(int8[3], 1)", "minimum takes no Python scalar there"),
+        ("minimum(int8[3], 1)", "minimum takes no Python scalar in this place"),
         ("int8[3] @ int8[3]", "matmul needs an array of 2 dimensions"),
         ("add(1, 2)", "at least one operand must be an array"),
     ],
@@ -69,11 +69,11 @@ def test_a_program_may_be_a_cast_or_the_operand_itself() -> None:
     cast, kept = (answer(question_in(f"{op}(int8[3])", CHOOSY)) for op in ("mean", "prod"))
     assert (cast.result.name, kept.result.name, kept.compute.name) == ("float64", "int8", "int8")
     assert "mean casts int8[3] to float64." in cast.steps
-    assert "prod returns int8[3] as it is." in kept.steps
+    assert "prod returns int8[3] unchanged." in kept.steps
 
 
 def test_only_ops_that_count_dimensions_may_ask_for_matrices() -> None:
-    with pytest.raises(cw.UsageError, match="vectors are not told from matrices in dot"):
+    with pytest.raises(cw.UsageError, match="dot does not distinguish vectors from matrices"):
         check(CHOOSY.vary(ops={"dot": Rule(accepts=Accepts(needs_rank=2))}))
 
 
@@ -88,7 +88,7 @@ def test_only_ops_that_count_dimensions_may_ask_for_matrices() -> None:
 def test_a_numpy_scalar_of_a_dtype_the_dialect_lacks_is_refused_by_its_name(
     expression: str, dialect: str, dtype: str
 ) -> None:
-    with pytest.raises(cw.PromotionError, match=f"it has no dtype {dtype}"):
+    with pytest.raises(cw.PromotionError, match=f"this dialect has no dtype {dtype}"):
         answer(question_in(expression, cw.dialect(dialect)))
 
 

@@ -47,11 +47,19 @@ def test_a_framework_chooses_by_what_it_takes(dialect: str) -> None:
 @pytest.mark.parametrize(
     ("dialect", "condition", "told"),
     [
-        ("torch", "int8[3]", "where does not choose by int8. Compare it with zero: x != 0."),
-        ("torch", True, "where does not choose by a Python bool. Make it a bool array."),
+        (
+            "torch",
+            "int8[3]",
+            "where does not accept int8 as a condition. Compare it with zero: x != 0.",
+        ),
+        (
+            "torch",
+            True,
+            "where does not accept a Python bool as a condition. Make it a bool array.",
+        ),
         ("torch", "np.bool[3]", "by np.bool[3]. Make it a bool array of the framework."),
-        ("tensorflow", 1, "where does not choose by a Python int."),
-        ("numpy", "float8_e5m2[3]", "it has no dtype float8_e5m2"),
+        ("tensorflow", 1, "where does not accept a Python int as a condition."),
+        ("numpy", "float8_e5m2[3]", "this dialect has no dtype float8_e5m2"),
     ],
 )
 def test_a_refusal_says_what_to_do(dialect: str, condition: object, told: str) -> None:
@@ -68,8 +76,8 @@ def test_mindspore_has_no_kernel_for_other_conditions() -> None:
 
 def test_a_condition_is_told_of_where_it_is_no_bool() -> None:
     told = cw.explain("where", "float32[3]", X, Y, dialect="numpy")
-    assert "float32[3] chooses: what is not zero is true." in told
-    assert "chooses" not in cw.explain("where", "bool[3]", X, Y, dialect="numpy")
+    assert "float32[3] is the condition: any value except zero is true." in told
+    assert "condition" not in cw.explain("where", "bool[3]", X, Y, dialect="numpy")
 
 
 def test_a_condition_takes_no_part_in_promotion() -> None:

@@ -151,4 +151,4 @@ def test_what_is_converted_may_need_a_common_dtype(expression: str, result: str)
 def test_the_conversion_is_explained() -> None:
     assert "  1 is converted to int8.\n" in cw.explain("mul", "int8[3]", 1, dialect=STRICT)
     text = cw.explain("add", 1, "int32[3]", dialect=STRICT, form="function")
-    assert "  1 is made an array of int32 by itself.\n" in text
+    assert "  1 first becomes an array of int32.\n" in text

@@ -90,7 +90,7 @@ def test_a_float_is_never_out_of_range_for_float_arrays(dialect: str, value: flo
     [
         (0, "int8"), (127, "int8"), (128, "int16"), (-128, "int8"), (-129, "int16"), (255, "int16"),
         (32767, "int16"), (32768, "int32"), (2**31, "int64"), (2**63, "float64"),
-        (True, "int8"), (1.5, "float64"),  # a higher kind is not looked at by value
+        (True, "int8"), (1.5, "float64"),  # the value of a higher kind does not count
     ],
 )  # fmt: skip
 def test_numpy_1_takes_the_smallest_dtype_that_holds_the_value(value: Any, name: str) -> None:

@@ -30,7 +30,7 @@ def test_an_undefined_operand_takes_no_part() -> None:
     decision = cw.resolve("clamp", "int32[3]", None, 2.5, dialect="torch")
     assert [str(cast) for cast in decision.casts] == ["int32 -> float32", "None", "None"]
     told = cw.explain("clamp(int32[3], None, 2)", dialect="torch")
-    assert "None is an undefined operand, which takes no part." in told
+    assert "None is an undefined operand, which is ignored." in told
     with pytest.raises(cw.UsageError, match="add takes 2 operands, not 1"):
         cw.resolve("add", None, "int8[3]")
     with pytest.raises(cw.UsageError, match="needs its first operand"):
@@ -147,7 +147,7 @@ def test_a_cast_is_explained_and_refused() -> None:
     )
     assert cw.resolve("cast", "int64[3]", "float64", dialect="jax").result.name == "float32"
     assert cw.explain("cast(int32[3], float32)", dialect="torch").splitlines()[1:] == [
-        "  The cast to float32 is asked for.", "  The result is float32.",
+        "  The cast to float32 is explicit.", "  The result is float32.",
     ]  # fmt: skip
     with pytest.raises(cw.UsageError, match="torch has no dtype int128"):
         cw.resolve("cast", "int32[3]", "int128", dialect="torch")

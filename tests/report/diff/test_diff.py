@@ -77,8 +77,8 @@ def test_every_difference_is_one(add: Diff) -> None:
             answers = [
                 answer(dialect, "add", left, right, form=form) for dialect in ("numpy", "torch")
             ]
-            assert answers == [first.told, second.told]
-            assert first.told != second.told
+            assert answers == [first.text, second.text]
+            assert first.text != second.text
 
 
 def test_no_difference_is_left_out(add: Diff) -> None:
@@ -169,7 +169,7 @@ def test_weak_arrays_are_asked_where_both_have_them() -> None:
         "numpy:weak makes the result weak, numpy:strong does not",
     )
     assert "int32*[3] + int32*[3]" in questions(found)
-    assert group.differences[0].first.told.endswith("*")
+    assert group.differences[0].first.text.endswith("*")
 
 
 def test_a_weak_result_is_no_difference_where_one_has_no_weak_arrays() -> None:

@@ -106,11 +106,11 @@ def test_rules_in_words() -> None:
     assert phrases(Rule(composes=(composed,))) == [
         "is `square(x)` for bool and int arrays or 0-d arrays if the last operand is: int, 2"
     ]
-    assert phrases(Rule(numbers=Numbers(beside={"bfloat16": {"int": "int8"}}))) == [
+    assert phrases(Rule(numbers=Numbers(dtypes_by_array={"bfloat16": {"int": "int8"}}))) == [
         "with bfloat16 a Python int counts as int8"
     ]
     counts = {"int": "int64", "float": "float32"}
-    assert phrases(Rule(numbers=Numbers(beside={"uint16": counts, "uint32": counts}))) == [
+    assert phrases(Rule(numbers=Numbers(dtypes_by_array={"uint16": counts, "uint32": counts}))) == [
         "with uint16 and uint32 a Python int counts as int64 and a Python float counts as float32"
     ]
     assert phrases(Rule(range=Range(limit="int64"))) == [

@@ -7,7 +7,7 @@ from castwise.engine.decision import Question
 from castwise.errors import ScalarRangeError
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
-from castwise.vocab.mix_words import in_told_order, mix_text, treatment
+from castwise.vocab.mix_words import in_listed_order, mix_text, treatment
 from castwise.vocab.operands import Operand
 
 _PLAIN = ("arithmetic", "bits", "comparison", "extrema")  # families that mix dtypes the same way
@@ -48,14 +48,14 @@ def _behaviour(answer: DialectAnswer) -> str:
     target = question.operands[0].dtype if question.is_assignment else None
     if result.kind == "bool" and question.op.result == "bool":
         return f"{_who(answer)} answers"
-    said = treatment(in_told_order(_taking_part(question)), result, target)
+    said = treatment(in_listed_order(_taking_part(question)), result, target)
     needs_dtype = said == "makes" or said.endswith("to")
     return f"{_who(answer)} {said}{f' {result}' if needs_dtype else f' ({result})'}"
 
 
 def _mix(question: Question) -> str:
     operands = _taking_part(question)
-    mix = mix_text(operands if question.is_assignment else in_told_order(operands))
+    mix = mix_text(operands if question.is_assignment else in_listed_order(operands))
     if question.is_assignment:
         return f"{mix}, {'in place' if question.inplace else 'in an augmented assignment'}"
     is_plain = question.op.family in _PLAIN and not question.op.integers_become_float

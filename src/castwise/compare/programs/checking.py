@@ -28,7 +28,7 @@ from castwise.rules.dialect import Dialect
 
 
 class Budget(NamedTuple):
-    """How long to go on: so many programs, or so many seconds."""
+    """When to stop: after so many programs, or so many seconds."""
 
     programs: int | None = None
     seconds: float | None = None
@@ -74,7 +74,7 @@ class CauseGroup:
 
 @dataclass(slots=True)
 class Checked:
-    """What came of running programs."""
+    """The result of running programs."""
 
     dialect: Dialect
     framework: str
@@ -92,7 +92,7 @@ class Checked:
 
     @property
     def unlisted(self) -> list[CauseGroup]:
-        """The causes that nobody has given a reason for, the most frequent first."""
+        """The causes without a listed reason, the most frequent first."""
         return [group for group in self.by_count() if not group.reason]
 
     def by_count(self) -> list[CauseGroup]:
@@ -125,7 +125,7 @@ def check_programs(
 def speaker_for(dialect: Dialect) -> Framework:
     """The framework of a dialect, to run programs in.
 
-    Raises UsageError where it is not installed, or none speaks the dialect.
+    Raises UsageError where it is not installed, or none has the dialect.
     """
     recorder_for(dialect)  # which says what is missing
     known = spoken_frameworks()

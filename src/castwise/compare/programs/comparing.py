@@ -1,4 +1,4 @@
-"""A program run on both sides, step by step, and where they part."""
+"""A program run on both sides, step by step, and where the sides differ."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ StepOutcome = Held | Raised | None
 
 
 class ProgramDifference(NamedTuple):
-    """A step at which castwise does otherwise than the framework."""
+    """A step at which castwise differs from the framework."""
 
     step: Step  # with the numbers and arrays its operands were
     what: str
@@ -70,7 +70,7 @@ class _Pair:
             return Judged(step, None, is_comparable=False)
         if what:
             return Judged(step, ProgramDifference(shown, what, expected, computed, so_far))
-        # A write that is refused may have begun: what it leaves behind is nobody's promise.
+        # A refused write may be partly done: no framework promises what it leaves behind.
         return Judged(step, None if isinstance(expected, Raised) else elsewhere)
 
     def _shown(self, step: Step) -> Step:

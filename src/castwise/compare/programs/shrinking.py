@@ -1,4 +1,4 @@
-"""A difference made small: few steps, small arrays, plain values."""
+"""Makes a difference small: few steps, small arrays, plain values."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from castwise.conformance.value_notation import Held
 
 Finds = Callable[[Program], ProgramDifference | None]
 
-_ROUNDS = 40  # smaller programs that are taken, one after the other
+_ROUNDS = 40  # smaller programs that are accepted, one after the other
 
 
 def shrunk(difference: ProgramDifference, finds: Finds) -> ProgramDifference:
     """The same difference from a smaller program; `finds` says what a program finds at its end."""
-    alone = None if difference.what == ALIASING else finds(_alone(difference.step))
-    found = alone or finds(difference.program)  # at times it takes what led there
+    of_step = None if difference.what == ALIASING else finds(_one_step(difference.step))
+    found = of_step or finds(difference.program)  # sometimes it needs the steps before
     if found is None or _cause(found) != _cause(difference):
         return difference
     for _ in range(_ROUNDS):
@@ -41,7 +41,7 @@ def _cause(difference: ProgramDifference) -> tuple[str, str, str]:
     return difference.step.op, difference.step.form, difference.what
 
 
-def _alone(step: Step) -> Program:
+def _one_step(step: Step) -> Program:
     """A program of one step, and of the arrays it needs under a name."""
     if not step.is_writing:
         return (step,)

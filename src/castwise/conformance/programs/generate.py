@@ -125,7 +125,7 @@ class _Writer:
             self._bind(op, (first, second, third), broadcast(*shapes) or ())
 
     def _selection(self) -> None:
-        """`where`; its condition is an array of its own, since only bools are one everywhere."""
+        """`where`; its condition is a separate array, since only bools are accepted everywhere."""
         first = self._name()
         second = self._partner(first)
         shape = broadcast(self._shapes[first], self._shapes.get(str(second), ())) or ()
@@ -198,7 +198,7 @@ class _Writer:
         self._bind(ALIAS, (name,), self._shapes[name])
 
     def _bind(self, op: str, operands: tuple[Operand, ...], shape: Shape, **more: object) -> None:
-        """A step whose result has a name of its own."""
+        """A step whose result gets its own name."""
         form = "function"
         if op in self._menu.forms:
             own = [f for f in self._menu.forms[op] if f in ("function", "operator")]

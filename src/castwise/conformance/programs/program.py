@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from castwise.conformance.value_notation import Held
 
-# The steps that are no op of the vocabulary.
+# The steps that are not ops of the vocabulary.
 MAKE, ALIAS, INDEX, ASSIGN, CAST = "make", "alias", "index", "assign", "cast"
 WRITING = ("augmented", "inplace", "assigned")  # forms in which an array may change
 

@@ -11,7 +11,7 @@ Shape = tuple[int, ...]
 
 
 def broadcast(*shapes: Shape) -> Shape | None:
-    """The shape arrays have beside one another, None where they do not go together.
+    """The shape that arrays broadcast to, None where they do not.
 
     >>> broadcast((2, 1), (3,)), broadcast((2,), (3,))
     ((2, 3), None)

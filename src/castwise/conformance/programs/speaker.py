@@ -31,7 +31,7 @@ class Menu(NamedTuple):
 
 
 class Raised(NamedTuple):
-    """An error, and whether it is no answer to what was asked."""
+    """An error, and whether it does not answer the question."""
 
     error: Exception
     is_no_answer: bool = False
@@ -67,7 +67,7 @@ class Framework(Speaker, Protocol):
     menu: Menu
 
     def handed(self, held: Held) -> str:
-        """An array that castwise reads as a weak one, which it cannot make by itself."""
+        """An array that castwise reads as a weak one, because it cannot make one itself."""
 
     def versions(self) -> dict[str, str]:
         """The versions the answers depend on."""

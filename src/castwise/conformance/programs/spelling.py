@@ -131,7 +131,7 @@ class AxisWords(NamedTuple):
 
 
 def arguments(step: Step, operands: Sequence[str], axis_words: AxisWords, *more: str) -> str:
-    """What stands between the parentheses of a call."""
+    """The text between the parentheses of a call."""
     given = [*operands, *more]
     if step.axis is not None:
         given.append(f"{axis_words.axis}={step.axis}")

@@ -41,7 +41,7 @@ RARE = words(
 )
 # No array on the CPU is of these, or it turns out to be of bool: jit can be asked all the same.
 _NOT_HELD = words("int1 uint1 float6_e2m3fn float6_e3m2fn")
-# NumPy operands count as JAX's own arrays; it is pow alone that tells their ranks apart.
+# NumPy operands count as JAX's own arrays; only pow distinguishes their ranks.
 NUMPY = words(
     "np.bool[3] np.uint8[3] np.int64[3] np.uint64[3] np.float16[3] np.float64[3] np.complex128[3] "
     "np.bool[] np.int64[] np.float64[] np.bool(1) np.int64(1) np.float64(1)"
@@ -63,7 +63,7 @@ _AT_METHODS = {
 _TAKE_DTYPE = words("sum prod mean cumsum cumprod std var concat stack")
 _TAKE_INITIAL = words("sum prod max min")
 _TAKE_WHERE = words("sum prod mean std var any all max min")
-_NO_START = words("max min")  # where=, which may leave nothing, needs an initial= beside it
+_NO_START = words("max min")  # where=, which may leave nothing, needs an initial= too
 # An operator calls its function: one of each family is enough.
 _OPERATORS = words("add div floor_divide pow lt bitwise_and matmul neg positive bitwise_not")
 # Enough of the binary ops to see what strict promotion refuses and what explicit x64 keeps.
@@ -200,7 +200,7 @@ class JaxRecorder:
         return self._functions[op](*operands, **named)
 
     def _named(self, name: str, text: str) -> Any:
-        """What stands in a form as a text: a dtype, a mask or a number."""
+        """The value of a text in a form: a dtype, a mask or a number."""
         return self._jax.numpy.dtype(text) if name == "dtype" else self.make(text)
 
 

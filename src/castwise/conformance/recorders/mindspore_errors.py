@@ -33,12 +33,12 @@ _OUT_OF_RANGE = re.compile(
     "|Cannot construct Tensor because of unsupported data type|Unsupported tensor type!"
     "|that contain unsupported element|int too large to convert"
 )
-# A condition that is no tensor, and copysign's first operand where it is a number.
+# A condition that is not a tensor, and copysign's first operand where it is a number.
 _WANTS_TENSOR = re.compile(
     r"with \"Select\(\)\(condition=(?!Tensor)"
     "|Tensor is expected, but got <class '(bool|int|float|complex)'>"
 )
-# A complex scalar is told by some as a signature, by others as a dtype.
+# Some report a complex scalar as a signature, others as a dtype.
 _SIGNATURES = re.compile(
     "Failed calling|unsupported operand|must be Tensor|must be a Tensor|[Tt]ensor is expected"
     "|at least one of the inputs|[Aa]t least one of the types|should be a Tensor|must be all tensor"

@@ -38,12 +38,12 @@ DTYPES = words(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
     "complex64 complex128"
 )
-# What takes dtype= beside the ufuncs, and of these those that take casting= too.
+# What takes dtype= besides the ufuncs, and which of these take casting= too.
 _TAKE_DTYPE = words("sum prod mean cumsum cumprod std var concat stack clamp")
 _TAKE_CASTING = words("concat stack clamp")
 _TAKE_WHERE = words("sum prod mean std var any all max min add lt sqrt")
 _TAKE_INITIAL = words("sum prod max min")
-_NO_START = words("max min")  # where=, which may leave nothing, needs an initial= beside it
+_NO_START = words("max min")  # where=, which may leave nothing, needs an initial= too
 # Enough ufuncs to see what casting= does to dtype= and out=.
 _CAST_OPS = words("add lt sqrt concat")
 # ml_dtypes' way to say that a Python int does not fit a C long.
@@ -96,7 +96,7 @@ class NumpyRecorder:
         return self._functions[op](*operands, **named)
 
     def _named(self, op: str, name: str, text: str) -> Any:
-        """What stands in a form as a text: a dtype, an array to write to, a mask, a number."""
+        """The value of a text in a form: a dtype, an array to write to, a mask, a number."""
         if name == "out":
             is_single = op == "matmul" or op in set(REDUCTIONS) - {"cumsum", "cumprod"}
             return self._np.empty(() if is_single else (3,), text)

@@ -168,7 +168,7 @@ def _is_beyond_the_table(question: GridQuestion) -> bool:
     if not internal:
         return False
     is_by_numpy = form == "operator" and operands[0].startswith("np.")
-    # To the division int128 is no integer, and to its kernel no float.
+    # The division does not treat int128 as an integer, nor its kernel as a float.
     is_unanswered = op == "div" and "int128[3]" in internal
     is_apart = (
         op not in _ASKED_OF_INTERNAL

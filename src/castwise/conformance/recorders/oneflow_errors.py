@@ -10,7 +10,7 @@ from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, NoKernelError
 _MISSING_KERNEL = "Cannot find the kernel matching"
 _OUTPUT = re.compile(r"DataType_Name of (?:out|y|z|output_tensor)_0: k(\w+)")
 _DTYPES = {"Float": "float32", "Double": "float64"}  # the others differ in case only
-# Shapes that do not fit together, and a bound of clamp that is no number. An op that refuses
+# Shapes that do not fit together, and a bound of clamp that is not a number. An op that refuses
 # arrays of too few dimensions does so whatever their shapes: that is a refusal.
 _NOT_ABOUT_DTYPES = re.compile(
     "origin shape|same shape|same number of elements|must be scalar, not|unsupported operand"

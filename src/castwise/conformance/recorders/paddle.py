@@ -43,7 +43,7 @@ _RESULT_OF_KERNEL = words(
 _BOOL_RESULT = words("eq ne lt le gt ge logical_and logical_or logical_xor")
 # The kernel of one step may be missing before another step would have promoted.
 _COMPOSED = words("hypot logaddexp mse_loss l1_loss poisson_nll_loss vecdot outer")
-# A kernel is looked for by one operand's dtype and handed the others as they are.
+# A kernel is chosen by one operand's dtype and gets the others unchanged.
 _UNPROMOTED = words(
     "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift matmul dot "
     "inner kron heaviside lerp allclose isclose concat stack"
@@ -97,7 +97,7 @@ class PaddleRecorder:
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if form not in _OPERATOR_FORMS and any(map(_is_numpys, operands[op == "where" :])):
             return None
-        # It wants tensors, and finds that out late, with half of the answer computed.
+        # It needs tensors, but checks late, with half of the answer computed.
         if op == "logaddexp" and not all(map(self._is_tensor, operands)):
             raise RefusalError
         if op == "pow" and _never_returns(*operands):

@@ -1,4 +1,4 @@
-"""Asks TensorFlow, on the CPU, eagerly: as it is, or with NumPy behaviour switched on."""
+"""Asks TensorFlow, on the CPU, eagerly, with or without NumPy behaviour switched on."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
 
 
 def _where(condition: Any, a: Any, b: Any) -> Any:
-    return condition.where(a, b)  # a method of tensors alone
+    return condition.where(a, b)  # only tensors have this method
 
 
 def _stacked(*tensors: Any) -> Any:

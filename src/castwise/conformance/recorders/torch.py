@@ -57,7 +57,7 @@ AUTOCAST_OPS = words(
     "mean cumsum cumprod std norm cos log2"
 )
 _TAKE_DTYPE = words("sum prod mean cumsum cumprod softmax log_softmax norm")
-# The numbers that have a name of their own, by op.
+# The numbers that are passed by name, by op.
 _NUMBERS = {
     "add": "alpha", "sub": "alpha", "addcmul": "value", "addcdiv": "value", "huber_loss": "delta",
 }  # fmt: skip
@@ -166,7 +166,7 @@ class TorchRecorder:
         meta = [x.to("meta") if isinstance(x, self._torch.Tensor) else x for x in operands]
         try:
             return self.dtype_of(self._call(op, form, meta))
-        except Exception:  # its reference implementations fail in ways of their own
+        except Exception:  # its reference implementations raise many kinds of errors
             return None
 
     def _full_scope(self) -> Scope:

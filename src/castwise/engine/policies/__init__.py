@@ -1,4 +1,4 @@
-"""How Python scalars and 0-d arrays take part beside arrays: a file per policy or family of them.
+"""How Python scalars and 0-d arrays count when mixed with arrays: a file per policy or family.
 
-A policy answers masks (see reach.py): what the operands can reach, given their roles and company.
+A policy returns masks (see reach.py): what each operand reaches, given its role and the others.
 """

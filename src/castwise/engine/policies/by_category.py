@@ -1,8 +1,8 @@
-"""The policy of categories: what is no array of the framework takes its dtype before the join.
+"""The policy of categories: numbers and NumPy operands get their dtype before the join.
 
-Numbers and NumPy operands get one dtype: that of the Python numbers where they are of a higher
-category than the arrays, else what another dialect makes of the arrays of the highest one. Only
-then do the framework's own dtypes meet (MegEngine's py_apply, then its dtype_promotion).
+They all get one dtype: that of the Python numbers where these have a higher category than the
+arrays, else the join, by another dialect, of the arrays of the highest category. Only then are the
+framework's own dtypes joined (MegEngine's py_apply, then its dtype_promotion).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CATEGORIES = {"bool": 1, "int": 2, "float": 3}
 
 
 def by_category(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
-    """What all operands reach together, once those that are no arrays are given their dtype."""
+    """What all operands reach together, once numbers and NumPy operands have their dtype."""
     dtypes = [o.dtype for o in operands if o.dtype and not o.is_numpy]
     guests = [o for o in operands if _is_guest(o)]
     if guests:
@@ -28,16 +28,16 @@ def by_category(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
         for guest in guests:
             _check_cast(plan, guest, target)
             if say:
-                say(f"{guest} is made an array of {target}, by the highest category among them.")
+                say(f"{guest} becomes an array of {target}, the dtype of the highest category.")
         dtypes.append(target)
     return [plan.reach.masks[join(plan, dtypes)]] * len(operands)
 
 
 def category_dtype(plan: Plan, operands: tuple[Operand, ...]) -> DType:
-    """The dtype of the highest category, which what is no array is given.
+    """The dtype of the highest category, which numbers and NumPy operands get.
 
-    Arrays that have no category have their common dtype. Raises Refusal where one of the operands
-    is no array.
+    Where no operand has a category, it is the common dtype of the arrays. Raises Refusal if one of
+    the operands is then a number or a NumPy operand.
     """
     target = _highest(plan, operands)
     if target is not None:
@@ -52,8 +52,8 @@ def _is_guest(operand: Operand) -> bool:
 
 
 def _highest(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:
-    """The dtype of the highest category, of arrays before Python numbers; None where there is no
-    category."""
+    """The dtype of the highest category, where arrays go before Python numbers; None where no
+    operand has a category."""
     arrays = [o.dtype for o in operands if o.dtype]
     highest = max([_category(plan, d) for d in arrays], default=0)
     numbers = [o.kind for o in operands if o.is_scalar and _CATEGORIES.get(o.kind, 0) > highest]
@@ -65,13 +65,13 @@ def _highest(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:
 
 
 def _typing(plan: Plan) -> Dialect:
-    """The dialect whose join types what is no array."""
+    """The dialect whose join gives numbers and NumPy operands their dtype."""
     return dialect_named(plan.joins.typed_by) if plan.joins.typed_by else plan.dialect
 
 
 def _category(plan: Plan, dtype: DType) -> int:
-    """bool < integer < float; complex, and what the typing dialect lacks or only absorbs, have
-    none."""
+    """bool < integer < float. Complex dtypes, and those that the typing dialect lacks or only
+    absorbs, have no category."""
     typing = _typing(plan)
     is_own = dtype in typing.dtypes and dtype.name not in typing.joining.only_absorbed.split()
     return _CATEGORIES.get(dtype.kind, 0) if is_own else 0
@@ -80,14 +80,14 @@ def _category(plan: Plan, dtype: DType) -> int:
 def _check_cast(plan: Plan, guest: Operand, target: DType) -> None:
     """Raises Refusal where a number or NumPy operand cannot become an array of the target dtype."""
     if target not in plan.reach.bits:
-        raise Refusal(f"{guest} would be {target}, which it does not have", "Cast it first.")
+        raise Refusal(f"{guest} would become {target}, which it does not have", "Cast it first.")
     if not guest.is_scalar:
         return
     if guest.kind == "complex" and target.kind != "bool":
-        raise Refusal(f"{guest} does not convert to {target}", "Make it an array.")
+        raise Refusal(f"{guest} cannot be converted to {target}", "Make it an array.")
     if target.kind != "float" and not _fits_int64(guest.value):
         raise Refusal(
-            f"{scalar_text(guest.value)} fits no integer dtype",
+            f"no integer dtype holds {scalar_text(guest.value)}",
             "Write it as a float.",
             by_value=True,
         )

@@ -1,6 +1,7 @@
-"""Python numbers that count by their value: where the arrays' dtype has no room, a dtype that has.
+"""Python numbers that count by their value: where the arrays' dtype cannot hold one, a dtype that
+can.
 
-Only the numbers are looked at: arrays and 0-d arrays come together as the dialect has it.
+Only the values of numbers count. Arrays and 0-d arrays promote by the dialect's other rules.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ _CANDIDATES = dtypes_of(
 
 
 def by_room(plan: Plan, numbers: list[Operand], entered: list[DType], say: Say) -> list[int]:
-    """What the numbers reach beside arrays that entered with these dtypes; one for which the
-    arrays' dtype has room reaches what they do, and is left out."""
+    """What the numbers reach with arrays that entered with these dtypes. A number that the arrays'
+    dtype holds reaches what the arrays do, and is left out."""
     common = join(plan, entered)
     arrays = (strong_twin(common) or plan.python[common.kind]) if common.is_weak else common
     masks = []
@@ -31,12 +32,12 @@ def by_room(plan: Plan, numbers: list[Operand], entered: list[DType], say: Say) 
         if found:
             masks.append(plan.reach.masks[found])
         if say:
-            say(f"{number} is looked at by value: {_told(number, arrays, found)}.")
+            say(f"{number} counts by value: {_reason(number, arrays, found)}.")
     return masks
 
 
 def _takes(arrays: DType, number: Operand) -> bool:
-    """Whether a number is of a lower kind than the arrays, or of theirs and within their range."""
+    """Whether a number's kind is lower than the arrays', or the same and the number is in range."""
     if number.kind == arrays.kind:
         return not is_beyond(number.value, arrays)
     return KINDS.index(number.kind) < arrays.rank
@@ -60,28 +61,29 @@ def _smallest(plan: Plan, number: Operand, common: DType) -> DType:
     ]
     if not fitting and number.kind == "int":
         raise Refusal(
-            f"{scalar_text(number.value)} fits no integer dtype",
+            f"no integer dtype holds {scalar_text(number.value)}",
             "Write it as a float.",
             by_value=True,
         )
-    met = {d: _met(plan, common, d) for d in fitting}
+    met = {d: _common(plan, common, d) for d in fitting}
     joining = [(d.bits, m.rank, m.bits, place, d) for place, (d, m) in enumerate(met.items()) if m]
     return min(joining)[-1] if joining else next(iter(fitting), own)
 
 
-def _met(plan: Plan, common: DType, candidate: DType) -> DType | None:
-    """Where the arrays and a candidate meet, or None."""
+def _common(plan: Plan, common: DType, candidate: DType) -> DType | None:
+    """The common dtype of the arrays and a candidate, or None."""
     try:
         return join(plan, (common, candidate))
     except Refusal:
         return None
 
 
-def _told(number: Operand, arrays: DType, found: DType | None) -> str:
+def _reason(number: Operand, arrays: DType, found: DType | None) -> str:
+    is_same_kind = number.kind == arrays.kind
     if found is None:
-        lower = f"it is of a lower kind than {arrays}, which it takes"
-        return f"{arrays} holds it" if number.kind == arrays.kind else lower
+        lower = f"its kind is lower than that of {arrays}, so it takes that dtype"
+        return f"{arrays} holds it" if is_same_kind else lower
     if is_beyond(number.value, found):
-        return f"it is beyond {found}, the widest a Python {number.kind} is here, and overflows"
-    why = f"{arrays} has no room for it" if number.kind == arrays.kind else "its kind is higher"
-    return f"{why}, and {found} is the smallest that holds it"
+        return f"it overflows {found}, the widest dtype of a Python {number.kind} here"
+    why = f"{arrays} does not hold it" if is_same_kind else "its kind is higher"
+    return f"{why}, and {found} is the smallest dtype that holds it"

@@ -8,7 +8,7 @@ from castwise.engine.join import is_allowed
 from castwise.engine.plan import Plan
 from castwise.engine.saying import Say
 from castwise.engine.steps.beyond import is_beyond
-from castwise.engine.steps.numbers import counts_beside, own_dtype
+from castwise.engine.steps.numbers import number_dtypes, own_dtype
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, Role, Scalar
 
@@ -18,34 +18,35 @@ _FLOAT16_LIMIT, _FLOAT32_LIMIT = 65000.0, 3.4e38
 
 
 def by_value(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
-    """What each operand reaches: a single one what its value needs, as long as the arrays are of
-    no lower kind; else what its dtype does (NumPy before 2.0)."""
-    counts = counts_beside(plan, [o.dtype for o in operands])
+    """What each operand reaches: a scalar or 0-d array what its value needs, unless the arrays have
+    a lower kind; else what its dtype does (NumPy before 2.0)."""
+    counts = number_dtypes(plan, [o.dtype for o in operands])
     dtypes = [_counted(plan, o, counts) for o in operands]
     if not _looks_at_values(operands, dtypes, say):
         return [plan.reach.masks[d] for d in dtypes]
-    beside_signed = any(
+    has_signed = any(
         d.is_signed for o, d in zip(operands, dtypes, strict=True) if o.role is Role.ARRAY
     )
     masks = []
     for operand, found in zip(operands, dtypes, strict=True):
-        # Beside a foreign dtype, result_type and its like leave integers as they are.
+        # With a foreign dtype, result_type and the like leave integers unchanged.
         is_left = counts is not None and plan.joins.by == "common dtype" and found.kind == "int"
         if operand.role is Role.ARRAY or is_left:
             masks.append(plan.reach.masks[found])
         else:
-            masks.append(_of_value(plan, operand, found, beside_signed, say))
+            masks.append(_of_value(plan, operand, found, has_signed, say))
     return masks
 
 
 def _counted(plan: Plan, operand: Operand, counts: Mapping[str, DType] | None) -> DType:
-    """The operand's dtype, or what a Python scalar counts as beside a foreign dtype."""
+    """The operand's dtype, or what a Python scalar counts as with a foreign dtype."""
     counted = counts.get(operand.kind) if counts and operand.is_scalar else None
     return counted or own_dtype(plan, operand)
 
 
 def _looks_at_values(operands: tuple[Operand, ...], dtypes: list[DType], say: Say) -> bool:
-    """Whether there are arrays and single operands, and the arrays' category is no lower."""
+    """Whether there are both arrays and scalars or 0-d arrays, and the arrays' category is at least
+    as high."""
     arrays: list[int] = []
     singles: list[int] = []
     for operand, found in zip(operands, dtypes, strict=True):
@@ -56,12 +57,12 @@ def _looks_at_values(operands: tuple[Operand, ...], dtypes: list[DType], say: Sa
     if arrays and max(arrays) >= max(singles):
         return True
     if say:
-        why = "a scalar is of a higher kind" if arrays else "there is no array"
-        say(f"Values are not looked at, since {why}.")
+        why = "a scalar has a higher kind" if arrays else "there is no array"
+        say(f"Values are ignored, since {why}.")
     return False
 
 
-def _of_value(plan: Plan, operand: Operand, found: DType, beside_signed: bool, say: Say) -> int:
+def _of_value(plan: Plan, operand: Operand, found: DType, has_signed: bool, say: Say) -> int:
     """The mask of what a value needs."""
     value = 1 if operand.value is None else operand.value
     smallest, signed = smallest_dtype(found, value)
@@ -69,12 +70,12 @@ def _of_value(plan: Plan, operand: Operand, found: DType, beside_signed: bool, s
         smallest, signed = _next_wider(plan, found, value), None
     mask = plan.reach.masks[smallest]
     if signed and plan.joins.by == "first loop":
-        mask |= plan.reach.masks[signed]  # 127 is looked for among int8 and uint8 alike
-    elif signed and beside_signed:
+        mask |= plan.reach.masks[signed]  # 127 counts as both int8 and uint8
+    elif signed and has_signed:
         smallest, mask = signed, plan.reach.masks[signed]
     if say:
         room = "it is beyond" if is_beyond(value, smallest) else "it fits"
-        say(f"{operand} is looked at by value: {room} {smallest}.")
+        say(f"{operand} counts by value: {room} {smallest}.")
     return mask
 
 

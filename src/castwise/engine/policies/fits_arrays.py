@@ -15,7 +15,7 @@ from castwise.vocab.operands import Operand
 
 
 def fits_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
-    """As weak, but a scalar may not change the arrays' dtype; only an int beside bool arrays does
+    """As weak, but a scalar may not change the arrays' dtype, except an int with bool arrays
     (RFC 431's SAFE and NONE). A Python bool is a scalar like the others, and fits any dtype."""
     scalars = [o for o in operands if o.is_scalar or o.is_weak]
     strong = [own_dtype(plan, o) for o in operands if not (o.is_scalar or o.is_weak)]

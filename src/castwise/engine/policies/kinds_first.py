@@ -12,8 +12,8 @@ from castwise.vocab.operands import Operand
 
 def kinds_first(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     """What all operands reach together: the highest kind decides, and within it arrays come before
-    0-d arrays; these give their dtype as it is. A Python scalar adds nothing where its kind is no
-    higher; where it is, it counts as a 0-d array (MindSpore's implicit promotion of Mul)."""
+    0-d arrays, whose dtype is used unchanged. A Python scalar counts only where its kind is higher,
+    and then as a 0-d array (MindSpore's implicit promotion of Mul)."""
     groups: tuple[list[DType], list[DType], list[DType]] = ([], [], [])
     scalars = []
     for operand in operands:

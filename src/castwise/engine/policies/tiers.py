@@ -42,7 +42,7 @@ def last_adapts(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
     common = join(plan, [own_dtype(plan, o) for o in others])
     if last.kind == "complex" and common.kind != "complex":
         raise Refusal(
-            f"{last} does not convert to {common}", "Cast the arrays to complex.", by_value=True
+            f"{last} cannot be converted to {common}", "Cast the arrays to complex.", by_value=True
         )
     return [plan.reach.masks[common]] * len(operands)
 
@@ -59,7 +59,7 @@ def _outranks(plan: Plan, higher: DType | None, lower: DType | None) -> DType | 
     if higher.kind == "complex" or (higher.kind == "float" and lower.kind != "complex"):
         return higher
     if lower.kind == "complex":
-        # An array of floats keeps its width, integers take the complex dtype as it is.
+        # An array of floats keeps its width; integers take the complex dtype unchanged.
         return complex_of(plan, higher) if higher.kind == "float" else lower
     if higher.kind == "bool" or lower.kind == "float":
         return join(plan, (higher, lower))
@@ -73,21 +73,21 @@ def tell_tiers(
     say: Callable[[str], None],
 ) -> None:
     """Says what each tier gives, and which one decides."""
-    is_told = False
+    is_said = False
     for name, group, joined in zip(_NAMES, groups, by_tier, strict=True):
         given = list(dict.fromkeys(d.name for d in group))
         if len(given) > 1:
-            say(f"The {name}' {' and '.join(given)} first meet in {joined}.")
-            is_told = True
+            say(f"The {name}' {' and '.join(given)} promote to {joined}.")
+            is_said = True
     found = [(name, dtype) for name, dtype in zip(_NAMES, by_tier, strict=True) if dtype]
     if len(found) == 1:
-        if found[0][0] != _NAMES[0] and not is_told:
+        if found[0][0] != _NAMES[0] and not is_said:
             say(f"The {found[0][0]} give {common}.")
         return
     top, highest = found[0][1], max([dtype for _, dtype in found[1:]], key=lambda d: d.rank)
     listed = ", ".join(f"{name} {dtype}" for name, dtype in found)
     if top.rank >= highest.rank:
-        why = "the highest tier decides, as no lower one is of a higher kind"
+        why = "No lower tier has a higher kind, so the highest tier decides"
     else:
-        why = f"{highest.kind} outranks {top.kind} whatever the tier"
-    say(f"By tier: {listed}; {why}: {common}.")
+        why = f"The kind {highest.kind} outranks {top.kind} in any tier"
+    say(f"By tier: {listed}. {why}: {common}.")

@@ -1,4 +1,4 @@
-"""The policy of weak scalars: a Python number takes the arrays' dtype, its kind permitting."""
+"""The policy of weak scalars: a Python number takes the arrays' dtype if its kind is no higher."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from castwise.engine.decision import Refusal
 from castwise.engine.join import check_mix, complex_of, join
 from castwise.engine.plan import Plan
 from castwise.engine.saying import Say
-from castwise.engine.steps.numbers import counts_beside, own_dtype
+from castwise.engine.steps.numbers import number_dtypes, own_dtype
 from castwise.vocab.dtypes import KINDS, DType
 from castwise.vocab.operands import Operand
 
@@ -29,13 +29,13 @@ def weak(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
 
 
 def adopted_dtype(plan: Plan, scalar: Operand, common: DType | None) -> DType:
-    """The dtype a weak scalar takes beside the common dtype of the strong operands."""
+    """The dtype a weak scalar takes, given the common dtype of the strong operands."""
     kind = scalar.kind
     if common is None:
         return plan.python[kind]
-    counts = counts_beside(plan, [common])
+    counts = number_dtypes(plan, [common])
     if counts and kind in counts:
-        # An int beyond the Python int's own dtype counts as nothing the array could join.
+        # An int beyond the Python int's own dtype counts as no dtype that joins with the array's.
         if kind == "int" and own_dtype(plan, scalar) is not plan.python["int"]:
             raise Refusal(
                 f"{scalar} has no common dtype with {common}", "Write it as a float.", by_value=True
@@ -47,11 +47,11 @@ def adopted_dtype(plan: Plan, scalar: Operand, common: DType | None) -> DType:
 
 
 def adoption_text(scalar: Operand, common: DType | None, adopted: DType) -> str:
-    """What a scalar does beside the strong operands, in words."""
+    """What a scalar becomes with the strong operands, in words."""
     if common is None:
-        return f"{scalar} stands with no array, so it is {adopted}."
+        return f"There is no array, so {scalar} is {adopted}."
     if adopted is common:
         return f"{scalar} is weak: it takes the arrays' {common}."
     if common.rank >= KINDS.index(scalar.kind):
-        return f"Beside {common} {scalar} counts as {adopted}."
-    return f"{scalar} is of a higher kind than {common}: it counts as {adopted}."
+        return f"With {common}, {scalar} counts as {adopted}."
+    return f"{scalar} has a higher kind than {common}, so it counts as {adopted}."

@@ -22,7 +22,7 @@ def within_kind(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
     for operand in operands:
         if operand.is_scalar and not fits_kind(operand.kind, common.kind):
             raise Refusal(
-                f"a Python {operand.kind} does not go with {common}",
+                f"a Python {operand.kind} cannot be mixed with {common}",
                 "Make it an array of the dtype you want.",
             )
     return weak(plan, operands, say)

@@ -1,4 +1,4 @@
-"""The policies in which a 0-d array loosens the rules for arrays: beside it, any kinds mix."""
+"""The policies in which a 0-d array loosens the rules for arrays: any kinds mix with it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from castwise.vocab.operands import Operand, Role
 
 
 def zero_d_adapts(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
-    """As 0-d mixes, but beside an array of its own kind a 0-d array takes the array's dtype."""
+    """As 0-d mixes, but with an array of its own kind a 0-d array takes the array's dtype."""
     arrays = [o.dtype for o in operands if o.role is Role.ARRAY and o.dtype]
     adapting = [
         o for o in operands if o.is_zero_d and o.dtype and _is_of_kind(plan, o.dtype, arrays)
     ]
     if say:
         for operand in adapting:
-            say(f"{operand} stands beside an array of its kind, whose dtype it takes.")
+            say(f"{operand} takes the dtype of the array, which is of the same kind.")
     return zero_d_mixes(plan, tuple([o for o in operands if o not in adapting]), say)
 
 
 def zero_d_adapts_to_complex(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     """As 0-d adapts, but a Python complex counts as an array, whose dtype a 0-d array takes."""
-    is_beside_complex = any(o.is_scalar and o.kind == "complex" for o in operands)
+    has_complex = any(o.is_scalar and o.kind == "complex" for o in operands)
     own = plan.python["complex"]
-    if not is_beside_complex or not all(o.is_scalar or _joins(plan, o, own) for o in operands):
+    if not has_complex or not all(o.is_scalar or _joins(plan, o, own) for o in operands):
         return zero_d_adapts(plan, operands, say)
     if say:
         say(f"A Python complex counts as an array of {own}, whose dtype the 0-d array takes.")
@@ -68,5 +68,5 @@ def singles_mix(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
     if all(o.role is Role.ARRAY for o in operands):
         return as_arrays(plan, operands, say)
     if say and plan.joins.mixes is not None:
-        say("A 0-d array or a scalar is among them, so any kinds mix.")
+        say("One of them is a 0-d array or a scalar, so any kinds mix.")
     return [plan.reach.masks[own_dtype(plan, o)] for o in operands]

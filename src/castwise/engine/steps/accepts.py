@@ -1,4 +1,4 @@
-"""Whether an op takes these operands at all, before their dtypes are brought together."""
+"""Whether an op takes these operands at all, before their dtypes are joined."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ def check_count(question: Question) -> None:
     if count < low or len(given) > high:
         takes = str(low) if low == high else f"{low} to {high}"
         plural = "s" if high > 1 else ""
-        told = count if count < low else len(given)
-        raise UsageError(f"{question.op.name} takes {takes} operand{plural}, not {told}.")
+        number = count if count < low else len(given)
+        raise UsageError(f"{question.op.name} takes {takes} operand{plural}, not {number}.")
     if given[0] is UNDEFINED and question.op.family != "questions":
         raise UsageError(f"{question.op.name} needs its first operand, which is None here.")
 
 
 def check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
-    """Raises Refusal for what the dialect or the op does not take, each alone or together."""
+    """Raises Refusal for operands that the dialect or the op does not take, one by one or
+    together."""
     check_accepted(plan, operands)
     for operand in operands:
         found = operand.dtype or plan.python[operand.kind]
@@ -36,38 +37,38 @@ def check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
             raise not_computed(plan, found)
         if operand.is_zero_d and plan.accepts.refuses_zero_d:
             raise Refusal(
-                f"{plan.op.name} goes along an axis, and a 0-d array has none",
+                f"{plan.op.name} works along an axis, and a 0-d array has none",
                 "Give it a dimension.",
             )
     _check_end(plan, operands)
     if plan.accepts.same_dtype and len({o.dtype for o in _compared(plan, operands)}) > 1:
-        why = plan.because or f"{plan.op.name} needs operands of one dtype"
+        why = plan.because or f"{plan.op.name} needs operands of the same dtype"
         raise Refusal(why, "Cast one to the other.")
 
 
 def _check_end(plan: Plan, operands: tuple[Operand, ...]) -> None:
-    """Raises Refusal for what may not stand at the end."""
+    """Raises Refusal for what the last operands may not be."""
     last = operands[-1].dtype or plan.python[operands[-1].kind]
     if last in plan.accepts.refuses_last:
-        raise Refusal(f"{plan.op.name} takes no {last} at the end", "Cast it to int32.")
+        raise Refusal(f"the last operand of {plan.op.name} cannot be {last}", "Cast it to int32.")
     together = operands[len(operands) - plan.accepts.one_inexact_of_last :]
     if together and all([o.kind in ("bool", "int") for o in together]):
-        why = plan.because or f"{plan.op.name} takes no integers alone at the end"
+        why = plan.because or f"the last operands of {plan.op.name} cannot all be integers"
         raise Refusal(why, "Make one a float.")
 
 
 def check_known(plan: Plan, operand: Operand) -> None:
     """Raises where the dialect has no such array."""
-    # By category, what is NumPy's is typed anew beside the arrays; elsewhere it is one of them.
-    is_typed_anew = operand.is_numpy and plan.scalars == "by category"
-    if operand.dtype and operand.dtype not in plan.reach.bits and not is_typed_anew:
-        raise Refusal(f"it has no dtype {operand.dtype}", "Cast it to one it has.")
+    # The policy by category gives a NumPy operand a new dtype; elsewhere it counts as an array.
+    is_retyped = operand.is_numpy and plan.scalars == "by category"
+    if operand.dtype and operand.dtype not in plan.reach.bits and not is_retyped:
+        raise Refusal(f"this dialect has no dtype {operand.dtype}", "Cast it to one it has.")
     if operand.is_weak and not plan.dialect.has_weak_arrays:
         raise UsageError(f"{operand}: {plan.dialect.name} has no weakly typed arrays.")
     nodes = weak_nodes_of(operand.dtype) if operand.dtype and operand.is_weak else None
     if nodes is not None and plan.reach.bits.keys().isdisjoint(nodes):
-        told = f"{plan.dialect.name} has no weakly typed {operand.dtype} arrays"
-        raise UsageError(f"{operand}: {told}.")
+        why = f"{plan.dialect.name} has no weakly typed {operand.dtype} arrays"
+        raise UsageError(f"{operand}: {why}.")
 
 
 def check_accepted(plan: Plan, operands: tuple[Operand, ...]) -> None:
@@ -83,7 +84,7 @@ def check_accepted(plan: Plan, operands: tuple[Operand, ...]) -> None:
 
 def check_compute(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> None:
     """Raises Refusal for a compute dtype that the op refuses, or does not compute in."""
-    # A base that decides alone was not joined with anything.
+    # A base that decides on its own was not joined with anything.
     is_refused = is_refused_compute(plan, compute) and not is_integer_power(plan, operands)
     if is_refused or (plan.loops.is_refusing and compute not in plan.loops.computes):
         raise not_computed(plan, compute)
@@ -95,7 +96,7 @@ def is_refused_compute(plan: Plan, compute: DType) -> bool:
 
 
 def _compared(plan: Plan, operands: tuple[Operand, ...]) -> list[Operand]:
-    """The operands that must be of one dtype."""
+    """The operands that must have the same dtype."""
     last_adapts = plan.scalars == "last adapts" and operands[-1].role is not Role.ARRAY
     compared = operands[:-1] if last_adapts else operands[: plan.accepts.compared]
     return [o for o in compared if o.dtype]

@@ -1,4 +1,4 @@
-"""What a call is given by name: dtype=, casting=, where=, initial=, rounding_mode= and numbers."""
+"""What a call passes by name: dtype=, casting=, where=, initial=, rounding_mode= and numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from castwise.engine.saying import Say
 from castwise.engine.scalars import reached
 from castwise.engine.steps.accepts import is_refused_compute
 from castwise.engine.steps.beyond import is_beyond, is_unconvertible
-from castwise.engine.steps.numbers import counts_beside, own_dtype
+from castwise.engine.steps.numbers import number_dtypes, own_dtype
 from castwise.engine.steps.ranges import compares_exactly
 from castwise.engine.steps.writes import can_write, writing_by
 from castwise.errors import UsageError, did_you_mean
@@ -26,7 +26,7 @@ _LONG, _UNSIGNED_LONG = dtype("int64"), dtype("uint64")
 
 
 def plan_for(question: Question, form: str, say: Say) -> Plan:
-    """The plan of a question that gives something by name.
+    """The plan of a question that passes something by name.
 
     Raises Refusal where the dialect's op does not take it, UsageError for an unknown word.
     """
@@ -41,7 +41,7 @@ def plan_for(question: Question, form: str, say: Say) -> Plan:
         plan = replace(plan, writes=writes, arguments=replace(plan.arguments, casting=rule))
     if named.where:
         _check_mask(plan, named.where)
-    # These have no say in the dtype: a dialect that says nothing about them leaves them to the op.
+    # These do not change the dtype: a dialect without a rule for them leaves them to the op.
     if named.value is not None and plan.arguments.value:
         _check_number(plan.arguments.value, "value", named.value)
     if named.delta is not None and plan.arguments.delta:
@@ -59,12 +59,12 @@ def _check_arguments(plan: Plan, named: Named) -> None:
     }
     for name in named.given:
         if name in taken and not taken[name]:
-            fix = "Cast its operand or its result." if name == "dtype" else "Leave it away."
+            fix = "Cast its operand or its result." if name == "dtype" else "Leave it out."
             raise Refusal(f"its {plan.op.name} takes no {name}=", fix)
     if named.casting and named.casting not in CASTINGS:
         raise _unknown("casting", named.casting, CASTINGS)
     if named.dtype and named.dtype not in plan.reach.bits:
-        raise Refusal(f"it has no dtype {named.dtype}", "Give it one it has.")
+        raise Refusal(f"this dialect has no dtype {named.dtype}", "Give it one it has.")
 
 
 def _unknown(name: str, word: str, known: dict[str, str]) -> UsageError:
@@ -84,16 +84,16 @@ def _rounded(plan: Plan, mode: str, form: str, say: Say) -> Plan:
 
 
 def _check_mask(plan: Plan, mask: Operand) -> None:
-    """Raises Refusal where where= is no mask the dialect takes."""
+    """Raises Refusal where where= is not a mask the dialect takes."""
     is_free = mask.is_scalar and plan.arguments.where == "bool arrays"
     if mask.kind != "bool" and not is_free:
-        raise Refusal(f"where={mask} is no bool", "Compare it: mask != 0.")
+        raise Refusal(f"where={mask} is not a bool", "Compare it: mask != 0.")
 
 
 def cast_first(
     plan: Plan, operands: tuple[Operand, ...], named: Named, say: Say
 ) -> tuple[Operand, ...]:
-    """The operands as the op sees them: as they are, or cast to dtype= before it does."""
+    """The operands as the op sees them: unchanged, or cast to dtype= first."""
     target = named.dtype
     if target is None or plan.arguments.dtype != "casts first":
         return operands
@@ -104,33 +104,31 @@ def cast_first(
 
 
 def is_loop_asked(plan: Plan, named: Named) -> bool:
-    """Whether dtype= asks for a loop that gives it."""
+    """Whether dtype= requests a loop that gives it."""
     return named.dtype is not None and plan.arguments.dtype == "result"
 
 
 def is_compute_asked(plan: Plan, named: Named) -> bool:
-    """Whether dtype= says what the op computes in."""
+    """Whether dtype= is the dtype the op computes in."""
     return named.dtype is not None and plan.arguments.dtype == "computes"
 
 
 def computed_in(target: DType, say: Say) -> DType:
-    """What the op computes in, where dtype= says so."""
+    """The dtype the op computes in, where dtype= is that."""
     if say:
         say(f"dtype={target}: {DTYPE_ARGUMENTS['computes']}.")
     return target
 
 
 def loop_giving(plan: Plan, operands: tuple[Operand, ...], target: DType, say: Say) -> DType:
-    """What the op computes in, where its result is to be of a dtype: the first loop that all
-    operands reach and that gives it, or its own, to which they are cast.
+    """What the op computes in, where dtype= is the dtype of its result: that of the first loop that
+    all operands reach and that gives it, or dtype= itself, to which they are cast.
 
     Raises Refusal where no loop gives it.
     """
     loops = [d for d in _loops_for(plan, operands, target) if given_by(plan, d) is target]
     is_castable = plan.result == "same" or all(o.kind != "complex" for o in operands)
-    if (
-        plan.joins.by == "exponent apart"
-    ):  # the first operand alone looks for a loop, and reaches it
+    if plan.joins.by == "exponent apart":  # only the first operand chooses a loop, and reaches it
         joined(plan, operands, None)
         operands, is_castable = operands[:1], False
     found = plan.reach.common(reached(plan, operands, None), plan.reach.mask(loops))
@@ -147,8 +145,8 @@ def loop_giving(plan: Plan, operands: tuple[Operand, ...], target: DType, say: S
 
 
 def _loops_for(plan: Plan, operands: tuple[Operand, ...], target: DType) -> list[DType]:
-    """The dtypes of the loops among which dtype= looks; those of a foreign dtype alone where an
-    operand is of it and the result does not tell another."""
+    """The dtypes of the loops that dtype= chooses from; only those of a foreign dtype where an
+    operand has it and the result does not imply another."""
     loops = [
         d for d in plan.reach.order if d in plan.loops.computes and d not in plan.loops.converts
     ]
@@ -185,7 +183,7 @@ def check_casts(
             can_write(plan, own, compute, by=plan.arguments.casting) for own in sources if own
         ):
             raise Refusal(
-                f"{operand} is not cast to {compute} ({OUTPUTS[plan.arguments.casting]})",
+                f"{operand} cannot be cast to {compute} ({OUTPUTS[plan.arguments.casting]})",
                 "Cast it yourself." + " Or give casting='unsafe'." * plan.arguments.takes_casting,
             )
 
@@ -193,8 +191,8 @@ def check_casts(
 def _cast_sources(
     plan: Plan, operand: Operand, compute: DType, casting: str | None
 ) -> tuple[DType | None, ...]:
-    """The dtypes a cast may take an operand for. A Python number has a kind and no width, save
-    where casting= types it."""
+    """The dtypes a cast may take an operand for. A Python number has a kind and no width, unless
+    casting= gives it one."""
     own = own_dtype(plan, operand)
     if plan.scalars == "by value" and operand.role is not Role.ARRAY:
         return own, *smallest_dtype(own, 1 if operand.value is None else operand.value)
@@ -204,12 +202,12 @@ def _cast_sources(
     is_higher = KINDS.index(operand.kind) > compute.rank
     if operand.dtype or operand.kind == "bool" or is_typed or is_higher:
         return (own,)
-    counted = (counts_beside(plan, [compute]) or {}).get(operand.kind)
+    counted = (number_dtypes(plan, [compute]) or {}).get(operand.kind)
     return (compute if counted is None or plan.reach.reaches(counted, compute) else counted,)
 
 
 def check_named(plan: Plan, operands: tuple[Operand, ...], named: Named, compute: DType) -> None:
-    """Raises Refusal where an operand, initial= or value= does not become one of what the op
+    """Raises Refusal where an operand, initial= or value= cannot become the dtype that the op
     computes in."""
     if plan.arguments.takes_casting and (named.dtype or named.casting):
         check_casts(plan, operands, compute, named.casting)
@@ -225,16 +223,16 @@ def check_named(plan: Plan, operands: tuple[Operand, ...], named: Named, compute
 
 
 def _check_number(taken: frozenset[str], name: str, number: Scalar) -> None:
-    """Raises Refusal where a number is not of the kinds, or of the sign, that the op takes."""
+    """Raises Refusal where a number does not have a kind or sign that the op takes."""
     kind = type(number).__name__
     if kind not in taken:
-        raise Refusal(f"{name} is no {kind}", f"Give {name} another kind of number.")
+        raise Refusal(f"{name} cannot be a Python {kind}", f"Give {name} another kind of number.")
     if "positive" in taken and not isinstance(number, complex) and number <= 0:
         raise Refusal(f"{name} is not positive", f"Give a {name} above 0.")
 
 
 def _check_initial(plan: Plan, initial: Operand, compute: DType) -> None:
-    """Raises Refusal where initial= does not become a number of the dtype computed in."""
+    """Raises Refusal where initial= cannot become a number of the compute dtype."""
     value = initial.value
     if plan.arguments.initial == "cast":
         if type(value) is int and initial.is_scalar and is_beyond(value, plan.python["int"]):
@@ -244,7 +242,9 @@ def _check_initial(plan: Plan, initial: Operand, compute: DType) -> None:
         return
     if isinstance(value, complex):
         if compute.kind != "complex" and initial.is_scalar:
-            raise Refusal(f"initial={initial} does not become {compute}", "Give a real number.")
+            raise Refusal(
+                f"initial={initial} cannot be converted to {compute}", "Give a real number."
+            )
         return
     holder = _holder(plan, compute, is_negative=value < 0)
     if compute.kind == "int" or (holder is not compute and type(value) is int):

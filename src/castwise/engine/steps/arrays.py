@@ -1,4 +1,4 @@
-"""What arrays count as before they are joined, where that is not as they are written."""
+"""What arrays count as before they are joined, where that is not the dtype they are given with."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _truncated(plan: Plan, operand: Operand, say: Say) -> Operand:
 
 
 def _lifted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
-    """The operands with integers made floats, where a Python float stands beside them."""
+    """The operands with integers made floats, where one of them is a Python float."""
     lifts = plan.arrays.floats_lift
     if not lifts or not any([o.is_scalar and o.kind == "float" for o in operands]):
         return operands
@@ -41,12 +41,12 @@ def _lifted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operan
     if say:
         for given, lifted_operand in zip(operands, lifted, strict=True):
             if lifted_operand.dtype is not given.dtype:
-                say(f"Beside a Python float {given} counts as {lifted_operand}.")
+                say(f"With a Python float, {given} counts as {lifted_operand}.")
     return lifted
 
 
 def raised(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
-    """The operands at the op's lowest dtypes, where their own stand before them in the order."""
+    """The operands at the op's lowest dtypes, where their own come before these in the order."""
     if not any(plan.arrays.lowest):
         return operands
     bits = plan.reach.bits
@@ -57,15 +57,15 @@ def raised(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
 
 
 def own_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
-    """The operands, of which the dialect makes the first or all arrays by themselves."""
+    """The operands, of which the dialect first makes the first or all arrays."""
     count = {"first": 1, "all": len(operands)}.get(plan.arrays.makes_arrays, 0)
     made = [own_array(plan, o, say) for o in operands[:count]]
     return (*made, *operands[count:])
 
 
 def own_array(plan: Plan, operand: Operand, say: Say = None) -> Operand:
-    """The array an operand is by itself, never a weak one: a Python number or a NumPy operand is
-    of its own dtype.
+    """The array an operand becomes on its own, never a weak one: a Python number or a NumPy operand
+    has its own dtype.
 
     Raises Refusal for a Python number its own dtype does not hold.
     """
@@ -76,7 +76,7 @@ def own_array(plan: Plan, operand: Operand, say: Say = None) -> Operand:
     if operand.is_scalar and is_finite and not _holds(own, operand):
         raise conversion_out_of_range(operand, own)
     if say:
-        say(f"{operand} is made an array of {own} by itself.")
+        say(f"{operand} first becomes an array of {own}.")
     return array_operand(own, () if operand.is_scalar else operand.shape)
 
 

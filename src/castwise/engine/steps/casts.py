@@ -28,7 +28,7 @@ def targets_of(
 
 
 def cast_to(plan: Plan, operand: Operand, target: DType) -> Cast | None:
-    """The cast from an operand as it is written, or None where there is none."""
+    """The cast of an operand from the dtype it was given with, or None where there is none."""
     if operand.dtype is None:
         hazard = scalar_hazard(plan, operand, target)
         return Cast(None, target, (hazard,)) if hazard else None

@@ -1,4 +1,4 @@
-"""Ops that a framework makes of other ops, decided step by step."""
+"""Ops that a framework composes of other ops, decided step by step."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def composed_dtypes(
         return array_operand(decision.result, shape, is_weak=decision.is_weak)
 
     if say and composed.program in named:
-        say(f"{plan.op.name} returns {named[composed.program]} as it is.")
+        say(f"{plan.op.name} returns {named[composed.program]} unchanged.")
     final = evaluated(parse_program(composed.program))
     assert final.dtype is not None
     highest = max(computed, key=lambda d: (d.rank, d.bits), default=final.dtype)
@@ -100,7 +100,7 @@ def parse_program(text: str) -> Term:
 
 
 def step_question(dialect: Dialect, name: str, given: tuple[Operand, ...]) -> Question:
-    """The question a step asks: of an operator where a symbol is written, in place with a `_`."""
+    """The question of a step: about an operator for a symbol, in place for a name with a `_`."""
     if name.isidentifier():
         return Question(op(name.rstrip("_")), given, dialect, inplace=name.endswith("_"))
     return Question(op_of_symbol(name, len(given)), given, dialect, "operator")

@@ -15,7 +15,7 @@ _INT64, _FLOAT64 = dtype("int64"), dtype("float64")
 
 
 def check_conversion(plan: Plan, operands: tuple[Operand, ...], target: DType) -> None:
-    """Raises Refusal where a Python number does not become the dtype the operands meet in."""
+    """Raises Refusal where a Python number cannot become the operands' common dtype."""
     limits = plan.numbers.conversion
     if limits is None:
         return
@@ -25,24 +25,24 @@ def check_conversion(plan: Plan, operands: tuple[Operand, ...], target: DType) -
         is_lower = KINDS.index(operand.kind) > target.rank
         if is_lower or (operand.kind == "bool" and target not in limits.bools):
             raise Refusal(
-                f"a Python {operand.kind} is not converted to {target}", "Cast one of them."
+                f"a Python {operand.kind} cannot be converted to {target}", "Cast one of them."
             )
         if operand.kind == "int" and not _takes(limits, operand, target):
             raise conversion_out_of_range(operand, target)
 
 
 def check_joins(plan: Plan, operands: tuple[Operand, ...]) -> None:
-    """Raises Refusal where a NumPy scalar, or anything that is converted beside a weak array, has
-    no common dtype with the array's and the conversion asks for one."""
+    """Raises Refusal where the conversion needs a common dtype with the array's, and a NumPy
+    scalar, or anything that is converted for a weak array, has none."""
     if not plan.numbers.conversion or not plan.numbers.conversion.joins_too:
         return
     known = [o for o in operands if o.dtype in plan.reach.bits or o.is_scalar]
     targets = [array_operand(o.dtype) for o in known if o.dtype and not o.is_numpy]
-    is_beside_weak = any(o.is_weak for o in operands)
+    has_weak = any(o.is_weak for o in operands)
     for operand in known if targets else ():
         # A NumPy float64 is a Python float by inheritance, and is read as one.
         is_typed = operand.role is Role.NUMPY_SCALAR and operand.dtype is not _FLOAT64
-        if is_typed or (is_beside_weak and (operand.is_scalar or operand.is_numpy)):
+        if is_typed or (has_weak and (operand.is_scalar or operand.is_numpy)):
             own = plan.python["int"]
             if operand.is_scalar and operand.kind == "int" and not _holds(own, operand):
                 raise conversion_out_of_range(operand, own)

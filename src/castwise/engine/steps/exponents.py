@@ -1,4 +1,4 @@
-"""The last operand of a power: whether it may be what it is, and where the base decides alone."""
+"""The last operand of a power: whether it is accepted, and where only the base decides."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from castwise.vocab.operands import Operand, Role
 
 
 def is_integer_power(plan: Plan, operands: tuple[Operand, ...]) -> bool:
-    """Whether the exponent is one integer, and the dialect lets the base decide beside it.
+    """Whether the exponent is one integer, and the dialect then lets the base decide.
 
     One integer is what Python takes as an index (PEP 357): a Python bool too, but no array of
     bool or of a dtype below a byte.
@@ -33,7 +33,8 @@ def check_exponent(plan: Plan, exponent: Operand) -> None:
 
 
 def check_power(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> None:
-    """Raises Refusal where an integer power has a negative exponent, or a base that counts so."""
+    """Raises Refusal where an integer power has a negative exponent, or a base that is treated the
+    same."""
     if not plan.exponent.negative or compute.kind != "int":
         return
     base, exponent = operands
@@ -42,7 +43,7 @@ def check_power(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> No
     why = ""
     looks = exponent.is_scalar or plan.exponent.negative != "number raises"
     if looks and isinstance(exponent.value, int) and exponent.value < 0:
-        why = "an integer to a negative integer power is no integer"
+        why = "an integer to a negative integer power is not an integer"
     elif plan.exponent.negative == "raises on either side" and base.is_scalar:
         is_negative = isinstance(base.value, int) and base.value < 0
         why = "a negative Python int has no integer powers" if is_negative else ""
@@ -51,12 +52,12 @@ def check_power(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> No
 
 
 def looks_at_last(plan: Plan) -> bool:
-    """Whether of all values the exponent's alone is looked at."""
+    """Whether only the exponent's value is checked."""
     return plan.exponent.fits is not None
 
 
 def also_fits(plan: Plan, compute: DType) -> DType | None:
-    """The dtype that an exponent of integers must fit besides the one computed in."""
+    """The dtype that an exponent of integers must fit as well as the compute dtype."""
     return plan.exponent.fits if compute.kind == "int" else None
 
 

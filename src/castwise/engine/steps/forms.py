@@ -1,4 +1,4 @@
-"""The form an op is asked in: what `x += y` comes to in a dialect, and what is written into x."""
+"""The form of an op: what `x += y` means in a dialect, and what is written into x."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def is_the_operator(question: Question) -> bool:
     plan = plan_of(question.op, question.dialect, "augmented")
     is_own = first.dtype is not None and (is_native(plan) or not first.is_numpy)
     if not is_own or first.role is Role.NUMPY_SCALAR:
-        return True  # a number never changes, and about NumPy's arrays the operator's rules know
-    if plan.writes.rebinds == "beside NumPy arrays":
+        return True  # a number never changes, and NumPy's arrays follow the operator's rules
+    if plan.writes.rebinds == "with NumPy arrays":
         return second.role.native is not second.role
     return plan.writes.rebinds == "always"
 
 
 def rebinds(question: Question) -> bool:
-    """Whether `x += y` binds the name to a new array, so that the old one is as it was."""
+    """Whether `x += y` binds the name to a new array and leaves the old one unchanged."""
     if question.form != "augmented":
         return False
     if is_the_operator(question):
@@ -52,12 +52,12 @@ def is_numpy_writing(question: Question) -> bool:
 
 
 def is_written(question: Question) -> bool:
-    """Whether the result is written into the first operand, or takes its place there."""
+    """Whether the result is written into the first operand, or replaces it."""
     return question.inplace or (question.form == "augmented" and not is_the_operator(question))
 
 
 def takes_result(question: Question) -> bool:
-    """Whether what is written into takes the result's dtype and shape, whatever it had."""
+    """Whether the destination takes the result's dtype and shape, whatever its own were."""
     plan = plan_of(question.op, question.dialect, form_of(question))
     return takes_any(plan)
 

@@ -1,4 +1,4 @@
-"""What a varied dialect refuses beyond its rules: implicit casts of some sort."""
+"""What a varied dialect refuses in addition to its rules: some kinds of implicit casts."""
 
 from __future__ import annotations
 

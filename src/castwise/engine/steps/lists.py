@@ -23,7 +23,7 @@ Decide = Callable[[Question, Say], Decision]
 
 
 def has_lists(question: Question) -> bool:
-    """Whether a list stands among the operands."""
+    """Whether one of the operands is a list."""
     return any([o.role is Role.LIST for o in question.operands])
 
 
@@ -36,8 +36,8 @@ def of_lists(plan: Plan, question: Question, decide: Decide, say: Say) -> Decisi
     if question.is_assignment and first.role is Role.LIST:
         raise UsageError("a list cannot be changed in place: make an array of it first.")
     if not all([_takes(plan, question.operands, place) for place in range(len(question.operands))]):
-        raise Refusal(f"{plan.op.name} takes no such list here", "Make an array of it first.")
-    made = _by_themselves(plan, question.operands, say)
+        raise Refusal(f"{plan.op.name} does not accept this list", "Make an array of it first.")
+    made = _lists_made_arrays(plan, question.operands, say)
     asked = replace(question, operands=made)
     if plan.numbers.lists == "cast for the function":
         asked = replace(asked, form="function")
@@ -52,18 +52,18 @@ def is_left_to_python(question: Question) -> bool:
 
 
 def as_arrays(question: Question) -> tuple[Operand, ...]:
-    """The operands of a question that is not refused, with the arrays in the place of lists that
-    they are made, or read into."""
+    """The operands of a question that is not refused, where each list is replaced by the array it
+    becomes."""
     plan = plan_of(question.op, question.dialect, form_of(question))
     if plan.numbers.lists == "as weak numbers" and plan.scalars != "converted":
         return tuple([_made(plan, o, None) for o in question.operands])
-    made = _by_themselves(plan, question.operands, None)
-    beside = next(o.dtype for o in made if o.dtype)
-    return tuple([array_operand(beside, o.shape) if o.role is Role.LIST else o for o in made])
+    made = _lists_made_arrays(plan, question.operands, None)
+    target = next(o.dtype for o in made if o.dtype)
+    return tuple([array_operand(target, o.shape) if o.role is Role.LIST else o for o in made])
 
 
 def _takes(plan: Plan, operands: tuple[Operand, ...], place: int) -> bool:
-    """Whether the operand in a place may be one there, if it is a list."""
+    """Whether the operand in a place may be a list there; true if it is none."""
     operand = operands[place]
     if operand.role is not Role.LIST:
         return True
@@ -78,9 +78,9 @@ def _reads_numbers(plan: Plan) -> bool:
     return plan.numbers.lists in ("as numbers", "as weak numbers")
 
 
-def _by_themselves(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
-    """The operands, arrays in the place of those lists that are made arrays by themselves: all;
-    or those the plan makes arrays of, and the first where there is no array to read them into."""
+def _lists_made_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
+    """The operands, with arrays for those lists that become arrays on their own: all of them, or
+    those that the plan makes arrays of, and the first list where no operand is an array."""
     if plan.numbers.lists.startswith("cast"):
         return tuple([_cast(plan, o, operands, say) for o in operands])
     if not _reads_numbers(plan) or plan.arrays.makes_arrays == "all":
@@ -95,42 +95,42 @@ def _by_themselves(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
 
 
 def _cast(plan: Plan, operand: Operand, operands: tuple[Operand, ...], say: Say) -> Operand:
-    """The array of the dtype of an operand beside it that a list is cast to; alone, one of its own
-    dtype; every other operand as it is."""
+    """The array that a list is cast to: it has the dtype of another operand, or the list's own
+    where there is no other. Every operand that is no list stays unchanged."""
     if operand.role is not Role.LIST:
         return operand
     others = [o for o in operands if o.role is not Role.LIST]
     if not others and len(operands) > 1:
         raise Refusal("no operand has a dtype to cast a list to", "Make an array of one first.")
     deciding = next((o for o in others if o.dtype), others[0] if others else None)
-    beside = own_dtype(plan, deciding) if deciding else listed_dtype(plan, operand)
+    target = own_dtype(plan, deciding) if deciding else listed_dtype(plan, operand)
     if not (operand.items or others):
-        raise not_cast(operand, beside)
-    check_cast(plan, operand, beside)
+        raise not_cast(operand, target)
+    check_cast(plan, operand, target)
     if say:
-        say(f"{operand} is a list, which is cast to {beside}.")
-    return array_operand(beside, operand.shape)
+        say(f"{operand} is a list, which is cast to {target}.")
+    return array_operand(target, operand.shape)
 
 
 def _made(plan: Plan, operand: Operand, say: Say) -> Operand:
-    """The array a list is by itself; every other operand as it is."""
+    """The array that a list becomes on its own; every other operand unchanged."""
     if operand.role is not Role.LIST:
         return operand
     own = listed_dtype(plan, operand)
     is_weak = plan.numbers.lists == "as weak numbers" and own.kind != "bool"
     if say:
-        say(f"{operand} is a list, of which a{' weak' * is_weak or 'n'} array of {own} is made.")
+        say(f"{operand} is a list, which becomes a{' weak' * is_weak or 'n'} array of {own}.")
     return array_operand(own, operand.shape, is_weak=is_weak)
 
 
 def listed_dtype(plan: Plan, operand: Operand) -> DType:
-    """The dtype of the array that is made of a list.
+    """The dtype of the array that a list becomes.
 
     Raises Refusal where none holds its numbers.
     """
     if _reads_numbers(plan):
         _check_numbers(plan, operand)
-    else:  # made before the op sees it: what that reads a number as is no matter
+    else:  # it becomes an array before the op sees it, so the op's own dtypes do not matter
         plan = replace(plan, python={k: dtype(name) for k, name in plan.dialect.python.items()})
         if operand.kind == "int" and must_fit_default_int(plan):
             _check_ints(plan, operand)
@@ -149,7 +149,9 @@ def _check_numbers(plan: Plan, operand: Operand) -> None:
     items = _of_each_class(operand)
     kinds = {item.kind for item in items}
     if "bool" in kinds and len(kinds) > 1:
-        raise Refusal("a list of bools and other numbers is no array", "Write them alike.")
+        raise Refusal(
+            "a list cannot mix bools with other numbers", "Write all of them as one type."
+        )
     for item in items:
         own_array(plan, item)  # raises where its dtype does not hold it
 
@@ -163,27 +165,27 @@ def _check_ints(plan: Plan, operand: Operand) -> None:
 
 
 def _as_numbers(plan: Plan, question: Question, decide: Decide, say: Say) -> Decision:
-    """What each number of each list gives beside the others: the same dtypes for all, and every
-    hazard that one of them meets."""
+    """What each number of each list gives with the other operands: the same dtypes for all, and
+    every hazard that one of them has."""
     if say:
         for operand in question.operands:
             if operand.role is Role.LIST:
                 say(f"{operand} is a list, and each of its numbers is read like a Python number.")
-    beside = next(o.dtype for o in question.operands if o.dtype)
-    strongest = tuple([_strongest(o, beside) for o in question.operands])
+    target = next(o.dtype for o in question.operands if o.dtype)
+    strongest = tuple([_strongest(o, target) for o in question.operands])
     main = decide(replace(question, operands=strongest), say)
     casts = list(main.casts)
     for place, operand in enumerate(question.operands):
-        for item in _read_alone(plan, operand):
+        for item in _converted_one_by_one(plan, operand):
             others = (*strongest[:place], item, *strongest[place + 1 :])
             found = decide(replace(question, operands=others), None)
             casts[place] = _of_both(casts[place], found.casts[place])
     return replace(main, casts=tuple(casts))
 
 
-def _read_alone(plan: Plan, operand: Operand) -> list[Operand]:
-    """The numbers of a list that are each converted: all, but bools that are part of a weak array
-    of a higher kind."""
+def _converted_one_by_one(plan: Plan, operand: Operand) -> list[Operand]:
+    """The numbers of a list that are converted one by one: all, except bools in a weak array of a
+    higher kind."""
     items = _of_each_class(operand)
     if plan.numbers.lists == "as numbers" or operand.kind == "bool":
         return items
@@ -191,18 +193,18 @@ def _read_alone(plan: Plan, operand: Operand) -> list[Operand]:
     return [item for item in items if item.kind != "bool"]
 
 
-def _strongest(operand: Operand, beside: DType) -> Operand:
+def _strongest(operand: Operand, target: DType) -> Operand:
     """The number of a list that decides: one of the highest kind."""
     if operand.role is not Role.LIST:
         return operand
     items = _of_each_class(operand)
     if not items:
-        return array_operand(beside, operand.shape)
+        return array_operand(target, operand.shape)
     return max(items, key=lambda item: KINDS.index(item.kind))
 
 
 def _of_each_class(operand: Operand) -> list[Operand]:
-    """The numbers of a list, of those that no rule tells apart one."""
+    """The numbers of a list, one of each class that no rule tells apart."""
     return [scalar_operand(item) for item in {value_class(i): i for i in operand.items}.values()]
 
 

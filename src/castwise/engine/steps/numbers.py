@@ -1,4 +1,4 @@
-"""What Python numbers are to an op: where they may stand, and which dtype they have."""
+"""What Python numbers are to an op: which operands they may be, and which dtype they have."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UINT64 = dtype("uint64")
 
 
 def own_dtype(plan: Plan, operand: Operand) -> DType:
-    """The dtype an operand has of itself. A Python int beyond int64 is uint64.
+    """The dtype an operand has on its own. A Python int beyond int64 is uint64.
 
     Raises Refusal for an int that no such dtype holds.
     """
@@ -31,19 +31,19 @@ def own_dtype(plan: Plan, operand: Operand) -> DType:
     if plan.range.limit == "none":
         return _UINT64 if value > 0 else own
     raise Refusal(
-        f"{scalar_text(value)} fits no integer dtype", "Write it as a float.", by_value=True
+        f"no integer dtype holds {scalar_text(value)}", "Write it as a float.", by_value=True
     )
 
 
-def counts_beside(plan: Plan, dtypes: Iterable[DType | None]) -> Mapping[str, DType] | None:
-    """What numbers of some kinds count as beside the first of these dtypes that is a case of its
-    own; None where no dtype is."""
-    beside = plan.numbers.beside
-    return next((beside[d] for d in dtypes if d in beside), None)
+def number_dtypes(plan: Plan, arrays: Iterable[DType | None]) -> Mapping[str, DType] | None:
+    """What Python numbers count as, by kind, with the first of these array dtypes that the rule
+    lists; None where it lists none of them."""
+    by_array = plan.numbers.dtypes_by_array
+    return next((by_array[d] for d in arrays if d in by_array), None)
 
 
 def check_numbers(plan: Plan, operands: tuple[Operand, ...]) -> None:
-    """Raises Refusal for Python numbers that the op does not take, or not there, or not beside
+    """Raises Refusal for Python numbers that the op does not take, at all, in that place or with
     these arrays."""
     for place, operand in enumerate(operands):
         if operand.is_scalar:
@@ -51,7 +51,7 @@ def check_numbers(plan: Plan, operands: tuple[Operand, ...]) -> None:
             _check_number(plan, operand, is_there=is_there)
             _check_company(plan, operand, operands)
     if plan.numbers.last_is_number and not operands[-1].is_scalar:
-        raise Refusal(f"{operands[-1]} is no Python scalar", "Write a Python number.")
+        raise Refusal(f"{operands[-1]} is not a Python scalar", "Write a Python number.")
 
 
 def adapted(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
@@ -61,30 +61,33 @@ def adapted(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
 
 
 def is_place(word: str, place: int, count: int) -> bool:
-    """Whether one of PLACES speaks of a place among so many operands."""
+    """Whether one of PLACES includes a place among so many operands."""
     return {"first": place == 0, "last": place == count - 1, "none": False}.get(word, True)
 
 
 def _check_number(plan: Plan, scalar: Operand, *, is_there: bool) -> None:
     kind = scalar.kind
     if kind not in plan.python:
-        raise Refusal(f"it takes no Python {kind}", "Make it an array, or another kind.")
+        raise Refusal(
+            f"this dialect takes no Python {kind}",
+            "Make it an array, or a number of another kind.",
+        )
     if kind in plan.numbers.refuses or (plan.numbers.adapts and kind not in plan.numbers.adapts):
         raise Refusal(
             plan.because or f"{plan.op.name} takes no Python {kind}",
             "Make it an array of the dtype you want.",
         )
     if not is_there:
-        there = "" if plan.numbers.places == "none" else " there"
+        there = "" if plan.numbers.places == "none" else " in this place"
         raise Refusal(f"{plan.op.name} takes no Python scalar{there}", "Make it an array.")
 
 
 def _check_company(plan: Plan, scalar: Operand, operands: tuple[Operand, ...]) -> None:
-    """Raises Refusal where an operand is of a dtype beside which no scalar is taken."""
+    """Raises Refusal where an operand has a dtype with which no Python scalar is accepted."""
     given = [o.dtype or plan.python.get(o.kind) for o in operands]
-    beside = next((d for d in given if d in plan.numbers.refused_beside), None)
-    if beside:
+    refusing = next((d for d in given if d in plan.numbers.refused_with), None)
+    if refusing:
         raise Refusal(
-            plan.because or f"{plan.op.name} takes no Python {scalar.kind} beside {beside}",
+            plan.because or f"{plan.op.name} takes no Python {scalar.kind} with {refusing}",
             "Make it an array of the dtype you want.",
         )

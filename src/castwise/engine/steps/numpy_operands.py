@@ -1,4 +1,4 @@
-"""NumPy arrays and scalars that stand in another framework's op."""
+"""NumPy arrays and scalars in another framework's op."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _PYTHON = {"bool": bool, "int": int, "float": float, "complex": complex}
 
 
 def all_own(plan: Plan, operands: tuple[Operand, ...], say: Say = None) -> tuple[Operand, ...]:
-    """The operands as the dialect takes them, each by itself or, where it adapts, beside an array.
+    """The operands as the dialect takes them: each on its own or, where it adapts, with an array's
+    dtype.
 
     Raises Refusal where it does not take one.
     """
@@ -29,7 +30,7 @@ def all_own(plan: Plan, operands: tuple[Operand, ...], say: Say = None) -> tuple
 
 
 def _as_own(plan: Plan, operand: Operand, own_dtype: DType | None, *, is_left: bool) -> Operand:
-    """An operand as the dialect takes it, a NumPy one as an array of its own or a Python number.
+    """An operand as the dialect takes it; a NumPy one as the framework's array or a Python number.
 
     Raises Refusal where it does not take it.
     """
@@ -48,13 +49,13 @@ def _as_own(plan: Plan, operand: Operand, own_dtype: DType | None, *, is_left: b
         operand = replace(operand, dtype=read, value=None) if read else operand
         return operand if native is operand.role else replace(operand, role=native)
     raise Refusal(
-        f"{operand} is not an operand of {plan.op.name} here",
+        f"{plan.op.name} does not accept {operand} here",
         "Make it an array of this framework first.",
     )
 
 
 def _kind(plan: Plan, operand: Operand, is_left: bool) -> str | None:
-    """What a NumPy scalar counts as, where the dialect says that of its dtype."""
+    """What a NumPy scalar counts as, where the dialect has a rule for its dtype."""
     if operand.role is not Role.NUMPY_SCALAR or operand.dtype is None:
         return None
     return (plan.numpy.scalars_left if is_left else plan.numpy.scalars).get(operand.dtype)
@@ -63,12 +64,12 @@ def _kind(plan: Plan, operand: Operand, is_left: bool) -> str | None:
 def as_seen(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
     """The operands as NumPy sees them, where it takes an array of one dtype for another.
 
-    Raises Refusal for an array of a dtype that does not stand beside NumPy's.
+    Raises Refusal for an array of a dtype that cannot be mixed with NumPy arrays.
     """
     for operand in operands:
         if operand.dtype in plan.numpy.refuses:
             raise Refusal(
-                f"an array of {operand.dtype} does not meet NumPy arrays",
+                f"an array of {operand.dtype} cannot be mixed with NumPy arrays",
                 "Make the NumPy array an array of this framework first.",
             )
     seen = plan.numpy.sees

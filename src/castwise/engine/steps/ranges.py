@@ -1,4 +1,4 @@
-"""Python numbers that are out of range: refused, wrapped or compared as they are."""
+"""Python numbers that are out of range: refused, wrapped or compared exactly."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from castwise.engine.plan import Plan
 from castwise.engine.refusals import named_out_of_range, scalar_out_of_range
 from castwise.engine.steps.beyond import is_beyond, is_unconvertible
 from castwise.engine.steps.exponents import also_fits, check_power, is_free_power, looks_at_last
-from castwise.engine.steps.numbers import counts_beside
+from castwise.engine.steps.numbers import number_dtypes
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Scalar, scalar_text
 
 _HIGHEST = {"int64": 2**63, "64 bits": 2**64}
 _DEFAULT_INT = ("default int", "dtype or default int")
-# Where an int passes one of these, the compute dtype may still not hold it: then it wraps.
+# An int that passes one of these may still not fit the compute dtype: then it wraps.
 _LET_IN = ("int64", "64 bits", "array dtype", *_DEFAULT_INT)
 # The rules under which a number is never made a float before it is looked at.
 _NEVER_MADE_FLOAT = (("magnitude", "raises"), ("none", "compares"))
@@ -46,7 +46,7 @@ def check_fit(plan: Plan, operands: tuple[Operand, ...], common: DType) -> None:
 
 
 def compares_exactly(plan: Plan) -> bool:
-    """Whether an int that the compute dtype does not hold is compared as it is."""
+    """Whether an int that the compute dtype does not hold is compared exactly."""
     return (plan.range.limit, plan.range.beyond) == ("dtype", "compares")
 
 
@@ -97,7 +97,7 @@ def _is_out(
     if limit == "magnitude":
         also = also_fits(plan, compute)
         return any(is_unconvertible(scalar.value, d) for d in (compute, also) if d)
-    is_counted = counts_beside(plan, [compute]) is not None
+    is_counted = number_dtypes(plan, [compute]) is not None
     is_looked_at = compute.kind == "int" or is_counted or beyond != "wraps"
     if limit in _HIGHEST and is_looked_at:
         value = scalar.value
@@ -121,7 +121,7 @@ def _is_beyond_dtype(
 def _is_beyond_default_int(
     plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute: DType
 ) -> bool:
-    """Whether a Python int is refused for the width that Python ints have of themselves."""
+    """Whether a Python int is refused because it is too wide for the dtype of Python ints."""
     value = scalar.value
     assert isinstance(value, int)
     if is_free_power(plan, operands):

@@ -1,4 +1,4 @@
-"""The switches of a declared op that look at all it is given: operands, numbers and outputs.
+"""The switches of a declared op that check everything passed to it: operands, numbers and outputs.
 
 They are those of torch's TensorIterator, in every dialect.
 """
@@ -15,22 +15,22 @@ from castwise.vocab.operands import Operand
 
 
 def check_same_dtype(plan: Plan, operands: tuple[Operand, ...], out: DType | None) -> None:
-    """Raises Refusal where the op wants one dtype, and a Python number or out= has another.
+    """Raises Refusal where the op needs one dtype, and a Python number or out= has another.
 
-    A number counts as what it is wrapped in, before anything asks which dtype it should have.
+    A number counts as the dtype it is wrapped in, before anything is promoted.
     """
     if not plan.op.same_dtype:
         return
     dtypes = [_wrapped(plan, operand) for operand in operands]
-    # The first array says which one it is.
+    # The first array determines which one.
     wanted = next((o.dtype for o in operands if o.dtype), dtypes[0])
-    what = f"{plan.op.name} needs operands and out= of one dtype"
+    what = f"{plan.op.name} needs operands and out= of the same dtype"
     for operand, found in zip(operands, dtypes, strict=True):
         if found is not wanted:
             fix = f"Make it an array of {wanted}."
-            raise Refusal(f"{what}: {operand} counts as {found} beside {wanted}", fix)
+            raise Refusal(f"{what}: {operand} counts as {found}, not {wanted}", fix)
     if out and held_dtype(plan, out) is not wanted:
-        raise Refusal(f"{what}: out is {out} beside {wanted}", f"Give it an out= of {wanted}.")
+        raise Refusal(f"{what}: out is {out}, not {wanted}", f"Give it an out= of {wanted}.")
 
 
 def _wrapped(plan: Plan, operand: Operand) -> DType:
@@ -40,11 +40,11 @@ def _wrapped(plan: Plan, operand: Operand) -> DType:
 
 
 def is_unpromoted_mix(plan: Plan, operands: tuple[Operand, ...]) -> bool:
-    """Whether an op that promotes nothing is to write what operands of two dtypes give: then
-    nothing is cast, and the destination says what the result is.
+    """Whether an op that promotes nothing writes the result of operands of two dtypes: then nothing
+    is cast, and the destination determines the result's dtype.
 
-    Raises Refusal where the op would cast that to the destination, or check the cast: it is of no
-    one dtype.
+    Raises Refusal where the op would cast the result to the destination, or check that cast: the
+    result has no single dtype.
     """
     row = plan.op
     if row.promotes or takes_any(plan):
@@ -55,8 +55,8 @@ def is_unpromoted_mix(plan: Plan, operands: tuple[Operand, ...]) -> bool:
     if row.casts_to_output or row.safe_output:
         listed = " and ".join(d.name for d in dtypes)
         raise Refusal(
-            f"{row.name} does not promote {listed}, so what it would cast to the output is of no"
-            " one dtype",
+            f"{row.name} does not promote {listed}, so there is no single dtype to cast to the"
+            " output",
             "Cast them to one dtype, or declare it with casts_to_output=False and"
             " safe_output=False.",
         )

@@ -1,4 +1,4 @@
-"""Weakly typed operands, and whether what comes of them is strong."""
+"""Weakly typed operands, and whether their result is strong."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def is_weakly_typed(operand: Operand) -> bool:
 
 
 def makes_strong(plan: Plan, operands: tuple[Operand, ...]) -> bool:
-    """Whether the result is strong, weak as its operands may be."""
+    """Whether the result is strong even if its operands are weak."""
     weakness = plan.weakness
     looked_at = operands[:1] if weakness.arrays_make_strong == "first" else operands
     has_array = any([o.role.native is Role.ARRAY for o in looked_at])
@@ -20,10 +20,10 @@ def makes_strong(plan: Plan, operands: tuple[Operand, ...]) -> bool:
 
 
 def stays_weak(plan: Plan, destination: Operand) -> bool:
-    """Whether what is written into counts as strong meanwhile, and stays as weak as it was."""
+    """Whether a weak destination counts as strong during the op and stays weak afterwards."""
     return destination.is_weak and not plan.weakness.makes_strong
 
 
 def is_converted_strong(plan: Plan) -> bool:
-    """Whether a dtype that the op makes of another one is strong."""
+    """Whether a dtype that the op converted from another is strong."""
     return plan.weakness.converted_is_strong

@@ -14,7 +14,7 @@ from castwise.vocab.dtypes import DType
 
 
 def takes_any(plan: Plan) -> bool:
-    """Whether what is written into takes the result, whatever its dtype was."""
+    """Whether the destination takes the result's dtype, whatever its own was."""
     return plan.writes.into in ("rebinds", "becomes")
 
 
@@ -24,7 +24,7 @@ def becomes_result(plan: Plan) -> bool:
 
 
 def binds_anew(plan: Plan) -> bool:
-    """Whether nothing is written, and the name takes the result."""
+    """Whether nothing is written, and the name is bound to the result."""
     return plan.writes.into == "rebinds"
 
 
@@ -35,15 +35,16 @@ def written_dtype(plan: Plan, result: DType, destination: DType) -> DType:
     """
     if not can_write(plan, result, destination):
         raise Refusal(
-            f"the {result} result is not written into {destination} ({OUTPUTS[plan.writes.into]})",
+            f"the {result} result cannot be written into {destination}"
+            f" ({OUTPUTS[plan.writes.into]})",
             f"Cast the result yourself, or write it into {result}.",
         )
     return result if takes_any(plan) else destination
 
 
 def writing_by(plan: Plan, rule: str, *, is_own: bool) -> WritesPlan:
-    """What may be written where casting= names the rule. What is allowed or forbidden besides is
-    so under the op's own rule alone."""
+    """What may be written where casting= names the rule. Pairs that are also allowed, or never
+    allowed, count only under the op's own rule."""
     writes = replace(plan.writes, into=rule)
     return writes if is_own else replace(writes, also=frozenset(), never=frozenset())
 

@@ -39,8 +39,8 @@ def _group_json(diff: DiffData, group: Group) -> dict[str, Any]:
         "cells": [
             {
                 "question": question_text(diff, d),
-                "first": d.first.told if d.first.result else None,
-                "second": d.second.told if d.second.result else None,
+                "first": d.first.text if d.first.result else None,
+                "second": d.second.text if d.second.result else None,
             }
             for d in group.differences
         ],
@@ -53,7 +53,7 @@ def _rows(diff: DiffData) -> Iterator[list[str]]:
     for group in diff.groups:
         for d in group.differences:
             asked = question_text(diff, d)
-            yield [group.section, group.reason, asked, d.first.told, d.second.told]
+            yield [group.section, group.reason, asked, d.first.text, d.second.text]
 
 
 def diff_csv(diff: DiffData) -> str:

@@ -100,7 +100,7 @@ def _strangeness(difference: PairDifference) -> int:
 
 
 def _painted(answer: PairAnswer, paint: Paint) -> str:
-    return paint(answer.told, answer.result.kind if answer.result else "refused")
+    return paint(answer.text, answer.result.kind if answer.result else "refused")
 
 
 def _ops(group: Group) -> str:

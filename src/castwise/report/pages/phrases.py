@@ -177,7 +177,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = {
         f"refuses {dtype_names(value)} arrays, but not such scalars"
     ),
     "accepts.refuses_compute": lambda value: f"refuses to compute in {dtype_names(value)}",
-    "numbers.refused_beside": lambda value: f"{dtype_names(value)} arrays accept no Python scalar",
+    "numbers.refused_with": lambda value: f"{dtype_names(value)} arrays accept no Python scalar",
     "numbers.refuses": lambda value: (
         f"accepts no Python {_or(value)}" if value else "accepts every Python number"
     ),
@@ -195,7 +195,7 @@ _PHRASES: dict[str, Callable[[Any], str]] = {
         else "every Python number is accepted"
     ),
     "joins.mixes": lambda value: f"arrays of two dtypes mix only by these casts: {code(value)}",
-    "numbers.beside": _counts_with_arrays,
+    "numbers.dtypes_by_array": _counts_with_arrays,
     "numbers.conversion": _conversion,
     "accepts.condition": _condition,
     "arrays.makes_arrays": lambda value: (

@@ -42,7 +42,7 @@ class JaxSpeaker(RecordedSpeaker):
         values = numbers(held)
         made = f"jnp.zeros({held.shape}" if values is None else f"jnp.array({values}"
         strong = f'{made}, dtype="{dtype.rstrip("*")}")'
-        # Public functions make weak arrays of one number alone.
+        # Public functions make weak arrays only of a single number.
         return f"_convert_element_type({strong}, weak_type=True)" if dtype.endswith("*") else strong
 
     def cast(self, array: str, dtype: str) -> str:

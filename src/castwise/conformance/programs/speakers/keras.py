@@ -11,7 +11,7 @@ from castwise.conformance.programs.speakers.jax import JaxSpeaker
 from castwise.conformance.programs.spelling import AxisWords, arguments, in_list
 from castwise.conformance.recorders.keras import KerasRecorder
 
-# They have parameters of their own.
+# They have different parameters.
 _NOT_WRITTEN = words("result_type norm")
 
 

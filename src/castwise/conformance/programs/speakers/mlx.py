@@ -15,7 +15,7 @@ from castwise.conformance.recorders.mlx import DTYPES, MlxRecorder
 from castwise.conformance.recorders.numpy_values import numpy_held
 from castwise.conformance.value_notation import Held
 
-# nn.log_softmax of a 0-d array ends the process; the others are about dtypes alone.
+# nn.log_softmax of a 0-d array ends the process; the others are only about dtypes.
 _NOT_WRITTEN = words("log_softmax result_type can_cast")
 
 
@@ -62,7 +62,7 @@ class MlxSpeaker(RecordedSpeaker):
 
         if not isinstance(array, mx.array):
             return None
-        # NumPy has no bfloat16 of its own to read.
+        # NumPy itself has no bfloat16 to read.
         wide = array.astype(mx.float32) if array.dtype == mx.bfloat16 else array
         dtype = self._recorder.dtype_of(array)
         return numpy_held(np.array(wide))._replace(dtype=dtype)

@@ -49,7 +49,7 @@ class NumpySpeaker(RecordedSpeaker):
         return f"{self._found[step.op].path}({given})"
 
     def bound(self, result: Any) -> Any:
-        """A scalar, which NumPy gives for one element, as the 0-d array that stands for it."""
+        """A scalar, which NumPy gives for one element, as a 0-d array."""
         return self._np.asarray(result)
 
 

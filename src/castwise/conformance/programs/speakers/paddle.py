@@ -21,7 +21,7 @@ from castwise.conformance.value_notation import Held
 DTYPES = words(
     "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128"
 )
-# Its power of an integer may never return; the others have parameters of their own.
+# Its power of an integer may never return; the others have different parameters.
 _NOT_WRITTEN = words("pow result_type promote_types huber_loss threshold norm")
 _WANTS_TENSOR = re.compile("must be (Tensor|tensor type)")
 

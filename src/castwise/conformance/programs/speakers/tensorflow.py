@@ -16,7 +16,7 @@ from castwise.conformance.recorders.numpy_values import numpy_held
 from castwise.conformance.recorders.tensorflow import DTYPES, TensorflowRecorder
 from castwise.conformance.value_notation import Held
 
-# They take matrices alone, or an axis that castwise has no word for.
+# They take only matrices, or an axis that castwise has no name for.
 _NOT_WRITTEN = words("matmul dot result_type")
 
 

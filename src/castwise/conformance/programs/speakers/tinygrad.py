@@ -15,7 +15,7 @@ from castwise.conformance.recorders.numpy_values import numpy_held
 from castwise.conformance.recorders.tinygrad import DTYPES, REVERSIBLE, TinygradRecorder
 from castwise.conformance.value_notation import Held
 
-# They are about dtypes alone.
+# They are only about dtypes.
 _NOT_WRITTEN = words("result_type promote_types")
 _WEAK = {"float32*": "weakfloat"}
 
@@ -23,7 +23,7 @@ _WEAK = {"float32*": "weakfloat"}
 class TinygradSpeaker(RecordedSpeaker):
     """The tinygrad installed here, under a default int."""
 
-    # castwise reads no arrays of tinygrad's: a weak one is handed over as NumPy's that says so.
+    # castwise reads no tinygrad arrays: a weak one is passed as a NumPy array marked as weak.
     prelude = (
         "import numpy as np\nfrom tinygrad import Tensor, dtypes\nfrom math import inf, nan\n"
         'Weak = type("Weak", (np.ndarray,), {"weak_type": True, "__module__": "__main__"})'
@@ -84,7 +84,7 @@ class TinygradSpeaker(RecordedSpeaker):
         dtype = self._recorder.dtype_of(array) if isinstance(array, Tensor) else None
         if dtype is None:
             return None
-        # NumPy has no bfloat16 of its own to read, and a constant no memory.
+        # NumPy itself has no bfloat16 to read, and a constant has no memory.
         wide = array.cast(dtypes.float32) if dtype == "bfloat16" else array
         try:
             return numpy_held(wide.contiguous().realize().numpy())._replace(dtype=dtype)
