@@ -48,7 +48,7 @@ def finding_options(command: Command) -> Command:
                      help="Write the findings as a web page."),
         click.option(
             "--fail-on", multiple=True, metavar="HAZARD,...",
-            help="Exit with 1 if a finding has one of these hazards, or any hazard with `any`.",
+            help="Exit with 1 if a finding has one of these hazards; `any` means every finding.",
         ),
         click.option("--baseline", type=_FILE, metavar="FILE",
                      help="Leave out the findings listed in this file."),

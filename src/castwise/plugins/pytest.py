@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="HAZARD,...",
-        help="Fail if a cast has one of these hazards, or any hazard with `any`.",
+        help="Fail if a cast has one of these hazards; `any` means every cast.",
     )
 
 

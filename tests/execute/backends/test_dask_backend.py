@@ -408,7 +408,7 @@ def test_what_does_not_fit_a_mask_without_dimensions_is_refused() -> None:
     x = chunked(numbers("float32", (1, 3)), 2, "numpy")
     with pytest.raises(ValueError, match="do not fit"):
         x[cw.asarray(da.asarray(True))] = cw.asarray(da.ones((2, 3), dtype="float32"))
-    with pytest.raises(cw.UsageError, match=r"stands alone .* x\[mask\]"):
+    with pytest.raises(cw.UsageError, match=r"must be the only index.* x\[mask\]"):
         x[True, 0]
 
 
