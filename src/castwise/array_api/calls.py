@@ -9,7 +9,7 @@ from castwise.errors import UsageError
 from castwise.execute.backend import two_backends
 from castwise.execute.calling.ops import apply_op, apply_several
 from castwise.execute.kinds import held_dtype
-from castwise.execute.tensor import Tensor, as_constant_beside, wrapped
+from castwise.execute.tensor import Tensor, as_constant_with, wrapped
 from castwise.rules.default import STANDARD
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
@@ -52,7 +52,7 @@ def called(name: str, x: Tensor, *arguments: Any, **options: Any) -> Any:
 
 def together(*tensors: Tensor) -> tuple[Tensor, ...]:
     """The tensors unchanged; inside a graph, tensors from outside become constants."""
-    return tuple([as_constant_beside(tensor, tensors) for tensor in tensors])
+    return tuple([as_constant_with(tensor, tensors) for tensor in tensors])
 
 
 def _raw(argument: Any, first: Tensor) -> Any:

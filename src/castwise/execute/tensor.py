@@ -170,7 +170,7 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
         return Tensor._of(self._array, self._kind.with_(dialect=chosen, is_weak=is_weak))
 
     def __getitem__(self, key: Any) -> Tensor:
-        found = as_constant_beside(self, key if isinstance(key, tuple) else (key,))
+        found = as_constant_with(self, key if isinstance(key, tuple) else (key,))
         return wrapped(read_at(found._array, _plain_key(key), found._kind), found._kind)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -193,7 +193,7 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
         if value is None or isinstance(value, (list, tuple, str)):  # this also refuses text
             value = asarray(value, dialect=kind.current_dialect)._array
         if isinstance(value, Tensor):
-            value = as_constant_beside(value, (self,))
+            value = as_constant_with(value, (self,))
             if value._kind.backend is not kind.backend:
                 raise not_assigned(value._kind.backend, kind.backend)
         seen = value._kind.operand if isinstance(value, Tensor) else describe(value)
@@ -265,7 +265,7 @@ def _element(value: Any, seen: Operand, kind: Kind) -> Any:
     return element if is_held else backend.make(element, kind.dtype, copy=None, device=None)
 
 
-def as_constant_beside(tensor: Tensor, others: Iterable[Any]) -> Tensor:
+def as_constant_with(tensor: Tensor, others: Iterable[Any]) -> Tensor:
     """The tensor, as a constant of the backend of the first other that takes constants, if any."""
     kind = tensor._kind
     for other in others:

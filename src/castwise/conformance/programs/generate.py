@@ -202,8 +202,8 @@ class _Writer:
         form = "function"
         if op in self._menu.forms:
             own = [f for f in self._menu.forms[op] if f in ("function", "operator")]
-            has_array_beside = any(isinstance(operand, str) for operand in operands)
-            form = self._chance.choice(own) if has_array_beside else "function"
+            has_array = any(isinstance(operand, str) for operand in operands)
+            form = self._chance.choice(own) if has_array else "function"
         name = self._new_name()
         step = Step(name, op, form, operands, instead=self._held(shape))
         self._steps.append(step._replace(**more))  # type: ignore[arg-type]

@@ -144,8 +144,8 @@ def _is_crashing(question: GridQuestion) -> bool:
     parts = [operand.partition("[") for operand in question.operands]
     dtypes, sizes = {part[0] for part in parts}, {part[2] for part in parts}
     # outer makes a column of the first operand before it multiplies.
-    is_beside_0d = parts[1][2] == "]" if question.op == "outer" else len(sizes) == 2
-    return dtypes == _CRASHING_DTYPES and is_beside_0d
+    is_with_0d = parts[1][2] == "]" if question.op == "outer" else len(sizes) == 2
+    return dtypes == _CRASHING_DTYPES and is_with_0d
 
 
 def _forms(op: str, has_function: bool) -> tuple[str, ...]:

@@ -211,7 +211,7 @@ def _wide_scalar(steps: Steps, decision: Decision) -> Steps | None:
         return None  # nothing to round
     entries = list(steps.entries)
     entries[place] = _entry(wide, question.operands[place])
-    return replace(steps, op=f"{steps.op}_beside_wide", entries=tuple(entries))
+    return replace(steps, op=f"{steps.op}_with_wide", entries=tuple(entries))
 
 
 def _half_exponent(steps: Steps, decision: Decision) -> Steps | None:

@@ -16,7 +16,7 @@ from castwise.vocab.operands import Scalar, held_value
 
 _UINT64 = dtype("uint64")
 _FLOAT32, _FLOAT64 = dtype("float32"), dtype("float64")
-_BESIDE_WIDE = ("mul", "div", "floor_divide", "lerp")
+_WITH_WIDE = ("mul", "div", "floor_divide", "lerp")
 # The result of a comparison if its first operand is negative and the second is unsigned, and the
 # other way round.
 _OF_NEGATIVE = {
@@ -91,7 +91,7 @@ def _div_of_arrays(backend: Backend, compute: DType) -> Function:
     return computed
 
 
-def _beside_wide(op: str, backend: Backend, compute: DType) -> Function:
+def _with_wide(op: str, backend: Backend, compute: DType) -> Function:
     """An op of small floats and a number of a wider dtype, rounded once. A library that follows the
     same rule does this itself."""
     is_own = (
@@ -308,6 +308,6 @@ SUBSTITUTES: dict[str, Callable[[Backend, DType], Function]] = {
     "clamp_by_first": lambda backend, compute: function_for(backend, "clamp", compute),
     **{f"{op}_scaled": functools.partial(_scaled, op) for op in ("add", "sub")},
     **{f"{op}_scaled_once": functools.partial(_scaled_once, op) for op in ("add", "sub")},
-    **{f"{op}_beside_wide": functools.partial(_beside_wide, op) for op in _BESIDE_WIDE},
+    **{f"{op}_with_wide": functools.partial(_with_wide, op) for op in _WITH_WIDE},
     **{f"{op}_of_mixed_signs": functools.partial(_of_mixed_signs, op) for op in _OF_NEGATIVE},
 }

@@ -228,5 +228,5 @@ def triangle(x: Value, *, shape: Shape, k: int, upper: int) -> Value:
         return w.one_op("Trilu", x, w.constant(k, INT64), shape=shape, upper=upper)
     wide = w.widened(x)
     kept = w.one_op("Trilu", wide, w.constant(k, INT64), shape=shape, upper=upper)
-    is_beside = xp.equal(kept, w.constant(0, wide.dtype))
-    return w.cast(xp.where(is_beside, w.constant(held.smallest, wide.dtype), kept), held)
+    is_outside = xp.equal(kept, w.constant(0, wide.dtype))
+    return w.cast(xp.where(is_outside, w.constant(held.smallest, wide.dtype), kept), held)
