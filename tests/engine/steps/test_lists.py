@@ -66,7 +66,7 @@ def test_a_list_takes_the_dtype_of_the_tensor_in_tensorflow() -> None:
     with pytest.raises(PromotionError, match="a Python float cannot be converted to int32"):
         resolve("add", "int32[3]", [1, 2.5, 3], dialect="tensorflow")
     assert resolve("sum", [1, 2], dialect="tensorflow").result.name == "int32"
-    with pytest.raises(PromotionError, match="bools and other numbers"):
+    with pytest.raises(PromotionError, match="bools with other numbers"):
         resolve("sum", [True, 2], dialect="tensorflow")
 
 
