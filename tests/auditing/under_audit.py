@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
 
-from castwise.auditing.observing import origins
+from castwise.auditing.observing import makers
 from castwise.auditing.records.events import Seen
 from castwise.auditing.records.runs import Options
 from castwise.auditing.running import saved
@@ -95,7 +95,7 @@ def same_script(source: str, cwd: Path, *arguments: str) -> Outcome:
     return same(write(cwd, script=source).name, *arguments, cwd=cwd)
 
 
-def forget_origins() -> None:
+def forget_makers() -> None:
     """Forgets where every array was made, so that tests do not see each other's."""
-    origins.MADE.clear()
-    origins._scalars.clear()
+    makers.MADE.clear()
+    makers._scalars.clear()

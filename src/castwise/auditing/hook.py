@@ -58,6 +58,9 @@ class Hook:
     makes_without_dtype: str = ""  # those of `makes` that take no dtype=
     takes_dtype_first: str = ""  # calls whose first argument is a dtype
     takes_dtype: str = ""  # other calls with dtype=
+    dtype_places: dict[str, int] = field(default_factory=dict)  # call -> where dtype may be given
+    dtypes: str = "float16 bfloat16 float32 float64 complex64 complex128"  # its module's own
+    takes_dtype_names: bool = True  # a dtype may be given as a string
     functions: dict[str, str] = field(default_factory=dict)  # operator -> function with dtype=
     when_imported: dict[str, Callable[[], None]] = field(default_factory=dict)  # by module
     casts_inside: str = ""  # its internal name for a cast, explicit or not

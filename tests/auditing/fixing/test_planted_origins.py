@@ -258,7 +258,7 @@ TORCH_PLANTED = [
         window = torch.from_numpy(np.hanning(100))  # here
         y = x.float() * window
         """,
-        "torch.from_numpy(np.hanning(100)).to(torch.float32)",
+        "np.hanning(100).astype(np.float32)",
     ),
     Planted(
         "a 0-d tensor of a higher kind",
@@ -315,9 +315,9 @@ def check(planted: Sequence[Planted], directory: Path, head: str) -> None:
     firsts = [(found.line, found.origins[0]) for found in before]
     places = {p.name: first.place.line for p, (_, first) in zip(planted, firsts, strict=True)}
     assert places == {p.name: line for p, (line, _) in zip(planted, firsts, strict=True)}
-    fixes = {p.name: first.fix for p, (_, first) in zip(planted, firsts, strict=True)}
-    assert {name: fix and fix.text for name, fix in fixes.items()} == {
-        p.name: p.fix for p in planted
+    fixes = {p.name: first.fixes for p, (_, first) in zip(planted, firsts, strict=True)}
+    assert {name: [fix.text for fix in found] for name, found in fixes.items()} == {
+        p.name: [p.fix] for p in planted
     }
     fixed = [p.program.replace(o.code, p.fix) for p, (_, o) in zip(planted, firsts, strict=True)]
     after = audited(fixed, directory / "after", head)

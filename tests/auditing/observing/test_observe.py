@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from under_audit import forget_origins
+from under_audit import forget_makers
 
 from castwise.auditing.observing import observe
 from castwise.auditing.observing.callees import pending_call
 from castwise.auditing.observing.log import LOG, SITES
-from castwise.auditing.observing.origins import origin_of
+from castwise.auditing.observing.makers import maker_of
 from castwise.auditing.records.places import Site
 
 ADD, NEG, CALL = 11, 12, 13
@@ -36,7 +36,7 @@ def _clean() -> Iterator[None]:
 
 def _forget() -> None:
     LOG.clear()
-    forget_origins()
+    forget_makers()
     observe._quiet.clear()
     observe._runs.clear()
     observe.NOTES.clear()
@@ -100,14 +100,14 @@ def test_the_numbers_that_were_met_are_remembered_as_a_range() -> None:
     assert ranges == [{1: (-5, 3)}, {1: (7.0, 9.0)}]
 
 
-def test_a_result_comes_from_the_operand_whose_dtype_it_has() -> None:
+def test_a_result_is_made_by_the_operation() -> None:
     x, y = np.ones(3, np.float32), observe.returned(CALL, np.ones(3))
     results = []
     for _ in range(2):  # the first time and again
         results.append(observe.post(ADD, x + y, x, y))
-    assert [origin_of(r) for r in results] == [CALL, CALL]
+    assert [maker_of(r) for r in results] == [ADD, ADD]
     own = observe.post(NEG, -x, x)
-    assert origin_of(own) == NEG
+    assert maker_of(own) == NEG
 
 
 def test_nothing_that_was_seen_is_kept_alive() -> None:

@@ -37,12 +37,12 @@ from castwise.auditing.records.runs import EnforcedDialect, Options
 ARRAY = SeenArray("numpy", "float32", False, False, False, False, 7, (2, 3))
 ARRAY_JSON = (
     '{"framework": "numpy", "dtype": "float32", "zero_d": false, "scalar": false, '
-    '"traced": false, "weak": false, "origin": 7, "shape": [2, 3], "low": null, "high": null}'
+    '"traced": false, "weak": false, "maker": 7, "shape": [2, 3], "low": null, "high": null}'
 )
 SCALAR = SeenArray("numpy", None, True, True, True, True, 0, None, -1, 2.5)
 SCALAR_JSON = (
     '{"framework": "numpy", "dtype": null, "zero_d": true, "scalar": true, '
-    '"traced": true, "weak": true, "origin": 0, "shape": null, "low": -1, "high": 2.5}'
+    '"traced": true, "weak": true, "maker": 0, "shape": null, "low": -1, "high": 2.5}'
 )
 CALL = SeenCall("numpy", "add", False, True, "int8", True, 2, ("out",))
 CALL_JSON = (

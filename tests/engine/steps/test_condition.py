@@ -57,7 +57,11 @@ def test_a_framework_chooses_by_what_it_takes(dialect: str) -> None:
             True,
             "where does not accept a Python bool as a condition. Make it a bool array.",
         ),
-        ("torch", "np.bool[3]", "np.bool[3] as a condition. Make it a bool array of the framework."),
+        (
+            "torch",
+            "np.bool[3]",
+            "np.bool[3] as a condition. Make it a bool array of the framework.",
+        ),
         ("tensorflow", 1, "where does not accept a Python int as a condition."),
         ("numpy", "float8_e5m2[3]", "this dialect has no dtype float8_e5m2"),
     ],

@@ -36,7 +36,16 @@ def test_json_has_the_stated_keys_and_no_other() -> None:
         "bytes": 32 * 384 * 512 * 3 * 4,
         "hazards": ["widens", "not-on-device"],
         "origin": {"file": str(PIPELINE), "line": where},
-        "fix": "np.divide(image, 255, dtype=np.float32)",
+        "fixes": [
+            {
+                "file": str(PIPELINE),
+                "line": where,
+                "column": 14,
+                "end_line": where,
+                "end_column": 25,
+                "text": "np.divide(image, 255, dtype=np.float32)",
+            }
+        ],
     }
 
 

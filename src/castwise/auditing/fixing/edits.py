@@ -5,34 +5,45 @@ from __future__ import annotations
 import ast
 
 
-def with_dtype(code: str, dtype: str) -> str | None:
-    """A call with this dtype= added or replaced; None if the text is not a call.
+def with_dtype(code: str, dtype: str, place: int | None = None) -> str | None:
+    """A call with this dtype, given by name unless the call has it at its place; None if the text
+    is not a call, or if its arguments do not show.
 
-    >>> with_dtype("np.zeros(3)", "np.float32")
+    >>> with_dtype("np.zeros(3)", "np.float32", 1)
     'np.zeros(3, dtype=np.float32)'
-    >>> with_dtype("np.zeros(3, dtype=float)", "np.float32")
+    >>> with_dtype("np.zeros(3, dtype=float)", "np.float32", 1)
     'np.zeros(3, dtype=np.float32)'
+    >>> with_dtype("np.zeros(3, float)", "np.float32", 1)
+    'np.zeros(3, np.float32)'
     """
     call = _call(code)
-    if call is None:
+    if call is None or _hides_arguments(call):
         return None
-    for keyword in call.keywords:
-        if keyword.arg == "dtype":
-            return _replaced(code, keyword.value, dtype)
+    given = dtype_argument(code, place)
+    if given is not None:
+        return _replaced(code, given, dtype)
     start = code.rstrip()[:-1].rstrip()
     comma = "" if start.endswith(("(", ",")) else ","
     space = "" if start.endswith("(") else " "
     return f"{start}{comma}{space}dtype={dtype})"
 
 
-def with_first_argument(code: str, argument: str) -> str | None:
-    """A call with another first argument; None if the text is not a call with arguments.
-
-    >>> with_first_argument("image.astype(float)", "np.float32")
-    'image.astype(np.float32)'
-    """
+def dtype_argument(code: str, place: int | None) -> ast.expr | None:
+    """The argument of a call that is its dtype, given by name or at its place."""
     call = _call(code)
-    return _replaced(code, call.args[0], argument) if call and call.args else None
+    if call is None:
+        return None
+    for keyword in call.keywords:
+        if keyword.arg == "dtype":
+            return keyword.value
+    is_given = place is not None and place < len(call.args)
+    return call.args[place] if is_given else None  # type: ignore[index]
+
+
+def _hides_arguments(call: ast.Call) -> bool:
+    """Whether a call spreads a list or a dictionary, which may hold the dtype."""
+    is_spread = any(isinstance(argument, ast.Starred) for argument in call.args)
+    return is_spread or any(keyword.arg is None for keyword in call.keywords)
 
 
 def operands_of(code: str) -> list[str] | None:
@@ -65,6 +76,14 @@ def followed_by(code: str, tail: str) -> str:
     tree = _expression(code)
     binds = (ast.Call, ast.Name, ast.Attribute, ast.Subscript, ast.List, ast.Tuple)
     return f"{code}{tail}" if isinstance(tree, binds) else f"({code}){tail}"
+
+
+def is_simple(code: str) -> bool:
+    """Whether an expression may be evaluated twice: a name, or an attribute of one."""
+    tree = _expression(code)
+    while isinstance(tree, ast.Attribute):
+        tree = tree.value
+    return isinstance(tree, ast.Name)
 
 
 def _operand_nodes(code: str) -> list[ast.expr] | None:

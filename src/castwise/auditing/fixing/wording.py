@@ -2,55 +2,54 @@
 
 from __future__ import annotations
 
-import ast
-import functools
-import linecache
-
-from castwise.auditing.fixing.edits import (
-    followed_by,
-    operands_of,
-    with_dtype,
-    with_first_argument,
-    with_operand,
-)
+from castwise.auditing.fixing.edits import followed_by, operands_of, with_dtype, with_operand
+from castwise.auditing.fixing.scopes import module_at
 from castwise.auditing.hook import Hook
-from castwise.auditing.rewriting.compiled import imported_names
+from castwise.auditing.records.places import SourcePlace
 from castwise.vocab.dtypes import DType
 
 
-def spelled(dtype: DType, hook: Hook, file: str) -> str:
-    """A dtype as the file would name it: through its import of the framework, or as a string."""
-    module = _module_in(file, hook)
-    return f"{module}.{dtype}" if module else f"'{dtype}'"
+def spelled(dtype: DType, hook: Hook, place: SourcePlace) -> str | None:
+    """A dtype as the source at a place may name it: through its import of the framework, or as a
+    string; None if neither works."""
+    if dtype.name not in hook.dtypes.split():
+        return None
+    module = module_at(place.file, place.line, hook.names)
+    if module:
+        return f"{module}.{dtype}"
+    return f"'{dtype}'" if hook.takes_dtype_names else None
 
 
-def call_for(code: str, name: str, dtype: str, hook: Hook, has_dtype: bool) -> str | None:
-    """The same call with another dtype, if it takes one."""
-    if name in hook.takes_dtype_first.split() and not has_dtype:
-        return with_first_argument(code, dtype)
+def call_with(code: str, name: str, dtype: str, hook: Hook) -> str | None:
+    """The same call with another dtype; None if it takes none, or where it is does not show."""
+    if name in hook.takes_dtype_first.split():
+        return with_dtype(code, dtype, 0)
     takes = set(hook.makes.split()) - set(hook.makes_without_dtype.split())
-    if has_dtype or name in takes or name in hook.takes_dtype.split():
-        return with_dtype(code, dtype)
+    if name in takes or name in hook.takes_dtype.split():
+        return with_dtype(code, dtype, hook.dtype_places.get(name))
     return None
 
 
-def cast_to(code: str, dtype: str, hook: Hook) -> str:
-    """An expression with an explicit cast, as the framework writes it."""
-    if "{code}" in hook.cast:
-        return hook.cast.format(dtype, code=code, module=dtype.rpartition(".")[0])
-    return followed_by(code, hook.cast.format(dtype))
+def cast_to(code: str, dtype: str, hook: Hook, module: str | None) -> str | None:
+    """An expression with an explicit cast, as the framework writes it. `module` is the name by
+    which the source knows the framework's module."""
+    if "{code}" not in hook.cast:
+        return followed_by(code, hook.cast.format(dtype))
+    return hook.cast.format(dtype, code=code, module=module) if module else None
 
 
-def operator_in(code: str, symbol: str, dtype: str, hook: Hook, file: str) -> str | None:
-    """The same operation in another dtype: with the function that takes dtype=, or by casting the
-    first operand."""
+def operator_in(
+    code: str, symbol: str, dtype: str, hook: Hook, place: SourcePlace, array: int
+) -> str | None:
+    """The same operation in another dtype: with the function that takes dtype=, or with a cast of
+    an operand that is an array."""
     operands = operands_of(code)
     if operands is None:
         return None
-    function, module = hook.functions.get(symbol), _module_in(file, hook)
+    function, module = hook.functions.get(symbol), module_at(place.file, place.line, hook.names)
     if function and module:
         return f"{module}.{function}({', '.join(operands)}, dtype={dtype})"
-    return with_operand(code, 0, cast_to(operands[0], dtype, hook))
+    return with_cast_operand(code, array, dtype, hook, place)
 
 
 def with_number(code: str, place: int, kind: str) -> str | None:
@@ -59,21 +58,13 @@ def with_number(code: str, place: int, kind: str) -> str | None:
     return with_operand(code, place, f"{kind}({operands[place]})") if operands else None
 
 
-def with_cast_operand(code: str, place: int, dtype: str, hook: Hook) -> str | None:
+def with_cast_operand(
+    code: str, operand: int, dtype: str, hook: Hook, place: SourcePlace
+) -> str | None:
     """The same operation with an explicit cast of one operand."""
     operands = operands_of(code)
-    return with_operand(code, place, cast_to(operands[place], dtype, hook)) if operands else None
-
-
-def _module_in(file: str, hook: Hook) -> str | None:
-    """The name under which a file imports the framework's module."""
-    names = _imports(file)
-    return next((name for name, module in names.items() if module == hook.names), None)
-
-
-@functools.lru_cache(maxsize=256)
-def _imports(file: str) -> dict[str, str]:
-    try:
-        return imported_names(ast.parse("".join(linecache.getlines(file))))
-    except SyntaxError:
-        return {}
+    if operands is None:
+        return None
+    module = module_at(place.file, place.line, hook.names)
+    text = cast_to(operands[operand], dtype, hook, module)
+    return with_operand(code, operand, text) if text else None

@@ -30,5 +30,7 @@ HOOK = Hook(
     names="dask.array",
     alias="da",
     makes_without_dtype=NUMPY.makes_without_dtype,
+    dtypes=NUMPY.dtypes,
+    dtype_places=NUMPY.dtype_places,
     takes_dtype_first="astype",
 )  # fmt: skip

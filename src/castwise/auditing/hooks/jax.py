@@ -50,6 +50,9 @@ HOOK = Hook(
     files="load",
     names="jax.numpy",
     alias="jnp",
+    dtype_places={"array": 1, "asarray": 1, "zeros": 1, "ones": 1, "empty": 1, "full": 2,
+                  "zeros_like": 1, "ones_like": 1, "empty_like": 1, "full_like": 2, "arange": 3,
+                  "linspace": 5, "logspace": 5, "eye": 3, "identity": 1, "tri": 3},
     takes_dtype_first="astype",
-    makes_without_dtype="load PRNGKey key split",
+    makes_without_dtype="load PRNGKey key split bernoulli randint normal uniform",
 )  # fmt: skip

@@ -68,8 +68,16 @@ HOOK = Hook(
     is_guest=True,
     names="numpy",
     alias="np",
-    makes_without_dtype="load rand randn normal uniform random_sample choice permutation hanning "
-    "hamming blackman bartlett kaiser fftfreq rfftfreq tril triu diag meshgrid indices",
+    # A random number of another dtype is another number.
+    makes_without_dtype="load random standard_normal integers randint rand randn normal uniform "
+    "random_sample choice permutation hanning hamming blackman bartlett kaiser fftfreq rfftfreq "
+    "tril triu diag meshgrid indices",
+    dtypes="float16 float32 float64 complex64 complex128",
+    dtype_places={"array": 1, "asarray": 1, "asanyarray": 1, "ascontiguousarray": 1, "zeros": 1,
+                  "ones": 1, "empty": 1, "full": 2, "zeros_like": 1, "ones_like": 1,
+                  "empty_like": 1, "full_like": 2, "arange": 3, "linspace": 5, "logspace": 5,
+                  "geomspace": 4, "eye": 3, "identity": 1, "tri": 3, "fromiter": 1, "loadtxt": 1,
+                  "genfromtxt": 1, "fromfile": 1},
     takes_dtype_first="astype",
     takes_dtype="mean std var sum prod cumsum cumprod nanmean nanstd nanvar add subtract multiply "
     "divide true_divide power sqrt exp log sin tanh square reciprocal hypot arctan2 maximum "

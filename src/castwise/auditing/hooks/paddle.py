@@ -32,6 +32,10 @@ HOOK = Hook(
     operands={"x": 0, "y": 1, "input": 0, "condition": 0},
     names="paddle",
     alias="paddle",
-    makes_without_dtype="load uniform normal",
+    makes_without_dtype="load uniform normal rand randn randint randperm standard_normal "
+    "create_parameter",
+    dtype_places={"to_tensor": 1, "zeros": 1, "ones": 1, "empty": 1, "full": 2, "zeros_like": 1,
+                  "ones_like": 1, "empty_like": 1, "full_like": 2, "arange": 3, "linspace": 3,
+                  "eye": 2},
     takes_dtype_first="astype cast",
 )  # fmt: skip

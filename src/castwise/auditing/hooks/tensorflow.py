@@ -42,5 +42,8 @@ HOOK = Hook(
     names="tensorflow",
     alias="tf",
     cast="{module}.cast({code}, {0})",
-    makes_without_dtype="fill convert_to_tensor Variable variable",
+    makes_without_dtype="fill linspace convert_to_tensor Variable variable random_normal "
+    "random_uniform truncated_normal stateless_random_normal stateless_random_uniform",
+    dtype_places={"constant": 1, "zeros": 1, "ones": 1, "zeros_like": 1, "ones_like": 1,
+                  "eye": 3, "range": 3},
 )  # fmt: skip

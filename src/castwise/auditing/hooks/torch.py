@@ -122,12 +122,13 @@ HOOK = Hook(
     read=_read,
     owner="_base",
     casts="to type float double half bfloat16 int long short char byte bool cfloat cdouble chalf "
-    "type_as numpy from_numpy set_default_dtype",
+    "type_as set_default_dtype",
     makes="tensor as_tensor asarray zeros ones empty full zeros_like ones_like empty_like "
     "full_like arange linspace logspace eye rand randn randint rand_like randn_like randint_like "
     "normal randperm load new_zeros new_ones new_full new_empty new_tensor Tensor",
     keeps="reshape view transpose permute contiguous clone detach squeeze unsqueeze flatten expand "
-    "expand_as repeat tile roll flip sort argsort topk gather index_select masked_select take "
+    "numpy from_numpy expand_as repeat tile roll flip sort argsort topk gather index_select "
+    "masked_select take "
     "narrow select chunk split unbind item tolist numel size dim backward zero_ fill_ copy_ "
     "requires_grad_ cpu cuda t diagonal diag tril triu movedim swapaxes broadcast_to unfold "
     "normal_ uniform_ manual_seed save isclose equal is_floating_point is_complex one_hot "
@@ -144,7 +145,8 @@ HOOK = Hook(
     names="torch",
     alias="torch",
     cast=".to({0})",
-    makes_without_dtype="load Tensor",
+    takes_dtype_names=False,
+    makes_without_dtype="load Tensor from_numpy randperm",
     takes_dtype_first="type",
     when_imported={"torch._dynamo.convert_frame": _compile_originals,
                    "torch._dynamo.variables.functions": _inline_originals},

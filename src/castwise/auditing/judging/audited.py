@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import linecache
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from castwise.auditing.fixing.fixes import effect_of, fix_for
-from castwise.auditing.judging.findings import find
+from castwise.auditing.fixing.fixes import is_explicit
+from castwise.auditing.judging.coverage import coverage_of
+from castwise.auditing.judging.findings import key_of, merged
 from castwise.auditing.judging.inside_findings import find_inside
 from castwise.auditing.judging.operations import framework_of
+from castwise.auditing.judging.plans import NO_PLAN, Plan, Planner
+from castwise.auditing.judging.replay import Log
+from castwise.auditing.judging.steps import steps_of
+from castwise.auditing.judging.target import Target, inferred_target
 from castwise.auditing.records.events import Seen
 from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
 from castwise.auditing.records.places import SourcePlace
@@ -20,28 +25,32 @@ from castwise.engine.decision import HAZARDS
 
 @dataclass(frozen=True, slots=True)
 class DtypeOrigin:
-    """A line where a dtype was made, and the findings it caused."""
+    """A line where a dtype was made, the findings it caused, and what removes them."""
 
     place: SourcePlace
     code: str
     findings: tuple[Finding, ...]
-    fix: Fix | None
+    plan: Plan = NO_PLAN
+    is_explicit: bool = False  # the program names the dtype
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """What to change, together."""
+        return self.plan.fixes
 
     @property
     def bytes(self) -> int:
-        """The bytes that the fix saves in the results of its findings."""
+        """The bytes that the fixes save in the results of its findings."""
         return sum(self.saved_by(finding) for finding in self.findings)
 
     def saved_by(self, finding: Finding) -> int:
-        """The bytes that the fix saves in the results of one finding."""
-        return effect_of(self.fix, finding).saved if self.fix else 0
+        """The bytes that the fixes save in the results of one finding."""
+        return self.plan.saved.get(key_of(finding), 0)
 
     @property
     def removed(self) -> int:
-        """How many of its findings the fix removes."""
-        if self.fix is None:
-            return 0
-        return sum(effect_of(self.fix, finding).is_removed for finding in self.findings)
+        """How many of its findings the fixes remove."""
+        return sum(key_of(finding) in self.plan.removed for finding in self.findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +64,7 @@ class Audit:
     ignored: int = 0  # how many findings comments in the source accept
     baselined: int = 0  # how many findings are in the baseline
     remarks: tuple[str, ...] = ()  # about invalid comments
+    target: Target | None = None  # what the program is meant to compute in
 
     @property
     def findings(self) -> list[Finding]:
@@ -84,20 +94,21 @@ class Audit:
         return list(dict.fromkeys(makers))
 
 
-def audit_of(seen: Seen, *, with_accumulators: bool = False) -> Audit:
+def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | None = None) -> Audit:
     """The audit of what was seen."""
     for file in seen.files:
         linecache.checkcache(file)  # the file may have changed since the last audit
-    findings, coverage = find(seen, with_accumulators=with_accumulators)
+    log = Log(steps_of((*seen.events, *seen.inside), seen), with_accumulators=with_accumulators)
+    found = {p: f for p, f in log.findings.items() if log.steps[p].event.inside is None}
     inside = None
     if seen.facts.is_deep:
-        more, inside = find_inside(seen, findings)
-        findings += more
-    groups: dict[int, list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault(finding.origin, []).append(finding)
-    origins = [_origin(mark, group, seen) for mark, group in groups.items()]
-    return Audit(worst_first(origins), coverage, seen.facts.versions, inside)
+        more, inside = find_inside(log, seen)
+        found |= more
+    log.findings = found
+    coverage = coverage_of(log.steps[: len(seen.events)], seen)
+    target = target or inferred_target(log.steps, found.values())
+    origins = _origins(merged(found.values()), Planner(log, target), seen)
+    return Audit(worst_first(origins), coverage, seen.facts.versions, inside, target=target)
 
 
 def worst_first(origins: Iterable[DtypeOrigin]) -> tuple[DtypeOrigin, ...]:
@@ -105,6 +116,22 @@ def worst_first(origins: Iterable[DtypeOrigin]) -> tuple[DtypeOrigin, ...]:
     return tuple(sorted(origins, key=lambda o: (-o.bytes, -len(o.findings), o.place)))
 
 
-def _origin(mark: int, findings: list[Finding], seen: Seen) -> DtypeOrigin:
-    place = seen.sites[mark].place
-    return DtypeOrigin(place, text_at(place), tuple(findings), fix_for(findings, mark, seen))
+def _origins(findings: Iterable[Finding], planner: Planner, seen: Seen) -> Iterator[DtypeOrigin]:
+    """The origins, each with its findings. An origin whose findings the plan of another one
+    removes is part of it."""
+    groups: dict[int, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.origin, []).append(finding)
+    plans = {mark: planner.plan(mark, group) for mark, group in groups.items()}
+    while plans:
+        mark = max(plans, key=lambda m: (plans[m].gain, len(groups[m])))
+        plan = plans.pop(mark)
+        group = groups[mark]
+        for other in [m for m in plans if {fix.mark for fix in plan.fixes} & {m}]:
+            if all(key_of(finding) in plan.removed for finding in groups[other]):
+                group += groups[other]
+                del plans[other]
+        source = planner.source(mark)
+        place = seen.sites[mark].place
+        is_meant = source is not None and is_explicit(source)
+        yield DtypeOrigin(place, text_at(place), tuple(group), plan, is_meant)

@@ -8,8 +8,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from castwise.auditing.hook import Hook, find_hook
-from castwise.auditing.judging.findings import findings_of, key_of, merge
-from castwise.auditing.judging.operations import Harmless, NotUnderstood, understand
+from castwise.auditing.judging.findings import key_of
+from castwise.auditing.judging.operations import Harmless
+from castwise.auditing.judging.replay import Log
 from castwise.auditing.records.events import Event, Seen, SeenArray, SeenInside
 from castwise.auditing.records.findings import Finding, InsideCast, InsideCoverage
 from castwise.auditing.records.places import CodeSpot, SourcePlace
@@ -17,37 +18,33 @@ from castwise.auditing.rewriting.source import text_at
 from castwise.vocab.dtypes import dtype
 
 
-def find_inside(seen: Seen, known: list[Finding]) -> tuple[list[Finding], InsideCoverage]:
-    """The findings inside libraries that the user's source does not show, and the coverage."""
-    shown = {key_of(finding) for finding in known}
-    found: dict[object, Finding] = {}
+def find_inside(log: Log, seen: Seen) -> tuple[dict[int, Finding], InsideCoverage]:
+    """The findings inside libraries that the user's source does not show, by the position of their
+    step, and the coverage."""
+    shown = {key_of(f) for p, f in log.findings.items() if log.steps[p].event.inside is None}
+    found: dict[int, Finding] = {}
     casts: dict[object, InsideCast] = {}
     autocast_at = {e.mark for e in seen.inside if e.inside and e.inside.autocast}
     count, unclear = seen.counts.plain, Counter[str]()
-    for event in seen.inside:
+    for position, (event, located, operation, _, why) in enumerate(log.steps):
+        if event.inside is None:
+            continue
         count += event.count
-        located = seen.site(event)
         try:
             cast = _cast(event, located.place, event.mark in autocast_at)
-            if cast is not None:
-                _add(casts, cast)
-                continue
-            operation = understand(event, located.site, seen.facts.dialects)
         except Harmless:
             continue
-        except NotUnderstood as reason:
-            if not _has_one_dtype(event):
-                unclear[str(reason)] += event.count
-            continue
-        if not operation.is_expected:
+        if cast is not None:
+            _add(casts, cast)
+        elif why and not _has_one_dtype(event):
+            unclear[why] += event.count
+        elif operation is not None and not operation.is_expected:
             unclear[str(operation.question)] += event.count
-            continue
-        for finding in findings_of(operation, located.place):
-            how = _how(event)
-            if how.backward_of or key_of(finding) not in shown:
-                merge(found, replace(finding, inside=_inside_text(how)))
+        finding = log.findings.get(position)
+        if finding and (event.inside.backward_of or key_of(finding) not in shown):
+            found[position] = replace(finding, inside=_inside_text(event.inside))
     ordered = sorted(casts.values(), key=lambda c: (-c.bytes, c.place))
-    return list(found.values()), InsideCoverage(count, unclear, tuple(ordered), _closed(seen))
+    return found, InsideCoverage(count, unclear, tuple(ordered), _closed(seen))
 
 
 def _add(casts: dict[object, InsideCast], new: InsideCast) -> None:

@@ -42,6 +42,10 @@ class NotUnderstood(Exception):  # noqa: N818 -- not an error: it is counted
 class Harmless(Exception):  # noqa: N818 -- not an error: it is counted as seen
     """Raised for a call that casts nothing, or only on request."""
 
+    def __init__(self, why: str, *, is_explicit: bool = False) -> None:
+        super().__init__(why)
+        self.is_explicit = is_explicit  # the program names the dtype of the result
+
 
 def understand(event: Event, site: Site, dialects: dict[str, str]) -> Operation:
     """The operation of an event.
@@ -50,7 +54,7 @@ def understand(event: Event, site: Site, dialects: dict[str, str]) -> Operation:
     """
     if event.call is None or not event.call.gives_dtype:
         return _understood(event, site, dialects)
-    asked = Harmless("a call with a dtype, whose casts are requested")
+    asked = Harmless("a call with a dtype, whose casts are requested", is_explicit=True)
     try:
         found = _understood(event, site, dialects)
     except NotUnderstood:
@@ -134,12 +138,12 @@ def _call(
     if own and own.renamed:
         name = re.sub(own.renamed, "", name)
     if call.gives_dtype and not call.dtype:
-        raise Harmless(f"{name} with a dtype that only its framework knows")
+        raise Harmless(f"{name} with a dtype that only its framework knows", is_explicit=True)
     if find_dtype(name):
-        raise Harmless(f"{name}, which was requested")
+        raise Harmless(f"{name}, which was requested", is_explicit=True)
     is_related = own is hook or (own is not None and _are_related(own, hook))
     if name in _words(hook) or (own and name in (_words(own) if is_related else own.keeps.split())):
-        raise Harmless(name)
+        raise Harmless(name, is_explicit=name in hook.casts.split())
     if not is_related:
         raise NotUnderstood(f"{call.module}.{name}")
     row, is_inplace = _row(_likeness(hook).get(name, name), dialect)

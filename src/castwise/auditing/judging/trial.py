@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from castwise.auditing.fixing.applying import edits_of, overlap
 from castwise.auditing.judging.audited import Audit, audit_of
 from castwise.auditing.records.events import Seen
 from castwise.auditing.records.findings import Fix
-from castwise.auditing.records.places import SourceEdit
 from castwise.auditing.records.runs import Options, Run, ValueChange
 from castwise.auditing.running.launch import run_audited
 from castwise.auditing.running.outcome import largest_change
@@ -34,13 +34,8 @@ def try_fixes(
 ) -> Trial:
     """Runs the program again with every fix of its audit. `read` turns what is seen into an audit,
     as for the first run."""
-    fixes = _without_overlaps([origin.fix for origin in audit.origins if origin.fix])
-    edits: dict[str, list[SourceEdit]] = {}
-    for fix in fixes:
-        place = fix.place
-        edit = SourceEdit(place.line, place.column, place.end_line, place.end_column, fix.text)
-        edits.setdefault(place.file, []).append(edit)
-    second = run_audited(program, replace(options, edits=edits, is_shown=False))
+    fixes = _without_overlaps(fix for origin in audit.origins for fix in origin.fixes)
+    second = run_audited(program, replace(options, edits=edits_of(fixes), is_shown=False))
     again = read(second.seen)
     return Trial(
         tuple(fixes),
@@ -51,18 +46,10 @@ def try_fixes(
     )
 
 
-def _without_overlaps(fixes: list[Fix]) -> list[Fix]:
+def _without_overlaps(fixes: Iterable[Fix]) -> list[Fix]:
     """The fixes that do not overlap in the source; those of worse origins take precedence."""
     chosen: list[Fix] = []
     for fix in fixes:
-        if not any(_overlap(fix, other) for other in chosen):
+        if not any(overlap(fix, other) for other in chosen):
             chosen.append(fix)
     return chosen
-
-
-def _overlap(one: Fix, other: Fix) -> bool:
-    a, b = one.place, other.place
-    if a.file != b.file:
-        return False
-    begins, ends = (a.line, a.column), (a.end_line, a.end_column)
-    return begins < (b.end_line, b.end_column) and (b.line, b.column) < ends

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from castwise.auditing.hook import Hook, Read, find_hook
-from castwise.auditing.observing.origins import MADE, origin_of
+from castwise.auditing.observing.makers import MADE, maker_of
 
 NUMBERS = frozenset({bool, int, float, complex})
 
@@ -18,7 +18,7 @@ class Signature(NamedTuple):
     dtype: Any
     is_zero_d: bool
     is_weak: bool
-    origin: int  # the mark of the site that created it, 0 if unknown
+    maker: int  # the mark of the site that made it, 0 if unknown
 
 
 class Note(NamedTuple):
@@ -91,7 +91,7 @@ def note(thing: Any) -> Any:
             return None
         found = ARRAYS[kind]
     dtype, shape, is_weak, value = found[0](thing)
-    signature = _new(Signature, (kind, dtype, not shape, is_weak, origin_of(thing, found[1])))
+    signature = _new(Signature, (kind, dtype, not shape, is_weak, maker_of(thing, found[1])))
     return _new(Note, (signature, shape, value))
 
 
@@ -102,10 +102,10 @@ def signature_of(thing: Any) -> Any:
     found = ARRAYS.get(kind)
     if found is not None:
         dtype, shape, is_weak, _ = found[0](thing)
-        made = MADE.get(id(thing))  # the first step of origin_of, inlined
+        made = MADE.get(id(thing))  # the first step of maker_of, inlined
         is_known = made is not None and made[0]() is thing
-        origin = made[1] if is_known else origin_of(thing, found[1])  # type: ignore[index]
-        return kind, dtype, not shape, is_weak, origin
+        maker = made[1] if is_known else maker_of(thing, found[1])  # type: ignore[index]
+        return kind, dtype, not shape, is_weak, maker
     if kind is Note:
         return thing[0]
     return kind if kind in NUMBERS else type(note(thing))

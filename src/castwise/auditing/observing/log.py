@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from castwise.auditing.observing.arrays import ARRAYS, Note, is_array_type, note, signature_of
 from castwise.auditing.observing.callees import AnyCallee, PendingCall
-from castwise.auditing.observing.origins import origin_of, remember
+from castwise.auditing.observing.makers import maker_of, remember
 from castwise.auditing.records.places import Site, Unobserved
 
 # What identifies an operation: the mark of its site, the callee (None: an operator), the signatures
@@ -109,12 +109,6 @@ class Log:
         tally.elements += shape[0] if len(shape) == 1 else math.prod(shape)
         if tally.extremes:
             tally.widen(operands)
-        for signature in signatures:
-            if type(signature) is not type and signature[4]:
-                held = signature[1]
-                if held is dtype or held == dtype:
-                    mark = signature[4]
-                    break
         remember(result, mark)
         if self.on_event and not count & _NOW_AND_THEN:
             self.on_event(False)
@@ -154,8 +148,8 @@ class Log:
         self._add(mark, callee, operands, flags, result)
 
     def passed(self, mark: int, result: Any) -> None:
-        """Records the origin of an array that a user's function returns, unless known."""
-        if not origin_of(result, ARRAYS[type(result)].owner):
+        """Records the maker of an array that a user's function returns, unless known."""
+        if not maker_of(result, ARRAYS[type(result)].owner):
             remember(result, mark)
 
     def woken(self, mark: int) -> None:
@@ -170,14 +164,13 @@ class Log:
         flags: Any,
         result: Any,
     ) -> None:
-        """Counts a run that returned an array, and records the array's origin."""
+        """Counts a run that returned an array, and records its maker."""
         kind = type(result)
         dtype, shape, is_weak, _ = ARRAYS[kind].read(result)
         made = (kind, dtype, not shape, is_weak, 0)
         self._count(mark, callee, operands, flags, made, shape)
-        if callee is None or not origin_of(result):
-            is_scalar = ARRAYS[kind].is_scalar  # a scalar is always a new object
-            remember(result, mark if is_scalar else _dtype_origin(mark, operands, dtype))
+        if callee is None or not maker_of(result):
+            remember(result, mark)
             if callee is not None and not any([type(o) in (Note, tuple) for o in operands]):
                 _remember_owner(result, mark)
 
@@ -218,20 +211,6 @@ def _key(operand: Any) -> Any:
     if kind is tuple:
         return tuple([_key(o) for o in operand])
     return kind
-
-
-def _dtype_origin(mark: int, operands: tuple[Any, ...], dtype: Any) -> int:
-    """The site a result's dtype comes from: that of an operand with this dtype, or this one."""
-    for operand in operands:
-        if type(operand) is Note:
-            _, held, _, _, origin = operand[0]
-            if origin and held == dtype:
-                return origin
-        elif type(operand) is tuple:  # the arrays of concatenate and stack
-            origin = _dtype_origin(mark, operand, dtype)
-            if origin != mark:
-                return origin
-    return mark
 
 
 def _remember_owner(made: Any, mark: int) -> None:

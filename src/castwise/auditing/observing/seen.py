@@ -39,7 +39,7 @@ def seen_in(log: Log) -> Seen:
     events = [event_of(key, tally) for key, tally in list(log.events.items())]
     attempts = [event_of(key, tally) for key, tally in list(log.attempts.items())]
     marks = {event.mark for event in (*events, *attempts)} | {*log.quieted, *log.late}
-    marks |= {a.origin for event in (*events, *attempts) for a in arrays_in(event.operands)}
+    marks |= {a.maker for event in (*events, *attempts) for a in arrays_in(event.operands)}
     return Seen(
         events=tuple(event for event in events if event.inside is None),
         inside=tuple(event for event in events if event.inside is not None),
@@ -104,7 +104,7 @@ def _operand(key: Any, shape: Any, extremes: Any) -> SeenOperand | None:
 
 
 def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
-    kind, dtype, is_zero_d, is_weak, origin = signature
+    kind, dtype, is_zero_d, is_weak, maker = signature
     found = ARRAYS[kind]
     return SeenArray(
         found.hook.framework,
@@ -113,7 +113,7 @@ def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
         found.is_scalar,
         found.is_traced,
         bool(is_weak),
-        origin,
+        maker,
         None if shape is None else tuple([int(size) for size in shape]),
         *(extremes or (None, None)),
     )

@@ -30,7 +30,7 @@ class SeenArray:
     is_scalar: bool  # a scalar object of the framework, such as a NumPy scalar
     is_traced: bool  # a placeholder while a function is traced
     is_weak: bool
-    origin: int  # the mark of the site that created it, 0 if unknown
+    maker: int  # the mark of the site that made it, 0 if unknown
     shape: tuple[int, ...] | None  # in the first run
     low: Number | None = None  # of a 0-d array, if its value is free to read
     high: Number | None = None

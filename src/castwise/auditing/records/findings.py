@@ -143,4 +143,7 @@ class Fix:
     text: str
     does: str
     target: DType | None  # the dtype after the fix; None: a Python number
+    mark: int  # of the site it changes
     is_after: bool = False  # the operation stays; its result is cast
+    operand: int | None = None  # it changes this operand, not the result
+    like: int | None = None  # the operand gets the dtype of this one

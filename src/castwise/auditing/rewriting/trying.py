@@ -22,11 +22,12 @@ def source_of(path: str) -> bytes:
 
 
 def edited(source: bytes, path: str) -> bytes:
-    """A source with the changes to its file, applied from last to first so that positions stay
-    valid."""
-    edits = _edits.get(path)
-    if not edits:
-        return source
+    """A source with the changes to its file."""
+    return with_edits(source, _edits.get(path, ()))
+
+
+def with_edits(source: bytes, edits: Sequence[SourceEdit]) -> bytes:
+    """A source with some changes, applied from last to first so that positions stay valid."""
     lines = source.splitlines(keepends=True)
     for line, column, end_line, end_column, text in sorted(edits, reverse=True):
         tail = lines[end_line - 1][end_column - 1 :]

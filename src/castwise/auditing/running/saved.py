@@ -63,7 +63,7 @@ def put_together(parts: Iterable[Seen]) -> Seen:
     )
 
 
-_FORMAT = "castwise seen 1"  # identifies a saved file
+_FORMAT = "castwise seen 2"  # identifies a saved file
 
 
 def save_file(seen: Seen, place: Path) -> None:

@@ -55,10 +55,11 @@ def _sections(audit: Audit) -> Iterator[str]:
 
 
 def _origin(origin: DtypeOrigin) -> str:
-    fix = origin.fix
     shown = [f"<span>{escape(line)}</span>" for line in lines_at(origin.place)]
-    if fix:
-        shown = [f'<span class="old">- {escape(line)}</span>' for line in lines_at(fix.place)]
+    if origin.fixes:
+        shown = []
+    for fix in origin.fixes:
+        shown += [f'<span class="old">- {escape(line)}</span>' for line in lines_at(fix.place)]
         new = fixed_lines(fix.place, fix.text)
         shown += [f'<span class="new">+ {escape(line)}</span>' for line in new]
     return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
-from castwise.auditing.records.findings import Coverage, Finding, InsideCoverage
+from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
 from castwise.auditing.rewriting.source import columns_of, text_at
 
 
@@ -41,8 +41,22 @@ def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
         "hazards": list(finding.hazards),
         "origin": {"file": origin.place.file, "line": origin.place.line},
         "message": message(finding),
-        "fix": origin.fix.text if origin.fix else None,
+        "fixes": [_fix(fix) for fix in origin.fixes],
         **({"inside": finding.inside} if finding.inside else {}),
+    }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    """New text for a piece of source; the fixes of an origin belong together."""
+    place = fix.place
+    first, last = columns_of(place)
+    return {
+        "file": place.file,
+        "line": place.line,
+        "column": first,
+        "end_line": place.end_line,
+        "end_column": last,
+        "text": fix.text,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -77,8 +78,8 @@ def _result(finding: Finding, origin: DtypeOrigin, rules: list[str], root: Path)
         "occurrenceCount": finding.count,
         "properties": {"hazards": list(finding.hazards), "bytes": origin.saved_by(finding)},
     }
-    if origin.fix:
-        result["fixes"] = [_fix(origin.fix, root)]
+    if origin.fixes:
+        result["fixes"] = [_fix(origin.fixes, root)]
     return result
 
 
@@ -87,15 +88,19 @@ def _fingerprint(finding: Finding, root: Path) -> str:
     return hashlib.sha256(repr(tuple(known_as(finding, root))).encode()).hexdigest()
 
 
-def _fix(fix: Fix, root: Path) -> dict[str, Any]:
-    change = {
-        "artifactLocation": _artifact(fix.place, root),
-        "replacements": [
-            {"deletedRegion": _region(fix.place), "insertedContent": {"text": fix.text}}
-        ],
-    }
-    advice = f"Write {fix.text}: {fix.does}."
-    return {"description": {"text": advice}, "artifactChanges": [change]}
+def _fix(fixes: Sequence[Fix], root: Path) -> dict[str, Any]:
+    """The changes that belong together, as one fix."""
+    changes = [
+        {
+            "artifactLocation": _artifact(fix.place, root),
+            "replacements": [
+                {"deletedRegion": _region(fix.place), "insertedContent": {"text": fix.text}}
+            ],
+        }
+        for fix in fixes
+    ]
+    advice = " ".join(f"Write {fix.text}: {fix.does}." for fix in fixes)
+    return {"description": {"text": advice}, "artifactChanges": changes}
 
 
 def _location(place: SourcePlace, root: Path) -> dict[str, Any]:

@@ -66,7 +66,8 @@ def _notes(audit: Audit) -> dict[tuple[str, int], list[str]]:
 
 
 def _origin_note(origin: DtypeOrigin) -> str:
-    write = f" Write <code>{escape(origin.fix.text)}</code>." if origin.fix else ""
+    texts = " and ".join(f"<code>{escape(fix.text)}</code>" for fix in origin.fixes)
+    write = f" Write {texts}." if texts else ""
     return f'<div class="note begin">{escape(gain(origin))}{write}</div>'
 
 

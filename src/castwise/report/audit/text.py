@@ -91,24 +91,38 @@ def _origin_text(number: int, origin: DtypeOrigin, paint: Paint, width: int) -> 
 def gain(origin: DtypeOrigin) -> str:
     """What an origin costs, and what changing it does."""
     findings = counted(len(origin.findings), "finding")
-    if not origin.fix:
-        return f"Causes {findings}; castwise knows no fix on this line."
+    if not origin.fixes:
+        why = "its dtype is explicit" if origin.is_explicit else "castwise knows no proven fix"
+        return f"Causes {findings}; {why}."
     saved = f" and {size_text(origin.bytes)}" if origin.bytes else ""
     is_all = origin.removed == len(origin.findings)
     removed = findings if is_all else f"{origin.removed} of {findings}"
-    line = "this line" if origin.fix.place == origin.place else f"line {origin.fix.place.line}"
-    return f"Fixing {line} removes {removed}{saved}: {origin.fix.does}."
+    does = " and ".join(dict.fromkeys(fix.does for fix in origin.fixes))
+    sentence = f"Fixing {_lines_fixed(origin)} removes {removed}{saved}: {does}."
+    left = [f"line {finding.place.line}, {finding}" for finding in origin.plan.added]
+    return f"{sentence} It leaves a cast at {'; '.join(left)}." if left else sentence
+
+
+def _lines_fixed(origin: DtypeOrigin) -> str:
+    """The lines that the fixes change."""
+    first, *others = dict.fromkeys(fix.place for fix in origin.fixes)
+    line = "this line" if first == origin.place else f"line {first.line}"
+    if not others:
+        return line
+    named = [str(place.line) for place in others]
+    return f"{line} and {'lines' if len(named) > 1 else 'line'} {', '.join(named)}"
 
 
 def _code_lines(origin: DtypeOrigin, paint: Paint) -> list[str]:
     """The source before and after the fix, in whole lines, which are easy to find in the file."""
-    fix = origin.fix
-    if not fix:
+    if not origin.fixes:
         return [f"{_MARGIN}  {line}" for line in lines_at(origin.place)]
-    return [
-        *(paint(f"{_MARGIN}- {line}", "refused") for line in lines_at(fix.place)),
-        *(paint(f"{_MARGIN}+ {line}", "float") for line in fixed_lines(fix.place, fix.text)),
-    ]
+    lines = []
+    for fix in origin.fixes:
+        lines += [paint(f"{_MARGIN}- {line}", "refused") for line in lines_at(fix.place)]
+        new = fixed_lines(fix.place, fix.text)
+        lines += [paint(f"{_MARGIN}+ {line}", "float") for line in new]
+    return lines
 
 
 def _finding_text(

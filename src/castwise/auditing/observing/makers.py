@@ -41,7 +41,7 @@ def _sweep() -> None:
     _sweep_at = max(_LEAST_SWEEP, 2 * len(MADE))
 
 
-def origin_of(thing: Any, owner: str = "") -> int:
+def maker_of(thing: Any, owner: str = "") -> int:
     """The mark of the site that created an array or its base; 0 if unknown."""
     place = id(thing)
     found = MADE.get(place)
@@ -51,4 +51,4 @@ def origin_of(thing: Any, owner: str = "") -> int:
     if scalar is not None:
         return scalar[1]
     owned = getattr(thing, owner, None) if owner else None
-    return 0 if owned is None or owned is thing else origin_of(owned)
+    return 0 if owned is None or owned is thing else maker_of(owned)

@@ -8,30 +8,30 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from under_audit import forget_origins
+from under_audit import forget_makers
 
-from castwise.auditing.observing import origins
-from castwise.auditing.observing.origins import origin_of, remember
+from castwise.auditing.observing import makers
+from castwise.auditing.observing.makers import maker_of, remember
 
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> Iterator[None]:
-    forget_origins()
+    forget_makers()
     yield
-    forget_origins()
+    forget_makers()
 
 
 def test_an_array_is_known_by_itself() -> None:
     made, other = np.zeros(3), np.zeros(3)
     remember(made, 7)
-    assert (origin_of(made), origin_of(other)) == (7, 0)
+    assert (maker_of(made), maker_of(other)) == (7, 0)
 
 
 def test_a_view_is_known_by_the_array_it_looks_at() -> None:
     made = np.zeros((3, 3))
     remember(made, 7)
-    assert origin_of(made[1:].T, "base") == 7
-    assert origin_of(made[1:].T) == 0
+    assert maker_of(made[1:].T, "base") == 7
+    assert maker_of(made[1:].T) == 0
 
 
 def test_remembering_keeps_no_array_alive() -> None:
@@ -46,10 +46,10 @@ def test_remembering_keeps_no_array_alive() -> None:
 def test_an_array_at_a_dead_one_s_place_is_not_taken_for_it() -> None:
     made = np.zeros(3)
     remember(made, 7)
-    entry = origins.MADE.pop(id(made))
+    entry = makers.MADE.pop(id(made))
     other = np.ones(3)
-    origins.MADE[id(other)] = entry  # as though it had the other's id
-    assert origin_of(other) == 0
+    makers.MADE[id(other)] = entry  # as though it had the other's id
+    assert maker_of(other) == 0
 
 
 def test_entries_of_dead_arrays_are_swept() -> None:
@@ -61,15 +61,15 @@ def test_entries_of_dead_arrays_are_swept() -> None:
     alive = [np.zeros(1) for _ in range(9_000)]  # as many ids as arrays
     for array in alive:
         remember(array, 5)
-    assert len(origins.MADE) < 30_000
-    assert {origin_of(array) for array in kept} == {3}
-    assert {origin_of(array) for array in alive} == {5}
+    assert len(makers.MADE) < 30_000
+    assert {maker_of(array) for array in kept} == {3}
+    assert {maker_of(array) for array in alive} == {5}
 
 
 def test_scalars_are_known_though_they_take_no_weak_reference() -> None:
     scalar = np.float64(2)
     remember(scalar, 9)
-    assert origin_of(scalar) == 9
+    assert maker_of(scalar) == 9
     for number in range(5000):
         remember(np.float64(number), 1)
-    assert len(origins._scalars) <= 4096
+    assert len(makers._scalars) <= 4096

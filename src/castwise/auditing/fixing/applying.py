@@ -1,0 +1,51 @@
+"""Fixes as edits of files."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterable, Mapping, Sequence
+
+from castwise.auditing.records.findings import Fix
+from castwise.auditing.records.places import SourceEdit
+from castwise.auditing.rewriting.trying import with_edits
+
+
+def edits_of(fixes: Iterable[Fix]) -> dict[str, list[SourceEdit]]:
+    """The edits of each file."""
+    edits: dict[str, list[SourceEdit]] = {}
+    for fix in fixes:
+        place = fix.place
+        edit = SourceEdit(place.line, place.column, place.end_line, place.end_column, fix.text)
+        edits.setdefault(place.file, []).append(edit)
+    return edits
+
+
+def applies(fixes: Sequence[Fix]) -> bool:
+    """Whether the fixes do not overlap, and each file with them is valid Python."""
+    if any(overlap(fix, other) for n, fix in enumerate(fixes) for other in fixes[:n]):
+        return False
+    return all(_is_valid(file, edits) for file, edits in edits_of(fixes).items())
+
+
+def _is_valid(file: str, edits: Sequence[SourceEdit]) -> bool:
+    source = "".join(linecache.getlines(file)).encode("utf-8", "surrogatepass")
+    try:
+        ast.parse(with_edits(source, edits))
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def overlap(one: Fix, other: Fix) -> bool:
+    """Whether two fixes change the same piece of source."""
+    a, b = one.place, other.place
+    if a.file != b.file:
+        return False
+    begins, ends = (a.line, a.column), (a.end_line, a.end_column)
+    return begins < (b.end_line, b.end_column) and (b.line, b.column) < ends
+
+
+def changed_files(fixes: Iterable[Fix], sources: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files that fixes change, with the new source."""
+    return {file: with_edits(sources[file], edits) for file, edits in edits_of(fixes).items()}

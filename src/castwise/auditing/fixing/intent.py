@@ -1,0 +1,30 @@
+"""Whether a program means the dtype that a line makes."""
+
+from __future__ import annotations
+
+import ast
+
+from castwise.auditing.fixing.edits import dtype_argument
+from castwise.auditing.hook import Hook
+from castwise.auditing.records.events import SeenCall
+
+# Words for a kind: they are written for "a float", and happen to be 64 bits.
+_KINDS = frozenset({"float", "complex"})
+
+
+def is_meant(code: str, call: SeenCall | None, hook: Hook) -> bool:
+    """Whether a call names the dtype of its result: by a dtype, by a variable, or by its own name
+    as `.double()` does. `float` names a kind."""
+    if call is None:
+        return False
+    place = 0 if call.name in hook.takes_dtype_first.split() else hook.dtype_places.get(call.name)
+    argument = dtype_argument(code, place)
+    if argument is not None:
+        return not _is_kind(argument)
+    return call.gives_dtype or call.name in hook.casts.split()
+
+
+def _is_kind(argument: ast.expr) -> bool:
+    if isinstance(argument, ast.Name):
+        return argument.id in _KINDS
+    return isinstance(argument, ast.Constant) and argument.value in _KINDS

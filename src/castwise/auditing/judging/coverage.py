@@ -1,0 +1,30 @@
+"""How much of a program its audit is about."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from castwise.auditing.judging.steps import Step
+from castwise.auditing.records.events import Seen
+from castwise.auditing.records.findings import Coverage
+
+
+def coverage_of(steps: Iterable[Step], seen: Seen) -> Coverage:
+    """The coverage of an audit, from the steps in the user's source."""
+    count, unclear, unexpected, asked = 0, Counter[str](), Counter[str](), Counter[str]()
+    for event, _, operation, _, why in steps:
+        if why:
+            unclear[why] += event.count
+            continue
+        count += event.count
+        if operation is None:
+            continue
+        if not operation.is_expected:
+            unexpected[str(operation.question)] += event.count
+        elif operation.is_asked and operation.casts:
+            asked[str(operation.question)] += event.count
+    return Coverage(
+        count, unclear, seen.unobserved, unexpected, seen.counts.quiet, seen.counts.late,
+        Counter(seen.counts.failures), seen.facts.processes, len(seen.files), asked,
+    )  # fmt: skip

@@ -1,0 +1,137 @@
+"""Which changes to the source remove the findings of an origin: proven on the whole log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from castwise.auditing.fixing.applying import applies
+from castwise.auditing.fixing.fixes import DtypeSource, fixes_at, fixes_where_used
+from castwise.auditing.judging.findings import key_of, merged
+from castwise.auditing.judging.replay import Log, Unprovable
+from castwise.auditing.judging.target import Target
+from castwise.auditing.records.findings import Finding, Fix
+from castwise.vocab.dtypes import DType
+
+_MOST_FIXES = 4  # of lines that feed one chain
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Fixes that belong together, and what they do to the program's findings."""
+
+    fixes: tuple[Fix, ...] = ()
+    saved: dict[object, int] = field(default_factory=dict)  # bytes, by the key of the finding
+    removed: frozenset[object] = frozenset()  # keys of findings
+    added: tuple[Finding, ...] = ()  # casts that there were not before
+
+    @property
+    def bytes(self) -> int:
+        """The bytes it saves in the results of findings."""
+        return sum(self.saved.values())
+
+    @property
+    def gain(self) -> tuple[int, int, int]:
+        """What makes one plan better than another."""
+        return self.bytes, len(self.removed) - len(self.added), -len(self.fixes)
+
+
+NO_PLAN = Plan()
+
+
+class Planner:
+    """Plans for the origins of one program."""
+
+    def __init__(self, log: Log, target: Target) -> None:
+        self._log = log
+        self._target = target
+        self._before = _by_key(log.findings)
+
+    def plan(self, origin: int, findings: Sequence[Finding]) -> Plan:
+        """The best plan for an origin; an empty one if none is proven to help."""
+        best = NO_PLAN
+        for fix in self._candidates(origin, findings):
+            plan = self._extended(self._effect([fix]), findings)
+            if plan and len(plan.removed) > len(plan.added) and plan.gain > best.gain:
+                best = plan
+        return best
+
+    def source(self, mark: int) -> DtypeSource | None:
+        """A site, and everything that was seen there."""
+        steps = self._log.steps_at(mark)
+        if not steps:
+            return None
+        return DtypeSource(mark, steps[0].located, tuple(step.event for step in steps))
+
+    def _candidates(self, origin: int, findings: Sequence[Finding]) -> Iterator[Fix]:
+        source = self.source(origin)
+        if source is not None:
+            yield from fixes_at(source, self._targets(findings))
+        for finding in findings:
+            mark = finding.operation.event.mark
+            if mark == finding.origin or source is None or not source.results:
+                used = self.source(mark)
+                yield from fixes_where_used(finding, mark, used.events if used else ())
+
+    def _targets(self, findings: Iterable[Finding]) -> list[DType]:
+        """The dtypes an origin may be given: those its arrays are mixed with, and the program's."""
+        found = list(findings)
+        mixed = [
+            operand.dtype
+            for finding in found
+            for place, operand in enumerate(finding.operands)
+            if place != finding.culprit and operand.dtype and operand.dtype.kind == "float"
+        ]
+        targets = dict.fromkeys([*mixed, self._target.of_kind(found[0].result.kind)])
+        least = self._target.dtype.bits if self._target.is_stated else 0
+        widest = max(o.dtype.bits for finding in found for o in finding.operands if o.dtype)
+        widest = max(widest, *(finding.result.bits for finding in found))
+        return [t for t in targets if least <= t.bits < widest]
+
+    def _extended(self, plan: Plan | None, findings: Sequence[Finding]) -> Plan | None:
+        """A plan, with the fixes of other lines that feed the same chain."""
+        while plan and plan.added and len(plan.fixes) < _MOST_FIXES:
+            better = self._with_one_more(plan, findings)
+            if better is None:
+                break
+            plan = better
+        return plan
+
+    def _with_one_more(self, plan: Plan, findings: Sequence[Finding]) -> Plan | None:
+        taken = {fix.mark for fix in plan.fixes}
+        for added in plan.added:
+            source = None if added.origin in taken else self.source(added.origin)
+            for fix in fixes_at(source, self._targets([*findings, added])) if source else ():
+                more = self._effect([*plan.fixes, fix])
+                if more and len(more.added) < len(plan.added):
+                    return more
+        return None
+
+    def _effect(self, fixes: Sequence[Fix]) -> Plan | None:
+        """What some fixes do; None if it is not proven that the program runs with them."""
+        if not applies(fixes):
+            return None
+        try:
+            replay = self._log.replay(fixes)
+        except Unprovable:
+            return None
+        removed = [key for key, places in self._before.items() if not places & {*replay.findings}]
+        added = [f for place, f in replay.findings.items() if place not in self._log.findings]
+        saved = {}
+        for key, places in self._before.items():
+            size = sum(self._saved(place, replay.results.get(place)) for place in places)
+            if size:
+                saved[key] = size
+        return Plan(tuple(fixes), saved, frozenset(removed), tuple(merged(added)))
+
+    def _saved(self, place: int, result: DType | None) -> int:
+        finding = self._log.findings[place]
+        after = finding.result if result is None else result
+        return max(0, finding.elements * (finding.result.itemsize - after.itemsize))
+
+
+def _by_key(findings: dict[int, Finding]) -> dict[object, set[int]]:
+    found: dict[object, set[int]] = {}
+    for place, finding in findings.items():
+        found.setdefault(key_of(finding), set()).add(place)
+    return found

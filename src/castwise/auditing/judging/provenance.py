@@ -1,0 +1,38 @@
+"""Where dtypes come from: followed from an array back through the operations that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from castwise.auditing.records.events import Event, SeenArray, arrays_in
+
+
+class Provenance:
+    """Which arrays the operations of a program made from which."""
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self._made_by: dict[tuple[int, str | None], list[Event]] = {}
+        for event in events:
+            if event.result is not None:
+                self._made_by.setdefault((event.mark, event.result.dtype), []).append(event)
+
+    def origin(self, array: SeenArray) -> int:
+        """The mark of the site where an array's dtype first appeared: the nearest one that made it
+        from no array of that dtype. 0 if unknown."""
+        return self._origin(array, set()) or array.maker
+
+    def _origin(self, array: SeenArray, visited: set[int]) -> int:
+        """As above; 0 if every path leads back to a site that was visited."""
+        maker = array.maker
+        if maker in visited:
+            return 0
+        visited.add(maker)
+        for event in self._made_by.get((maker, array.dtype), ()):
+            sources = [a for a in arrays_in(event.operands) if a.dtype == array.dtype and a.maker]
+            if not sources:
+                return maker
+            for source in sources:
+                origin = self._origin(source, visited)
+                if origin:
+                    return origin
+        return 0 if maker in {m for m, _ in self._made_by} else maker

@@ -1,0 +1,35 @@
+"""Every observed event with what it does to dtypes, in the order of the log."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from castwise.auditing.judging.operations import Harmless, NotUnderstood, understand
+from castwise.auditing.records.events import Event, Seen
+from castwise.auditing.records.findings import Operation
+from castwise.auditing.records.places import LocatedSite
+
+
+class Step(NamedTuple):
+    """An event and how it is understood."""
+
+    event: Event
+    located: LocatedSite
+    operation: Operation | None = None  # None: there is no rule for it, or it needs none
+    passes_dtype: bool = False  # its result has the dtype of an operand, whatever that is
+    unclear: str = ""  # why it is not understood
+
+
+def steps_of(events: tuple[Event, ...], seen: Seen) -> tuple[Step, ...]:
+    """The steps of events."""
+    return tuple([_step(event, seen) for event in events])
+
+
+def _step(event: Event, seen: Seen) -> Step:
+    located = seen.site(event)
+    try:
+        return Step(event, located, understand(event, located.site, seen.facts.dialects))
+    except Harmless as harmless:
+        return Step(event, located, passes_dtype=not harmless.is_explicit)
+    except NotUnderstood as reason:
+        return Step(event, located, unclear=str(reason))
