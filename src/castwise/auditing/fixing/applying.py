@@ -6,6 +6,7 @@ import ast
 import linecache
 from collections.abc import Iterable, Mapping, Sequence
 
+from castwise.auditing.fixing.scopes import statement_around
 from castwise.auditing.records.findings import Fix
 from castwise.auditing.records.places import SourceEdit
 from castwise.auditing.rewriting.trying import with_edits
@@ -29,9 +30,22 @@ def applies(fixes: Sequence[Fix]) -> bool:
 
 
 def _is_valid(file: str, edits: Sequence[SourceEdit]) -> bool:
-    source = "".join(linecache.getlines(file)).encode("utf-8", "surrogatepass")
+    """Whether the statements with the edits are valid; if one is not on its own, as an `elif`, the
+    whole file."""
+    lines = linecache.getlines(file)
+    for edit in edits:
+        first, last = statement_around(file, edit.line, edit.end_line)
+        here = edit._replace(line=edit.line - first + 1, end_line=edit.end_line - first + 1)
+        if not _parses("".join(lines[first - 1 : last]), [here]):
+            return _parses("".join(lines), edits)
+    return True
+
+
+def _parses(source: str, edits: Sequence[SourceEdit]) -> bool:
+    edited = with_edits(source.encode("utf-8", "surrogatepass"), edits)
     try:
-        ast.parse(with_edits(source, edits))
+        # A block without its head: what is indented needs one.
+        ast.parse(b"if 1:\n" + edited if edited[:1] in b" \t" else edited)
     except (SyntaxError, ValueError):
         return False
     return True

@@ -45,7 +45,7 @@ class DtypeOrigin:
 
     def saved_by(self, finding: Finding) -> int:
         """The bytes that the fixes save in the results of one finding."""
-        return self.plan.saved.get(key_of(finding), 0)
+        return self.plan.saved[key_of(finding)]
 
     @property
     def removed(self) -> int:

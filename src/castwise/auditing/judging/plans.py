@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -21,7 +22,7 @@ class Plan:
     """Fixes that belong together, and what they do to the program's findings."""
 
     fixes: tuple[Fix, ...] = ()
-    saved: dict[object, int] = field(default_factory=dict)  # bytes, by the key of the finding
+    saved: Counter[object] = field(default_factory=Counter)  # bytes, by the key of the finding
     removed: frozenset[object] = frozenset()  # keys of findings
     added: tuple[Finding, ...] = ()  # casts that there were not before
 
@@ -45,16 +46,17 @@ class Planner:
     def __init__(self, log: Log, target: Target) -> None:
         self._log = log
         self._target = target
-        self._before = _by_key(log.findings)
+        self._of = _by_key(log.findings)
 
     def plan(self, origin: int, findings: Sequence[Finding]) -> Plan:
         """The best plan for an origin; an empty one if none is proven to help."""
-        best = NO_PLAN
+        plans = []
         for fix in self._candidates(origin, findings):
             plan = self._extended(self._effect([fix]), findings)
-            if plan and len(plan.removed) > len(plan.added) and plan.gain > best.gain:
-                best = plan
-        return best
+            if plan and len(plan.removed) > len(plan.added):
+                plans.append(plan)
+        plans.sort(key=lambda plan: plan.gain, reverse=True)
+        return next((plan for plan in plans if applies(plan.fixes)), NO_PLAN)
 
     def source(self, mark: int) -> DtypeSource | None:
         """A site, and everything that was seen there."""
@@ -109,29 +111,34 @@ class Planner:
 
     def _effect(self, fixes: Sequence[Fix]) -> Plan | None:
         """What some fixes do; None if it is not proven that the program runs with them."""
-        if not applies(fixes):
-            return None
         try:
             replay = self._log.replay(fixes)
         except Unprovable:
             return None
-        removed = [key for key, places in self._before.items() if not places & {*replay.findings}]
-        added = [f for place, f in replay.findings.items() if place not in self._log.findings]
-        saved = {}
-        for key, places in self._before.items():
-            size = sum(self._saved(place, replay.results.get(place)) for place in places)
-            if size:
-                saved[key] = size
-        return Plan(tuple(fixes), saved, frozenset(removed), tuple(merged(added)))
+        before = self._log.findings
+        added = [f for position, f in replay.findings.items() if position not in before]
+        gone: dict[object, set[int]] = {}
+        saved: Counter[object] = Counter()
+        for position in replay.affected:
+            finding = before.get(position)
+            if finding is None:
+                continue
+            key = key_of(finding)
+            saved[key] += _saved(finding, replay.results.get(position))
+            if position not in replay.findings:
+                gone.setdefault(key, set()).add(position)
+        removed = frozenset(key for key, positions in gone.items() if positions == self._of[key])
+        return Plan(tuple(fixes), +saved, removed, tuple(merged(added)))
 
-    def _saved(self, place: int, result: DType | None) -> int:
-        finding = self._log.findings[place]
-        after = finding.result if result is None else result
-        return max(0, finding.elements * (finding.result.itemsize - after.itemsize))
+
+def _saved(finding: Finding, result: DType | None) -> int:
+    """The bytes that a finding's results take less when they have another dtype."""
+    after = finding.result if result is None else result
+    return max(0, finding.elements * (finding.result.itemsize - after.itemsize))
 
 
 def _by_key(findings: dict[int, Finding]) -> dict[object, set[int]]:
     found: dict[object, set[int]] = {}
-    for place, finding in findings.items():
-        found.setdefault(key_of(finding), set()).add(place)
+    for position, finding in findings.items():
+        found.setdefault(key_of(finding), set()).add(position)
     return found

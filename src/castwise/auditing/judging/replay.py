@@ -28,10 +28,11 @@ class Unprovable(Exception):  # noqa: N818 -- not an error: such a fix is not sh
 
 
 class Replay(NamedTuple):
-    """The findings after some fixes, by the position of their step, and the results that change."""
+    """What some fixes change, by the position of a step."""
 
-    findings: dict[int, Finding]
-    results: dict[int, DType]
+    affected: list[int]  # the steps that were asked again
+    findings: dict[int, Finding]  # theirs
+    results: dict[int, DType]  # theirs
 
 
 class Log:
@@ -65,8 +66,7 @@ class Log:
         fixed = {fix.mark: fix for fix in fixes}
         affected = self._affected(fixed)
         made = self._made(affected, fixed)
-        findings = {p: f for p, f in self.findings.items() if p not in affected}
-        results = {}
+        findings, results = {}, {}
         for position in affected:
             step = self.steps[position]
             finding = self._finding(step, _asked(step, made, fixed.get(step.event.mark)))
@@ -75,7 +75,7 @@ class Log:
             after = made.get(_node(step.event))
             if isinstance(after, DType):
                 results[position] = after
-        return Replay(findings, results)
+        return Replay(affected, findings, results)
 
     def _finding(self, step: Step, operation: Operation | None) -> Finding | None:
         if operation is None or not operation.is_expected:
