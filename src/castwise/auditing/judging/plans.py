@@ -13,6 +13,7 @@ from castwise.auditing.judging.replay import Log, Unprovable
 from castwise.auditing.judging.target import Target
 from castwise.auditing.records.findings import Finding, Fix
 from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import Role
 
 _MOST_FIXES = 4  # of lines that feed one chain
 
@@ -67,11 +68,11 @@ class Planner:
 
     def _candidates(self, origin: int, findings: Sequence[Finding]) -> Iterator[Fix]:
         source = self.source(origin)
-        if source is not None:
+        if source is not None and not _is_lost(findings[0]):
             yield from fixes_at(source, self._targets(findings))
         for finding in findings:
             mark = finding.operation.event.mark
-            if mark == finding.origin or source is None or not source.results:
+            if _is_lost(finding) or source is None or not source.results:
                 used = self.source(mark)
                 yield from fixes_where_used(finding, mark, used.events if used else ())
 
@@ -129,6 +130,13 @@ class Planner:
                 gone.setdefault(key, set()).add(position)
         removed = frozenset(key for key, positions in gone.items() if positions == self._of[key])
         return Plan(tuple(fixes), +saved, removed, tuple(merged(added)))
+
+
+def _is_lost(finding: Finding) -> bool:
+    """Whether an operation is its own origin because nobody saw who made its widest array."""
+    if finding.culprit is None or finding.origin != finding.operation.event.mark:
+        return False
+    return finding.operands[finding.culprit].role is not Role.SCALAR
 
 
 def _saved(finding: Finding, result: DType | None) -> int:
