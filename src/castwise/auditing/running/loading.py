@@ -6,7 +6,6 @@ import functools
 import hashlib
 import importlib.abc
 import importlib.machinery
-import marshal
 import os
 import runpy
 import site
@@ -16,12 +15,13 @@ import types
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from importlib.machinery import ModuleSpec, SourceFileLoader
+from marshal import dumps, loads  # now: the program finds one that hides the observers
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from castwise import __version__
 from castwise.auditing.hook import all_hooks, compilers
-from castwise.auditing.observing import arrivals, switching
+from castwise.auditing.observing import arrivals, originals, switching
 from castwise.auditing.observing.callees import observed_file
 from castwise.auditing.observing.log import FILES, LOG, SITES, UNOBSERVED
 from castwise.auditing.records.places import Site, Unobserved
@@ -39,7 +39,7 @@ _OWN = str(Path(__file__).parents[2]) + os.sep
 def audited_code(source: bytes, path: str) -> types.CodeType:
     """The code of a module with its observers; registers the sites of their marks."""
     code, sites, unobserved = rewritten(source, path)
-    register(path, sites, unobserved)
+    register(path, source, sites, unobserved)
     return code
 
 
@@ -64,9 +64,13 @@ def rewritten(
     return entry
 
 
-def register(path: str, sites: _Sites, unobserved: _Unobserved) -> None:
+def register(
+    path: str, source: bytes, sites: _Sites, unobserved: _Unobserved, *, is_main: bool = False
+) -> None:
     """Registers the sites of a file's marks, and all its functions as observed."""
     register_sites(path, sites)
+    source = edited(source, full_path(path))
+    originals.keep_source(path, source, is_main=is_main, checks=_checks)
     UNOBSERVED[full_path(path)] = [Unobserved(*fields) for fields in unobserved]
     observed_file(path)
     if _checks:
@@ -114,7 +118,7 @@ def _read_cache(kept: Path) -> _Entry | None:
         digest, body = (whole := kept.read_bytes())[:_DIGEST], whole[_DIGEST:]
     except OSError:
         return None
-    return marshal.loads(body) if hashlib.sha256(body).digest() == digest else None
+    return loads(body) if hashlib.sha256(body).digest() == digest else None
 
 
 _DIGEST = 32  # bytes
@@ -126,7 +130,7 @@ def _write_cache(kept: Path, entry: _Entry) -> None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         handle, unfinished = tempfile.mkstemp(dir=kept.parent)
         with os.fdopen(handle, "wb") as file:
-            body = marshal.dumps(entry)
+            body = dumps(entry)
             file.write(hashlib.sha256(body).digest() + body)
         os.replace(unfinished, kept)
 
