@@ -1,0 +1,38 @@
+"""The hook for dill, which writes the code of functions: it writes the original code."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+from castwise.auditing.hook import Hook
+
+
+def _pickle_originals() -> None:
+    from castwise.auditing.observing.originals import original_code
+
+    savers = sys.modules["dill._dill"].Pickler.dispatch
+    plain = savers[types.CodeType]
+    savers[types.CodeType] = lambda pickler, code: plain(pickler, original_code(code))
+
+
+def _find_the_globals_of_originals() -> None:
+    from castwise.auditing.observing.originals import original_code
+
+    module: Any = sys.modules["dill.detect"]
+    plain = module.nestedglobals
+
+    def nestedglobals(function: Any, *options: Any, **named: Any) -> Any:
+        code = module.code(function)
+        return plain(None if code is None else original_code(code), *options, **named)
+
+    module.nestedglobals = nestedglobals
+
+
+HOOK = Hook(
+    framework="dill",
+    keeps="dump dumps load loads copy",
+    when_imported={"dill._dill": _pickle_originals,
+                   "dill.detect": _find_the_globals_of_originals},
+)  # fmt: skip
