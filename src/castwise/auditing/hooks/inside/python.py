@@ -28,7 +28,8 @@ def marshal_originals() -> None:
 
     @standing_in(plain_dump)
     def dump(value: Any, file: Any, *options: Any, **named: Any) -> Any:
-        return file.write(dumps(value, *options, **named))
+        data = dumps(value, *options, **named)
+        return file.write(data)
 
     module.dumps, module.dump = dumps, dump
 
