@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from under_audit import audited, plainly, same_script, write
 
+from castwise.auditing.judging.audited import audit_of
+from castwise.auditing.records.events import Seen
+
 FUNCTIONS = """
 import numpy as np
 SCALE = np.float64(2)
@@ -141,3 +144,78 @@ print(inspect.signature(f), inspect.getdoc(Kind), inspect.getfile(f) == __file__
 
 def test_what_inspect_reads_as_the_source(tmp_path: Path) -> None:
     assert same_script(FUNCTIONS + SOURCES, tmp_path).status == 0
+
+
+WORKER = """
+def work(n):
+    return (np.ones(n, dtype=np.float32) * np.arange(n)).sum()
+"""
+
+
+def findings(seen: Seen) -> list[tuple[int, str, int]]:
+    return [(f.place.line, f.op, f.count) for f in audit_of(seen).findings]
+
+
+def test_a_function_is_observed_again_in_another_process_of_the_audit(tmp_path: Path) -> None:
+    pytest.importorskip("cloudpickle")
+    send = """
+import subprocess, sys
+import cloudpickle
+import numpy as np
+open("sent", "wb").write(cloudpickle.dumps(work))
+subprocess.run([sys.executable, "receiver.py"], check=True)
+"""
+    receive = "import pickle\nwork = pickle.load(open('sent', 'rb'))\nprint(work(3), work(4))\n"
+    script = write(tmp_path, script=WORKER.lstrip() + send, receiver=receive)
+    outcome, seen = audited(script.name, cwd=tmp_path)
+    assert outcome == plainly(script.name, cwd=tmp_path)
+    assert seen.counts.failures == {}
+    assert findings(seen) == [(2, "mul", 2)]
+
+
+def test_workers_of_joblib(tmp_path: Path) -> None:
+    pytest.importorskip("joblib")
+    call = """
+import numpy as np
+from joblib import Parallel, delayed
+if __name__ == "__main__":
+    print(Parallel(n_jobs=2)(delayed(work)(n) for n in (3, 4, 5)))
+"""
+    script = write(tmp_path, script=WORKER.lstrip() + call)
+    outcome, seen = audited(script.name, cwd=tmp_path)
+    assert outcome == plainly(script.name, cwd=tmp_path)
+    assert seen.counts.failures == {}
+    assert findings(seen) == [(2, "mul", 3)]
+
+
+DECORATED = """
+import marshal, types
+import numpy as np
+import castwise as cw
+@cw.audited
+def f(x):
+    return (lambda y: y * np.arange(3))(x)
+code = marshal.loads(marshal.dumps(f.__code__))
+numbers = [c for c in code.co_consts if type(c) is int]
+print(code.co_names, numbers, types.FunctionType(code, {"np": np})(2))
+with cw.audit() as log:
+    f(np.ones(3, dtype=np.float32))
+print([str(finding) for finding in log.findings])
+"""
+
+
+def test_a_decorated_function_is_saved_as_the_original(tmp_path: Path) -> None:
+    outcome = plainly(write(tmp_path, script=DECORATED).name, cwd=tmp_path)
+    assert outcome.stderr == ""
+    assert outcome.stdout.splitlines() == [
+        "() [] [0 2 4]",
+        "['float32[3] * int64[3] -> float64']",
+    ]
+
+
+def test_a_decorated_function_is_pickled_as_the_original(tmp_path: Path) -> None:
+    pytest.importorskip("cloudpickle")
+    save = "import cloudpickle\nopen('saved', 'wb').write(cloudpickle.dumps(f))\n"
+    assert plainly(write(tmp_path, script=DECORATED + save).name, cwd=tmp_path).status == 0
+    load = "import pickle\nprint(pickle.load(open('saved', 'rb'))(2))\n"
+    assert without_castwise(tmp_path, load) == "[0 2 4]\n"

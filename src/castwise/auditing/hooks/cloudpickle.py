@@ -1,4 +1,5 @@
-"""The hook for cloudpickle, which writes the code of functions: it writes the original code."""
+"""The hook for cloudpickle, which writes the code of functions: without observers. What it reads is
+observed again."""
 
 from __future__ import annotations
 
@@ -13,12 +14,14 @@ _MODULES = ("cloudpickle", "cloudpickle_fast")  # version 3 has all in the first
 
 
 def _pickle_originals(name: str) -> None:
-    from castwise.auditing.hooks.inside.python import taking_originals
+    from castwise.auditing.hooks.inside.python import making_observed, taking_originals
 
     names = vars(sys.modules[name])
     for reader in ("_extract_code_globals", "_find_imported_submodules"):
         if reader in names:
             names[reader] = taking_originals(names[reader])
+    if "_make_function" in names:
+        names["_make_function"] = making_observed(names["_make_function"])
     if "CloudPickler" in names:
         reducers = names["CloudPickler"]._dispatch_table
         reducers[types.CodeType] = taking_originals(reducers[types.CodeType])

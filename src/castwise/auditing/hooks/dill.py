@@ -1,4 +1,5 @@
-"""The hook for dill, which writes the code of functions: it writes the original code."""
+"""The hook for dill, which writes the code of functions: without observers. What it reads is
+observed again."""
 
 from __future__ import annotations
 
@@ -10,9 +11,12 @@ from castwise.auditing.hook import Hook
 
 
 def _pickle_originals() -> None:
+    from castwise.auditing.hooks.inside.python import making_observed
     from castwise.auditing.observing.originals import original_code
 
-    savers = sys.modules["dill._dill"].Pickler.dispatch
+    module: Any = sys.modules["dill._dill"]
+    module._create_function = making_observed(module._create_function)
+    savers = module.Pickler.dispatch
     plain = savers[types.CodeType]
     savers[types.CodeType] = lambda pickler, code: plain(pickler, original_code(code))
 

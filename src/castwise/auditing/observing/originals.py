@@ -1,8 +1,9 @@
-"""The original code of functions, for everything that reads a function's code and does not run it.
+"""Exchanges the code of a function with observers and its original code.
 
 A compiler may reach any function of the program: as an argument, as a method of a module, through a
 call in another function. A serialiser writes a function's code to a file or sends it to a process
-without castwise. Both get the code without observers, as in the original program.
+without castwise. Both get the code without observers, as in the original program. A process of the
+same audit that receives the function adds the observers again.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ import functools
 import os
 import types
 import warnings
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeAlias
 
 from castwise.auditing.hook import compilers
+from castwise.auditing.observing.callees import rewritten_files
 from castwise.auditing.observing.log import LOG, UNOBSERVED
 from castwise.auditing.records.places import Unobserved
 from castwise.auditing.rewriting.marks import full_path
 from castwise.auditing.rewriting.rewrite import rewrite
+
+_Codes: TypeAlias = "dict[tuple[object, ...], types.CodeType]"
 
 _TEXT_ANNOTATIONS = annotations.compiler_flag
 
@@ -49,11 +53,36 @@ def original_code(code: types.CodeType) -> types.CodeType:
     rewritings = _rewritings.get(code.co_filename)
     if not rewritings:
         return code
+    return _exchanged(code, rewritings, _originals)
+
+
+def received_code(code: types.CodeType) -> types.CodeType:
+    """The code with observers of a function from another process; the same one if its file is not
+    audited or has another version of it."""
+    path = code.co_filename
+    try:
+        if path not in _rewritings:
+            _rewritings[path] = []  # ask once
+            for audit_file in file_auditors:
+                audit_file(path)
+    except Exception:  # there is no such file here
+        return code
+    if path not in rewritten_files:  # only some of its functions are observed
+        return code
+    return _exchanged(code, _rewritings[path], _observed)
+
+
+file_auditors: list[Callable[[str], None]] = []  # keep the source of a file that is audited
+
+
+def _exchanged(
+    code: types.CodeType, rewritings: list[_Rewriting], others: Callable[..., _Codes]
+) -> types.CodeType:
     key = _key(code)
     future = code.co_flags & _TEXT_ANNOTATIONS
     try:
         for rewriting in reversed(rewritings):
-            found = _originals(code.co_filename, rewriting, future).get(key)
+            found = others(code.co_filename, rewriting, future).get(key)
             if found is not None:
                 return found
     except Exception as error:
@@ -76,11 +105,18 @@ def _nested(code: types.CodeType) -> list[types.CodeType]:
     return [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
 
 
-@functools.cache
-def _originals(
-    path: str, rewriting: _Rewriting, future: int
-) -> dict[tuple[object, ...], types.CodeType]:
+def _originals(path: str, rewriting: _Rewriting, future: int) -> _Codes:
     """All original code objects of a file, by the keys of the rewritten ones."""
+    return _both_ways(path, rewriting, future)[0]
+
+
+def _observed(path: str, rewriting: _Rewriting, future: int) -> _Codes:
+    """All rewritten code objects of a file, by the keys of the original ones."""
+    return _both_ways(path, rewriting, future)[1]
+
+
+@functools.cache
+def _both_ways(path: str, rewriting: _Rewriting, future: int) -> tuple[_Codes, _Codes]:
     source, is_main, checks = rewriting
     # A notebook's cells may await at the top, and follow a __future__ import of an earlier cell.
     flags = future | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -88,7 +124,9 @@ def _originals(
         tree = rewrite(source, full_path(path), compilers(), is_main=is_main, checks=checks).tree
         new = compile(tree, path, "exec", flags, dont_inherit=True)
         plain = compile(source, path, "exec", flags, dont_inherit=True)
-    return {_key(code): original for code, original in _pairs(new, plain)}
+    pairs = list(_pairs(new, plain))
+    originals = {_key(code): original for code, original in pairs}
+    return originals, {_key(original): code for code, original in pairs}
 
 
 @contextlib.contextmanager

@@ -208,17 +208,38 @@ def start(
     _checks = checks
     switching.record()
     LOG.is_deep = is_deep
+    finder = Finder(include, only_included=only_included)
+    _watch_imports(finder)
+    if is_deep:
+        for hook in all_hooks():
+            if hook.watch_inside:
+                arrivals.when_imported(hook.framework, hook.watch_inside)
+    if not only_included:
+        _audit_scripts()
+        originals.file_auditors.append(_audit_file)
+    return finder
+
+
+def prepare() -> None:
+    """Makes sure that functions rewritten one by one find their observers, and that their readers
+    find the original code."""
+    switching.prepare()
+    if not any(isinstance(finder, Finder) for finder in sys.meta_path):
+        _watch_imports(Finder(only_included=True))
+
+
+def _watch_imports(finder: Finder) -> None:
     for hook in all_hooks():
         for module, action in hook.when_imported.items():
             arrivals.when_imported(module, action)
-        if is_deep and hook.watch_inside:
-            arrivals.when_imported(hook.framework, hook.watch_inside)
-    finder = Finder(include, only_included=only_included)
     _installed()  # now: it imports modules itself, which must not happen in the middle of an import
     sys.meta_path.insert(0, finder)
-    if not only_included:
-        _audit_scripts()
-    return finder
+
+
+def _audit_file(path: str) -> None:
+    """Audits a file whose functions come from another process."""
+    if is_users_own(path):
+        audited_code(Path(path).read_bytes(), path)
 
 
 def _audit_scripts() -> None:

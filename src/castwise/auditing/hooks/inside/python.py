@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from castwise.auditing.observing.originals import original_code
+from castwise.auditing.observing.originals import original_code, received_code
 from castwise.auditing.observing.tracebacks import standing_in
 from castwise.auditing.rewriting.rewrite import PREFIX
 
@@ -83,3 +83,13 @@ def taking_originals(plain: Callable[..., Any]) -> Callable[..., Any]:
         return plain(original_code(code), *arguments, **named)
 
     return taking
+
+
+def making_observed(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that makes functions from code, its first argument: with observers."""
+
+    @standing_in(plain)
+    def making(code: Any, *arguments: Any, **named: Any) -> Any:
+        return plain(received_code(code), *arguments, **named)
+
+    return making
