@@ -157,7 +157,7 @@ def findings(seen: Seen) -> list[tuple[int, str, int]]:
 
 
 def test_a_function_is_observed_again_in_another_process_of_the_audit(tmp_path: Path) -> None:
-    pytest.importorskip("cloudpickle")
+    pytest.importorskip("cloudpickle", "3")
     send = """
 import subprocess, sys
 import cloudpickle
@@ -174,6 +174,7 @@ subprocess.run([sys.executable, "receiver.py"], check=True)
 
 
 def test_workers_of_joblib(tmp_path: Path) -> None:
+    pytest.importorskip("cloudpickle", "3")
     pytest.importorskip("joblib")
     call = """
 import numpy as np

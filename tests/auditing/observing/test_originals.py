@@ -133,9 +133,9 @@ def test_the_program_sees_no_warning_of_the_compiler_again(tmp_path: Path) -> No
         code = audited_code(source, str(tmp_path / "module.py")).co_consts[0]
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        before = warnings.filters
+        before = list(warnings.filters)
         assert original_code(code) is not code
-        assert warnings.filters is before
+        assert warnings.filters == before
     assert seen == []
 
 

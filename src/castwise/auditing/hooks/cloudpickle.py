@@ -9,30 +9,36 @@ import types
 
 from castwise.auditing.hook import Hook
 
-_COPIES = ("cloudpickle", "joblib.externals.cloudpickle", "ray.cloudpickle", "pyspark.cloudpickle")
-_MODULES = ("cloudpickle", "cloudpickle_fast")  # version 3 has all in the first one
+# The package itself, and the copies of it in others.
+_PACKAGES = (
+    "cloudpickle", "joblib.externals.cloudpickle", "ray.cloudpickle", "pyspark.cloudpickle",
+    "apache_beam.internal.cloudpickle",
+)  # fmt: skip
+_MODULES = ("cloudpickle", "cloudpickle_fast")  # the pickler is in the second before version 3
 
 
 def _pickle_originals(name: str) -> None:
     from castwise.auditing.hooks.inside.python import making_observed, taking_originals
 
     names = vars(sys.modules[name])
+    if "CloudPickler" not in names:
+        return
+    reducers = names["CloudPickler"]._dispatch_table
+    reducers[types.CodeType] = taking_originals(reducers[types.CodeType])
     for reader in ("_extract_code_globals", "_find_imported_submodules"):
         if reader in names:
             names[reader] = taking_originals(names[reader])
-    if "_make_function" in names:
-        names["_make_function"] = making_observed(names["_make_function"])
-    if "CloudPickler" in names:
-        reducers = names["CloudPickler"]._dispatch_table
-        reducers[types.CodeType] = taking_originals(reducers[types.CodeType])
+    maker = names.get("_make_function")
+    if maker is not None and maker.__module__ == name:  # it is pickled by its name there
+        names["_make_function"] = making_observed(maker)
 
 
 HOOK = Hook(
     framework="cloudpickle",
     keeps="dump dumps load loads register_pickle_by_value unregister_pickle_by_value",
     when_imported={
-        f"{copy}.{module}": functools.partial(_pickle_originals, f"{copy}.{module}")
-        for copy in _COPIES
+        f"{package}.{module}": functools.partial(_pickle_originals, f"{package}.{module}")
+        for package in _PACKAGES
         for module in _MODULES
     },
 )

@@ -3,6 +3,7 @@ observed again."""
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
 from typing import Any
@@ -16,9 +17,13 @@ def _pickle_originals() -> None:
 
     module: Any = sys.modules["dill._dill"]
     module._create_function = making_observed(module._create_function)
-    savers = module.Pickler.dispatch
-    plain = savers[types.CodeType]
-    savers[types.CodeType] = lambda pickler, code: plain(pickler, original_code(code))
+    plain = module.Pickler.dispatch[types.CodeType]
+
+    @functools.wraps(plain)
+    def save_code(pickler: Any, code: types.CodeType) -> None:
+        plain(pickler, original_code(code))
+
+    module.Pickler.dispatch[types.CodeType] = save_code
 
 
 def _find_the_globals_of_originals() -> None:
@@ -27,6 +32,7 @@ def _find_the_globals_of_originals() -> None:
     module: Any = sys.modules["dill.detect"]
     plain = module.nestedglobals
 
+    @functools.wraps(plain)
     def nestedglobals(function: Any, *options: Any, **named: Any) -> Any:
         code = module.code(function)
         return plain(None if code is None else original_code(code), *options, **named)

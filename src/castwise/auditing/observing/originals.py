@@ -15,7 +15,7 @@ import os
 import types
 import warnings
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from castwise.auditing.hook import compilers
 from castwise.auditing.observing.callees import rewritten_files
@@ -133,13 +133,15 @@ def _both_ways(path: str, rewriting: _Rewriting, future: int) -> tuple[_Codes, _
 def _without_warnings() -> Iterator[None]:
     """Hides warnings of the compiler, which the program has seen before. catch_warnings would make
     Python show the program's other warnings again."""
-    ignore = [("ignore", None, kind, None, 0) for kind in (SyntaxWarning, DeprecationWarning)]
-    before = warnings.filters
-    warnings.filters = [*ignore, *before]
+    ignored = [("ignore", None, kind, None, 0) for kind in (SyntaxWarning, DeprecationWarning)]
+    filters: Any = warnings.filters
+    filters[:0] = ignored
     try:
         yield
     finally:
-        warnings.filters = before
+        for entry in ignored:
+            with contextlib.suppress(ValueError):  # another thread has reset them
+                filters.remove(entry)
 
 
 def _pairs(
