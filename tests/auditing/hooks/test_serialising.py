@@ -156,21 +156,49 @@ def findings(seen: Seen) -> list[tuple[int, str, int]]:
     return [(f.place.line, f.op, f.count) for f in audit_of(seen).findings]
 
 
-def test_a_function_is_observed_again_in_another_process_of_the_audit(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("library", "version", "options"),
+    [("cloudpickle", "3", ""), ("dill", None, ", recurse=True")],
+)
+def test_a_function_is_observed_again_in_another_process_of_the_audit(
+    library: str, version: str | None, options: str, tmp_path: Path
+) -> None:
+    pytest.importorskip(library, version)
+    send = f"""
+import subprocess, sys
+import {library}
+import numpy as np
+open("sent", "wb").write({library}.dumps(work{options}))
+subprocess.run([sys.executable, "receiver.py"], check=True)
+"""
+    receive = (
+        f"import {library}\nwork = {library}.load(open('sent', 'rb'))\nprint(work(3), work(4))\n"
+    )
+    script = write(tmp_path, script=WORKER.lstrip() + send, receiver=receive)
+    outcome, seen = audited(script.name, cwd=tmp_path)
+    assert outcome == plainly(script.name, cwd=tmp_path)
+    assert seen.counts.failures == {}
+    assert findings(seen) == [(2, "mul", 2)]
+
+
+def test_a_function_of_another_version_of_the_file_runs_as_it_was_sent(tmp_path: Path) -> None:
     pytest.importorskip("cloudpickle", "3")
     send = """
 import subprocess, sys
 import cloudpickle
 import numpy as np
 open("sent", "wb").write(cloudpickle.dumps(work))
+text = open(__file__).read()
+open(__file__, "w").write(text.replace("np.ones(n", "np.zeros(n"))
 subprocess.run([sys.executable, "receiver.py"], check=True)
+open(__file__, "w").write(text)
 """
-    receive = "import pickle\nwork = pickle.load(open('sent', 'rb'))\nprint(work(3), work(4))\n"
+    receive = "import pickle\nprint(pickle.load(open('sent', 'rb'))(3))\n"
     script = write(tmp_path, script=WORKER.lstrip() + send, receiver=receive)
     outcome, seen = audited(script.name, cwd=tmp_path)
     assert outcome == plainly(script.name, cwd=tmp_path)
-    assert seen.counts.failures == {}
-    assert findings(seen) == [(2, "mul", 2)]
+    assert (outcome.stdout, outcome.status) == ("3.0\n", 0)
+    assert findings(seen) == []
 
 
 def test_workers_of_joblib(tmp_path: Path) -> None:
@@ -220,3 +248,11 @@ def test_a_decorated_function_is_pickled_as_the_original(tmp_path: Path) -> None
     assert plainly(write(tmp_path, script=DECORATED + save).name, cwd=tmp_path).status == 0
     load = "import pickle\nprint(pickle.load(open('saved', 'rb'))(2))\n"
     assert without_castwise(tmp_path, load) == "[0 2 4]\n"
+
+
+def test_datasets_finds_what_it_has_kept_of_earlier_runs(tmp_path: Path) -> None:
+    pytest.importorskip("datasets")
+    code = (
+        "from datasets.fingerprint import Hasher\nprint([Hasher.hash(x) for x in (f, g, outer(1))])"
+    )
+    assert same_script(FUNCTIONS + code, tmp_path).status == 0
