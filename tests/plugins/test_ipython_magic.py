@@ -67,3 +67,11 @@ def test_the_audit_is_kept_under_a_name(tmp_path: Path) -> None:
 
 def test_wrong_usage_is_said(tmp_path: Path) -> None:
     assert "takes a name for the audit" in ran(tmp_path, "%%audit --all\nx")
+
+
+def test_functions_of_a_cell_are_saved_without_observers(tmp_path: Path) -> None:
+    cell = "%%audit\nimport asyncio\nawait asyncio.sleep(0)\ntotal = 1\ntotal += 2\n"
+    cell += "def f(a):\n    return [b + 1 for b in a * total]\n"
+    said = ran(tmp_path, cell, "import marshal\nsaved = marshal.loads(marshal.dumps(f.__code__))",
+               "print(f(x), 'total' in saved.co_names, '_@cw' in str(saved.co_names))")  # fmt: skip
+    assert "True False" in said

@@ -10,10 +10,10 @@ from typing import Any
 from castwise.auditing.enforcing.contexts import AuditLog
 from castwise.auditing.hook import compilers
 from castwise.auditing.judging.accepting import without_ignored
-from castwise.auditing.observing import switching
 from castwise.auditing.observing.callees import observed_file
+from castwise.auditing.observing.originals import keep_source
 from castwise.auditing.rewriting.rewrite import rewrite_tree
-from castwise.auditing.running.loading import CHECKED, register_sites
+from castwise.auditing.running.loading import CHECKED, prepare, register_sites
 from castwise.report.audit.text import audit_text
 from castwise.report.terminal.colour import paint_for
 from castwise.report.terminal.printing import terminal_width
@@ -32,10 +32,12 @@ def _audit(shell: Any, line: str, cell: str) -> None:
         from IPython.core.error import UsageError  # only available under IPython
 
         raise UsageError(f"%%audit takes a name for the audit, or nothing, not {kept_as!r}.")
-    name = shell.compile.cache(shell.transform_cell(cell), shell.execution_count, raw_code=cell)
+    source = shell.transform_cell(cell)
+    name = shell.compile.cache(source, shell.execution_count, raw_code=cell)
     rewriting = _Rewriting(name)
-    switching.prepare()
+    prepare()
     observed_file(name)
+    keep_source(name, source.encode(), checks=True)
     CHECKED.add(name)
     shell.ast_transformers.append(rewriting)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from castwise.auditing.records.runs import Options
 from castwise.auditing.running.launch import run_audited
 from castwise.report.audit.inside import inside_text
 from castwise.report.audit.json import audit_json
+from processes import finished
 
 pytest.importorskip("torch")
 
@@ -182,6 +184,43 @@ def test_a_forward_in_another_thread_is_not_mistaken(tmp_path: Path) -> None:
     cast = the_cast(audited(tmp_path, program))
     assert cast.why == "backward of mul"
     assert code_of(cast.place, tmp_path) in ("losses[0].backward()", "losses.append((x * w).sum())")
+
+
+ERRORS = """
+import threading, traceback
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x * 2
+    @staticmethod
+    def backward(ctx, g): return g @ x
+def in_thread():
+    traceback.print_stack()
+    return x + torch.ones(3)
+def tried(call):
+    try: call()
+    except Exception: traceback.print_exc()
+tried(lambda: x @ x)
+tried(lambda: torch.ones(3).index_add_(0, torch.ones(3), torch.ones(3)))
+tried(lambda: Doubled.apply(torch.ones(3, requires_grad=True)).sum().backward())
+tried(lambda: nn.Linear(3, 2)(x))
+tried(lambda: torch.sqrt(torch.tensor(2.0, dtype=torch.complex64)) @ 2)
+thread = threading.Thread(target=in_thread)
+thread.start()
+thread.join()
+x + torch.ones(3)
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="a frame cannot be hidden in Python 3.10")
+def test_tracebacks_are_those_of_the_program(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(HEAD + ERRORS)
+    plain = finished([sys.executable, script])
+    run = run_audited([str(script)], Options(is_deep=True))
+    assert run.status == plain.returncode == 1
+    assert capfd.readouterr().err == plain.stderr
 
 
 def test_the_report_says_what_cannot_be_seen(tmp_path: Path) -> None:

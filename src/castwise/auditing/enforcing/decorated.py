@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
-from castwise.auditing.observing import switching
 from castwise.auditing.observing.callees import observed_code
 from castwise.auditing.observing.log import UNOBSERVED
+from castwise.auditing.observing.originals import keep_source
 from castwise.auditing.records.places import Unobserved
 from castwise.auditing.rewriting.marks import full_path
-from castwise.auditing.running.loading import register_sites, rewritten
+from castwise.auditing.running.loading import prepare, register_sites, rewritten
 from castwise.errors import UsageError
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -48,7 +48,7 @@ def audited(function: Decorated) -> Decorated:
         )
     code = _new_code(inner)
     if code is not None:
-        switching.prepare()
+        prepare()
         observed_code(code)
         inner.__code__ = code
     return function
@@ -64,7 +64,8 @@ def _new_code(function: FunctionType) -> CodeType | None:
             f"the source of {function.__qualname__} cannot be read, and @cw.audited rewrites it. "
             "Write the function to a file."
         ) from None
-    module, sites, unobserved = rewritten("".join(lines).encode(), old.co_filename, checks=True)
+    source = "".join(lines).encode()
+    module, sites, unobserved = rewritten(source, old.co_filename, checks=True)
     alike = [new for new in _codes(module) if _is_same(new, old)]
     if len(alike) != 1:
         raise UsageError(
@@ -78,6 +79,7 @@ def _new_code(function: FunctionType) -> CodeType | None:
     if own:
         UNOBSERVED.setdefault(full_path(old.co_filename), []).extend(own)
         return None
+    keep_source(old.co_filename, source, checks=True)
     return alike[0]
 
 

@@ -1,6 +1,25 @@
-"""The hook for Python's built-in functions."""
+"""The hook for Python's built-in functions and the standard library."""
 
 from castwise.auditing.hook import Hook
+
+
+def _marshal_originals() -> None:
+    from castwise.auditing.hooks.inside.python import marshal_originals
+
+    marshal_originals()
+
+
+def _show_originals() -> None:
+    from castwise.auditing.hooks.inside.python import show_originals
+
+    show_originals()
+
+
+def _hide_observers() -> None:
+    from castwise.auditing.hooks.inside.python import hide_observers
+
+    hide_observers()
+
 
 HOOK = Hook(
     framework="builtins",
@@ -9,4 +28,6 @@ HOOK = Hook(
     keeps="float int bool complex str repr len iter next min max any all print isinstance type "
     "deepcopy copy id hash enumerate zip sorted reversed append extend insert dump dumps write "
     "cast",
-)
+    when_imported={"marshal": _marshal_originals, "dis": _show_originals,
+                   "inspect": _hide_observers},
+)  # fmt: skip

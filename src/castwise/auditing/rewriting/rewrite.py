@@ -31,6 +31,7 @@ from castwise.auditing.rewriting.expressions import (
 )
 from castwise.auditing.rewriting.marks import first_mark
 
+PREFIX = "_@cw_"
 # Names that no Python source can contain, looked up among the builtins.
 LEFT, RIGHT, POST = "_@cw_left", "_@cw_right", "_@cw_post"
 CALLEE, ARGUMENT, RETURNED = "_@cw_callee", "_@cw_argument", "_@cw_returned"

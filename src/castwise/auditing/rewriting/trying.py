@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from castwise.auditing.records.places import SourceEdit
 
@@ -14,11 +12,6 @@ _edits: dict[str, Sequence[SourceEdit]] = {}  # by full path
 def try_edits(edits: Mapping[str, Sequence[SourceEdit]]) -> None:
     """Applies changes to files, by full path, whenever their source is read from now on."""
     _edits.update(edits)
-
-
-def source_of(path: str) -> bytes:
-    """The source of a file, with the changes on trial."""
-    return edited(Path(path).read_bytes(), os.path.abspath(path))
 
 
 def edited(source: bytes, path: str) -> bytes:

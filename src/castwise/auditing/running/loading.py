@@ -6,7 +6,6 @@ import functools
 import hashlib
 import importlib.abc
 import importlib.machinery
-import marshal
 import os
 import runpy
 import site
@@ -16,12 +15,13 @@ import types
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from importlib.machinery import ModuleSpec, SourceFileLoader
+from marshal import dumps, loads  # now: the program finds one that hides the observers
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from castwise import __version__
 from castwise.auditing.hook import all_hooks, compilers
-from castwise.auditing.observing import arrivals, switching
+from castwise.auditing.observing import arrivals, originals, switching
 from castwise.auditing.observing.callees import observed_file
 from castwise.auditing.observing.log import FILES, LOG, SITES, UNOBSERVED
 from castwise.auditing.records.places import Site, Unobserved
@@ -39,7 +39,7 @@ _OWN = str(Path(__file__).parents[2]) + os.sep
 def audited_code(source: bytes, path: str) -> types.CodeType:
     """The code of a module with its observers; registers the sites of their marks."""
     code, sites, unobserved = rewritten(source, path)
-    register(path, sites, unobserved)
+    register(path, source, sites, unobserved)
     return code
 
 
@@ -64,9 +64,13 @@ def rewritten(
     return entry
 
 
-def register(path: str, sites: _Sites, unobserved: _Unobserved) -> None:
+def register(
+    path: str, source: bytes, sites: _Sites, unobserved: _Unobserved, *, is_main: bool = False
+) -> None:
     """Registers the sites of a file's marks, and all its functions as observed."""
     register_sites(path, sites)
+    source = edited(source, full_path(path))
+    originals.keep_source(path, source, is_main=is_main, checks=_checks)
     UNOBSERVED[full_path(path)] = [Unobserved(*fields) for fields in unobserved]
     observed_file(path)
     if _checks:
@@ -114,7 +118,7 @@ def _read_cache(kept: Path) -> _Entry | None:
         digest, body = (whole := kept.read_bytes())[:_DIGEST], whole[_DIGEST:]
     except OSError:
         return None
-    return marshal.loads(body) if hashlib.sha256(body).digest() == digest else None
+    return loads(body) if hashlib.sha256(body).digest() == digest else None
 
 
 _DIGEST = 32  # bytes
@@ -126,7 +130,7 @@ def _write_cache(kept: Path, entry: _Entry) -> None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         handle, unfinished = tempfile.mkstemp(dir=kept.parent)
         with os.fdopen(handle, "wb") as file:
-            body = marshal.dumps(entry)
+            body = dumps(entry)
             file.write(hashlib.sha256(body).digest() + body)
         os.replace(unfinished, kept)
 
@@ -204,17 +208,38 @@ def start(
     _checks = checks
     switching.record()
     LOG.is_deep = is_deep
+    finder = Finder(include, only_included=only_included)
+    _watch_imports(finder)
+    if is_deep:
+        for hook in all_hooks():
+            if hook.watch_inside:
+                arrivals.when_imported(hook.framework, hook.watch_inside)
+    if not only_included:
+        _audit_scripts()
+        originals.file_auditors.append(_audit_file)
+    return finder
+
+
+def prepare() -> None:
+    """Makes sure that functions rewritten one by one find their observers, and that their readers
+    find the original code."""
+    switching.prepare()
+    if not any(isinstance(finder, Finder) for finder in sys.meta_path):
+        _watch_imports(Finder(only_included=True))
+
+
+def _watch_imports(finder: Finder) -> None:
     for hook in all_hooks():
         for module, action in hook.when_imported.items():
             arrivals.when_imported(module, action)
-        if is_deep and hook.watch_inside:
-            arrivals.when_imported(hook.framework, hook.watch_inside)
-    finder = Finder(include, only_included=only_included)
     _installed()  # now: it imports modules itself, which must not happen in the middle of an import
     sys.meta_path.insert(0, finder)
-    if not only_included:
-        _audit_scripts()
-    return finder
+
+
+def _audit_file(path: str) -> None:
+    """Audits a file whose functions come from another process."""
+    if is_users_own(path):
+        audited_code(Path(path).read_bytes(), path)
 
 
 def _audit_scripts() -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import builtins
 import importlib.util
-import marshal
 import os
 import sys
 from collections.abc import Collection
 from importlib.machinery import SourceFileLoader
+from marshal import dumps, loads  # now: the program finds one that hides the observers
 from pathlib import Path
 
 from castwise.auditing.observing.log import UNOBSERVED
@@ -54,23 +54,24 @@ def _run_compiled(directory: Path, path: str) -> None:
         _not_observed(path)
         return
     try:
-        code, sites, unobserved = loading.rewritten(Path(path).read_bytes(), path, is_main=True)
+        source = Path(path).read_bytes()
+        code, sites, unobserved = loading.rewritten(source, path, is_main=True)
     except Exception as error:  # if the script itself is wrong, Python reports it
         loading.not_rewritten(path, os.path.basename(path), error)
         return
     compiled = directory / f"main-{os.getpid()}.pyc"
-    compiled.write_bytes(_HEADER + marshal.dumps(code))
-    meant = (path, sys.argv, sys.orig_argv, sites, unobserved)
-    compiled.with_suffix(".bin").write_bytes(marshal.dumps(meant))
+    compiled.write_bytes(_HEADER + dumps(code))
+    meant = (path, source, sys.argv, sys.orig_argv, sites, unobserved)
+    compiled.with_suffix(".bin").write_bytes(dumps(meant))
     os.execv(sys.executable, [sys.orig_argv[0], *options, str(compiled), *sys.argv[1:]])
 
 
 def _stand_in_for_the_script(compiled: Path) -> None:
     """Gives the process of a compiled script the script's name wherever the program can look."""
     details = compiled.with_suffix(".bin")
-    path, argv, orig_argv, sites, unobserved = marshal.loads(details.read_bytes())
+    path, source, argv, orig_argv, sites, unobserved = loads(details.read_bytes())
     details.unlink()
-    loading.register(path, sites, unobserved)
+    loading.register(path, source, sites, unobserved, is_main=True)
     sys.argv[:], sys.orig_argv[:] = argv, orig_argv
 
     def begin() -> None:

@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any
 
 from castwise.auditing.observing.observe import OBSERVERS
-from castwise.auditing.observing.originals import original_code
+from castwise.auditing.observing.originals import compiled_code
 
 _COMPILER = "torch.compile"
 
@@ -21,7 +21,7 @@ def compile_originals() -> None:
 
     @functools.wraps(plain)
     def compile_original(code: CodeType, *arguments: Any, **options: Any) -> Any:
-        return plain(original_code(code, _COMPILER), *arguments, **options)
+        return plain(compiled_code(code, _COMPILER), *arguments, **options)
 
     module._compile = compile_original  # type: ignore[attr-defined]
     observers = [getattr(o, "__code__", None) for o in OBSERVERS.values()]
@@ -35,7 +35,7 @@ def inline_originals() -> None:
 
     @functools.wraps(plain)
     def get_code(variable: Any) -> CodeType:
-        return original_code(plain(variable), _COMPILER)
+        return compiled_code(plain(variable), _COMPILER)
 
     function_variable.get_code = get_code
 

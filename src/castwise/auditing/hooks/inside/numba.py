@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import sys
+import types
 from typing import Any
 
-from castwise.auditing.observing.originals import restore
+from castwise.auditing.observing.originals import compiled_code
 
 _COMPILER = "numba"
 
@@ -18,7 +19,7 @@ def read_originals() -> None:
 
     @functools.wraps(plain)
     def get_code_object(function: Any) -> Any:
-        restore(function, _COMPILER)
+        _restore(function)
         return plain(function)
 
     module.get_code_object = get_code_object  # type: ignore[attr-defined]
@@ -31,7 +32,13 @@ def dispatch_originals() -> None:
 
     @functools.wraps(plain)
     def begin(this: Any, arguments: int, function: Any, *others: Any, **options: Any) -> None:
-        restore(function, _COMPILER)
+        _restore(function)
         plain(this, arguments, function, *others, **options)
 
     dispatcher.__init__ = begin
+
+
+def _restore(function: Any) -> None:
+    """Removes the observers from a function permanently."""
+    if isinstance(function, types.FunctionType):
+        function.__code__ = compiled_code(function.__code__, _COMPILER)

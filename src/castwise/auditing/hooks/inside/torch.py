@@ -6,7 +6,7 @@ import functools
 import re
 import sys
 import threading
-from _thread import get_ident
+from _thread import _local, get_ident
 from types import FrameType
 from typing import Any
 
@@ -16,6 +16,7 @@ from castwise.auditing.observing.callees import InsideCallee
 from castwise.auditing.observing.frames import mark_of, spot_of, users_frame
 from castwise.auditing.observing.inside import PLAIN, log_inside
 from castwise.auditing.observing.log import LOG
+from castwise.auditing.observing.tracebacks import hide_own_frames
 
 _CAST = "_to_copy"
 _NODES_KEPT = 1 << 16  # how many autograd nodes keep their forward line
@@ -53,14 +54,26 @@ def watch() -> None:
     """Watches this thread and all threads started later."""
     watcher = _watcher_class()
     watcher().__enter__()
-    plain = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+    threads: Any = threading.Thread
+    begin, end = threads._set_ident, threads._delete
+    watching = _local()
 
-    @functools.wraps(plain)
-    def watched(thread: threading.Thread) -> None:
-        with watcher():
-            plain(thread)
+    # Not around the thread's own function: the program would see another frame in its stack.
+    @functools.wraps(begin)
+    def begin_watched(thread: threading.Thread) -> None:
+        begin(thread)
+        if not isinstance(thread, threading._DummyThread):
+            watching.mode = watcher()
+            watching.mode.__enter__()
 
-    threading.Thread._bootstrap_inner = watched  # type: ignore[attr-defined]
+    @functools.wraps(end)
+    def end_watched(thread: threading.Thread) -> None:
+        mode = watching.__dict__.pop("mode", None)
+        if mode is not None:
+            mode.__exit__(None, None, None)
+        end(thread)
+
+    threads._set_ident, threads._delete = begin_watched, end_watched
 
 
 def _watcher_class() -> Any:
@@ -90,12 +103,10 @@ def _watcher_class() -> Any:
             keywords = kwargs or {}
             node = next_node() - 1  # created for this op, just before dispatch
             try:
-                result = func(*args, **keywords)
-            except RuntimeError:
-                given = _numbers_as_tensors(torch, func, args)
-                if given is args:
-                    raise
-                result = func(*given, **keywords)
+                result = _run(torch, func, args, keywords)
+            except BaseException as error:
+                hide_own_frames(error, getattr(type(func).__call__, "__code__", None))
+                raise
             try:
                 see(func, node, args, keywords, result, frame_above(1))
             except Exception as error:
@@ -173,6 +184,17 @@ class _DispatchLog:
             log_inside(
                 mark, InsideCallee(_module(func), name, of, autocast, spot), args, keywords, result
             )
+
+
+def _run(torch: Any, func: Any, args: Any, keywords: Any) -> Any:
+    """Runs an op, with its original arguments if it does not accept those a mode gets."""
+    try:
+        return func(*args, **keywords)
+    except RuntimeError:
+        given = _numbers_as_tensors(torch, func, args)
+        if given is args:
+            raise
+    return func(*given, **keywords)
 
 
 def _numbers_as_tensors(torch: Any, func: Any, args: Any) -> Any:
