@@ -125,10 +125,29 @@ def test_held():
     assert "pytest --castwise PACKAGE" in Ran(project).out  # nothing is instrumented without
 
 
-def test_a_package_that_is_not_imported_is_said(project: Path) -> None:
-    ran = Ran(project, "--castwise", "mypackag")
-    assert ran.status == 0
-    assert "No test imported any of its modules" in ran.out
+@pytest.mark.parametrize(
+    ("package", "says"),
+    [
+        ("mypackag", "there is no such package. Did you mean 'mypackage'"),
+        ("wave", "no Python source of it was imported. Leave the option out, or run"),
+    ],
+)
+def test_a_package_that_is_not_audited_fails_the_run(
+    project: Path, package: str, says: str
+) -> None:
+    ran = Ran(project, "--castwise", "mypackage", "--castwise", package)
+    assert ran.status == pytest.ExitCode.USAGE_ERROR
+    assert f"--castwise {package}: nothing of it was audited, because {says}" in ran.out
+    assert "1 implicit cast, caused by 1 line" in ran.out
+    assert Ran(project, "--castwise", package).status == pytest.ExitCode.USAGE_ERROR
+    assert Ran(project, "--castwise", package, "--collect-only").status == 0
+
+
+def test_a_run_that_failed_keeps_its_status(project: Path) -> None:
+    (project / "test_mine.py").write_text("def test_none():\n    assert 0\n")
+    ran = Ran(project, "--castwise", "mypackage")
+    assert ran.status == pytest.ExitCode.TESTS_FAILED
+    assert "Nothing was audited." in ran.out
 
 
 @pytest.mark.parametrize(
@@ -136,6 +155,8 @@ def test_a_package_that_is_not_imported_is_said(project: Path) -> None:
     [
         (("--castwise", "mypackage", "--castwise-fail-on", "widen"), "no hazard 'widen'"),
         (("-p", "mypackage", "--castwise", "mypackage"), "imported before the tests started"),
+        (("--castwise-fail-on", "any"), "nothing to judge without --castwise"),
+        (("--castwise", "mypackage.part"), "--castwise takes a top-level package"),
     ],
 )
 def test_wrong_usage(project: Path, arguments: tuple[str, ...], says: str) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from castwise.cli.findings import Wanted, finding_options, judge_of
+from castwise.cli.gate import check_include, with_gate, with_include
 from castwise.cli.other_dialects import OtherDialects, other_dialects
 from castwise.report.terminal.colour import paint_for
 from castwise.report.terminal.printing import terminal_width
@@ -16,6 +19,8 @@ from castwise.report.terminal.printing import terminal_width
 if TYPE_CHECKING:
     from castwise.auditing.judging.audited import Audit
     from castwise.auditing.records.events import Seen
+    from castwise.auditing.records.runs import Options, Run
+    from castwise.cli.findings import Judge
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -66,6 +71,7 @@ def audit(
     from castwise.report.port.text import enforced_text
 
     command = ("-m", *program) if is_module else program
+    check_include(include, command)
     judge = judge_of(wanted)
     enforce = others.enforced
     options = Options(include, is_deep=deep, keeps_outcome=try_fixes,
@@ -83,11 +89,28 @@ def audit(
     if enforce:
         click.echo(f"\n{enforced_text(run.seen, enforce.dialect, paint_for(sys.stderr))}", err=True)
     if try_fixes:
-        from castwise.auditing.judging.trial import try_fixes as run_again
-        from castwise.report.audit.trial import trial_text
+        read = functools.partial(_judged, judge, with_all)
+        click.echo(f"\n{_trial_text(command, found, run, options, read)}", err=True)
+    status = with_include(judge.status(found, run.status), run.seen, include, command)
+    return with_gate(status, found, judge.hazards)
 
-        def read(seen: Seen) -> Audit:
-            return judge.judge(audit_of(seen, with_accumulators=with_all))[1]
 
-        click.echo(f"\n{trial_text(run_again(command, found, run, options, read))}", err=True)
-    return judge.status(found, run.status)
+def _judged(judge: Judge, with_all: bool, seen: Seen) -> Audit:
+    """The audit of what was seen, without the findings that are accepted."""
+    from castwise.auditing.judging.audited import audit_of
+
+    return judge.judge(audit_of(seen, with_accumulators=with_all))[1]
+
+
+def _trial_text(
+    command: Sequence[str],
+    found: Audit,
+    run: Run,
+    options: Options,
+    read: Callable[[Seen], Audit],
+) -> str:
+    """What the fixes change, in a second run."""
+    from castwise.auditing.judging.trial import try_fixes
+    from castwise.report.audit.trial import trial_text
+
+    return trial_text(try_fixes(command, found, run, options, read))

@@ -23,7 +23,7 @@ from castwise import __version__
 from castwise.auditing.hook import all_hooks, compilers
 from castwise.auditing.observing import arrivals, switching
 from castwise.auditing.observing.callees import observed_file
-from castwise.auditing.observing.log import FILES, LOG, SITES, UNOBSERVED
+from castwise.auditing.observing.log import FILES, INCLUDED, LOG, SITES, UNOBSERVED
 from castwise.auditing.records.places import Site, Unobserved
 from castwise.auditing.rewriting.marks import first_mark, full_path
 from castwise.auditing.rewriting.rewrite import rewrite
@@ -155,19 +155,21 @@ class Finder(importlib.abc.MetaPathFinder):
         if type(spec.loader) is SourceFileLoader and spec.origin:
             top = spec.name.partition(".")[0]
             is_own = not self._only_included and is_users_own(spec.origin)
-            if top in self._include or is_own:
-                _give_code(spec.loader, spec.name, spec.origin)
+            is_included = top in self._include
+            if (is_included or is_own) and _give_code(spec.loader, spec.name, spec.origin):
+                INCLUDED.update({top} if is_included else ())
 
 
-def _give_code(loader: SourceFileLoader, name: str, path: str) -> None:
-    """Gives a loader the rewritten code. It is compiled before the loader runs, so that a module
-    that cannot be compiled fails as usual."""
+def _give_code(loader: SourceFileLoader, name: str, path: str) -> bool:
+    """Gives a loader the rewritten code, and returns whether there is any. It is compiled before
+    the loader runs, so that a module that cannot be compiled fails as usual."""
     try:
         code = audited_code(loader.get_data(path), path)
     except Exception as error:
         not_rewritten(path, name, error)
-    else:
-        loader.get_code = lambda fullname: code  # type: ignore[method-assign]
+        return False
+    loader.get_code = lambda fullname: code  # type: ignore[method-assign]
+    return True
 
 
 def not_rewritten(path: str, name: str, error: Exception) -> None:
