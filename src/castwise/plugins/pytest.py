@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _ALLOW = "castwise_allow"
 _OPTION = "--castwise"
+_ALL = "--castwise-all"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,6 +40,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         metavar="HAZARD,...",
         help="Fail if a cast has one of these hazards, or any hazard with `any`.",
+    )
+    group.addoption(
+        _ALL,
+        action="store_true",
+        help="List every cast; otherwise a long list is cut short.",
     )
 
 
@@ -132,6 +138,7 @@ class _Session:
         """Judges what was seen, or, in a worker, passes it to the main session."""
         from castwise.auditing.judging.accepting import failing, without_allowed, without_ignored
         from castwise.auditing.judging.audited import audit_of
+        from castwise.auditing.judging.mixed_frameworks import apart_by_dtypes
         from castwise.auditing.observing.log import LOG
         from castwise.auditing.observing.seen import seen_in
         from castwise.auditing.records.as_json import seen_to_json
@@ -146,7 +153,8 @@ class _Session:
         seen = put_together(sorted(parts, key=_is_allowed))
         facts = replace(seen.facts, processes=max(1, len(self._workers)))
         seen = replace(seen, facts=facts)
-        self._audit = without_ignored(without_allowed(audit_of(seen)))
+        counted = without_ignored(without_allowed(audit_of(seen)))
+        self._audit = apart_by_dtypes(counted, seen)
         if session.exitstatus != pytest.ExitCode.OK or session.config.option.collectonly:
             return
         self._missing = reasons_not_audited(self._packages, _OPTION, seen)
@@ -160,7 +168,7 @@ class _Session:
         if self._audit is None:
             return
         from castwise.auditing.judging.accepting import failing
-        from castwise.report.audit.text import audit_text
+        from castwise.report.audit.text import SHORT, WHOLE, audit_text
         from castwise.report.terminal.colour import coloured, plain
         from castwise.report.terminal.printing import terminal_width
 
@@ -172,7 +180,9 @@ class _Session:
             return
         paint = coloured if terminalreporter.hasmarkup else plain
         width = min(terminal_width(sys.stdout), 100)
-        terminalreporter.write_line(audit_text(self._audit, paint, width))
+        short = SHORT._replace(how_to_list_all=f"{_ALL} lists them all")
+        listing = WHOLE if terminalreporter.config.getoption("castwise_all") else short
+        terminalreporter.write_line(audit_text(self._audit, paint, width, listing))
         found = failing(self._audit, self._hazards)
         if found:
             failures = "1 finding fails" if len(found) == 1 else f"{len(found):,} findings fail"

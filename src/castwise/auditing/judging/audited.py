@@ -26,6 +26,7 @@ class DtypeOrigin:
     code: str
     findings: tuple[Finding, ...]
     fix: Fix | None
+    frameworks: tuple[str, ...] = ()  # if several ran the line, so that no fix suits all
 
     @property
     def bytes(self) -> int:
