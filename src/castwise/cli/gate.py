@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from castwise.cli.statuses import WRONG_USAGE
 
@@ -36,10 +37,12 @@ def _place_of(command: Sequence[str]) -> str:
 
 def with_include(status: int, seen: Seen, include: Sequence[str], command: Sequence[str]) -> int:
     """The exit status of a command: its own, or that of wrong usage if a package that was asked for
-    was not audited. A program that failed may not have come that far."""
+    was not audited. A program that failed may not have come that far, and a package named in
+    pyproject.toml need not be used by every program of a project."""
     from castwise.auditing.running.packages import reasons_not_audited
 
-    if status or not include:
+    source = click.get_current_context().get_parameter_source("include")
+    if status or source is not ParameterSource.COMMANDLINE:
         return status
     return _failed(status, reasons_not_audited(include, _INCLUDE, seen, [_place_of(command)]))
 
