@@ -6,15 +6,12 @@ import functools
 import hashlib
 import importlib.abc
 import importlib.machinery
-import marshal
 import os
 import runpy
 import site
 import sys
-import tempfile
 import types
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -28,6 +25,7 @@ from castwise.auditing.records.places import Site, Unobserved
 from castwise.auditing.rewriting.marks import first_mark, full_path
 from castwise.auditing.rewriting.rewrite import rewrite
 from castwise.auditing.rewriting.trying import edited
+from castwise.auditing.running import cache
 
 _Sites: TypeAlias = "dict[int, tuple[Any, ...]]"
 _Unobserved: TypeAlias = "list[tuple[Any, ...]]"
@@ -55,12 +53,12 @@ def rewritten(
     full = full_path(path)
     source = edited(source, full)
     kept = _cache_file(source, path, is_main, checks)
-    entry = _read_cache(kept)
+    entry: _Entry | None = cache.read(kept)
     if entry is None:
         new = rewrite(source, full, compilers(), is_main=is_main, checks=checks)
         code = compile(new.tree, path, "exec", dont_inherit=True)
         entry = (code, _plain(new.sites), [tuple(found) for found in new.unobserved])
-        _write_cache(kept, entry)
+        cache.write(kept, entry)
     return entry
 
 
@@ -94,8 +92,7 @@ def _cache_file(source: bytes, path: str, is_main: bool, checks: bool) -> Path:
     versions = f"{sys.version} {__version__} {sys.flags.optimize} {is_main} {checks}"
     parts = (source, where, versions.encode(), _rewriter_digest())
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(home, "castwise", "rewritten", key[:2], f"{key}.bin")
+    return cache.directory() / key[:2] / f"{key}.bin"
 
 
 @functools.cache
@@ -106,29 +103,6 @@ def _rewriter_digest() -> bytes:
     rewriting = Path(__file__).parents[1] / "rewriting"
     texts = [(rewriting / name).read_bytes() for name in names]
     return hashlib.sha256(b"".join([*texts, *sorted(c.encode() for c in compilers())])).digest()
-
-
-def _read_cache(kept: Path) -> _Entry | None:
-    """The cached entry, if it is intact: unmarshalling broken code can crash the process."""
-    try:
-        digest, body = (whole := kept.read_bytes())[:_DIGEST], whole[_DIGEST:]
-    except OSError:
-        return None
-    return marshal.loads(body) if hashlib.sha256(body).digest() == digest else None
-
-
-_DIGEST = 32  # bytes
-
-
-def _write_cache(kept: Path, entry: _Entry) -> None:
-    """Writes to another file and renames it, so that two processes never see half a file."""
-    with suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        handle, unfinished = tempfile.mkstemp(dir=kept.parent)
-        with os.fdopen(handle, "wb") as file:
-            body = marshal.dumps(entry)
-            file.write(hashlib.sha256(body).digest() + body)
-        os.replace(unfinished, kept)
 
 
 class Finder(importlib.abc.MetaPathFinder):
