@@ -32,7 +32,7 @@ def audited(capfd: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[
         ("numpi", "no package 'numpi' here. Did you mean 'numpy'?"),
         ("no_such_package_at_all", "The program's own modules are audited anyway."),
         ("numpy.linalg", "--include takes a top-level package, not 'numpy.linalg': write numpy."),
-        ("import-linter", "as `import` names it, not 'import-linter'. import-linter installs"),
+        ("array-api-compat", "not 'array-api-compat'. array-api-compat installs array_api_compat."),
         ("./src", "as `import` names it, not './src'."),
     ],
 )
