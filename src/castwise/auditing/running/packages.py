@@ -3,12 +3,12 @@ audited. A gate that audited nothing would pass whatever the program does."""
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import pkgutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib.metadata import packages_distributions
 
 from castwise.auditing.records.events import Seen
 from castwise.errors import UsageError, did_you_mean
@@ -22,10 +22,20 @@ def check_names(names: Iterable[str], option: str) -> None:
             continue
         if all(part.isidentifier() for part in name.split(".")):
             raise UsageError(f"{option} takes a top-level package, not {name!r}: write {top}.")
-        packages = [found for found, owners in packages_distributions().items() if name in owners]
-        own = [found for found in packages if not found.startswith("_")] or packages
-        hint = f" {name} installs {' and '.join(own)}." if own else ""
+        packages = _installed_by(name)
+        hint = f" {name} installs {' and '.join(packages)}." if packages else ""
         raise UsageError(f"{option} takes a package as `import` names it, not {name!r}.{hint}")
+
+
+def _installed_by(distribution: str) -> list[str]:
+    """The packages that a distribution installs, which may have other names: scikit-learn's is
+    sklearn."""
+    try:
+        files = importlib.metadata.files(distribution) or ()
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        return []
+    found = {file.parts[0] for file in files if file.name == "__init__.py"}
+    return sorted(name for name in found if name.isidentifier() and not name.startswith("_"))
 
 
 def check_found(names: Iterable[str], option: str, places: Sequence[str]) -> None:
