@@ -59,6 +59,80 @@ def test_other_cells_are_not_audited(tmp_path: Path) -> None:
     assert said.count("implicit cast") == 1
 
 
+DEFINITIONS = """
+import functools
+def scaled(a):
+    return a * np.ones(3)
+class Model:
+    bias = np.zeros(3)
+    @staticmethod
+    def static(a): return a - np.ones(3)
+    @property
+    def half(self): return x / np.full(3, 2.0)
+    def __call__(self, a): return a + self.bias
+@functools.lru_cache
+def cached(n):
+    return x ** np.full(3, float(n))
+def logged(function):
+    def inner(*args):
+        return function(*args)
+    return inner
+@logged
+def wrapped(a):
+    a += np.arange(3)
+    return a
+"""
+
+
+def test_functions_of_earlier_cells_are_audited(tmp_path: Path) -> None:
+    said = ran(
+        tmp_path,
+        DEFINITIONS,
+        "before = scaled.__code__",
+        "%%audit log\nm = Model()\nz = scaled(x), m(x), m.static(x), m.half, cached(2)\n"
+        "try:\n    wrapped(x)\nexcept TypeError: pass",
+        "print(sorted(f.op for f in log.findings), scaled.__code__ is before)",
+        "%%audit again\nz = scaled(x)",
+        "print([(f.op, f.count) for f in again.findings], len(log.findings))",
+        "scaled(x)",
+        "print(len(log.findings), again.findings[0].count)",
+    )
+    assert "['add', 'add', 'div', 'mul', 'pow', 'sub'] True" in said
+    assert "return a * np.ones(3)" in said
+    assert "[('mul', 1)] 6" in said
+    assert "6 1" in said
+
+
+def test_functions_of_a_compiler_stay_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "numba.py").write_text(
+        "import functools\n"
+        "def njit(f):\n"
+        "    assert not any('@cw' in name for name in f.__code__.co_names)\n"
+        "    def g(*args):\n"
+        "        assert not any('@cw' in name for name in f.__code__.co_names)\n"
+        "        return f(*args)\n"
+        "    return functools.wraps(f)(g)\n"
+    )
+    said = ran(
+        tmp_path,
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})",
+        "import numba as nb\nfrom numba import njit as compiled",
+        "@compiled\ndef f(a): return a * np.ones(3)\ndef h(a): return a * np.ones(3)",
+        "%%audit\n@nb.njit\ndef g(a): return a * np.ones(3)\nz = f(x), g(x)\nk = compiled(h)\nk(x)",
+    )
+    assert "Not observed: 3 functions" in said
+    assert "AssertionError" not in said
+
+
+def test_a_cell_with_await_is_audited_later(tmp_path: Path) -> None:
+    said = ran(
+        tmp_path,
+        "import asyncio\nawait asyncio.sleep(0)\nasync def f(a): return a * np.ones(3)",
+        "%%audit\nz = await f(x)",
+    )
+    assert "1 implicit cast" in said
+
+
 def test_the_audit_is_kept_under_a_name(tmp_path: Path) -> None:
     said = ran(tmp_path, "%%audit log\ny = x + np.arange(3)",
                "print(log.port('torch').changes[0].after)")  # fmt: skip

@@ -99,6 +99,47 @@ def test_what_one_test_may_do_another_may_not(project: Path) -> None:
     assert "2 passed" in ran.out
 
 
+MIXED = """
+import numpy as np
+import pytest
+import torch
+import mypackage
+
+@pytest.mark.parametrize("xp", [np, torch])
+@pytest.mark.parametrize("wide", ["float64", "float32"])
+def test_casts(xp, wide):
+    narrow = xp.ones(3, dtype=xp.float16)
+    mypackage.scaled(narrow, xp.ones(3, dtype=getattr(xp, wide)))
+"""
+
+
+def test_a_line_with_several_frameworks_has_an_entry_per_dtypes_and_no_fix(project: Path) -> None:
+    pytest.importorskip("torch")
+    (project / "test_mine.py").write_text(MIXED)
+    out = Ran(project, "--castwise", "mypackage").out
+    assert "2 implicit casts, caused by 1 line" in out
+    assert out.count(f"{Path('mypackage', '__init__.py')}:3") == 2
+    assert out.count("it runs with numpy and torch") == 2
+    assert "float16[3] * float64[3] -> float64, 2 times" in out
+    assert "float16[3] * float32[3] -> float32, 2 times" in out
+    assert "Fixing" not in out
+    assert "astype" not in out
+
+
+def test_a_long_list_is_cut_short_and_can_be_listed(project: Path) -> None:
+    sums = "".join(f"    y{n} = x + by\n" for n in range(12))
+    one_line = "".join(f"    x = x + by + {n}\n" for n in range(12))
+    (project / "mypackage" / "__init__.py").write_text(
+        f"import numpy as np\ndef scaled(x, by):\n{sums}    by = np.ones(3)\n{one_line}"
+        "    return np.ones(3, np.float32) * by\n"
+    )
+    short = Ran(project, "--castwise", "mypackage").out
+    assert "--castwise-all lists them all." in short
+    whole = Ran(project, "--castwise", "mypackage", "--castwise-all").out
+    assert "lists them all" not in whole
+    assert whole.count(" -> float64") > short.count(" -> float64")
+
+
 def test_workers_tell_what_they_saw(project: Path) -> None:
     pytest.importorskip("xdist")
     (project / "test_more.py").write_text(TESTS)
@@ -125,10 +166,29 @@ def test_held():
     assert "pytest --castwise PACKAGE" in Ran(project).out  # nothing is instrumented without
 
 
-def test_a_package_that_is_not_imported_is_said(project: Path) -> None:
-    ran = Ran(project, "--castwise", "mypackag")
-    assert ran.status == 0
-    assert "No test imported any of its modules" in ran.out
+@pytest.mark.parametrize(
+    ("package", "says"),
+    [
+        ("mypackag", "there is no such package. Did you mean 'mypackage'"),
+        ("wave", "no Python source of it was imported. Leave the option out, or run"),
+    ],
+)
+def test_a_package_that_is_not_audited_fails_the_run(
+    project: Path, package: str, says: str
+) -> None:
+    ran = Ran(project, "--castwise", "mypackage", "--castwise", package)
+    assert ran.status == pytest.ExitCode.USAGE_ERROR
+    assert f"--castwise {package}: nothing of it was audited, because {says}" in ran.out
+    assert "1 implicit cast, caused by 1 line" in ran.out
+    assert Ran(project, "--castwise", package).status == pytest.ExitCode.USAGE_ERROR
+    assert Ran(project, "--castwise", package, "--collect-only").status == 0
+
+
+def test_a_run_that_failed_keeps_its_status(project: Path) -> None:
+    (project / "test_mine.py").write_text("def test_none():\n    assert 0\n")
+    ran = Ran(project, "--castwise", "mypackage")
+    assert ran.status == pytest.ExitCode.TESTS_FAILED
+    assert "Nothing was audited." in ran.out
 
 
 @pytest.mark.parametrize(
@@ -136,6 +196,8 @@ def test_a_package_that_is_not_imported_is_said(project: Path) -> None:
     [
         (("--castwise", "mypackage", "--castwise-fail-on", "widen"), "no hazard 'widen'"),
         (("-p", "mypackage", "--castwise", "mypackage"), "imported before the tests started"),
+        (("--castwise-fail-on", "any"), "nothing to judge without --castwise"),
+        (("--castwise", "mypackage.part"), "--castwise takes a top-level package"),
     ],
 )
 def test_wrong_usage(project: Path, arguments: tuple[str, ...], says: str) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from castwise.cli.configuration import ConfiguredCommand, no_config_option
 from castwise.cli.findings import Wanted, finding_options, judge_of
+from castwise.cli.gate import check_include, with_gate, with_include
+from castwise.cli.misplaced import misplaced_note
 from castwise.cli.other_dialects import OtherDialects, other_dialects
 from castwise.report.terminal.colour import paint_for
 from castwise.report.terminal.printing import terminal_width
@@ -16,11 +21,16 @@ from castwise.report.terminal.printing import terminal_width
 if TYPE_CHECKING:
     from castwise.auditing.judging.audited import Audit
     from castwise.auditing.records.events import Seen
+    from castwise.auditing.records.runs import Options, Run
+    from castwise.cli.findings import Judge
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(
+    cls=ConfiguredCommand,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
 @click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too.")
 @click.option("--deep", is_flag=True, help="Look inside libraries and backward passes too.")
 @click.option("--all", "with_all", is_flag=True, help="Show sums that widen small integers too.")
@@ -29,6 +39,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 )
 @finding_options
 @other_dialects
+@no_config_option
 @click.option("-m", "is_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def audit(
@@ -43,9 +54,9 @@ def audit(
 ) -> int:
     """Run a program and show every implicit cast in it.
 
-    PROGRAM is a script with its arguments. Put castwise's own options before it. The program runs
-    as it would without castwise, and its exit status becomes the command's. The report goes to
-    stderr.
+    PROGRAM is a script with its arguments. Put castwise's own options before it; [tool.castwise] in
+    pyproject.toml has their defaults. The program runs as it would without castwise, and its exit
+    status becomes the command's. The report goes to stderr.
 
     To accept a finding, put the comment `# castwise: ignore` or `# castwise: ignore[widens]` on its
     line, or on the line where the dtype comes from.
@@ -59,21 +70,17 @@ def audit(
     """
     from castwise.auditing.judging.audited import audit_of
     from castwise.auditing.records.runs import Options
-    from castwise.auditing.running.launch import run_audited
     from castwise.auditing.running.saved import save_file
-    from castwise.report.audit.progress import progress_on_stderr
     from castwise.report.audit.text import audit_text
     from castwise.report.port.text import enforced_text
 
     command = ("-m", *program) if is_module else program
+    check_include(include, command)
     judge = judge_of(wanted)
     enforce = others.enforced
     options = Options(include, is_deep=deep, keeps_outcome=try_fixes,
                       checks=others.enforceable or bool(enforce), enforce=enforce)  # fmt: skip
-    progress = progress_on_stderr()
-    run = run_audited(command, options, progress)
-    if progress:
-        progress.close()
+    run = _run_with_progress(command, options)
     if others.save:
         save_file(run.seen, others.save)
     whole, found = judge.judge(audit_of(run.seen, with_accumulators=with_all))
@@ -83,11 +90,41 @@ def audit(
     if enforce:
         click.echo(f"\n{enforced_text(run.seen, enforce.dialect, paint_for(sys.stderr))}", err=True)
     if try_fixes:
-        from castwise.auditing.judging.trial import try_fixes as run_again
-        from castwise.report.audit.trial import trial_text
+        read = functools.partial(_judged, judge, with_all)
+        click.echo(f"\n{_trial_text(command, found, run, options, read)}", err=True)
+    if note := misplaced_note(click.get_current_context().command, program):
+        click.echo(f"\n{note}", err=True)
+    status = with_include(judge.status(found, run.status), run.seen, include, command)
+    return with_gate(status, found, judge.hazards)
 
-        def read(seen: Seen) -> Audit:
-            return judge.judge(audit_of(seen, with_accumulators=with_all))[1]
 
-        click.echo(f"\n{trial_text(run_again(command, found, run, options, read))}", err=True)
-    return judge.status(found, run.status)
+def _run_with_progress(command: Sequence[str], options: Options) -> Run:
+    from castwise.auditing.running.launch import run_audited
+    from castwise.report.audit.progress import progress_on_stderr
+
+    progress = progress_on_stderr()
+    run = run_audited(command, options, progress)
+    if progress:
+        progress.close()
+    return run
+
+
+def _judged(judge: Judge, with_all: bool, seen: Seen) -> Audit:
+    """The audit of what was seen, without the findings that are accepted."""
+    from castwise.auditing.judging.audited import audit_of
+
+    return judge.judge(audit_of(seen, with_accumulators=with_all))[1]
+
+
+def _trial_text(
+    command: Sequence[str],
+    found: Audit,
+    run: Run,
+    options: Options,
+    read: Callable[[Seen], Audit],
+) -> str:
+    """What the fixes change, in a second run."""
+    from castwise.auditing.judging.trial import try_fixes
+    from castwise.report.audit.trial import trial_text
+
+    return trial_text(try_fixes(command, found, run, options, read))

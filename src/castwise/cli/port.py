@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from castwise.cli.gate import check_include, with_include
 from castwise.report.terminal.colour import paint_for
 
 _FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
@@ -55,12 +56,14 @@ def port(
 
     for name in filter(None, (source, target)):
         dialect_named(name)  # fails for an unknown one before the program runs
+    command = ("-m", *program) if is_module else program
     is_saved = not is_module and program[0].endswith(_SAVED)
     if is_saved:
         seen, status = load_file(Path(program[0])), 0
     else:
         options = Options(include, checks=True, notes_attempts=True)
-        run = run_audited(("-m", *program) if is_module else program, options)
+        check_include(include, command)
+        run = run_audited(command, options)
         seen, status = run.seen, run.status
     found = port_of(seen, target, source)
     if json_file:
@@ -74,4 +77,5 @@ def port(
     if status:
         click.echo(f"The program exited with status {status}. castwise did not see what it would "
                    "have done after that.", err=True)  # fmt: skip
-    return 1 if found.changes else status
+    status = 1 if found.changes else status
+    return status if is_saved else with_include(status, seen, include, command)

@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from castwise.auditing.records.events import Seen
 
 _ALLOW = "castwise_allow"
+_OPTION = "--castwise"
+_ALL = "--castwise-all"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the options."""
     group = parser.getgroup("castwise", "implicit casts of arrays")
     group.addoption(
-        "--castwise",
+        _OPTION,
         action="append",
         default=[],
         metavar="PACKAGE",
@@ -39,6 +41,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="HAZARD,...",
         help="Fail if a cast has one of these hazards; `any` means every cast.",
     )
+    group.addoption(
+        _ALL,
+        action="store_true",
+        help="List every cast; otherwise a long list is cut short.",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -46,13 +53,20 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Starts before any conftest can import the package."""
     asked = early_config.known_args_namespace
     if not asked.castwise:
+        if asked.castwise_fail_on:
+            raise pytest.UsageError(
+                "--castwise-fail-on has nothing to judge without --castwise: add --castwise "
+                "PACKAGE with the package to audit."
+            )
         return
     from castwise.auditing.judging.accepting import hazards_named
     from castwise.auditing.running.loading import start
+    from castwise.auditing.running.packages import check_names
     from castwise.errors import UsageError
 
     try:
         hazards_named(asked.castwise_fail_on)
+        check_names(asked.castwise, _OPTION)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
     for package in asked.castwise:
@@ -87,6 +101,7 @@ class _Session:
         self._allowed: list[Seen] = []  # what was seen in tests that allow casts
         self._workers: list[list[Seen]] = []
         self._audit: Audit | None = None
+        self._missing: list[str] = []  # why a package was not audited
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -123,9 +138,11 @@ class _Session:
         """Judges what was seen, or, in a worker, passes it to the main session."""
         from castwise.auditing.judging.accepting import failing, without_allowed, without_ignored
         from castwise.auditing.judging.audited import audit_of
+        from castwise.auditing.judging.mixed_frameworks import apart_by_dtypes
         from castwise.auditing.observing.log import LOG
         from castwise.auditing.observing.seen import seen_in
         from castwise.auditing.records.as_json import seen_to_json
+        from castwise.auditing.running.packages import reasons_not_audited
         from castwise.auditing.running.saved import put_together
 
         own = [seen_in(LOG), *self._allowed]
@@ -136,8 +153,14 @@ class _Session:
         seen = put_together(sorted(parts, key=_is_allowed))
         facts = replace(seen.facts, processes=max(1, len(self._workers)))
         seen = replace(seen, facts=facts)
-        self._audit = without_ignored(without_allowed(audit_of(seen)))
-        if failing(self._audit, self._hazards) and session.exitstatus == pytest.ExitCode.OK:
+        counted = without_ignored(without_allowed(audit_of(seen)))
+        self._audit = apart_by_dtypes(counted, seen)
+        if session.exitstatus != pytest.ExitCode.OK or session.config.option.collectonly:
+            return
+        self._missing = reasons_not_audited(self._packages, _OPTION, seen)
+        if self._missing:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        elif failing(self._audit, self._hazards):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -145,17 +168,21 @@ class _Session:
         if self._audit is None:
             return
         from castwise.auditing.judging.accepting import failing
-        from castwise.report.audit.text import audit_text
+        from castwise.report.audit.text import SHORT, WHOLE, audit_text
         from castwise.report.terminal.colour import coloured, plain
         from castwise.report.terminal.printing import terminal_width
 
         terminalreporter.section(f"implicit casts in {', '.join(self._packages)}")
+        for reason in self._missing:
+            terminalreporter.write_line(reason, red=True)
         if not self._audit.coverage.files:
-            terminalreporter.write_line("No test imported any of its modules.")
+            terminalreporter.write_line("Nothing was audited.")
             return
         paint = coloured if terminalreporter.hasmarkup else plain
         width = min(terminal_width(sys.stdout), 100)
-        terminalreporter.write_line(audit_text(self._audit, paint, width))
+        short = SHORT._replace(how_to_list_all=f"{_ALL} lists them all")
+        listing = WHOLE if terminalreporter.config.getoption("castwise_all") else short
+        terminalreporter.write_line(audit_text(self._audit, paint, width, listing))
         found = failing(self._audit, self._hazards)
         if found:
             failures = "1 finding fails" if len(found) == 1 else f"{len(found):,} findings fail"

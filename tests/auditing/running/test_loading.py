@@ -5,15 +5,19 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
 
 from castwise.auditing.observing.log import UNOBSERVED
+from castwise.auditing.running import cache as disk_cache
 from castwise.auditing.running import loading
 from castwise.auditing.running.loading import Finder, is_users_own, rewritten
+from processes import started
 
 SOURCE = b"x = 1\ndef f(a, b):\n    return a + b\n"
 
@@ -21,7 +25,9 @@ SOURCE = b"x = 1\ndef f(a, b):\n    return a + b\n"
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The directory of the cache, empty."""
+    monkeypatch.delenv("CASTWISE_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     return tmp_path / "cache" / "castwise"
 
 
@@ -80,6 +86,52 @@ def test_a_cache_that_cannot_be_written_is_done_without(
     (tmp_path / "file").write_text("no directory")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert rewritten(SOURCE, "m.py")[0].co_filename == "m.py"
+
+
+def test_nothing_is_written_where_python_writes_no_code_unless_a_directory_is_chosen(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    first = rewritten(SOURCE, "m.py")
+    assert files(cache) == []
+    monkeypatch.setenv("CASTWISE_CACHE_DIR", str(tmp_path / "chosen"))
+    assert rewritten(SOURCE, "m.py") == first
+    assert files(cache) == []
+    assert len(files(tmp_path / "chosen")) == 1
+    monkeypatch.setattr(loading, "rewrite", None)
+    assert rewritten(SOURCE, "m.py") == first
+
+
+def test_what_no_run_needs_is_removed(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rewritten(SOURCE, "m.py")
+    (kept,) = files(cache)
+    month = 30 * 24 * 3600
+    for name, age in ("old", 3 * month), ("newer", month):
+        (kept.parent / name).write_bytes(b"")
+        os.utime(kept.parent / name, (0, kept.stat().st_mtime - age))
+    os.utime(kept, (0, kept.stat().st_mtime - month))
+    assert rewritten(SOURCE, "m.py")  # a read renews it
+    assert time.time() - kept.stat().st_mtime < month / 2
+    kept.unlink()
+    rewritten(SOURCE, "m.py")
+    assert {file.name for file in files(cache)} == {kept.name, "newer"}
+
+
+def test_many_processes_may_write_at_once(cache: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from castwise.auditing.running.loading import rewritten\n"
+        f"for n in range(50):\n    rewritten({SOURCE!r} + b'#' * (n % 5), 'm.py')\n"
+    )
+    environment = {**os.environ, "CASTWISE_CACHE_DIR": str(tmp_path / "shared")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    command = [sys.executable, "-c", code]
+    with ExitStack() as stack:
+        running = [stack.enter_context(started(command, env=environment)) for _ in range(4)]
+        assert [process.wait() for process in running] == [0] * 4
+    found = files(tmp_path / "shared")
+    assert len(found) == 5
+    assert all(disk_cache.read(file) for file in found)
 
 
 @pytest.fixture

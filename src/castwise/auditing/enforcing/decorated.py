@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
@@ -66,26 +66,33 @@ def _new_code(function: FunctionType) -> CodeType | None:
         ) from None
     source = "".join(lines).encode()
     module, sites, unobserved = rewritten(source, old.co_filename, checks=True)
-    alike = [new for new in _codes(module) if _is_same(new, old)]
-    if len(alike) != 1:
+    code = code_like(old, module)
+    if code is None:
         raise UsageError(
             f"{function.__qualname__} is not found in {old.co_filename}: the file has changed "
             "since it was loaded, or there are several on the line."
         )
     register_sites(old.co_filename, sites)
-    last = max((line for _, _, line in old.co_lines() if line), default=old.co_firstlineno)
-    left = [Unobserved(*fields) for fields in unobserved]
-    own = [u for u in left if u.name == old.co_name and old.co_firstlineno <= u.line <= last]
+    own = unobserved_as(old, [Unobserved(*fields) for fields in unobserved])
     if own:
         UNOBSERVED.setdefault(full_path(old.co_filename), []).extend(own)
         return None
     keep_source(old.co_filename, source, checks=True)
-    return alike[0]
+    return code
 
 
-def _is_same(new: CodeType, old: CodeType) -> bool:
-    """Whether rewritten code belongs to this function: observers add no variables and no lines."""
-    return _identity(new) == _identity(old)
+def unobserved_as(code: CodeType, left: Iterable[Unobserved]) -> list[Unobserved]:
+    """Those of the functions left unchanged in a file that are this one."""
+    first = code.co_firstlineno
+    last = max((line for _, _, line in code.co_lines() if line), default=first)
+    return [u for u in left if u.name == code.co_name and first <= u.line <= last]
+
+
+def code_like(old: CodeType, module: CodeType) -> CodeType | None:
+    """The code of the same function in a rewritten module, if there is exactly one: observers add
+    no variables and no lines."""
+    alike = [new for new in _codes(module) if _identity(new) == _identity(old)]
+    return alike[0] if len(alike) == 1 else None
 
 
 def _identity(code: CodeType) -> tuple[Any, ...]:

@@ -32,6 +32,7 @@ class DtypeOrigin:
     findings: tuple[Finding, ...]
     plan: Plan = NO_PLAN
     is_explicit: bool = False  # the program names the dtype
+    frameworks: tuple[str, ...] = ()  # if several ran the line, so that no fix suits all
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

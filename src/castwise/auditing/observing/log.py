@@ -224,3 +224,4 @@ LOG = Log()
 SITES: dict[int, Site] = {}
 FILES: dict[int, str] = {}  # the first mark of a file -> its path
 UNOBSERVED: dict[str, list[Unobserved]] = {}  # path -> the functions left unchanged
+INCLUDED: set[str] = set()  # the packages asked for of which some source is observed

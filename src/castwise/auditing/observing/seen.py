@@ -13,7 +13,7 @@ from castwise import __version__
 from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Signature
 from castwise.auditing.observing.callees import AnyCallee, InsideCallee
 from castwise.auditing.observing.inside import PLAIN
-from castwise.auditing.observing.log import FILES, SITES, UNOBSERVED, EventKey, Log, Tally
+from castwise.auditing.observing.log import FILES, INCLUDED, SITES, UNOBSERVED, EventKey, Log, Tally
 from castwise.auditing.records.events import (
     Counts,
     Event,
@@ -54,7 +54,13 @@ def seen_in(log: Log) -> Seen:
         counts=Counts(
             sum(list(PLAIN.values())), len(log.quieted), sum(log.late.values()), dict(log.failures)
         ),
-        facts=RunFacts(running_dialects(), _versions(), log.is_deep, peak_memory=_peak_memory()),
+        facts=RunFacts(
+            running_dialects(),
+            _versions(),
+            log.is_deep,
+            peak_memory=_peak_memory(),
+            included=tuple(sorted(INCLUDED)),
+        ),
     )
 
 

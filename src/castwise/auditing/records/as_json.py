@@ -52,6 +52,7 @@ def seen_to_json(seen: Seen) -> Json:
         "versions": seen.facts.versions,
         "processes": seen.facts.processes,
         "peak_memory": seen.facts.peak_memory,
+        **({"included": list(seen.facts.included)} if seen.facts.included else {}),
     }
 
 
@@ -74,6 +75,7 @@ def seen_from_json(data: Json) -> Seen:
             data["is_deep"],
             data["processes"],
             data["peak_memory"],
+            tuple(data.get("included", ())),
         ),
     )
 

@@ -120,6 +120,7 @@ class RunFacts:
     is_deep: bool = False  # whether what runs inside libraries was watched
     processes: int = 1
     peak_memory: int = 0  # bytes, of the largest process
+    included: tuple[str, ...] = ()  # the packages asked for of which some source was audited
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,9 @@ import os
 import runpy
 import site
 import sys
-import tempfile
 import types
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from marshal import dumps, loads  # now: the program finds one that hides the observers
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -23,11 +20,12 @@ from castwise import __version__
 from castwise.auditing.hook import all_hooks, compilers
 from castwise.auditing.observing import arrivals, originals, switching
 from castwise.auditing.observing.callees import observed_file
-from castwise.auditing.observing.log import FILES, LOG, SITES, UNOBSERVED
+from castwise.auditing.observing.log import FILES, INCLUDED, LOG, SITES, UNOBSERVED
 from castwise.auditing.records.places import Site, Unobserved
 from castwise.auditing.rewriting.marks import first_mark, full_path
 from castwise.auditing.rewriting.rewrite import rewrite
 from castwise.auditing.rewriting.trying import edited
+from castwise.auditing.running import cache
 
 _Sites: TypeAlias = "dict[int, tuple[Any, ...]]"
 _Unobserved: TypeAlias = "list[tuple[Any, ...]]"
@@ -55,12 +53,12 @@ def rewritten(
     full = full_path(path)
     source = edited(source, full)
     kept = _cache_file(source, path, is_main, checks)
-    entry = _read_cache(kept)
+    entry: _Entry | None = cache.read(kept)
     if entry is None:
         new = rewrite(source, full, compilers(), is_main=is_main, checks=checks)
         code = compile(new.tree, path, "exec", dont_inherit=True)
         entry = (code, _plain(new.sites), [tuple(found) for found in new.unobserved])
-        _write_cache(kept, entry)
+        cache.write(kept, entry)
     return entry
 
 
@@ -98,8 +96,7 @@ def _cache_file(source: bytes, path: str, is_main: bool, checks: bool) -> Path:
     versions = f"{sys.version} {__version__} {sys.flags.optimize} {is_main} {checks}"
     parts = (source, where, versions.encode(), _rewriter_digest())
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(home, "castwise", "rewritten", key[:2], f"{key}.bin")
+    return cache.directory() / key[:2] / f"{key}.bin"
 
 
 @functools.cache
@@ -110,29 +107,6 @@ def _rewriter_digest() -> bytes:
     rewriting = Path(__file__).parents[1] / "rewriting"
     texts = [(rewriting / name).read_bytes() for name in names]
     return hashlib.sha256(b"".join([*texts, *sorted(c.encode() for c in compilers())])).digest()
-
-
-def _read_cache(kept: Path) -> _Entry | None:
-    """The cached entry, if it is intact: unmarshalling broken code can crash the process."""
-    try:
-        digest, body = (whole := kept.read_bytes())[:_DIGEST], whole[_DIGEST:]
-    except OSError:
-        return None
-    return loads(body) if hashlib.sha256(body).digest() == digest else None
-
-
-_DIGEST = 32  # bytes
-
-
-def _write_cache(kept: Path, entry: _Entry) -> None:
-    """Writes to another file and renames it, so that two processes never see half a file."""
-    with suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        handle, unfinished = tempfile.mkstemp(dir=kept.parent)
-        with os.fdopen(handle, "wb") as file:
-            body = dumps(entry)
-            file.write(hashlib.sha256(body).digest() + body)
-        os.replace(unfinished, kept)
 
 
 class Finder(importlib.abc.MetaPathFinder):
@@ -159,19 +133,21 @@ class Finder(importlib.abc.MetaPathFinder):
         if type(spec.loader) is SourceFileLoader and spec.origin:
             top = spec.name.partition(".")[0]
             is_own = not self._only_included and is_users_own(spec.origin)
-            if top in self._include or is_own:
-                _give_code(spec.loader, spec.name, spec.origin)
+            is_included = top in self._include
+            if (is_included or is_own) and _give_code(spec.loader, spec.name, spec.origin):
+                INCLUDED.update({top} if is_included else ())
 
 
-def _give_code(loader: SourceFileLoader, name: str, path: str) -> None:
-    """Gives a loader the rewritten code. It is compiled before the loader runs, so that a module
-    that cannot be compiled fails as usual."""
+def _give_code(loader: SourceFileLoader, name: str, path: str) -> bool:
+    """Gives a loader the rewritten code, and returns whether there is any. It is compiled before
+    the loader runs, so that a module that cannot be compiled fails as usual."""
     try:
         code = audited_code(loader.get_data(path), path)
     except Exception as error:
         not_rewritten(path, name, error)
-    else:
-        loader.get_code = lambda fullname: code  # type: ignore[method-assign]
+        return False
+    loader.get_code = lambda fullname: code  # type: ignore[method-assign]
+    return True
 
 
 def not_rewritten(path: str, name: str, error: Exception) -> None:

@@ -59,6 +59,7 @@ def put_together(parts: Iterable[Seen]) -> Seen:
             any(part.is_deep for part in facts),
             sum(part.processes for part in facts),
             max((part.peak_memory for part in facts), default=0),
+            tuple(sorted({name for part in facts for name in part.included})),
         ),
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
 from castwise.auditing.records.findings import Finding
 from castwise.auditing.rewriting.source import fixed_lines, lines_at
@@ -12,18 +14,31 @@ from castwise.report.audit.inside import inside_text
 from castwise.report.terminal.colour import Paint, plain
 from castwise.report.terminal.folding import filled, folded
 
-_ORIGINS = 10
-_FINDINGS_PER_ORIGIN = 8
 _MARGIN = " " * 3  # below an origin's number
 
 
-def audit_text(audit: Audit, paint: Paint = plain, width: int = 80) -> str:
+class Listing(NamedTuple):
+    """How much of the findings is listed, and how to get the rest."""
+
+    origins: int | None = 10  # None: all
+    findings_per_origin: int | None = 8
+    how_to_list_all: str = "--html FILE and --json FILE list them all"
+
+
+SHORT = Listing()
+WHOLE = Listing(None, None)
+
+
+def audit_text(
+    audit: Audit, paint: Paint = plain, width: int = 80, listing: Listing = SHORT
+) -> str:
     """The whole report."""
     parts = [_summary_text(audit, paint, width)]
-    for number, origin in enumerate(audit.origins[:_ORIGINS], 1):
-        parts.append(_origin_text(number, origin, paint, width))
-    if len(audit.origins) > _ORIGINS:
-        parts.append(folded(_rest(audit.origins[_ORIGINS:]), width))
+    for number, origin in enumerate(audit.origins[: listing.origins], 1):
+        parts.append(_origin_text(number, origin, paint, width, listing))
+    left = audit.origins[len(audit.origins[: listing.origins]) :]
+    if left:
+        parts.append(folded(_rest(left, listing), width))
     if audit.findings:
         parts.append(_hazards_text(audit, paint, width))
     if audit.inside:
@@ -36,7 +51,7 @@ def summary(audit: Audit) -> str:
     findings, seen = len(audit.findings), counted(audit.coverage.seen, "operation")
     if findings:
         cost = f", cost {size_text(audit.bytes)}" if audit.bytes else ""
-        lines = counted(len(audit.origins), "line")
+        lines = counted(len({origin.place for origin in audit.origins}), "line")
         return f"{counted(findings, 'implicit cast')}, caused by {lines}{cost}."
     if audit.ignored or audit.baselined:
         return f"No findings left, in {seen} on arrays."
@@ -66,7 +81,9 @@ def _summary_text(audit: Audit, paint: Paint, width: int) -> str:
     return "\n".join([*lines, *(folded(note, width) for note in notes(audit))])
 
 
-def _origin_text(number: int, origin: DtypeOrigin, paint: Paint, width: int) -> str:
+def _origin_text(
+    number: int, origin: DtypeOrigin, paint: Paint, width: int, listing: Listing
+) -> str:
     lines = [
         f"{number}. {paint(place_text(origin.place), 'title')}",
         folded(gain(origin), width, len(_MARGIN), _MARGIN),
@@ -76,12 +93,14 @@ def _origin_text(number: int, origin: DtypeOrigin, paint: Paint, width: int) -> 
     ]
     shared = {finding.hazards for finding in origin.findings}
     is_shared = len(shared) == 1 and len(origin.findings) > 1
-    for finding in origin.findings[:_FINDINGS_PER_ORIGIN]:
+    listed = origin.findings[: listing.findings_per_origin]
+    for finding in listed:
         hazards = () if is_shared else finding.hazards
         lines.append(_finding_text(finding, origin, hazards, paint, width))
-    left = len(origin.findings) - _FINDINGS_PER_ORIGIN
-    if left > 0:
-        lines.append(f"{_MARGIN}and {left:,} more")
+    left = len(origin.findings) - len(listed)
+    if left:
+        more = f"and {left:,} more: {listing.how_to_list_all}"
+        lines.append(folded(more, width, len(_MARGIN) + 2, _MARGIN))
     if is_shared and any(shared):
         named = [(hazard, "hazard") for hazard in shared.pop()]
         lines.append(filled(named, width, len(_MARGIN) + 2, f"{_MARGIN}each: ", paint))
@@ -91,6 +110,9 @@ def _origin_text(number: int, origin: DtypeOrigin, paint: Paint, width: int) -> 
 def gain(origin: DtypeOrigin) -> str:
     """What an origin costs, and what changing it does."""
     findings = counted(len(origin.findings), "finding")
+    if origin.frameworks:
+        names = f"{', '.join(origin.frameworks[:-1])} and {origin.frameworks[-1]}"
+        return f"Causes {findings}; it runs with {names}, and no fix on this line suits all."
     if not origin.fixes:
         why = "its dtype is explicit" if origin.is_explicit else "castwise knows no proven fix"
         return f"Causes {findings}; {why}."
@@ -151,10 +173,10 @@ def cost_text(finding: Finding, origin: DtypeOrigin) -> str:
     return ", ".join([*size, *times, *traced])
 
 
-def _rest(origins: tuple[DtypeOrigin, ...]) -> str:
+def _rest(origins: tuple[DtypeOrigin, ...], listing: Listing) -> str:
     findings = counted(sum(len(origin.findings) for origin in origins), "finding")
     lines = counted(len(origins), "more line")
-    return f"And {lines} with {findings}: --html FILE and --json FILE list them all."
+    return f"And {lines} with {findings}: {listing.how_to_list_all}."
 
 
 def _hazards_text(audit: Audit, paint: Paint, width: int) -> str:

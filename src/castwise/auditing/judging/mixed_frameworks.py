@@ -1,0 +1,38 @@
+"""Lines that ran with arrays of several frameworks, as those of a package do under its tests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from castwise.auditing.judging.audited import Audit, DtypeOrigin, worst_first
+from castwise.auditing.judging.operations import framework_of
+from castwise.auditing.judging.plans import NO_PLAN
+from castwise.auditing.records.events import Seen
+from castwise.auditing.records.findings import Finding
+from castwise.auditing.records.places import SourcePlace
+
+
+def apart_by_dtypes(audit: Audit, seen: Seen) -> Audit:
+    """The audit with one entry per dtypes for a line that ran with arrays of several frameworks. It
+    has no fix: each framework spells it in its own way."""
+    frameworks: dict[SourcePlace, set[str]] = {}
+    for event in seen.events:
+        if event.arrays:
+            frameworks.setdefault(seen.site(event).place, set()).add(framework_of(event))
+    entries: list[DtypeOrigin] = []
+    for origin in audit.origins:
+        places = [origin.place, *(fix.place for fix in origin.fixes)]
+        ran_in = set().union(*(frameworks.get(place, set()) for place in places))
+        entries += _apart(origin, tuple(sorted(ran_in))) if len(ran_in) > 1 else [origin]
+    return replace(audit, origins=worst_first(entries))
+
+
+def _apart(origin: DtypeOrigin, ran_in: tuple[str, ...]) -> list[DtypeOrigin]:
+    groups: dict[object, list[Finding]] = {}
+    for finding in origin.findings:
+        dtypes = tuple(operand.dtype or operand.kind for operand in finding.operands)
+        groups.setdefault((finding.op, dtypes, finding.result), []).append(finding)
+    return [
+        replace(origin, findings=tuple(group), plan=NO_PLAN, frameworks=ran_in)
+        for group in groups.values()
+    ]
