@@ -6,7 +6,7 @@ import functools
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,16 +27,36 @@ if TYPE_CHECKING:
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
+def _auditor_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Adds the options that say how to audit; the command gets what makes the audit, `audited`."""
+
+    @click.option("--all", "with_all", is_flag=True,
+                  help="Show sums that widen small integers too.")  # fmt: skip
+    @click.option("--target", metavar="DTYPE",
+                  help="What the program is meant to compute in: float32, bfloat16, float16, "
+                  "float64, mps or tpu. Without it, the dtype that its arrays show.")  # fmt: skip
+    @functools.wraps(command)
+    def collected(*, with_all: bool, target: str | None, **given: Any) -> int:
+        from castwise.auditing.judging.audited import audit_of
+        from castwise.auditing.judging.target import stated_target
+
+        stated = stated_target(target) if target else None
+        audited = functools.partial(audit_of, with_accumulators=with_all, target=stated)
+        return command(audited=audited, **given)
+
+    return collected
+
+
 @click.command(
     cls=ConfiguredCommand,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too.")
 @click.option("--deep", is_flag=True, help="Look inside libraries and backward passes too.")
-@click.option("--all", "with_all", is_flag=True, help="Show sums that widen small integers too.")
 @click.option(
     "--try-fixes", is_flag=True, help="Run again with the fixes, without editing any file."
 )
+@_auditor_options
 @finding_options
 @other_dialects
 @no_config_option
@@ -45,8 +65,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 def audit(
     include: tuple[str, ...],
     deep: bool,
-    with_all: bool,
     try_fixes: bool,
+    audited: Callable[[Seen], Audit],
     wanted: Wanted,
     others: OtherDialects,
     is_module: bool,
@@ -68,7 +88,6 @@ def audit(
       castwise audit --fail-on any --baseline known.json tests/run.py
       castwise audit --enforce tensorflow:safe --allow train.py:12 train.py
     """
-    from castwise.auditing.judging.audited import audit_of
     from castwise.auditing.records.runs import Options
     from castwise.auditing.running.saved import save_file
     from castwise.report.audit.text import audit_text
@@ -83,15 +102,17 @@ def audit(
     run = _run_with_progress(command, options)
     if others.save:
         save_file(run.seen, others.save)
-    whole, found = judge.judge(audit_of(run.seen, with_accumulators=with_all))
+    whole, found = judge.judge(audited(run.seen))
     width = min(terminal_width(sys.stderr), 100)
     click.echo(audit_text(found, paint_for(sys.stderr), width), err=True)
     judge.write(whole, found)
     if enforce:
         click.echo(f"\n{enforced_text(run.seen, enforce.dialect, paint_for(sys.stderr))}", err=True)
     if try_fixes:
-        read = functools.partial(_judged, judge, with_all)
-        click.echo(f"\n{_trial_text(command, found, run, options, read)}", err=True)
+        trial = _trial_text(
+            command, found, run, options, lambda seen: judge.judge(audited(seen))[1]
+        )
+        click.echo(f"\n{trial}", err=True)
     if note := misplaced_note(click.get_current_context().command, program):
         click.echo(f"\n{note}", err=True)
     status = with_include(judge.status(found, run.status), run.seen, include, command)
@@ -109,11 +130,9 @@ def _run_with_progress(command: Sequence[str], options: Options) -> Run:
     return run
 
 
-def _judged(judge: Judge, with_all: bool, seen: Seen) -> Audit:
+def _judged(judge: Judge, audited: Callable[[Seen], Audit], seen: Seen) -> Audit:
     """The audit of what was seen, without the findings that are accepted."""
-    from castwise.auditing.judging.audited import audit_of
-
-    return judge.judge(audit_of(seen, with_accumulators=with_all))[1]
+    return judge.judge(audited(seen))[1]
 
 
 def _trial_text(

@@ -145,7 +145,8 @@ NUMPY = Parts(
         "y = x\nfor w in [{0}] * 3:\n    y = y + w\nreturn y",
         "total = {0}\nfor row in x:\n    total = total + row\nreturn total",
         "y = x.copy()\ny += {0}\nreturn y",
-        "class Layer:\n    w = {0}\n    def __call__(self, a):\n        return a * self.w\nreturn Layer()(x)",
+        "class Layer:\n    w = {0}\n    def __call__(self, a):\n        return a * self.w\n"
+        "return Layer()(x)",
         "return [row * w for w in [{0}] for row in x][0]",
         "w = {0}\nreturn (lambda a: a + w)(x)",
         "def scaled(a):\n    return a * {0}\nreturn scaled(x) + scaled(x.astype(np.float64))[0, 0]",
@@ -163,7 +164,8 @@ TORCH = Parts(
         "torch.arange(5.0)", "torch.linspace(0, 1, 5)", "torch.eye(5)[1]", "torch.tensor(0.5)",
         "torch.as_tensor([0.5] * 5)", "torch.from_numpy(np.ones(5))", "torch.zeros(5).clone()",
         "torch.arange(5) / 3", "torch.arange(5) * 0.5", "torch.exp(torch.arange(5))",
-        "torch.randn(5, generator=torch.Generator().manual_seed(0))", "torch.ones(2, 5).mean(dim=0)",
+        "torch.randn(5, generator=torch.Generator().manual_seed(0))",
+        "torch.ones(2, 5).mean(dim=0)",
         "torch.cat([torch.zeros(2), torch.ones(3)])", "torch.ones(5)[torch.arange(5)]",
         "torch.zeros_like(torch.ones(5))", "torch.ones(5).view(5)", "torch.Tensor([0.5] * 5)",
     ),
@@ -173,8 +175,10 @@ TORCH = Parts(
     dtypes=("torch.float64", "torch.float32", "torch.float", "D", "torch.double"),
     operations=(
         "x + w", "w - x", "x * w", "x / (w + 1)", "x > w", "torch.add(x, w)", "torch.maximum(x, w)",
-        "torch.where(x > 1, x, w)", "x.mul(w)", "x.add(w, alpha=2)", "torch.stack([x[0], w.expand(5)])",
-        "torch.cat([x[0], w.reshape(-1)])", "torch.clamp(x, w, w + 1)", "(x * w).sum()", "x.float() * w",
+        "torch.where(x > 1, x, w)", "x.mul(w)", "x.add(w, alpha=2)",
+        "torch.stack([x[0], w.expand(5)])",
+        "torch.cat([x[0], w.reshape(-1)])", "torch.clamp(x, w, w + 1)", "(x * w).sum()",
+        "x.float() * w",
         "torch.lerp(x, w.to(x.dtype), 0.5)", "torch.atan2(x, w)", "x.clone().add_(w)",
     ),
     products=("x.float() @ W", "x @ W.to(x.dtype)"),
@@ -183,7 +187,8 @@ TORCH = Parts(
         "y = x\nfor w in [{0}] * 3:\n    y = y + w\nreturn y",
         "y = x.clone()\ny += {0}\nreturn y",
         "class Layer(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-        "        self.w = {0}\n    def forward(self, a):\n        return a * self.w\nreturn Layer()(x)",
+        "        self.w = {0}\n    def forward(self, a):\n        return a * self.w\n"
+        "return Layer()(x)",
         "def scaled(a):\n    return a * {0}\nreturn scaled(x) + scaled(x.float())",
     ),
 )  # fmt: skip

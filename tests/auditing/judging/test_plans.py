@@ -1,0 +1,109 @@
+"""Fixes are proven on the whole log: over all lines that feed a chain, and with the program's own
+intent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import castwise as cw
+from castwise.auditing.judging.audited import Audit, audit_of
+from castwise.auditing.judging.target import Target, stated_target
+from castwise.auditing.running.launch import run_audited
+from castwise.report.audit.text import audit_text
+from castwise.vocab.dtypes import dtype
+
+HEAD = "import numpy as np\nx = np.ones((4, 5), np.float32)\n"
+
+
+def audited(program: str, directory: Path, target: Target | None = None) -> Audit:
+    script = directory / "program.py"
+    script.write_text(HEAD + dedent(program))
+    run = run_audited([str(script)])
+    assert run.status == 0
+    return audit_of(run.seen, target=target)
+
+
+def fixes(audit: Audit) -> list[list[str]]:
+    return [[fix.text for fix in origin.fixes] for origin in audit.origins]
+
+
+def test_two_lines_that_feed_a_chain_are_fixed_together(tmp_path: Path) -> None:
+    found = audited("w = np.ones((5, 5))\nb = np.ones(5)\ny = x @ w + b\n", tmp_path)
+    both = ["np.ones((5, 5), dtype=np.float32)", "np.ones(5, dtype=np.float32)"]
+    assert fixes(found) == [both]
+    assert "Fixing this line and line 4 removes 1 finding" in audit_text(found)
+
+
+def test_what_a_fix_leaves_is_stated(tmp_path: Path) -> None:
+    program = """
+        w = np.ones(5)
+        v = np.ones(5, dtype=np.float64)
+        a = x * w
+        b = x - w
+        c = a + v
+    """
+    found = audited(program, tmp_path)
+    (origin,) = [origin for origin in found.origins if origin.fixes]
+    assert [finding.place.line for finding in origin.plan.added] == [8]
+    assert "It leaves a cast at line 8, float32[4,5] + float64[5] -> float64." in (
+        audit_text(found, width=200)
+    )
+
+
+@pytest.mark.parametrize(
+    "made", ["np.ones(5, np.float64)", "np.ones(5, 'f8')", "np.ones(5, dtype=WIDE)",
+             "np.arange(5).astype('float64')", "np.arange(5).astype(np.double)"]
+)  # fmt: skip
+def test_a_dtype_that_the_program_names_is_not_undone(made: str, tmp_path: Path) -> None:
+    found = audited(f"WIDE = np.float64\nw = {made}\ny = x * w\n", tmp_path)
+    assert fixes(found) == [[]]
+    assert "Causes 1 finding; its dtype is explicit." in audit_text(found)
+
+
+def test_float_names_a_kind_not_a_dtype(tmp_path: Path) -> None:
+    found = audited("w = np.ones(5, float)\ny = x * w\n", tmp_path)
+    assert fixes(found) == [["np.ones(5, np.float32)"]]
+
+
+def test_a_loop_is_followed_round(tmp_path: Path) -> None:
+    program = "w = np.zeros(5)\nfor row in x:\n    w = w + row\n"
+    assert fixes(audited(program, tmp_path)) == [["np.zeros(5, dtype=np.float32)"]]
+
+
+def test_a_line_with_several_dtypes_is_fixed_for_all(tmp_path: Path) -> None:
+    program = """
+        w = np.ones(1)[np.array([0])]
+        def scaled(a, b):
+            return a * b
+        scaled(x, w), scaled(x.astype(np.float16), w)
+    """
+    assert ["a * b.astype(a.dtype)"] in fixes(audited(program, tmp_path))
+
+
+def test_a_module_that_an_other_function_imports_is_not_named(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(
+        "def made():\n    import numpy as np\n    return np.ones(5, np.float32), np.ones(5)\n"
+        "def used(x, w):\n    return x + (w / 3)\n"
+        "used(*made())\n"
+    )
+    found = audit_of(run_audited([str(script)]).seen)
+    assert fixes(found) == [["np.ones(5, dtype=np.float32)"]]
+
+
+def test_a_program_in_float64_is_not_told_to_narrow_its_integers(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text("import numpy as np\nshare = np.arange(9) / 7\n")
+    seen = run_audited([str(script)]).seen
+    assert fixes(audit_of(seen)) == [[]]
+    stated = audit_of(seen, target=stated_target("float32"))
+    assert fixes(stated) == [["np.divide(np.arange(9), 7, dtype=np.float32)"]]
+
+
+def test_the_target_of_a_device_is_its_widest_dtype() -> None:
+    assert stated_target("mps") == Target(dtype("float32"), is_stated=True)
+    with pytest.raises(cw.UsageError, match=r"unknown target 'flaot32'\. Did you mean 'float32'"):
+        stated_target("flaot32")
