@@ -96,7 +96,10 @@ class Log:
         """What the affected sites make, by what they were seen to make.
 
         A site in a loop uses its own results, so each is taken up when its operands are known, and
-        again until nothing changes. Where two runs of a site no longer agree, what was seen stays.
+        again until nothing changes.
+
+        Raises Unprovable if two runs of a site that made one dtype no longer do, and something uses
+        it: the log does not tell which of them.
         """
         unknown = {_node(self.steps[position].event) for position in affected}
         made: dict[Node, Made] = {}
@@ -113,6 +116,8 @@ class Log:
                 if result is None or made.get(node) == result:
                     continue
                 is_changing = True
+                if node in made and self._users.get(step.event.mark):
+                    raise Unprovable("two runs of a line would no longer agree")
                 if node in made:
                     settled.add(node)
                     result = _seen_dtype(step.event.result) or NUMBER

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
+from castwise.auditing.hook import Hook
 from castwise.auditing.observing.arrays import ARRAYS, Note, is_array_type, note, signature_of
 from castwise.auditing.observing.callees import AnyCallee, PendingCall
 from castwise.auditing.observing.makers import maker_of, remember
@@ -169,7 +171,7 @@ class Log:
         dtype, shape, is_weak, _ = ARRAYS[kind].read(result)
         made = (kind, dtype, not shape, is_weak, 0)
         self._count(mark, callee, operands, flags, made, shape)
-        if callee is None or not maker_of(result):
+        if callee is None or not maker_of(result) or _names_dtype(callee, flags, kind):
             remember(result, mark)
             if callee is not None and not any([type(o) in (Note, tuple) for o in operands]):
                 _remember_owner(result, mark)
@@ -211,6 +213,16 @@ def _key(operand: Any) -> Any:
     if kind is tuple:
         return tuple([_key(o) for o in operand])
     return kind
+
+
+def _names_dtype(callee: AnyCallee, flags: Any, kind: type) -> bool:
+    """Whether a call names the dtype of its result, which may be its operand, unchanged."""
+    return callee.name in _casts(ARRAYS[kind].hook) or bool(flags and flags[0] is not None)
+
+
+@functools.cache
+def _casts(hook: Hook) -> frozenset[str]:
+    return frozenset(hook.casts.split())
 
 
 def _remember_owner(made: Any, mark: int) -> None:
