@@ -20,7 +20,6 @@ from castwise.auditing.judging.audited import Audit, DtypeOrigin, audit_of
 from castwise.auditing.records.events import Seen
 from castwise.auditing.rewriting.trying import with_edits
 from castwise.auditing.running.launch import run_audited
-from castwise.vocab.dtypes import dtype
 
 SHARE = 40  # one snippet in so many, unless all are asked for
 PRECISION = {"float32": 1e-5, "bfloat16": 0.05}
@@ -82,16 +81,6 @@ def fixed_body(origin: DtypeOrigin, source: str, places: range) -> str:
     lines = with_edits(source.encode(), edits).decode().splitlines()
     longer = len(lines) - len(source.splitlines())
     return textwrap.dedent("\n".join(lines[places.start : places.stop - 1 + longer]))
-
-
-def result_bytes(ran: Ran, line: int, op: str) -> int:
-    """The bytes of all results on a line."""
-    total = 0
-    for event in ran.seen.events:
-        is_here = ran.seen.site(event).line == line
-        if is_here and event.result and event.result.dtype:
-            total += event.elements * dtype(event.result.dtype).itemsize
-    return total
 
 
 def are_near(before: list[float], after: list[float], precision: float) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from castwise.auditing.fixing.scopes import statement_around
 from castwise.auditing.records.findings import Fix
@@ -58,8 +58,3 @@ def overlap(one: Fix, other: Fix) -> bool:
         return False
     begins, ends = (a.line, a.column), (a.end_line, a.end_column)
     return begins < (b.end_line, b.end_column) and (b.line, b.column) < ends
-
-
-def changed_files(fixes: Iterable[Fix], sources: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The files that fixes change, with the new source."""
-    return {file: with_edits(sources[file], edits) for file, edits in edits_of(fixes).items()}
