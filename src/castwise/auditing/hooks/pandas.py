@@ -36,6 +36,6 @@ HOOK = Hook(
     alias="np",
     makes_without_dtype="DataFrame read_csv read_parquet read_json read_excel read_sql "
     "read_pickle read_table concat merge get_dummies date_range",
-    dtypes="float16 float32 float64 complex64 complex128",
+    dtypes=NUMPY.dtypes,
     takes_dtype_first="astype",
 )  # fmt: skip

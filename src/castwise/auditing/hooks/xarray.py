@@ -33,6 +33,6 @@ HOOK = Hook(
     alias="np",
     makes_without_dtype="DataArray Variable open_dataset open_dataarray load_dataset "
     "load_dataarray concat",
-    dtypes="float16 float32 float64 complex64 complex128",
+    dtypes=NUMPY.dtypes,
     takes_dtype_first="astype",
 )  # fmt: skip

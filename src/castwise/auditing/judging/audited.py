@@ -65,7 +65,6 @@ class Audit:
     ignored: int = 0  # how many findings comments in the source accept
     baselined: int = 0  # how many findings are in the baseline
     remarks: tuple[str, ...] = ()  # about invalid comments
-    target: Target | None = None  # what the program is meant to compute in
 
     @property
     def findings(self) -> list[Finding]:
@@ -105,11 +104,10 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
     if seen.facts.is_deep:
         more, inside = find_inside(log, seen)
         found |= more
-    log.findings = found
     coverage = coverage_of(log.steps[: len(seen.events)], seen)
     target = target or inferred_target(log.steps, found.values())
-    origins = _origins(merged(found.values()), Planner(log, target), seen)
-    return Audit(worst_first(origins), coverage, seen.facts.versions, inside, target=target)
+    origins = _origins(merged(found.values()), Planner(log, found, target), seen)
+    return Audit(worst_first(origins), coverage, seen.facts.versions, inside)
 
 
 def worst_first(origins: Iterable[DtypeOrigin]) -> tuple[DtypeOrigin, ...]:

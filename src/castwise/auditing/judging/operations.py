@@ -32,7 +32,7 @@ from castwise.vocab.operands import (
 )
 from castwise.vocab.ops import ARBITRARY, Op, op_of_symbol
 
-_EXAMPLE: dict[str, Any] = {"bool": True, "int": 1, "float": 1.5, "complex": 1j}
+EXAMPLES: dict[str, Any] = {"bool": True, "int": 1, "float": 1.5, "complex": 1j}
 
 
 class NotUnderstood(Exception):  # noqa: N818 -- not an error: it is counted
@@ -206,10 +206,10 @@ def _bound(
 def _described(operand: SeenArray | SeenNumber, framework: str) -> Operand:
     low = operand.low
     if isinstance(operand, SeenNumber):
-        return scalar_operand(_EXAMPLE[operand.kind] if low is None else low)
+        return scalar_operand(EXAMPLES[operand.kind] if low is None else low)
     found = _known_dtype(operand)
     if operand.is_scalar:
-        return numpy_scalar_operand(found, _EXAMPLE[found.kind] if low is None else low)
+        return numpy_scalar_operand(found, EXAMPLES[found.kind] if low is None else low)
     shape = () if operand.is_zero_d else operand.shape
     is_numpy = operand.framework != framework
     return array_operand(found, shape, is_weak=operand.is_weak, is_numpy=is_numpy, value=low)

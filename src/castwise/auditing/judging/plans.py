@@ -44,10 +44,11 @@ NO_PLAN = Plan()
 class Planner:
     """Plans for the origins of one program."""
 
-    def __init__(self, log: Log, target: Target) -> None:
+    def __init__(self, log: Log, shown: dict[int, Finding], target: Target) -> None:
         self._log = log
+        self._shown = shown  # the findings of the report, by the position of their step
         self._target = target
-        self._of = _by_key(log.findings)
+        self._positions = _by_key(shown)
 
     def plan(self, origin: int, findings: Sequence[Finding]) -> Plan:
         """The best plan for an origin; an empty one if none is proven to help."""
@@ -116,19 +117,21 @@ class Planner:
             replay = self._log.replay(fixes)
         except Unprovable:
             return None
-        before = self._log.findings
+        before = self._log.findings  # a library's operation may repeat one that is shown
         added = [f for position, f in replay.findings.items() if position not in before]
         gone: dict[object, set[int]] = {}
         saved: Counter[object] = Counter()
         for position in replay.affected:
-            finding = before.get(position)
+            finding = self._shown.get(position)
             if finding is None:
                 continue
             key = key_of(finding)
             saved[key] += _saved(finding, replay.results.get(position))
             if position not in replay.findings:
                 gone.setdefault(key, set()).add(position)
-        removed = frozenset(key for key, positions in gone.items() if positions == self._of[key])
+        removed = frozenset(
+            key for key, positions in gone.items() if positions == self._positions[key]
+        )
         return Plan(tuple(fixes), +saved, removed, tuple(merged(added)))
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from castwise.auditing.judging.findings import finding_of
+from castwise.auditing.judging.operations import EXAMPLES
 from castwise.auditing.judging.provenance import Provenance
 from castwise.auditing.judging.steps import Step
 from castwise.auditing.records.events import Event, SeenArray, SeenNumber, arrays_in
@@ -20,7 +21,6 @@ from castwise.vocab.operands import Operand, scalar_operand
 NUMBER = "number"  # a Python number in place of an array
 Made: TypeAlias = "DType | str"  # a dtype, or NUMBER
 Node: TypeAlias = "tuple[int, str | None]"  # a site, and the dtype it was seen to make
-_EXAMPLES = {"bool": True, "int": 1, "float": 1.5, "complex": 1j}
 
 
 class Unprovable(Exception):  # noqa: N818 -- not an error: such a fix is not shown
@@ -206,7 +206,7 @@ def _changed(
         return seen, asked
     if target is None or not isinstance(seen, SeenArray):
         return seen, asked
-    value = seen.low if seen.low is not None else _EXAMPLES[asked.kind]
+    value = seen.low if seen.low is not None else EXAMPLES[asked.kind]
     number = scalar_operand(value)
     return SeenNumber(number.kind, seen.low, seen.high), number
 
