@@ -9,7 +9,11 @@ Each part builds on those before it and imports none after it:
     hooks      one file per framework, found by its name
     running    a program under audit in its own process, and the event log on disk
     fixing     what to write instead
+    finding    questions to the rules, and the casts they find
+    proving    which fixes remove which findings, recomputed over the whole log
     judging    findings grouped by origin, with their fixes
+    accepting  which findings count: comments and baselines accept the others
+    trying     the program, run again with its fixes
     porting    what a program would compute in another dialect
     enforcing  a program held to a dialect, as a block or a decorator
     joining    how a process joins an audit before its program runs

@@ -38,7 +38,7 @@ def _auditor_options(command: Callable[..., int]) -> Callable[..., int]:
     @functools.wraps(command)
     def collected(*, with_all: bool, target: str | None, **given: Any) -> int:
         from castwise.auditing.judging.audited import audit_of
-        from castwise.auditing.judging.target import stated_target
+        from castwise.auditing.proving.target import stated_target
 
         stated = stated_target(target) if target else None
         audited = functools.partial(audit_of, with_accumulators=with_all, target=stated)
@@ -143,7 +143,7 @@ def _trial_text(
     read: Callable[[Seen], Audit],
 ) -> str:
     """What the fixes change, in a second run."""
-    from castwise.auditing.judging.trial import try_fixes
+    from castwise.auditing.trying.trial import try_fixes
     from castwise.report.audit.trial import trial_text
 
     return trial_text(try_fixes(command, found, run, options, read))

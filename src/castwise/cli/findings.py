@@ -12,8 +12,8 @@ import click
 from castwise.errors import UsageError
 
 if TYPE_CHECKING:
+    from castwise.auditing.accepting.baseline import Baseline
     from castwise.auditing.judging.audited import Audit
-    from castwise.auditing.judging.baseline import Baseline
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -69,7 +69,7 @@ class Judge(NamedTuple):
 
     def judge(self, audit: Audit) -> tuple[Audit, Audit]:
         """The audit without the findings that comments accept, then also without the baseline's."""
-        from castwise.auditing.judging.accepting import without_ignored, without_known
+        from castwise.auditing.accepting.accepted import without_ignored, without_known
 
         whole = without_ignored(audit)
         return whole, without_known(whole, self.known) if self.known else whole
@@ -78,7 +78,7 @@ class Judge(NamedTuple):
         """Writes the requested files."""
         import json
 
-        from castwise.auditing.judging.baseline import write_baseline
+        from castwise.auditing.accepting.baseline import write_baseline
         from castwise.report.audit.html import audit_html
         from castwise.report.audit.json import audit_json
         from castwise.report.audit.sarif import audit_sarif
@@ -95,7 +95,7 @@ class Judge(NamedTuple):
 
     def status(self, audit: Audit, of_program: int) -> int:
         """The command's exit status: the program's own, or 1 if findings make it fail."""
-        from castwise.auditing.judging.accepting import failing
+        from castwise.auditing.accepting.accepted import failing
 
         found = failing(audit, self.hazards)
         if not found:
@@ -110,8 +110,8 @@ def judge_of(wanted: Wanted) -> Judge:
 
     Raises UsageError for an unknown hazard, a baseline that cannot be read, a missing directory.
     """
-    from castwise.auditing.judging.accepting import hazards_named
-    from castwise.auditing.judging.baseline import read_baseline
+    from castwise.auditing.accepting.accepted import hazards_named
+    from castwise.auditing.accepting.baseline import read_baseline
 
     outputs = (wanted.json_file, wanted.sarif_file, wanted.html_file, wanted.write_baseline)
     for file in outputs:

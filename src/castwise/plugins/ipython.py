@@ -7,8 +7,8 @@ import functools
 import sys
 from typing import Any
 
+from castwise.auditing.accepting.accepted import without_ignored
 from castwise.auditing.enforcing.contexts import AuditLog
-from castwise.auditing.judging.accepting import without_ignored
 from castwise.auditing.observing.callees import observed_file
 from castwise.auditing.observing.originals import keep_source
 from castwise.auditing.rewriting.rewrite import rewrite_tree

@@ -59,7 +59,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
                 "PACKAGE with the package to audit."
             )
         return
-    from castwise.auditing.judging.accepting import hazards_named
+    from castwise.auditing.accepting.accepted import hazards_named
     from castwise.auditing.running.loading import start
     from castwise.auditing.running.packages import check_names
     from castwise.errors import UsageError
@@ -93,7 +93,7 @@ class _Session:
     """What is seen in one session, or in one worker of it."""
 
     def __init__(self, config: pytest.Config) -> None:
-        from castwise.auditing.judging.accepting import hazards_named
+        from castwise.auditing.accepting.accepted import hazards_named
 
         self._packages: list[str] = config.getoption("castwise")
         self._hazards = hazards_named(config.getoption("castwise_fail_on"))
@@ -110,7 +110,7 @@ class _Session:
         if marker is None:
             yield
             return
-        from castwise.auditing.judging.accepting import ANY
+        from castwise.auditing.accepting.accepted import ANY
         from castwise.auditing.observing.log import LOG, Log
         from castwise.auditing.observing.seen import seen_in
 
@@ -136,7 +136,7 @@ class _Session:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Judges what was seen, or, in a worker, passes it to the main session."""
-        from castwise.auditing.judging.accepting import failing, without_allowed, without_ignored
+        from castwise.auditing.accepting.accepted import failing, without_allowed, without_ignored
         from castwise.auditing.judging.audited import audit_of
         from castwise.auditing.judging.mixed_frameworks import apart_by_dtypes
         from castwise.auditing.observing.log import LOG
@@ -167,7 +167,7 @@ class _Session:
         """Prints the summary."""
         if self._audit is None:
             return
-        from castwise.auditing.judging.accepting import failing
+        from castwise.auditing.accepting.accepted import failing
         from castwise.report.audit.text import SHORT, WHOLE, audit_text
         from castwise.report.terminal.colour import coloured, plain
         from castwise.report.terminal.printing import terminal_width

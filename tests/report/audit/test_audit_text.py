@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.judging.plans import NO_PLAN
+from castwise.auditing.proving.plans import NO_PLAN
 from castwise.auditing.records.findings import Coverage
 from castwise.auditing.records.places import UnobservedFunction
 from castwise.report.audit.coverage import coverage_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from castwise.auditing.judging.operations import Harmless, NotUnderstood, understand
+from castwise.auditing.finding.operations import Harmless, NotUnderstood, understand
 from castwise.auditing.observing.arrays import NUMBERS, Note
 from castwise.auditing.observing.log import PendingOperation, Tally
 from castwise.auditing.observing.seen import event_of, running_dialects, site_of

@@ -1,1 +1,1 @@
-"""Applies the rules to what was seen: findings, origins and fixes."""
+"""The audit of a program: its findings, where their dtypes come from, and their fixes."""

@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from castwise.auditing.finding.findings import key_of, merged
+from castwise.auditing.finding.operations import framework_of
+from castwise.auditing.finding.steps import steps_of
 from castwise.auditing.fixing.fixes import is_explicit
 from castwise.auditing.judging.coverage import coverage_of
-from castwise.auditing.judging.findings import key_of, merged
 from castwise.auditing.judging.inside_findings import find_inside
-from castwise.auditing.judging.operations import framework_of
-from castwise.auditing.judging.plans import NO_PLAN, Plan, Planner
-from castwise.auditing.judging.replay import Log
-from castwise.auditing.judging.steps import steps_of
-from castwise.auditing.judging.target import Target, inferred_target
+from castwise.auditing.proving.plans import NO_PLAN, Plan, Planner
+from castwise.auditing.proving.replay import Log
+from castwise.auditing.proving.target import Target, inferred_target
 from castwise.auditing.records.events import Seen
 from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
 from castwise.auditing.records.places import SourcePlace

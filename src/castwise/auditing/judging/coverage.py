@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from castwise.auditing.judging.steps import Step
+from castwise.auditing.finding.steps import Step
 from castwise.auditing.records.events import Seen
 from castwise.auditing.records.findings import Coverage
 

@@ -7,10 +7,10 @@ import os
 from collections import Counter
 from dataclasses import dataclass, replace
 
+from castwise.auditing.finding.findings import key_of
+from castwise.auditing.finding.operations import Harmless
 from castwise.auditing.hook import Hook, find_hook
-from castwise.auditing.judging.findings import key_of
-from castwise.auditing.judging.operations import Harmless
-from castwise.auditing.judging.replay import Log
+from castwise.auditing.proving.replay import Log
 from castwise.auditing.records.events import Event, Seen, SeenArray, SeenInside
 from castwise.auditing.records.findings import Finding, InsideCast, InsideCoverage
 from castwise.auditing.records.places import CodeSpot, SourcePlace

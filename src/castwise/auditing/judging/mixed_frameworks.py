@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from castwise.auditing.finding.operations import framework_of
 from castwise.auditing.judging.audited import Audit, DtypeOrigin, worst_first
-from castwise.auditing.judging.operations import framework_of
-from castwise.auditing.judging.plans import NO_PLAN
+from castwise.auditing.proving.plans import NO_PLAN
 from castwise.auditing.records.events import Seen
 from castwise.auditing.records.findings import Finding
 from castwise.auditing.records.places import SourcePlace

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from castwise.auditing.finding.operations import Harmless, NotUnderstood, framework_of, understand
 from castwise.auditing.hook import find_hook
-from castwise.auditing.judging.operations import Harmless, NotUnderstood, framework_of, understand
 from castwise.auditing.porting.answers import DialectAnswer, answer_to, questions_in
 from castwise.auditing.porting.keeping import Keeping, how_to_keep
 from castwise.auditing.porting.reasons import default_reason, reason_of

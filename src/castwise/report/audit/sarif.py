@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from castwise.auditing.accepting.baseline import known_as
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
-from castwise.auditing.judging.baseline import known_as
 from castwise.auditing.records.findings import Finding, Fix
 from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import columns_of, text_at

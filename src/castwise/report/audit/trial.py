@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castwise.auditing.judging.trial import Trial
+from castwise.auditing.trying.trial import Trial
 from castwise.report.amounts import counted, size_text
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from castwise.auditing.judging.steps import Step
+from castwise.auditing.finding.steps import Step
 from castwise.auditing.records.events import SeenArray
 from castwise.auditing.records.findings import Finding
 from castwise.errors import UsageError, did_you_mean

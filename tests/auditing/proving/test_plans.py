@@ -10,7 +10,7 @@ import pytest
 
 import castwise as cw
 from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.judging.target import Target, stated_target
+from castwise.auditing.proving.target import Target, stated_target
 from castwise.auditing.running.launch import run_audited
 from castwise.report.audit.text import audit_text
 from castwise.vocab.dtypes import dtype

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from castwise.auditing.judging.audited import audit_of
-from castwise.auditing.judging.trial import Trial, try_fixes
 from castwise.auditing.records.runs import Options, Outcome, ValueChange
 from castwise.auditing.running.launch import run_audited
 from castwise.auditing.running.outcome import largest_change
+from castwise.auditing.trying.trial import Trial, try_fixes
 
 PROGRAM = """
 import numpy as np

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from castwise.auditing.accepting.baseline import Baseline
+from castwise.auditing.accepting.comments import hazards_left, remarks_on
 from castwise.auditing.judging.audited import Audit, DtypeOrigin, worst_first
-from castwise.auditing.judging.baseline import Baseline
-from castwise.auditing.judging.comments import hazards_left, remarks_on
 from castwise.auditing.records.findings import Finding
 from castwise.engine.decision import HAZARDS
 from castwise.errors import UsageError, did_you_mean

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from castwise.auditing.finding.operations import framework_of
 from castwise.auditing.hook import find_hook
-from castwise.auditing.judging.operations import framework_of
 from castwise.auditing.records.events import Event, SeenArray, SeenNumber
 from castwise.auditing.records.findings import Operation
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from castwise.auditing.judging.operations import Harmless, NotUnderstood, understand
+from castwise.auditing.finding.operations import Harmless, NotUnderstood, understand
 from castwise.auditing.records.events import Event, Seen
 from castwise.auditing.records.findings import Operation
 from castwise.auditing.records.places import LocatedSite

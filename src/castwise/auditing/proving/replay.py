@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from castwise.auditing.judging.findings import finding_of
-from castwise.auditing.judging.operations import EXAMPLES
-from castwise.auditing.judging.provenance import Provenance
-from castwise.auditing.judging.steps import Step
+from castwise.auditing.finding.findings import finding_of
+from castwise.auditing.finding.operations import EXAMPLES
+from castwise.auditing.finding.provenance import Provenance
+from castwise.auditing.finding.steps import Step
 from castwise.auditing.records.events import Event, SeenArray, SeenNumber, arrays_in
 from castwise.auditing.records.findings import Finding, Fix, Operation
 from castwise.engine.ask import answer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from castwise.auditing.judging.provenance import Provenance
-from castwise.auditing.judging.temporaries import temporary_bytes
+from castwise.auditing.finding.provenance import Provenance
+from castwise.auditing.finding.temporaries import temporary_bytes
 from castwise.auditing.records.events import SeenArray
 from castwise.auditing.records.findings import Finding, Operation
 from castwise.auditing.records.places import SourcePlace

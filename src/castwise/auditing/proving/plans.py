@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from castwise.auditing.finding.findings import key_of, merged
 from castwise.auditing.fixing.applying import applies
 from castwise.auditing.fixing.fixes import DtypeSource, fixes_at, fixes_where_used
-from castwise.auditing.judging.findings import key_of, merged
-from castwise.auditing.judging.replay import Log, Unprovable
-from castwise.auditing.judging.target import Target
+from castwise.auditing.proving.replay import Log, Unprovable
+from castwise.auditing.proving.target import Target
 from castwise.auditing.records.findings import Finding, Fix
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Role

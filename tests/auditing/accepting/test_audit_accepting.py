@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.judging.accepting import (
+from castwise.auditing.accepting.accepted import (
     failing,
     hazards_named,
     without_ignored,
     without_known,
 )
-from castwise.auditing.judging.baseline import read_baseline, write_baseline
+from castwise.auditing.accepting.baseline import read_baseline, write_baseline
 from castwise.cli.main import main
 from castwise.errors import UsageError
 from castwise.report.audit.text import audit_text

@@ -1,0 +1,1 @@
+"""Which findings count: comments and baselines accept the others."""

@@ -1,0 +1,1 @@
+"""Turns what was seen into questions to the rules, and finds the casts."""

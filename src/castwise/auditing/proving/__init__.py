@@ -1,0 +1,1 @@
+"""Which fixes remove which findings: recomputed over the whole log."""

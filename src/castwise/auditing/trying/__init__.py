@@ -1,0 +1,1 @@
+"""Runs the program again with its fixes, and compares."""
