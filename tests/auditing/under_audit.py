@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from castwise.auditing.observing import makers
 from castwise.auditing.records.events import Seen
 from castwise.auditing.records.runs import Options
 from castwise.auditing.running import saved
+from castwise.auditing.running.main_file import prepared
 from castwise.auditing.running.starting import environment, write_options
 from processes import finished
 
@@ -57,14 +59,29 @@ def audited(
     """The same in an audit, started as `castwise audit` starts it, and what was seen."""
     directory = cwd / ".audit"
     directory.mkdir()
-    write_options(Options(tuple(include)), str(cwd / arguments[0]), directory)
+    options = Options(tuple(include))
+    write_options(options, str(cwd / arguments[0]), directory)
     variables = environment(str(directory), os.environ.get("PYTHONPATH"))
-    outcome = _run([*flags, *arguments], variables, cwd, stdin)
+    command = [*flags, *map(str, arguments)]
+    if not flags:  # with other flags than this Python's, the process compiles the script itself
+        with _in(cwd):
+            command = prepared([sys.executable], command, options, directory)[1:]
+    outcome = _run(command, variables, cwd, stdin)
     seen = saved.load(directory)
     for file in directory.iterdir():
         file.unlink()
     directory.rmdir()
     return outcome, seen
+
+
+@contextmanager
+def _in(folder: Path) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
 
 
 def _run(

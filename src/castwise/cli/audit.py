@@ -91,7 +91,6 @@ def audit(
     from castwise.auditing.records.runs import Options
     from castwise.auditing.running.saved import save_file
     from castwise.report.audit.text import audit_text
-    from castwise.report.port.text import enforced_text
 
     command = ("-m", *program) if is_module else program
     check_include(include, command)
@@ -107,6 +106,8 @@ def audit(
     click.echo(audit_text(found, paint_for(sys.stderr), width), err=True)
     judge.write(whole, found)
     if enforce:
+        from castwise.report.port.text import enforced_text
+
         click.echo(f"\n{enforced_text(run.seen, enforce.dialect, paint_for(sys.stderr))}", err=True)
     if try_fixes:
         trial = _trial_text(

@@ -78,19 +78,22 @@ class Judge(NamedTuple):
         """Writes the requested files."""
         import json
 
-        from castwise.auditing.accepting.baseline import write_baseline
-        from castwise.report.audit.html import audit_html
-        from castwise.report.audit.json import audit_json
-        from castwise.report.audit.sarif import audit_sarif
-
         wanted = self.wanted
         if wanted.json_file:
+            from castwise.report.audit.json import audit_json
+
             _write(wanted.json_file, json.dumps(audit_json(counted), indent=2))
         if wanted.sarif_file:
+            from castwise.report.audit.sarif import audit_sarif
+
             _write(wanted.sarif_file, json.dumps(audit_sarif(counted), indent=2))
         if wanted.html_file:
+            from castwise.report.audit.html import audit_html
+
             _write(wanted.html_file, audit_html(counted))
         if wanted.write_baseline:
+            from castwise.auditing.accepting.baseline import write_baseline
+
             write_baseline(whole.findings, wanted.write_baseline)
 
     def status(self, audit: Audit, of_program: int) -> int:

@@ -39,6 +39,7 @@ ENDINGS = {
     "raises one from another": (
         "try:\n    {}[1 + 1]\nexcept KeyError as error:\n    raise ValueError from error"
     ),
+    "warns when it is compiled": "print(total is 1)",
     "raises KeyboardInterrupt": "raise KeyboardInterrupt",
     "raises in a thread": (
         "t = threading.Thread(target=lambda: 1 / 0, name='t')\nt.start()\nt.join()"

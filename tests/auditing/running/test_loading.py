@@ -15,7 +15,7 @@ import pytest
 
 from castwise.auditing.observing.log import UNOBSERVED
 from castwise.auditing.running import cache as disk_cache
-from castwise.auditing.running import loading
+from castwise.auditing.running import compiling, loading
 from castwise.auditing.running.loading import Finder, is_users_own, rewritten
 from processes import started
 
@@ -43,7 +43,7 @@ def names_of(source: bytes, path: str = "m.py") -> tuple[str, ...]:
 def test_the_second_time_comes_from_the_cache(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = rewritten(SOURCE, "m.py")
     assert len(files(cache)) == 1
-    monkeypatch.setattr(loading, "rewrite", None)  # it is not asked again
+    monkeypatch.setattr(compiling, "rewrite", None)  # it is not asked again
     assert rewritten(SOURCE, "m.py") == first
 
 
@@ -54,7 +54,7 @@ def test_the_cache_is_keyed_by_all_that_the_code_depends_on(
     rewritten(SOURCE + b"y = 2\n", "m.py")
     rewritten(SOURCE, "other.py")
     rewritten(SOURCE, "m.py", is_main=True)
-    monkeypatch.setattr(loading, "__version__", "99")
+    monkeypatch.setattr(compiling, "__version__", "99")
     rewritten(SOURCE, "m.py")
     monkeypatch.setattr(sys, "version", "3.99")
     rewritten(SOURCE, "m.py")
@@ -98,7 +98,7 @@ def test_nothing_is_written_where_python_writes_no_code_unless_a_directory_is_ch
     assert rewritten(SOURCE, "m.py") == first
     assert files(cache) == []
     assert len(files(tmp_path / "chosen")) == 1
-    monkeypatch.setattr(loading, "rewrite", None)
+    monkeypatch.setattr(compiling, "rewrite", None)
     assert rewritten(SOURCE, "m.py") == first
 
 

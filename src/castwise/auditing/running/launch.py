@@ -15,6 +15,7 @@ from typing import IO
 
 from castwise.auditing.records.runs import Options, Run
 from castwise.auditing.running import saved
+from castwise.auditing.running.main_file import prepared
 from castwise.auditing.running.outcome import load_outcome
 from castwise.auditing.running.starting import environment, write_options
 from castwise.errors import UsageError
@@ -39,7 +40,7 @@ def run_audited(
         directory = Path(place)
         write_options(options, os.path.abspath(program[0]), directory)
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
-        command = [sys.executable, *flags, *program]
+        command = prepared([sys.executable, *flags], program, options, directory)
         began = time.monotonic()
         status, printed = _wait(command, options, began, directory, watch)
         outcome = load_outcome(directory, printed) if options.keeps_outcome else None

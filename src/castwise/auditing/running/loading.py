@@ -1,9 +1,8 @@
-"""Rewrites the user's modules when they are imported, and caches the rewritten code on disk."""
+"""Rewrites the user's modules when they are imported."""
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib.abc
 import importlib.machinery
 import os
@@ -14,22 +13,16 @@ import types
 from collections.abc import Collection, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-from castwise import __version__
-from castwise.auditing.hook import all_hooks, compilers
+from castwise.auditing.hook import all_hooks
 from castwise.auditing.observing import arrivals, originals, switching
 from castwise.auditing.observing.callees import observed_file
 from castwise.auditing.observing.log import FILES, INCLUDED, LOG, SITES, UNOBSERVED
 from castwise.auditing.records.places import Site, Unobserved
 from castwise.auditing.rewriting.marks import first_mark, full_path
-from castwise.auditing.rewriting.rewrite import rewrite
 from castwise.auditing.rewriting.trying import edited
-from castwise.auditing.running import cache
-
-_Sites: TypeAlias = "dict[int, tuple[Any, ...]]"
-_Unobserved: TypeAlias = "list[tuple[Any, ...]]"
-_Entry: TypeAlias = "tuple[types.CodeType, _Sites, _Unobserved]"
+from castwise.auditing.running.compiling import Entry, Sites, UnobservedFunctions, compiled
 
 _OWN = str(Path(__file__).parents[2]) + os.sep
 
@@ -43,27 +36,23 @@ def audited_code(source: bytes, path: str) -> types.CodeType:
 
 def rewritten(
     source: bytes, path: str, *, is_main: bool = False, checks: bool | None = None
-) -> _Entry:
-    """A module's code, its sites and its unobserved functions, from the cache if possible. `checks`
-    defaults to the setting of the process.
+) -> Entry:
+    """A module's code, its sites and its unobserved functions, with the changes that are tried.
+    `checks` defaults to the setting of the process.
 
     Raises SyntaxError, or ValueError, as compiling the source would.
     """
     checks = _checks if checks is None else checks
-    full = full_path(path)
-    source = edited(source, full)
-    kept = _cache_file(source, path, is_main, checks)
-    entry: _Entry | None = cache.read(kept)
-    if entry is None:
-        new = rewrite(source, full, compilers(), is_main=is_main, checks=checks)
-        code = compile(new.tree, path, "exec", dont_inherit=True)
-        entry = (code, _plain(new.sites), [tuple(found) for found in new.unobserved])
-        cache.write(kept, entry)
-    return entry
+    return compiled(edited(source, full_path(path)), path, is_main=is_main, checks=checks)
 
 
 def register(
-    path: str, source: bytes, sites: _Sites, unobserved: _Unobserved, *, is_main: bool = False
+    path: str,
+    source: bytes,
+    sites: Sites,
+    unobserved: UnobservedFunctions,
+    *,
+    is_main: bool = False,
 ) -> None:
     """Registers the sites of a file's marks, and all its functions as observed."""
     register_sites(path, sites)
@@ -75,7 +64,7 @@ def register(
         CHECKED.add(path)
 
 
-def register_sites(path: str, sites: _Sites) -> None:
+def register_sites(path: str, sites: Sites) -> None:
     """Registers the sites of the marks in some code of a file."""
     SITES.update({mark: Site(*fields) for mark, fields in sites.items()})
     full = full_path(path)
@@ -84,29 +73,6 @@ def register_sites(path: str, sites: _Sites) -> None:
 
 CHECKED: set[str] = set()  # files whose operations can be judged before they run
 _checks = False
-
-
-def _plain(sites: dict[int, Site]) -> dict[int, tuple[Any, ...]]:
-    return {mark: tuple(site) for mark, site in sites.items()}
-
-
-def _cache_file(source: bytes, path: str, is_main: bool, checks: bool) -> Path:
-    """The cache file of a module's rewritten code, named by everything it depends on."""
-    where = f"{path}\0{os.path.abspath(path)}".encode("utf-8", "surrogatepass")
-    versions = f"{sys.version} {__version__} {sys.flags.optimize} {is_main} {checks}"
-    parts = (source, where, versions.encode(), _rewriter_digest())
-    key = hashlib.sha256(b"\0".join(parts)).hexdigest()
-    return cache.directory() / key[:2] / f"{key}.bin"
-
-
-@functools.cache
-def _rewriter_digest() -> bytes:
-    """A digest of the rewriter and its known compilers, so that a change to them invalidates the
-    cache."""
-    names = ("rewrite.py", "expressions.py", "compiled.py", "marks.py", "../records/places.py")
-    rewriting = Path(__file__).parents[1] / "rewriting"
-    texts = [(rewriting / name).read_bytes() for name in names]
-    return hashlib.sha256(b"".join([*texts, *sorted(c.encode() for c in compilers())])).digest()
 
 
 class Finder(importlib.abc.MetaPathFinder):

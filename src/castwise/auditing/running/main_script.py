@@ -8,20 +8,17 @@ is the lowest one, and Python itself ends it as usual, with its status, signal o
 from __future__ import annotations
 
 import builtins
-import importlib.util
 import os
 import sys
 from collections.abc import Collection
 from importlib.machinery import SourceFileLoader
-from marshal import dumps, loads  # now: the program finds one that hides the observers
 from pathlib import Path
 
 from castwise.auditing.observing.log import UNOBSERVED
 from castwise.auditing.records.places import Unobserved
 from castwise.auditing.rewriting.rewrite import BEGIN
 from castwise.auditing.running import loading
-
-_HEADER = importlib.util.MAGIC_NUMBER + bytes(12)  # of a .pyc not checked against its source
+from castwise.auditing.running.main_file import MainScript, read_main, write_main
 
 
 def observe_main(directory: Path, asked_for: str | None) -> None:
@@ -59,20 +56,17 @@ def _run_compiled(directory: Path, path: str) -> None:
     except Exception as error:  # if the script itself is wrong, Python reports it
         loading.not_rewritten(path, os.path.basename(path), error)
         return
-    compiled = directory / f"main-{os.getpid()}.pyc"
-    compiled.write_bytes(_HEADER + dumps(code))
-    meant = (path, source, sys.argv, sys.orig_argv, sites, unobserved)
-    compiled.with_suffix(".bin").write_bytes(dumps(meant))
-    os.execv(sys.executable, [sys.orig_argv[0], *options, str(compiled), *sys.argv[1:]])
+    meant = MainScript(path, source, sys.argv, sys.orig_argv, sites, unobserved)
+    file = write_main(directory / f"main-{os.getpid()}.pyc", code, meant)
+    os.execv(sys.executable, [sys.orig_argv[0], *options, file, *sys.argv[1:]])
 
 
 def _stand_in_for_the_script(compiled: Path) -> None:
     """Gives the process of a compiled script the script's name wherever the program can look."""
-    details = compiled.with_suffix(".bin")
-    path, source, argv, orig_argv, sites, unobserved = loads(details.read_bytes())
-    details.unlink()
-    loading.register(path, source, sites, unobserved, is_main=True)
-    sys.argv[:], sys.orig_argv[:] = argv, orig_argv
+    meant = read_main(compiled)
+    path = meant.path
+    loading.register(path, meant.source, meant.sites, meant.unobserved, is_main=True)
+    sys.argv[:], sys.orig_argv[:] = meant.argv, meant.orig_argv
 
     def begin() -> None:
         """Sets what Python sets after site has run; called by the script's first line."""

@@ -3,7 +3,6 @@ audited. A gate that audited nothing would pass whatever the program does."""
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 import pkgutil
 import sys
@@ -30,11 +29,13 @@ def check_names(names: Iterable[str], option: str) -> None:
 def _installed_by(distribution: str) -> list[str]:
     """The packages that a distribution installs, which may have other names: scikit-learn's is
     sklearn."""
+    from importlib.metadata import PackageNotFoundError, files  # slow to load, and seldom needed
+
     try:
-        files = importlib.metadata.files(distribution) or ()
-    except (importlib.metadata.PackageNotFoundError, ValueError):
+        found_files = files(distribution) or ()
+    except (PackageNotFoundError, ValueError):
         return []
-    found = {file.parts[0] for file in files if file.name == "__init__.py"}
+    found = {file.parts[0] for file in found_files if file.name == "__init__.py"}
     return sorted(name for name in found if name.isidentifier() and not name.startswith("_"))
 
 
