@@ -1,5 +1,5 @@
-"""Hypothesis profiles: random locally, the same examples every time in CI; a limit of time; and
-the recorded cells."""
+"""Hypothesis profiles: random locally, the same examples every time in CI, more with --all-cells; a
+limit of time; and the recorded cells."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ import cells
 from castwise.auditing.running import launch
 from processes import limited
 
-settings.register_profile("local", max_examples=200, deadline=None)
-settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True, database=None)
+settings.register_profile("local", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 # What the collected tests hold stays to the end: no pass of the garbage collector looks at it.
@@ -36,12 +36,17 @@ LIMIT = 1800
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--all-cells", action="store_true", help="ask about every recorded cell, not a share"
+        "--all-cells",
+        action="store_true",
+        help="ask about every recorded cell, not a share, and try more examples",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     cells.takes_all = config.getoption("--all-cells")
+    if cells.takes_all:
+        settings.register_profile("all", settings.default, max_examples=200)
+        settings.load_profile("all")
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
         _keep_bytecode_elsewhere(config)
 

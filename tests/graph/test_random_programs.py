@@ -22,11 +22,12 @@ from random_programs import (
 )
 
 import castwise as cw
+import cells
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200 if cells.takes_all else 50, deadline=None)
 @given(st.sampled_from(DIALECTS), INPUTS, PROGRAMS)
 def test_eager_graph_and_simplified_graph_agree(
     dialect: str, inputs: list[Any], steps: list[Step]
@@ -43,7 +44,7 @@ def test_eager_graph_and_simplified_graph_agree(
             assert got.weak_type is expected.weak_type
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if cells.takes_all else 20, deadline=None)
 @given(st.sampled_from(DIALECTS), st.sampled_from(DIALECTS), INPUTS, PROGRAMS)
 def test_a_simplified_graph_knows_what_another_dialect_changes(
     dialect: str, other: str, inputs: list[Any], steps: list[Step]
@@ -68,7 +69,7 @@ def told(found: Any) -> list[Any]:
     return [(change.op, change.outcome, str(change)) for change in found.changes]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if cells.takes_all else 20, deadline=None)
 @given(st.sampled_from(UNCUT), st.sampled_from(DIALECTS), INPUTS, PROGRAMS)
 def test_what_redialect_says_is_what_a_trace_there_decides(
     dialect: str, other: str, inputs: list[Any], steps: list[Step]
@@ -90,6 +91,9 @@ def test_what_redialect_says_is_what_a_trace_there_decides(
         there = cw.trace(again, *specs, dialect=other)
     except cw.PromotionError:
         assert None in foretold
+        return
+    except cw.UsageError as refusal:  # by a rule about shapes, which a decision knows nothing of
+        assert "in this dialect" in str(refusal)
         return
     assert [d and d.result for d in foretold] == [
         node.decision.result for node in there.nodes if node.decision

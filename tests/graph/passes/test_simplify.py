@@ -59,8 +59,8 @@ def assert_same_bits(got: Any, expected: Any) -> None:
         )
 
 
-# The dtypes a chain goes through and ends in; without --all-cells one pair in five.
-CHAINS = [*itertools.product(HELD, HELD)][:: 1 if cells.takes_all else 5]
+# The dtypes a chain goes through and ends in; without --all-cells one pair in eleven.
+CHAINS = [*itertools.product(HELD, HELD)][:: 1 if cells.takes_all else 11]
 
 
 def shortened(source: DType) -> list[tuple[cw.Graph, cw.Graph]]:

@@ -56,7 +56,6 @@ def test_as_much_is_asked_as_is_counted() -> None:
 
 
 def test_the_nearest_are_told_first(three: Distances) -> None:
-    """The example of `distances` shows that versions are nearer than frameworks."""
     assert set(three.nearest_first[0]) == {"numpy", "torch@2.1"}
 
 

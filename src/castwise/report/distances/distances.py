@@ -27,8 +27,8 @@ def distances(
     The operands are the pairs that `diff` asks about, in a few ops that nearly every framework
     has. `on_question` is called with each question.
 
-    >>> distances(["torch", "torch@2.1"]).between("torch", "torch@2.1").share
-    0.0
+    >>> distances(["megengine", "oneflow"]).between("megengine", "oneflow").asked
+    10737
     """
     made = distances_data(dialects, on_question)
     return Distances(made.dialects, made.pairs)
