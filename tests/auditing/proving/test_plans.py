@@ -107,3 +107,18 @@ def test_the_target_of_a_device_is_its_widest_dtype() -> None:
     assert stated_target("mps") == Target(dtype("float32"), is_stated=True)
     with pytest.raises(cw.UsageError, match=r"unknown target 'flaot32'\. Did you mean 'float32'"):
         stated_target("flaot32")
+
+
+def test_a_line_that_runs_with_two_frameworks_gets_the_fix_of_neither(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    program = """
+        import torch
+        def third(a):
+            return a / 3
+        x + third(np.arange(5)), torch.ones(5) + third(torch.arange(5))
+    """
+    found = audited(program, tmp_path)
+    assert not any(map(any, fixes(found)))
+    assert "it runs with numpy and torch, and no fix on this line suits all" in (
+        audit_text(found, width=200)
+    )

@@ -13,6 +13,7 @@ from castwise.auditing.finding.steps import steps_of
 from castwise.auditing.fixing.fixes import is_explicit
 from castwise.auditing.judging.coverage import coverage_of
 from castwise.auditing.judging.inside_findings import find_inside
+from castwise.auditing.judging.mixed_frameworks import apart_by_dtypes
 from castwise.auditing.proving.plans import NO_PLAN, Plan, Planner
 from castwise.auditing.proving.replay import Log
 from castwise.auditing.proving.target import Target, inferred_target
@@ -107,6 +108,7 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
     coverage = coverage_of(log.steps[: len(seen.events)], seen)
     target = target or inferred_target(log.steps, found.values())
     origins = _origins(merged(found.values()), Planner(log, found, target), seen)
+    origins = apart_by_dtypes(origins, seen)
     return Audit(worst_first(origins), coverage, seen.facts.versions, inside)
 
 
