@@ -1,4 +1,5 @@
-"""Which findings count: those that neither a comment nor a baseline accepts."""
+"""Which findings count: those that neither a comment nor a baseline accepts, and that are large
+enough."""
 
 from __future__ import annotations
 
@@ -48,6 +49,12 @@ def without_known(audit: Audit, baseline: Baseline) -> Audit:
     known = {id(finding) for finding in baseline.knows(audit.findings)}
     filtered = _filtered(audit, lambda finding, _: None if id(finding) in known else finding)
     return replace(filtered, baselined=_findings_removed(audit, filtered))
+
+
+def without_small(audit: Audit, least: int) -> Audit:
+    """The audit without the findings whose results take less than so many bytes."""
+    filtered = _filtered(audit, lambda finding, _: finding if finding.size >= least else None)
+    return replace(filtered, hidden=_findings_removed(audit, filtered), least_size=least)
 
 
 def _filtered(audit: Audit, kept: Callable[[Finding, DtypeOrigin], Finding | None]) -> Audit:

@@ -65,6 +65,8 @@ class Audit:
     inside: InsideCoverage | None = None  # None: not observed inside libraries
     ignored: int = 0  # how many findings comments in the source accept
     baselined: int = 0  # how many findings are in the baseline
+    hidden: int = 0  # how many findings are smaller than `least_size`, in bytes
+    least_size: int = 0
     remarks: tuple[str, ...] = ()  # about invalid comments
 
     @property

@@ -91,6 +91,11 @@ class Finding:
         assert decision is not None  # every finding has a decision
         return self.operation.result or decision.result
 
+    @property
+    def size(self) -> int:
+        """The bytes of its results in all runs."""
+        return self.elements * self.result.itemsize
+
 
 @dataclass(frozen=True, slots=True)
 class Coverage:

@@ -20,6 +20,7 @@ def audit_json(audit: Audit) -> dict[str, Any]:
             "temporaries": audit.temporaries,
             "ignored": audit.ignored,
             "baselined": audit.baselined,
+            "hidden": audit.hidden,
         },
         "versions": audit.versions,
     }

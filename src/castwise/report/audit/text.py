@@ -53,7 +53,7 @@ def summary(audit: Audit) -> str:
         cost = f", cost {size_text(audit.bytes)}" if audit.bytes else ""
         lines = counted(len({origin.place for origin in audit.origins}), "line")
         return f"{counted(findings, 'implicit cast')}, caused by {lines}{cost}."
-    if audit.ignored or audit.baselined:
+    if audit.ignored or audit.baselined or audit.hidden:
         return f"No findings left, in {seen} on arrays."
     if audit.coverage.seen:
         return f"No findings: none of {seen} on arrays cast implicitly."
@@ -73,6 +73,9 @@ def notes(audit: Audit) -> list[str]:
         sentences.append(f"Ignored: {ignored}, by comments in the source.")
     if audit.baselined:
         sentences.append(f"Known: {counted(audit.baselined, 'finding')}, in the baseline.")
+    if audit.hidden:
+        hidden, least = counted(audit.hidden, "finding"), size_text(audit.least_size)
+        sentences.append(f"Hidden: {hidden} with results smaller than {least}.")
     return sentences
 
 
