@@ -7,6 +7,7 @@ import linecache
 from collections.abc import Iterable, Sequence
 
 from castwise.auditing.fixing.scopes import statement_around
+from castwise.auditing.fixing.tokens import edits_at
 from castwise.auditing.records.findings import Fix
 from castwise.auditing.records.places import SourceEdit
 from castwise.auditing.rewriting.trying import with_edits
@@ -16,10 +17,17 @@ def edits_of(fixes: Iterable[Fix]) -> dict[str, list[SourceEdit]]:
     """The edits of each file."""
     edits: dict[str, list[SourceEdit]] = {}
     for fix in fixes:
-        place = fix.place
-        edit = SourceEdit(place.line, place.column, place.end_line, place.end_column, fix.text)
-        edits.setdefault(place.file, []).append(edit)
+        edits.setdefault(fix.place.file, []).extend(edits_at(fix.place, fix.text))
     return edits
+
+
+def hindrance(fixes: Iterable[Fix], taken: Sequence[Fix]) -> Fix | None:
+    """The first of the fixes that are taken which others cannot be applied with, or None."""
+    for fix in fixes:
+        for other in taken:
+            if fix != other and overlap(fix, other):
+                return other
+    return None
 
 
 def applies(fixes: Sequence[Fix]) -> bool:

@@ -37,9 +37,11 @@ def _read_dense(tensor: Any) -> Read:
 
 
 def _values(tensor: Any) -> list[float]:
-    """The values of an array; the real parts if complex."""
+    """The values of an array; the real parts, then the imaginary parts, if complex."""
     flat = tensor.detach().cpu().flatten()
-    return (flat.real if flat.is_complex() else flat).double().tolist()  # type: ignore[no-any-return]
+    if flat.is_complex():
+        return [*flat.real.double().tolist(), *flat.imag.double().tolist()]
+    return flat.double().tolist()  # type: ignore[no-any-return]
 
 
 def _watch_inside() -> None:

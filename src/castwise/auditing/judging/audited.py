@@ -18,7 +18,7 @@ from castwise.auditing.proving.plans import NO_PLAN, Plan, Planner
 from castwise.auditing.proving.replay import Log
 from castwise.auditing.proving.target import Target, inferred_target
 from castwise.auditing.records.events import Seen
-from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
+from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage, Withdrawal
 from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import text_at
 from castwise.engine.decision import HAZARDS
@@ -34,6 +34,7 @@ class DtypeOrigin:
     plan: Plan = NO_PLAN
     is_explicit: bool = False  # the program names the dtype
     frameworks: tuple[str, ...] = ()  # if several ran the line, so that no fix suits all
+    withdrawn: Withdrawal | None = None  # the fixes it had before they were tried
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import linecache
 import textwrap
 import tokenize
 
 from castwise.auditing.records.places import SourcePlace
+
+
+def digest_of(source: bytes) -> str:
+    """What tells one version of a file from another."""
+    return hashlib.sha256(source).hexdigest()
 
 
 def text_at(place: SourcePlace) -> str:

@@ -43,8 +43,17 @@ def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
         "origin": {"file": origin.place.file, "line": origin.place.line},
         "message": message(finding),
         "fixes": [_fix(fix) for fix in origin.fixes],
+        **_withdrawn(origin),
         **({"inside": finding.inside} if finding.inside else {}),
     }
+
+
+def _withdrawn(origin: DtypeOrigin) -> dict[str, Any]:
+    """The fixes that did harm when they were tried, apart from those that are proven."""
+    found = origin.withdrawn
+    if found is None:
+        return {}
+    return {"withdrawn": {"why": found.why, "fixes": [_fix(fix) for fix in found.fixes]}}
 
 
 def _fix(fix: Fix) -> dict[str, Any]:

@@ -116,6 +116,9 @@ def gain(origin: DtypeOrigin) -> str:
     if origin.frameworks:
         names = f"{', '.join(origin.frameworks[:-1])} and {origin.frameworks[-1]}"
         return f"Causes {findings}; it runs with {names}, and no fix on this line suits all."
+    if origin.withdrawn:
+        texts = " and ".join(fix.text for fix in origin.withdrawn.fixes)
+        return f"Causes {findings}; {texts} was withdrawn: with it, {origin.withdrawn.why}."
     if not origin.fixes:
         why = "its dtype is explicit" if origin.is_explicit else "castwise knows no proven fix"
         return f"Causes {findings}; {why}."
