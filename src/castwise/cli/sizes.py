@@ -25,7 +25,7 @@ def size_of(text: str) -> int:
     return int(float(number) * (1024 if is_binary else 1000) ** _POWERS[unit.lower()])
 
 
-class Size(click.ParamType):
+class Size(click.ParamType):  # type: ignore[type-arg]  # not generic before click 8.3
     """The type of an option that takes an amount of memory."""
 
     name = "size"

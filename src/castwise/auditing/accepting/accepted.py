@@ -63,7 +63,7 @@ def _filtered(audit: Audit, kept: Callable[[Finding, DtypeOrigin], Finding | Non
         found = [new for finding in origin.findings if (new := kept(finding, origin))]
         if found:
             origins.append(replace(origin, findings=tuple(found)))
-    return replace(audit, origins=worst_first(origins))
+    return replace(audit, origins=worst_first(origins, audit.target))
 
 
 def _findings_removed(audit: Audit, filtered: Audit) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import textwrap
 from collections.abc import Iterable, Sequence
 
 from castwise.auditing.fixing.scopes import statement_around
@@ -19,6 +20,18 @@ def edits_of(fixes: Iterable[Fix]) -> dict[str, list[SourceEdit]]:
     for fix in fixes:
         edits.setdefault(fix.place.file, []).extend(edits_at(fix.place, fix.text))
     return edits
+
+
+def fixed_lines(fix: Fix) -> list[str]:
+    """The whole lines of a fix's place with the fix, dedented."""
+    place = fix.place
+    lines = [linecache.getline(place.file, n) for n in range(place.line, place.end_line + 1)]
+    edits = [
+        edit._replace(line=edit.line - place.line + 1, end_line=edit.end_line - place.line + 1)
+        for edit in edits_at(place, fix.text)
+    ]
+    source = with_edits("".join(lines).encode("utf-8", "replace"), edits)
+    return textwrap.dedent(source.decode("utf-8", "replace")).rstrip().splitlines()
 
 
 def hindrance(fixes: Iterable[Fix], taken: Sequence[Fix]) -> Fix | None:

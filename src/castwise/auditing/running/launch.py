@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from castwise.auditing.records.runs import Options, Run
 from castwise.auditing.running import saved
@@ -85,18 +85,25 @@ def _end_of(file: Path) -> str:
         return said.read().decode("utf-8", "replace")
 
 
-def _streams(options: Options, directory: Path) -> dict[str, int | None]:
-    """The standard streams of a program. One that is not shown gets the input of the first run
-    again if that is a file, and none otherwise: it must not wait for a person."""
+class _Streams(NamedTuple):
+    """The standard streams of a program; None is castwise's own."""
+
+    stdin: int | None
+    stdout: int | None
+    stderr: int | None
+
+
+def _streams(options: Options, directory: Path) -> _Streams:
+    """A program that is not shown gets the input of the first run again if that is a file, and none
+    otherwise: it must not wait for a person."""
     stdout = subprocess.PIPE if options.keeps_outcome else None
     if options.is_shown:
-        return {"stdin": None, "stdout": stdout, "stderr": None}
+        return _Streams(None, stdout, None)
     stdin: int | None = subprocess.DEVNULL
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, AttributeError):
         os.lseek(sys.stdin.fileno(), 0, os.SEEK_SET)
         stdin = None
-    said = os.open(directory / _SAID, os.O_WRONLY | os.O_CREAT, 0o600)
-    return {"stdin": stdin, "stdout": stdout, "stderr": said}
+    return _Streams(stdin, stdout, os.open(directory / _SAID, os.O_WRONLY | os.O_CREAT, 0o600))
 
 
 def _wait(
@@ -111,9 +118,15 @@ def _wait(
     variables = environment(str(directory), os.environ.get("PYTHONPATH"))
     streams = _streams(options, directory)
     began = time.monotonic()
-    process = subprocess.Popen(command, env={**os.environ, **variables}, **streams)
-    if streams["stderr"] is not None:
-        os.close(streams["stderr"])
+    process = subprocess.Popen(
+        command,
+        stdin=streams.stdin,
+        stdout=streams.stdout,
+        stderr=streams.stderr,
+        env={**os.environ, **variables},
+    )
+    if streams.stderr is not None:
+        os.close(streams.stderr)
     reader = threading.Thread(target=_pass_on, args=(process.stdout, printed, options.is_shown))
     reader.start()
     before = {number: signal.getsignal(number) for number in _SIGNALS}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import NamedTuple
 
 from castwise.auditing.records.runs import FinalValues, Outcome, ValueChange
 from castwise.auditing.trying.printed import Word, words_of
 
 _OUTPUT = "output"
+_ADVICE = ". Fix the seed of its random numbers"
 _LONGEST = 60  # characters of a line that is quoted
 
 
@@ -18,46 +19,49 @@ class Differences(NamedTuple):
     else."""
 
     found: dict[Hashable, str]  # a name, the place of a word, or the whole output -> in words
-    largest: ValueChange | None
-    compared: int  # how many things were compared
+    changes: list[ValueChange]  # one for each thing that is alike
+
+    @property
+    def largest(self) -> ValueChange | None:
+        """The largest change within the precision; None if nothing was compared."""
+        return max(self.changes, default=None)
 
 
 def differences(
-    before: Outcome, after: Outcome, precision: float, left_out: Iterable[Hashable] = ()
+    before: Outcome, after: Outcome, precision: float, left_out: Collection[Hashable] = ()
 ) -> Differences:
     """The differences, except in what is left out."""
-    skipped = set(left_out)
-    found: dict[Hashable, str] = {}
-    changes: list[ValueChange] = []
-    compared = 0
+    result = Differences({}, [])
     for name, values in before.arrays.items():
-        if name in skipped:
+        if name in left_out:
             continue
-        compared += 1
         change = _change_of(values, after.arrays.get(name))
         if change > (0 if values.is_exact else precision):
-            found[name] = _said(name, change)
+            result.found[name] = _said(name, change)
         else:
-            changes.append(ValueChange(change, name))
-    one, other = words_of(before.printed), words_of(after.printed)
-    if _OUTPUT in skipped:
-        return Differences(found, max(changes, default=None), compared)
+            result.changes.append(ValueChange(change, name))
+    if _OUTPUT not in left_out:
+        _compare_words(before.printed, after.printed, precision, left_out, result)
+    return result
+
+
+def _compare_words(
+    before: str, after: str, precision: float, left_out: Collection[Hashable], result: Differences
+) -> None:
+    """Adds the differences between two outputs to others."""
+    one, other = words_of(before), words_of(after)
     if len(one) != len(other):
-        found[_OUTPUT] = _first_difference(before.printed, after.printed)
-        return Differences(found, max(changes, default=None), compared)
+        result.found[_OUTPUT] = _first_difference(before, after)
+        return
     scales = _scales(one)
     for place, (a, b) in enumerate(zip(one, other, strict=True)):
-        if place in skipped:
+        if place in left_out:
             continue
-        compared += a.value is not None
         change = _word_change(a, b, scales)
         if change is None or (change > precision and not _is_rounding(a, b)):
-            found[place] = _quoted(a, b, before.printed, after.printed)
-        elif change:
-            changes.append(ValueChange(change, "what it prints"))
+            result.found[place] = _quoted(a, b, before, after)
         elif a.value is not None:
-            changes.append(ValueChange(0.0, "what it prints"))
-    return Differences(found, max(changes, default=None), compared)
+            result.changes.append(ValueChange(change, "what it prints"))
 
 
 def why_not_comparable(first: Outcome, second: Outcome, noise: Differences) -> str:
@@ -68,11 +72,11 @@ def why_not_comparable(first: Outcome, second: Outcome, noise: Differences) -> s
     arrays = [name for name in noise.found if name in first.arrays]
     unseeded = [name for name in arrays if not first.arrays[str(name)].is_number]
     if unseeded:
-        return f"{noise.found[unseeded[0]]} between two plain runs"
+        return f"{noise.found[unseeded[0]]} between two plain runs{_ADVICE}"
     if _is_random_output(first, noise) and not _has_arrays(first):
         differing = next(text for what, text in noise.found.items() if what not in arrays)
-        return f"{differing} between two plain runs"
-    if noise.compared == 0:
+        return f"{differing} between two plain runs{_ADVICE}"
+    if not noise.changes:
         return "the program prints no number and its main module holds no array"
     return ""
 
@@ -131,7 +135,8 @@ def _word_change(one: Word, other: Word, scales: dict[int, float]) -> float | No
 def _is_rounding(one: Word, other: Word) -> bool:
     """Whether two numbers differ in the last digit that is printed."""
     digit = min(one.last_digit, other.last_digit)
-    assert one.value is not None and other.value is not None  # only asked of numbers
+    assert one.value is not None  # only asked of numbers
+    assert other.value is not None
     return _distance(one.value, other.value) <= 1.01 * digit
 
 

@@ -190,7 +190,7 @@ class _Search:
             _withdrawn(origin, self.harms[position]) if position in self.harms else origin
             for position, origin in enumerate(self.audit.origins)
         ]
-        audit = replace(self.audit, origins=worst_first(origins))
+        audit = replace(self.audit, origins=worst_first(origins, self.audit.target))
         run = attempt.run or self.second
         trial = Trial(
             tuple(_fixes_of(attempt.origins)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.proving.target import Target
 from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
 from castwise.auditing.rewriting.source import columns_of, text_at
 
@@ -15,6 +16,7 @@ def audit_json(audit: Audit) -> dict[str, Any]:
     return {
         "findings": [_finding(f, origin) for origin in audit.origins for f in origin.findings],
         **inside,
+        "target": _target(audit.target),
         "coverage": {
             **_coverage(audit.coverage),
             "temporaries": audit.temporaries,
@@ -24,6 +26,12 @@ def audit_json(audit: Audit) -> dict[str, Any]:
         },
         "versions": audit.versions,
     }
+
+
+def _target(target: Target) -> dict[str, Any]:
+    """What the program is meant to compute in."""
+    inferred = {} if target.is_stated else {"inferred_from": target.why}
+    return {"name": target.name, "dtype": str(target.dtype), **inferred}
 
 
 def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
