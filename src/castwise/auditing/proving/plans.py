@@ -122,10 +122,13 @@ class Planner:
         return None
 
     def _effect(self, fixes: Sequence[Fix]) -> Plan | None:
-        """What some fixes do; None if it is not proven that the program runs with them."""
+        """What some fixes do; None if it is not proven that the program runs with them, or if a
+        result would get wider."""
         try:
             replay = self._log.replay(fixes)
         except Unprovable:
+            return None
+        if any(self._log.is_wider(position, new) for position, new in replay.results.items()):
             return None
         before = self._log.findings  # a library's operation may repeat one that is shown
         added = [f for position, f in replay.findings.items() if position not in before]
