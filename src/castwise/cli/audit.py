@@ -33,7 +33,8 @@ def _auditor_options(command: Callable[..., int]) -> Callable[..., int]:
                   help="Show sums that widen small integers too.")  # fmt: skip
     @click.option("--target", metavar="DTYPE",
                   help="What the program is meant to compute in: float32, bfloat16, float16, "
-                  "float64, mps or tpu. Without it, the dtype that its arrays show.")  # fmt: skip
+                  "float64, mps or tpu. What leaves it comes first. Without it, the dtype that "
+                  "its arrays show.")  # fmt: skip
     @functools.wraps(command)
     def collected(*, with_all: bool, target: str | None, **given: Any) -> int:
         from castwise.auditing.judging.audited import audit_of
@@ -81,6 +82,7 @@ def audit(
     \b
     Examples:
       castwise audit examples/image_pipeline.py
+      castwise audit --try-fixes --diff train.py
       castwise audit --include mypackage -m mypackage.train --epochs 1
       castwise audit --fail-on any --baseline known.json tests/run.py
       castwise audit --enforce tensorflow:safe --allow train.py:12 train.py

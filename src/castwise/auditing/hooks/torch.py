@@ -148,7 +148,8 @@ HOOK = Hook(
     alias="torch",
     cast=".to({0})",
     takes_dtype_names=False,
-    makes_without_dtype="load Tensor from_numpy randperm",
+    # A random number of another dtype is another number.
+    makes_without_dtype="load Tensor from_numpy randperm rand randn rand_like randn_like normal",
     takes_dtype_first="type",
     when_imported={"torch._dynamo.convert_frame": _compile_originals,
                    "torch._dynamo.variables.functions": _inline_originals},

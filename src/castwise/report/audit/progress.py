@@ -29,7 +29,8 @@ class Progress:
     def __init__(self, stream: TextIO, stdout: TextIO, doing: str = "") -> None:
         self._stream = stream
         self._doing = f"{doing}, " if doing else ""
-        self._redraws = not (is_plain(stream) or _is_same(stream, stdout))
+        is_shared = not doing and _is_same(stream, stdout)  # other runs are not shown
+        self._redraws = not (is_plain(stream) or is_shared)
         self._next_draw = _PATIENCE if self._redraws else _LINES
         self._next_count = 0.0
         self._seen = ""
