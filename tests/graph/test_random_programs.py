@@ -93,7 +93,8 @@ def test_what_redialect_says_is_what_a_trace_there_decides(
         assert None in foretold
         return
     except cw.UsageError as refusal:  # by a rule about shapes, which a decision knows nothing of
-        assert "in this dialect" in str(refusal)
+        if "in this dialect" not in str(refusal):
+            raise
         return
     assert [d and d.result for d in foretold] == [
         node.decision.result for node in there.nodes if node.decision

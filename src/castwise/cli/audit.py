@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import click
 
 from castwise.cli.configuration import ConfiguredCommand, no_config_option
 from castwise.cli.findings import Wanted, finding_options, judge_of
+from castwise.cli.fixes import Fixes, fix_options, run_with_progress, tried
 from castwise.cli.gate import check_include, with_gate, with_include
 from castwise.cli.misplaced import misplaced_note
 from castwise.cli.other_dialects import OtherDialects, other_dialects
@@ -21,8 +22,6 @@ from castwise.report.terminal.printing import terminal_width
 if TYPE_CHECKING:
     from castwise.auditing.judging.audited import Audit
     from castwise.auditing.records.events import Seen
-    from castwise.auditing.records.runs import Options, Run
-    from castwise.cli.findings import Judge
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -34,7 +33,8 @@ def _auditor_options(command: Callable[..., int]) -> Callable[..., int]:
                   help="Show sums that widen small integers too.")  # fmt: skip
     @click.option("--target", metavar="DTYPE",
                   help="What the program is meant to compute in: float32, bfloat16, float16, "
-                  "float64, mps or tpu. Without it, the dtype that its arrays show.")  # fmt: skip
+                  "float64, mps or tpu. What leaves it comes first. Without it, the dtype that "
+                  "its arrays show.")  # fmt: skip
     @functools.wraps(command)
     def collected(*, with_all: bool, target: str | None, **given: Any) -> int:
         from castwise.auditing.judging.audited import audit_of
@@ -53,9 +53,7 @@ def _auditor_options(command: Callable[..., int]) -> Callable[..., int]:
 )
 @click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too.")
 @click.option("--deep", is_flag=True, help="Look inside libraries and backward passes too.")
-@click.option(
-    "--try-fixes", is_flag=True, help="Run again with the fixes, without editing any file."
-)
+@fix_options
 @_auditor_options
 @finding_options
 @other_dialects
@@ -65,7 +63,7 @@ def _auditor_options(command: Callable[..., int]) -> Callable[..., int]:
 def audit(
     include: tuple[str, ...],
     deep: bool,
-    try_fixes: bool,
+    fixes: Fixes,
     audited: Callable[[Seen], Audit],
     wanted: Wanted,
     others: OtherDialects,
@@ -84,6 +82,7 @@ def audit(
     \b
     Examples:
       castwise audit examples/image_pipeline.py
+      castwise audit --try-fixes --diff train.py
       castwise audit --include mypackage -m mypackage.train --epochs 1
       castwise audit --fail-on any --baseline known.json tests/run.py
       castwise audit --enforce tensorflow:safe --allow train.py:12 train.py
@@ -96,12 +95,15 @@ def audit(
     check_include(include, command)
     judge = judge_of(wanted)
     enforce = others.enforced
-    options = Options(include, is_deep=deep, keeps_outcome=try_fixes,
+    options = Options(include, is_deep=deep, keeps_outcome=fixes.try_fixes,
                       checks=others.enforceable or bool(enforce), enforce=enforce)  # fmt: skip
-    run = _run_with_progress(command, options)
+    run = run_with_progress(command, options)
     if others.save:
         save_file(run.seen, others.save)
     whole, found = judge.judge(audited(run.seen))
+    trial = None
+    if fixes.try_fixes:
+        found, trial = tried(command, found, run, options, lambda s: judge.judge(audited(s))[1])
     width = min(terminal_width(sys.stderr), 100)
     click.echo(audit_text(found, paint_for(sys.stderr), width), err=True)
     judge.write(whole, found)
@@ -109,42 +111,12 @@ def audit(
         from castwise.report.port.text import enforced_text
 
         click.echo(f"\n{enforced_text(run.seen, enforce.dialect, paint_for(sys.stderr))}", err=True)
-    if try_fixes:
-        trial = _trial_text(
-            command, found, run, options, lambda seen: judge.judge(audited(seen))[1]
-        )
-        click.echo(f"\n{trial}", err=True)
+    if trial:
+        from castwise.report.audit.trial import trial_text
+
+        click.echo(f"\n{trial_text(trial, width)}", err=True)
+    fixes.apply(found, run, trial)
     if note := misplaced_note(click.get_current_context().command, program):
         click.echo(f"\n{note}", err=True)
     status = with_include(judge.status(found, run.status), run.seen, include, command)
     return with_gate(status, found, judge.hazards)
-
-
-def _run_with_progress(command: Sequence[str], options: Options) -> Run:
-    from castwise.auditing.running.launch import run_audited
-    from castwise.report.audit.progress import progress_on_stderr
-
-    progress = progress_on_stderr()
-    run = run_audited(command, options, progress)
-    if progress:
-        progress.close()
-    return run
-
-
-def _judged(judge: Judge, audited: Callable[[Seen], Audit], seen: Seen) -> Audit:
-    """The audit of what was seen, without the findings that are accepted."""
-    return judge.judge(audited(seen))[1]
-
-
-def _trial_text(
-    command: Sequence[str],
-    found: Audit,
-    run: Run,
-    options: Options,
-    read: Callable[[Seen], Audit],
-) -> str:
-    """What the fixes change, in a second run."""
-    from castwise.auditing.trying.trial import try_fixes
-    from castwise.report.audit.trial import trial_text
-
-    return trial_text(try_fixes(command, found, run, options, read))

@@ -18,7 +18,9 @@ else:
 
 _FILE = "pyproject.toml"
 _TABLE = "castwise"
-_OF_ONE_RUN = frozenset({"write-baseline", "no-config"})  # these would make no sense as defaults
+_OF_ONE_RUN = frozenset(
+    {"write-baseline", "no-config", "fix", "diff"}
+)  # these would make no sense as defaults
 
 
 class ConfiguredCommand(click.Command):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from castwise.cli.sizes import Size
 from castwise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Wanted(NamedTuple):
     fail_on: tuple[str, ...]
     baseline: Path | None
     write_baseline: Path | None
+    min_bytes: int
 
 
 def finding_options(command: Command) -> Command:
@@ -54,6 +56,9 @@ def finding_options(command: Command) -> Command:
                      help="Leave out the findings listed in this file."),
         click.option("--write-baseline", type=_FILE, metavar="FILE",
                      help="Write the findings to a file for --baseline."),
+        click.option("--min-bytes", type=Size(), default=0, metavar="SIZE",
+                     help="Hide findings whose results are smaller, in all runs together: 1000, "
+                     "10kB, 1MB, 1MiB. --fail-on does not count them."),
     ]  # fmt: skip
     for option in reversed(options):
         collected = option(collected)
@@ -68,11 +73,17 @@ class Judge(NamedTuple):
     known: Baseline | None
 
     def judge(self, audit: Audit) -> tuple[Audit, Audit]:
-        """The audit without the findings that comments accept, then also without the baseline's."""
-        from castwise.auditing.accepting.accepted import without_ignored, without_known
+        """The audit without the findings that comments accept, then also without those of the
+        baseline and the small ones."""
+        from castwise.auditing.accepting.accepted import (
+            without_ignored,
+            without_known,
+            without_small,
+        )
 
         whole = without_ignored(audit)
-        return whole, without_known(whole, self.known) if self.known else whole
+        counted = without_known(whole, self.known) if self.known else whole
+        return whole, without_small(counted, self.wanted.min_bytes)
 
     def write(self, whole: Audit, counted: Audit) -> None:
         """Writes the requested files."""

@@ -138,7 +138,6 @@ class _Session:
         """Judges what was seen, or, in a worker, passes it to the main session."""
         from castwise.auditing.accepting.accepted import failing, without_allowed, without_ignored
         from castwise.auditing.judging.audited import audit_of
-        from castwise.auditing.judging.mixed_frameworks import apart_by_dtypes
         from castwise.auditing.observing.log import LOG
         from castwise.auditing.observing.seen import seen_in
         from castwise.auditing.records.as_json import seen_to_json
@@ -153,8 +152,7 @@ class _Session:
         seen = put_together(sorted(parts, key=_is_allowed))
         facts = replace(seen.facts, processes=max(1, len(self._workers)))
         seen = replace(seen, facts=facts)
-        counted = without_ignored(without_allowed(audit_of(seen)))
-        self._audit = apart_by_dtypes(counted, seen)
+        self._audit = without_ignored(without_allowed(audit_of(seen)))
         if session.exitstatus != pytest.ExitCode.OK or session.config.option.collectonly:
             return
         self._missing = reasons_not_audited(self._packages, _OPTION, seen)

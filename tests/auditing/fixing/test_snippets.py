@@ -15,11 +15,13 @@ import pytest
 from snippets import NUMPY, TORCH, Parts, snippets
 
 import cells
+from castwise.auditing.finding.steps import steps_of
 from castwise.auditing.fixing.applying import edits_of
 from castwise.auditing.judging.audited import Audit, DtypeOrigin, audit_of
-from castwise.auditing.records.events import Seen
+from castwise.auditing.records.events import Event, Seen
 from castwise.auditing.rewriting.trying import with_edits
 from castwise.auditing.running.launch import run_audited
+from castwise.vocab.dtypes import dtype
 
 SHARE = 40  # one snippet in so many, unless all are asked for
 PRECISION = {"float32": 1e-5, "bfloat16": 0.05}
@@ -52,6 +54,24 @@ class Ran(NamedTuple):
     outcomes: list[Any]  # its values, or its error
     audit: Audit
     seen: Seen
+    operations: list[tuple[Event, str]]
+
+    def size(self, number: int, ops: set[str]) -> int:
+        """The bytes of the results of some ops in a snippet."""
+        return sum(
+            event.elements * dtype(event.result.dtype).itemsize
+            for event, op in self.operations
+            if op in ops
+            and self.seen.site(event).line in self.places[number]
+            and event.result is not None
+            and event.result.dtype is not None
+        )
+
+
+def operations(seen: Seen) -> list[tuple[Event, str]]:
+    """What was understood, with the names of the ops."""
+    steps = steps_of(seen.events, seen)
+    return [(s.event, s.operation.question.op.name) for s in steps if s.operation]
 
 
 def ran(bodies: Sequence[str], head: str, directory: Path) -> Ran:
@@ -68,7 +88,8 @@ def ran(bodies: Sequence[str], head: str, directory: Path) -> Ran:
     program.write_text(text)
     run = run_audited([str(program)])
     assert run.status == 0
-    return Ran(text, places, json.loads(path.read_text()), audit_of(run.seen), run.seen)
+    outcomes, seen = json.loads(path.read_text()), run.seen
+    return Ran(text, places, outcomes, audit_of(seen), seen, operations(seen))
 
 
 def within(items: Sequence[Any], places: range) -> list[Any]:
@@ -103,7 +124,7 @@ def check(parts: Parts, directory: Path, target: str, stride: int) -> Counter[st
     ]
     bodies = [fixed_body(o, first.source, first.places[n]) for n, o in plans]
     second = ran(bodies, head, directory / "after")
-    wrong: dict[str, list[str]] = {"crashes": [], "values": [], "promises": []}
+    wrong: dict[str, list[str]] = {"crashes": [], "values": [], "promises": [], "bytes": []}
     for place, (number, origin) in enumerate(plans):
         shown = f"{chosen[number]}\n=>\n{bodies[place]}"
         outcome = second.outcomes[place]
@@ -117,6 +138,10 @@ def check(parts: Parts, directory: Path, target: str, stride: int) -> Counter[st
         expected = len(before) - len(origin.plan.removed) + len(origin.plan.added)
         if len(after) > expected:
             wrong["promises"].append(f"{shown}\n{len(before)} -> {after}, not {expected}")
+        ops = {finding.op for finding in before}
+        saved = first.size(number, ops) - second.size(place, ops)
+        if saved < origin.plan.bytes:
+            wrong["bytes"].append(f"{shown}\n{saved} bytes, not {origin.plan.bytes}")
     assert {kind: texts[:3] for kind, texts in wrong.items() if texts} == {}
     return Counter(snippets=sum(works), fixes=len(plans))
 

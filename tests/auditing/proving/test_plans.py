@@ -11,6 +11,7 @@ import pytest
 import castwise as cw
 from castwise.auditing.judging.audited import Audit, audit_of
 from castwise.auditing.proving.target import Target, stated_target
+from castwise.auditing.rewriting.source import lines_at
 from castwise.auditing.running.launch import run_audited
 from castwise.report.audit.text import audit_text
 from castwise.vocab.dtypes import dtype
@@ -104,6 +105,109 @@ def test_a_program_in_float64_is_not_told_to_narrow_its_integers(tmp_path: Path)
 
 
 def test_the_target_of_a_device_is_its_widest_dtype() -> None:
-    assert stated_target("mps") == Target(dtype("float32"), is_stated=True)
+    assert stated_target("mps") == Target(dtype("float32"), is_stated=True, device="mps")
     with pytest.raises(cw.UsageError, match=r"unknown target 'flaot32'\. Did you mean 'float32'"):
         stated_target("flaot32")
+
+
+def test_a_line_that_runs_with_two_frameworks_gets_the_fix_of_neither(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    program = """
+        import torch
+        def third(a):
+            return a / 3
+        x + third(np.arange(5)), torch.ones(5) + third(torch.arange(5))
+    """
+    found = audited(program, tmp_path)
+    assert not any(map(any, fixes(found)))
+    assert "it runs with numpy and torch, and no fix on this line suits all" in (
+        audit_text(found, width=200)
+    )
+
+
+TARGETS = """
+    half = np.ones(5, np.float16)
+    n = np.arange(5, dtype=np.int32) + np.arange(5)
+    wide = np.zeros(5, dtype=np.float64)
+    WIDE = np.float64
+    meant = np.zeros(5, dtype=WIDE)
+    a, b, c = half * x[0], x * wide, x * meant
+    alone = np.linspace(0, 1, 5) * 2
+"""
+
+
+def test_a_stated_target_ranks_origins_and_undoes_constants(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(HEAD + dedent(TARGETS))
+    seen = run_audited([str(script)]).seen
+    inferred = audit_of(seen)
+    assert not any(map(any, fixes(inferred)))  # constants are not undone
+    stated = audit_of(seen, target=stated_target("float32"))
+    assert fixes(stated)[0] == ["np.zeros(5, dtype=np.float32)"]
+    lines = [origin.place.line for origin in stated.origins]
+    assert lines == [6, 8, 5, 2]  # those that leave the target come first
+    assert [origin.note for origin in stated.origins[2:]] == ["Not relevant to float32."] * 2
+    text = audit_text(audit_of(seen, target=stated_target("mps")), width=200)
+    assert "Target: mps, whose widest float is float32." in text
+    assert text.count("mps has no float64.") == 3
+    assert "it is also made in 1 line: " in text
+    narrow = audit_of(seen, target=stated_target("float64"))
+    assert narrow.origins[0].place.line == 2
+
+
+def test_what_a_variable_names_is_not_undone_where_it_is_used(tmp_path: Path) -> None:
+    program = """
+        def used(a, b):
+            return a * b
+        def made(dtype):
+            return np.ones(5, dtype=dtype)
+        for dtype in (np.float32, np.float64):
+            used(x, made(dtype))
+    """
+    assert fixes(audited(program, tmp_path)) == [[]]
+
+
+NORMS = """
+    import torch
+    torch.manual_seed(0)
+
+    class RMSNorm(torch.nn.Module):
+        def __init__(self, size):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.ones(size, dtype=torch.bfloat16))
+        def forward(self, x):
+            wide = x.float()
+            wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6)
+            return wide.type_as(x) * self.weight
+
+    class T5Norm(RMSNorm):
+        def forward(self, x):
+            variance = x.to(torch.float32).pow(2).mean(-1, keepdim=True)
+            return self.weight * (x * torch.rsqrt(variance + 1e-6)).to(self.weight.dtype)
+
+    class LayerNorm(RMSNorm):
+        def forward(self, x):
+            y = x.to(torch.float32)
+            y = (y - y.mean(-1, keepdim=True)) / (y.var(-1, keepdim=True) + 1e-5).sqrt()
+            return (y * self.weight).to(x.dtype)
+
+    h = torch.randn(4, 8).to(torch.bfloat16)
+    for norm in (RMSNorm(8), T5Norm(8), LayerNorm(8)):
+        h = norm(h)
+    acc = np.zeros(5, np.float64)
+    acc += x[0]
+    h = h + torch.linspace(0, 1, 8)
+"""
+
+
+@pytest.mark.parametrize("target", [None, stated_target("bfloat16")])
+def test_wider_on_purpose_is_not_undone_and_comes_last(
+    tmp_path: Path, target: Target | None
+) -> None:
+    pytest.importorskip("torch")
+    found = audited(NORMS, tmp_path, target)
+    first, *others = found.origins
+    assert [fix.text for fix in first.fixes] == ["torch.linspace(0, 1, 8, dtype=torch.bfloat16)"]
+    casts = [origin for origin in others if "acc" not in lines_at(origin.place)[0]]
+    assert len(casts) == 2
+    assert all(origin.is_explicit and not origin.fixes for origin in casts)

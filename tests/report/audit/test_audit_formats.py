@@ -17,7 +17,12 @@ ROOT = PIPELINE.parents[1]
 
 def test_json_has_the_stated_keys_and_no_other() -> None:
     told = json.loads(json.dumps(audit_json(pipeline())))
-    assert list(told) == ["findings", "coverage", "versions"]
+    assert list(told) == ["findings", "target", "coverage", "versions"]
+    assert told["target"] == {
+        "name": "float32",
+        "dtype": "float32",
+        "inferred_from": "the arrays that wider ones widened",
+    }
     first = told["findings"][0]
     assert first.pop("message").startswith(
         "uint8[384,512,3] / 255 implicitly casts uint8 -> float64"

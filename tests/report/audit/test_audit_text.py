@@ -25,9 +25,10 @@ def test_the_first_line_counts_casts_lines_and_bytes() -> None:
 def test_an_origin_shows_its_line_as_it_is_and_as_it_would_be() -> None:
     lines = audit_text(pipeline()).splitlines()
     where = line_of("image / 255", PIPELINE)
-    assert lines[2].endswith(f"image_pipeline.py:{where}")
-    assert "Fixing this line removes 4 findings and 302 MB" in lines[3]
-    assert lines[5:7] == [
+    assert lines[1] == "Target: float32, inferred from the arrays that wider ones widened."
+    assert lines[3].endswith(f"image_pipeline.py:{where}")
+    assert "Fixing this line removes 4 findings and 302 MB" in lines[4]
+    assert lines[6:8] == [
         "   - scaled = image / 255",
         "   + scaled = np.divide(image, 255, dtype=np.float32)",
     ]
@@ -36,9 +37,8 @@ def test_an_origin_shows_its_line_as_it_is_and_as_it_would_be() -> None:
 def test_a_fix_of_several_lines_is_shown_whole(tmp_path: Path) -> None:
     found = audited("bias = np.zeros(\n    100,\n)\ny = x + bias\n", tmp_path)
     lines = audit_text(found, width=100).splitlines()
-    assert lines[5:8] == ["   - bias = np.zeros(", "   -     100,", "   - )"]
-    assert lines[8].startswith("   + bias = np.zeros(")
-    assert "dtype=np.float32" in lines[8]
+    assert lines[6:9] == ["   - bias = np.zeros(", "   -     100,", "   - )"]
+    assert lines[9:12] == ["   + bias = np.zeros(", "   +     100, dtype=np.float32", "   + )"]
 
 
 def test_hazards_are_explained_with_how_many_have_them() -> None:

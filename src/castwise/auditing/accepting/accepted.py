@@ -1,4 +1,5 @@
-"""Which findings count: those that neither a comment nor a baseline accepts."""
+"""Which findings count: those that neither a comment nor a baseline accepts, and that are large
+enough."""
 
 from __future__ import annotations
 
@@ -50,13 +51,19 @@ def without_known(audit: Audit, baseline: Baseline) -> Audit:
     return replace(filtered, baselined=_findings_removed(audit, filtered))
 
 
+def without_small(audit: Audit, least: int) -> Audit:
+    """The audit without the findings whose results take less than so many bytes."""
+    filtered = _filtered(audit, lambda finding, _: finding if finding.size >= least else None)
+    return replace(filtered, hidden=_findings_removed(audit, filtered), least_size=least)
+
+
 def _filtered(audit: Audit, kept: Callable[[Finding, DtypeOrigin], Finding | None]) -> Audit:
     origins = []
     for origin in audit.origins:
         found = [new for finding in origin.findings if (new := kept(finding, origin))]
         if found:
             origins.append(replace(origin, findings=tuple(found)))
-    return replace(audit, origins=worst_first(origins))
+    return replace(audit, origins=worst_first(origins, audit.target))
 
 
 def _findings_removed(audit: Audit, filtered: Audit) -> int:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import linecache
+import textwrap
 from collections.abc import Iterable, Sequence
 
 from castwise.auditing.fixing.scopes import statement_around
+from castwise.auditing.fixing.tokens import edits_at
 from castwise.auditing.records.findings import Fix
 from castwise.auditing.records.places import SourceEdit
 from castwise.auditing.rewriting.trying import with_edits
@@ -16,10 +18,29 @@ def edits_of(fixes: Iterable[Fix]) -> dict[str, list[SourceEdit]]:
     """The edits of each file."""
     edits: dict[str, list[SourceEdit]] = {}
     for fix in fixes:
-        place = fix.place
-        edit = SourceEdit(place.line, place.column, place.end_line, place.end_column, fix.text)
-        edits.setdefault(place.file, []).append(edit)
+        edits.setdefault(fix.place.file, []).extend(edits_at(fix.place, fix.text))
     return edits
+
+
+def fixed_lines(fix: Fix) -> list[str]:
+    """The whole lines of a fix's place with the fix, dedented."""
+    place = fix.place
+    lines = [linecache.getline(place.file, n) for n in range(place.line, place.end_line + 1)]
+    edits = [
+        edit._replace(line=edit.line - place.line + 1, end_line=edit.end_line - place.line + 1)
+        for edit in edits_at(place, fix.text)
+    ]
+    source = with_edits("".join(lines).encode("utf-8", "replace"), edits)
+    return textwrap.dedent(source.decode("utf-8", "replace")).rstrip().splitlines()
+
+
+def hindrance(fixes: Iterable[Fix], taken: Sequence[Fix]) -> Fix | None:
+    """The first of the fixes that are taken which others cannot be applied with, or None."""
+    for fix in fixes:
+        for other in taken:
+            if fix != other and overlap(fix, other):
+                return other
+    return None
 
 
 def applies(fixes: Sequence[Fix]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from castwise.auditing.fixing.edits import is_simple, operands_of
-from castwise.auditing.fixing.intent import is_meant
+from castwise.auditing.fixing.intent import is_constant, is_meant
 from castwise.auditing.fixing.scopes import module_at
 from castwise.auditing.fixing.wording import (
     call_with,
@@ -49,11 +49,16 @@ def is_explicit(source: DtypeSource) -> bool:
     return hook is not None and any(is_meant(code, event.call, hook) for event in source.events)
 
 
-def fixes_at(source: DtypeSource, targets: Sequence[DType]) -> Iterator[Fix]:
-    """Changes to a site, so that it makes another dtype."""
+def fixes_at(
+    source: DtypeSource, targets: Sequence[DType], *, undoes_constants: bool = False
+) -> Iterator[Fix]:
+    """Changes to a site, so that it makes another dtype. What the program names is not undone, or
+    only where it makes an array of a constant dtype."""
     mark, place, hook = source.mark, source.located.place, _hook(source)
     code = text_at(place)
-    if hook is None or not code or not source.results or is_explicit(source):
+    if hook is None or not code or not source.results:
+        return
+    if is_explicit(source) and not (undoes_constants and _names_constant(source, hook)):
         return
     made = source.results[0]
     if made.is_scalar:
@@ -82,6 +87,15 @@ def _fixes_to(
     text = cast_to(code, name, hook, module_at(place.file, place.line, hook.names))
     if text:
         yield Fix(place, text, f"casts it to {target} once, here", target, mark, is_after=True)
+
+
+def _names_constant(source: DtypeSource, hook: Hook) -> bool:
+    """Whether a site makes an array, and its dtype is a constant."""
+    place, call = source.located.place, source.events[0].call
+    if call is None or call.name not in hook.makes.split():
+        return False
+    module = module_at(place.file, place.line, hook.names)
+    return is_constant(text_at(place), call, hook, module)
 
 
 def fixes_where_used(finding: Finding, mark: int, events: Sequence[Event]) -> Iterator[Fix]:

@@ -17,11 +17,24 @@ def is_meant(code: str, call: SeenCall | None, hook: Hook) -> bool:
     as `.double()` does. `float` names a kind."""
     if call is None:
         return False
-    place = 0 if call.name in hook.takes_dtype_first.split() else hook.dtype_places.get(call.name)
-    argument = dtype_argument(code, place)
+    argument = _dtype_of(code, call, hook)
     if argument is not None:
         return not _is_kind(argument)
     return call.gives_dtype or call.name in hook.casts.split()
+
+
+def is_constant(code: str, call: SeenCall, hook: Hook, module: str | None) -> bool:
+    """Whether a call names its dtype as a text or as a constant of the framework's module; `module`
+    is the name that the module has there."""
+    argument = _dtype_of(code, call, hook)
+    if isinstance(argument, ast.Attribute) and isinstance(argument.value, ast.Name):
+        return argument.value.id == module
+    return isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+
+
+def _dtype_of(code: str, call: SeenCall, hook: Hook) -> ast.expr | None:
+    place = 0 if call.name in hook.takes_dtype_first.split() else hook.dtype_places.get(call.name)
+    return dtype_argument(code, place)
 
 
 def _is_kind(argument: ast.expr) -> bool:

@@ -20,8 +20,9 @@ def _read(array: Any) -> Read:
 
 
 def _values(array: Any) -> list[float]:
-    """The values of an array; the real parts if complex."""
-    return array.ravel().real.astype("float32").tolist()  # type: ignore[no-any-return]
+    """The values of an array; the real parts, then the imaginary parts, if complex."""
+    flat = array.ravel()
+    return [*flat.real.tolist(), *(flat.imag.tolist() if flat.dtype.kind == "c" else ())]
 
 
 HOOK = Hook(

@@ -37,9 +37,11 @@ def _read_dense(tensor: Any) -> Read:
 
 
 def _values(tensor: Any) -> list[float]:
-    """The values of an array; the real parts if complex."""
+    """The values of an array; the real parts, then the imaginary parts, if complex."""
     flat = tensor.detach().cpu().flatten()
-    return (flat.real if flat.is_complex() else flat).double().tolist()  # type: ignore[no-any-return]
+    if flat.is_complex():
+        return [*flat.real.double().tolist(), *flat.imag.double().tolist()]
+    return flat.double().tolist()  # type: ignore[no-any-return]
 
 
 def _watch_inside() -> None:
@@ -146,7 +148,8 @@ HOOK = Hook(
     alias="torch",
     cast=".to({0})",
     takes_dtype_names=False,
-    makes_without_dtype="load Tensor from_numpy randperm",
+    # A random number of another dtype is another number.
+    makes_without_dtype="load Tensor from_numpy randperm rand randn rand_like randn_like normal",
     takes_dtype_first="type",
     when_imported={"torch._dynamo.convert_frame": _compile_originals,
                    "torch._dynamo.variables.functions": _inline_originals},

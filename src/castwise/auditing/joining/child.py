@@ -71,7 +71,10 @@ def _is_first() -> bool:
 def _end() -> None:
     """The last step before Python tears down the program's modules."""
     if _keeps_outcome and _directory is not None:
-        save_arrays(sys.modules["__main__"], _directory)
+        try:
+            save_arrays(sys.modules["__main__"], _directory)
+        except Exception as error:
+            LOG.failed(error)
     _report()
 
 

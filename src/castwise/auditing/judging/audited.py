@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import linecache
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from castwise.auditing.finding.findings import key_of, merged
 from castwise.auditing.finding.operations import framework_of
@@ -13,14 +13,16 @@ from castwise.auditing.finding.steps import steps_of
 from castwise.auditing.fixing.fixes import is_explicit
 from castwise.auditing.judging.coverage import coverage_of
 from castwise.auditing.judging.inside_findings import find_inside
+from castwise.auditing.judging.mixed_frameworks import apart_by_dtypes
 from castwise.auditing.proving.plans import NO_PLAN, Plan, Planner
 from castwise.auditing.proving.replay import Log
 from castwise.auditing.proving.target import Target, inferred_target
 from castwise.auditing.records.events import Seen
-from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
+from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage, Withdrawal
 from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import text_at
 from castwise.engine.decision import HAZARDS
+from castwise.vocab.dtypes import dtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class DtypeOrigin:
     plan: Plan = NO_PLAN
     is_explicit: bool = False  # the program names the dtype
     frameworks: tuple[str, ...] = ()  # if several ran the line, so that no fix suits all
+    withdrawn: Withdrawal | None = None  # the fixes it had before they were tried
+    note: str = ""  # what it means for the target
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -61,10 +65,14 @@ class Audit:
     origins: tuple[DtypeOrigin, ...]
     coverage: Coverage
     versions: dict[str, str]
+    target: Target  # what the program is meant to compute in
     inside: InsideCoverage | None = None  # None: not observed inside libraries
     ignored: int = 0  # how many findings comments in the source accept
     baselined: int = 0  # how many findings are in the baseline
+    hidden: int = 0  # how many findings are smaller than `least_size`, in bytes
+    least_size: int = 0
     remarks: tuple[str, ...] = ()  # about invalid comments
+    too_wide: tuple[SourcePlace, ...] = ()  # lines that a stated device cannot run, though no cast
 
     @property
     def findings(self) -> list[Finding]:
@@ -107,12 +115,53 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
     coverage = coverage_of(log.steps[: len(seen.events)], seen)
     target = target or inferred_target(log.steps, found.values())
     origins = _origins(merged(found.values()), Planner(log, found, target), seen)
-    return Audit(worst_first(origins), coverage, seen.facts.versions, inside)
+    noted = [_noted(origin, target) for origin in apart_by_dtypes(origins, seen)]
+    ordered = worst_first(noted, target)
+    named = {(origin.place.file, origin.place.line) for origin in ordered}
+    too_wide = _too_wide(log, target, named) if target.device else ()
+    return Audit(ordered, coverage, seen.facts.versions, target, inside, too_wide=too_wide)
 
 
-def worst_first(origins: Iterable[DtypeOrigin]) -> tuple[DtypeOrigin, ...]:
-    """Sorts origins in the order a person should look at them."""
-    return tuple(sorted(origins, key=lambda o: (-o.bytes, -len(o.findings), o.place)))
+def worst_first(origins: Iterable[DtypeOrigin], target: Target) -> tuple[DtypeOrigin, ...]:
+    """Sorts origins in the order a person should look at them: those that leave a stated target,
+    then by what their fixes save; a dtype that the program names comes after others."""
+
+    def place(origin: DtypeOrigin) -> tuple[bool, int, bool, int, SourcePlace]:
+        is_of_no_matter = target.is_stated and not any(map(target.departs, origin.findings))
+        count = len(origin.findings)
+        return is_of_no_matter, -origin.bytes, origin.is_explicit, -count, origin.place
+
+    return tuple(sorted(origins, key=place))
+
+
+def _noted(origin: DtypeOrigin, target: Target) -> DtypeOrigin:
+    """An origin, with what it means for a target that the user stated."""
+    if not target.is_stated:
+        return origin
+    if not any(map(target.departs, origin.findings)):
+        return replace(origin, note=f"Not relevant to {target.name}.")
+    wide = [
+        found.name
+        for finding in origin.findings
+        for found in (finding.result, *(operand.dtype for operand in finding.operands))
+        if found is not None and target.is_too_wide(found)
+    ]
+    note = f"{target.device} has no {wide[0]}." if target.device else ""
+    return replace(origin, note=note)
+
+
+def _too_wide(
+    log: Log, target: Target, named: Collection[tuple[str, int]]
+) -> tuple[SourcePlace, ...]:
+    """The lines whose results are wider than the target, though they cast nothing; without those
+    that are named as origins."""
+    lines: dict[tuple[str, int], SourcePlace] = {}
+    for position, step in enumerate(log.steps):
+        result, place = step.event.result, step.located.place
+        is_shown = position in log.findings or step.event.inside is not None
+        if result and result.dtype and not is_shown and target.is_too_wide(dtype(result.dtype)):
+            lines.setdefault((place.file, place.line), place)
+    return tuple(sorted(place for line, place in lines.items() if line not in named))
 
 
 def _origins(findings: Iterable[Finding], planner: Planner, seen: Seen) -> Iterator[DtypeOrigin]:

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from castwise.auditing.finding.operations import framework_of
-from castwise.auditing.judging.audited import Audit, DtypeOrigin, worst_first
 from castwise.auditing.proving.plans import NO_PLAN
 from castwise.auditing.records.events import Seen
 from castwise.auditing.records.findings import Finding
 from castwise.auditing.records.places import SourcePlace
 
+if TYPE_CHECKING:
+    from castwise.auditing.judging.audited import DtypeOrigin
 
-def apart_by_dtypes(audit: Audit, seen: Seen) -> Audit:
-    """The audit with one entry per dtypes for a line that ran with arrays of several frameworks. It
-    has no fix: each framework spells it in its own way."""
+
+def apart_by_dtypes(origins: Iterable[DtypeOrigin], seen: Seen) -> Iterator[DtypeOrigin]:
+    """The origins, with one entry per dtypes for a line that ran with arrays of several frameworks.
+    It has no fix: each framework spells it in its own way."""
     frameworks: dict[SourcePlace, set[str]] = {}
     for event in seen.events:
         if event.arrays:
             frameworks.setdefault(seen.site(event).place, set()).add(framework_of(event))
-    entries: list[DtypeOrigin] = []
-    for origin in audit.origins:
+    for origin in origins:
         places = [origin.place, *(fix.place for fix in origin.fixes)]
         ran_in = set().union(*(frameworks.get(place, set()) for place in places))
-        entries += _apart(origin, tuple(sorted(ran_in))) if len(ran_in) > 1 else [origin]
-    return replace(audit, origins=worst_first(entries))
+        yield from _apart(origin, tuple(sorted(ran_in))) if len(ran_in) > 1 else [origin]
 
 
 def _apart(origin: DtypeOrigin, ran_in: tuple[str, ...]) -> list[DtypeOrigin]:

@@ -235,5 +235,6 @@ def _remember_owner(made: Any, mark: int) -> None:
 LOG = Log()
 SITES: dict[int, Site] = {}
 FILES: dict[int, str] = {}  # the first mark of a file -> its path
+DIGESTS: dict[str, str] = {}  # a path -> the digest of the source that was read there
 UNOBSERVED: dict[str, list[Unobserved]] = {}  # path -> the functions left unchanged
 INCLUDED: set[str] = set()  # the packages asked for of which some source is observed

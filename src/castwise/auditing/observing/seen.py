@@ -13,7 +13,16 @@ from castwise import __version__
 from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Signature
 from castwise.auditing.observing.callees import AnyCallee, InsideCallee
 from castwise.auditing.observing.inside import PLAIN
-from castwise.auditing.observing.log import FILES, INCLUDED, SITES, UNOBSERVED, EventKey, Log, Tally
+from castwise.auditing.observing.log import (
+    DIGESTS,
+    FILES,
+    INCLUDED,
+    SITES,
+    UNOBSERVED,
+    EventKey,
+    Log,
+    Tally,
+)
 from castwise.auditing.records.events import (
     Counts,
     Event,
@@ -61,6 +70,7 @@ def seen_in(log: Log) -> Seen:
             peak_memory=_peak_memory(),
             included=tuple(sorted(INCLUDED)),
         ),
+        digests=dict(DIGESTS),
     )
 
 

@@ -8,7 +8,12 @@ from dataclasses import dataclass, field
 
 from castwise.auditing.finding.findings import key_of, merged
 from castwise.auditing.fixing.applying import applies
-from castwise.auditing.fixing.fixes import DtypeSource, fixes_at, fixes_where_used
+from castwise.auditing.fixing.fixes import (
+    DtypeSource,
+    fixes_at,
+    fixes_where_used,
+    is_explicit,
+)
 from castwise.auditing.proving.replay import Log, Unprovable
 from castwise.auditing.proving.target import Target
 from castwise.auditing.records.findings import Finding, Fix
@@ -70,12 +75,18 @@ class Planner:
     def _candidates(self, origin: int, findings: Sequence[Finding]) -> Iterator[Fix]:
         source = self.source(origin)
         if source is not None and not _is_lost(findings[0]):
-            yield from fixes_at(source, self._targets(findings))
+            yield from self._fixes_at(source, findings)
+        if source is not None and is_explicit(source):
+            return  # a cast elsewhere would undo what the program names
         for finding in findings:
             mark = finding.operation.event.mark
             if _is_lost(finding) or source is None or not source.results:
                 used = self.source(mark)
                 yield from fixes_where_used(finding, mark, used.events if used else ())
+
+    def _fixes_at(self, source: DtypeSource, findings: Iterable[Finding]) -> Iterator[Fix]:
+        """What may be written at a site; a stated target outranks the constants of the program."""
+        return fixes_at(source, self._targets(findings), undoes_constants=self._target.is_stated)
 
     def _targets(self, findings: Iterable[Finding]) -> list[DType]:
         """The dtypes an origin may be given: those its arrays are mixed with, and the program's."""
@@ -87,10 +98,9 @@ class Planner:
             if place != finding.culprit and operand.dtype and operand.dtype.kind == "float"
         ]
         targets = dict.fromkeys([*mixed, self._target.of_kind(found[0].result.kind)])
-        least = self._target.dtype.bits if self._target.is_stated else 0
         widest = max(o.dtype.bits for finding in found for o in finding.operands if o.dtype)
         widest = max(widest, *(finding.result.bits for finding in found))
-        return [t for t in targets if least <= t.bits < widest]
+        return [t for t in targets if self._target.allows(t) and t.bits < widest]
 
     def _extended(self, plan: Plan | None, findings: Sequence[Finding]) -> Plan | None:
         """A plan, with the fixes of other lines that feed the same chain."""
@@ -105,17 +115,20 @@ class Planner:
         taken = {fix.mark for fix in plan.fixes}
         for added in plan.added:
             source = None if added.origin in taken else self.source(added.origin)
-            for fix in fixes_at(source, self._targets([*findings, added])) if source else ():
+            for fix in self._fixes_at(source, [*findings, added]) if source else ():
                 more = self._effect([*plan.fixes, fix])
                 if more and len(more.added) < len(plan.added):
                     return more
         return None
 
     def _effect(self, fixes: Sequence[Fix]) -> Plan | None:
-        """What some fixes do; None if it is not proven that the program runs with them."""
+        """What some fixes do; None if it is not proven that the program runs with them, or if a
+        result would get wider."""
         try:
             replay = self._log.replay(fixes)
         except Unprovable:
+            return None
+        if any(self._log.is_wider(position, new) for position, new in replay.results.items()):
             return None
         before = self._log.findings  # a library's operation may repeat one that is shown
         added = [f for position, f in replay.findings.items() if position not in before]

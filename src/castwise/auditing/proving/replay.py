@@ -58,6 +58,12 @@ class Log:
         """The steps of a site."""
         return [self.steps[position] for position in self._at.get(mark, ())]
 
+    def is_wider(self, position: int, result: DType) -> bool:
+        """Whether a dtype is wider than what a step was seen to make."""
+        made = self.steps[position].event.result
+        seen = _seen_dtype(made) if made else None
+        return seen is not None and result.itemsize > seen.itemsize
+
     def replay(self, fixes: Iterable[Fix]) -> Replay:
         """The log with some fixes.
 

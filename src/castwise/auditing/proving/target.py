@@ -16,6 +16,7 @@ _WIDEST = dtype("float64")
 _DEVICES = {"mps": "float32", "tpu": "float32"}  # the widest dtype each of them has
 TARGETS = ("float32", "bfloat16", "float16", "float64", *_DEVICES)
 _COMPLEX = {"float64": "complex128"}
+_FLOAT_RANK = _WIDEST.rank
 
 
 class Target(NamedTuple):
@@ -23,6 +24,31 @@ class Target(NamedTuple):
 
     dtype: DType
     is_stated: bool = False
+    device: str = ""  # if the user named one
+    why: str = ""  # what an inferred one is inferred from
+
+    @property
+    def name(self) -> str:
+        """What the user named, or the dtype."""
+        return self.device or self.dtype.name
+
+    def departs(self, finding: Finding) -> bool:
+        """Whether a cast leaves the target: it involves a wider float, or gives another one. A
+        device also takes what is narrower."""
+        given = finding.result
+        arrays = [operand.dtype for operand in finding.operands if operand.dtype]
+        if any(self.is_too_wide(found) for found in (*arrays, given)):
+            return True
+        return not self.device and given.rank >= _FLOAT_RANK and given != self.of_kind(given.kind)
+
+    def allows(self, found: DType) -> bool:
+        """Whether a fix may make this dtype: with a stated target, only that or a wider one."""
+        is_wider = found.part.bits > self.dtype.bits
+        return not self.is_stated or is_wider or found == self.of_kind(found.kind)
+
+    def is_too_wide(self, found: DType) -> bool:
+        """Whether a dtype is a float, or complex with parts, wider than the target."""
+        return found.rank >= _FLOAT_RANK and found.part.bits > self.dtype.bits
 
     def of_kind(self, kind: str) -> DType:
         """The dtype for results of a kind."""
@@ -39,7 +65,8 @@ def stated_target(name: str) -> Target:
     if name not in TARGETS:
         hint = did_you_mean(name, TARGETS)
         raise UsageError(f"--target: unknown target {name!r}.{hint} One of {', '.join(TARGETS)}.")
-    return Target(dtype(_DEVICES.get(name, name)), is_stated=True)
+    device = name if name in _DEVICES else ""
+    return Target(dtype(_DEVICES.get(name, name)), is_stated=True, device=device)
 
 
 def inferred_target(steps: Iterable[Step], findings: Iterable[Finding]) -> Target:
@@ -50,11 +77,15 @@ def inferred_target(steps: Iterable[Step], findings: Iterable[Finding]) -> Targe
         for place, operand in enumerate(finding.operands):
             if place != finding.culprit and _is_narrow(operand.dtype):
                 widened[operand.dtype] += finding.elements  # type: ignore[index]
+    why = "the arrays that wider ones widened"
     if not widened:
+        why = "most of its floats narrower than float64"
         for step in steps:
             for array in step.event.arrays:
                 widened += Counter(_narrow_elements(array))
-    return Target(widened.most_common(1)[0][0] if widened else _WIDEST)
+    if not widened:
+        return Target(_WIDEST, why="its floats, none of which is narrower")
+    return Target(widened.most_common(1)[0][0], why=why)
 
 
 def _narrow_elements(array: SeenArray) -> dict[DType, int]:

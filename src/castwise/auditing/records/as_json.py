@@ -53,6 +53,7 @@ def seen_to_json(seen: Seen) -> Json:
         "processes": seen.facts.processes,
         "peak_memory": seen.facts.peak_memory,
         **({"included": list(seen.facts.included)} if seen.facts.included else {}),
+        **({"digests": seen.digests} if seen.digests else {}),
     }
 
 
@@ -77,6 +78,7 @@ def seen_from_json(data: Json) -> Seen:
             data["peak_memory"],
             tuple(data.get("included", ())),
         ),
+        digests=data.get("digests", {}),
     )
 
 

@@ -135,6 +135,7 @@ class Seen:
     unobserved: tuple[UnobservedFunction, ...] = ()
     counts: Counts = field(default_factory=Counts)
     facts: RunFacts = field(default_factory=RunFacts)
+    digests: dict[str, str] = field(default_factory=dict)  # of the files, as they were read
 
     def site(self, event: Event) -> LocatedSite:
         """Where an event happened."""

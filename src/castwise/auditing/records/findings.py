@@ -91,6 +91,11 @@ class Finding:
         assert decision is not None  # every finding has a decision
         return self.operation.result or decision.result
 
+    @property
+    def size(self) -> int:
+        """The bytes of its results in all runs."""
+        return self.elements * self.result.itemsize
+
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
@@ -147,3 +152,11 @@ class Fix:
     is_after: bool = False  # the operation stays; its result is cast
     operand: int | None = None  # it changes this operand, not the result
     like: int | None = None  # the operand gets the dtype of this one
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """Fixes that were tried and did harm."""
+
+    fixes: tuple[Fix, ...]
+    why: str

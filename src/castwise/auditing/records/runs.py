@@ -34,11 +34,21 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The final arrays of a program's main module, by name, and the numbers it printed."""
+class FinalValues:
+    """The values of an array at the end of a program."""
 
-    arrays: dict[str, list[float]]
-    printed: list[float]
+    values: list[float]
+    is_exact: bool = False  # integers or bools, which precision does not change
+    is_number: bool = False  # a Python number
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a program left behind: the final arrays of its main module, by name, and its output."""
+
+    arrays: dict[str, FinalValues]
+    printed: str
+    said: str = ""  # the end of what it wrote to stderr, if that was not shown
 
 
 @dataclass(frozen=True, order=True, slots=True)

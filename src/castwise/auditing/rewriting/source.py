@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import linecache
 import textwrap
 import tokenize
 
 from castwise.auditing.records.places import SourcePlace
+
+
+def digest_of(source: bytes) -> str:
+    """What tells one version of a file from another."""
+    return hashlib.sha256(source).hexdigest()
 
 
 def text_at(place: SourcePlace) -> str:
@@ -36,14 +42,8 @@ def _without_comments(text: str) -> list[str]:
 
 def lines_at(place: SourcePlace) -> list[str]:
     """The whole lines of a place, dedented."""
-    return _as_lines(b"".join(_bytes_at(place)))
-
-
-def fixed_lines(place: SourcePlace, text: str) -> list[str]:
-    """Those lines with another text at the place."""
-    lines = _bytes_at(place)
-    before, after = lines[0][: place.column - 1], lines[-1][place.end_column - 1 :]
-    return _as_lines(before + text.encode() + after)
+    source = b"".join(_bytes_at(place)).decode("utf-8", "replace")
+    return textwrap.dedent(source).rstrip().splitlines()
 
 
 def columns_of(place: SourcePlace) -> tuple[int, int]:
@@ -54,10 +54,6 @@ def columns_of(place: SourcePlace) -> tuple[int, int]:
 
 def _characters(line: bytes, column: int) -> int:
     return len(line[: column - 1].decode("utf-8", "replace")) + 1 if line else column
-
-
-def _as_lines(source: bytes) -> list[str]:
-    return textwrap.dedent(source.decode("utf-8", "replace")).rstrip().splitlines()
 
 
 def _bytes_at(place: SourcePlace) -> list[bytes]:

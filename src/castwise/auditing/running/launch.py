@@ -10,8 +10,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from castwise.auditing.records.runs import Options, Run
 from castwise.auditing.running import saved
@@ -22,18 +23,21 @@ from castwise.errors import UsageError
 
 _GLANCE = 0.2  # seconds between two checks of the program
 _AS_IT_IS = Options()
+_SAID = "stderr"  # the file with what a program says that is not shown
+_SAID_AT_MOST = 1 << 16
 
 
 def run_audited(
     program: Sequence[str],
     options: Options = _AS_IT_IS,
     watch: Callable[[float, Path], None] | None = None,
+    limit: float | None = None,
 ) -> Run:
     """Runs `script.py args` or `-m module args` as Python would. `watch` is called periodically
     with the elapsed seconds and the directory the processes report to; if it raises, the program is
     terminated.
 
-    Raises UsageError if there is no such script.
+    Raises UsageError if there is no such script, and TimeoutError after `limit` seconds.
     """
     _check(program)
     with tempfile.TemporaryDirectory(prefix="castwise-") as place:
@@ -42,8 +46,9 @@ def run_audited(
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
         command = prepared([sys.executable, *flags], program, options, directory)
         began = time.monotonic()
-        status, printed = _wait(command, options, began, directory, watch)
-        outcome = load_outcome(directory, printed) if options.keeps_outcome else None
+        status, printed = _wait(command, options, directory, _watched(watch, limit))
+        said = _end_of(directory / _SAID)
+        outcome = load_outcome(directory, printed, said) if options.keeps_outcome else None
         return Run(status, saved.load(directory), time.monotonic() - began, outcome)
 
 
@@ -60,22 +65,69 @@ def _check(program: Sequence[str]) -> None:
         )
 
 
+def _watched(
+    watch: Callable[[float, Path], None] | None, limit: float | None
+) -> Callable[[float, Path], None]:
+    def watched(seconds: float, directory: Path) -> None:
+        if watch:
+            watch(seconds, directory)
+        if limit is not None and seconds > limit:
+            raise TimeoutError(f"not done after {limit:.0f} seconds")
+
+    return watched
+
+
+def _end_of(file: Path) -> str:
+    """The last part of what a program said, which has its traceback."""
+    if not file.exists():
+        return ""
+    with open(file, "rb") as said:
+        said.seek(max(0, said.seek(0, os.SEEK_END) - _SAID_AT_MOST))
+        return said.read().decode("utf-8", "replace")
+
+
+class _Streams(NamedTuple):
+    """The standard streams of a program; None is castwise's own."""
+
+    stdin: int | None
+    stdout: int | None
+    stderr: int | None
+
+
+def _streams(options: Options, directory: Path) -> _Streams:
+    """A program that is not shown gets the input of the first run again if that is a file, and none
+    otherwise: it must not wait for a person."""
+    stdout = subprocess.PIPE if options.keeps_outcome else None
+    if options.is_shown:
+        return _Streams(None, stdout, None)
+    stdin: int | None = subprocess.DEVNULL
+    with suppress(OSError, ValueError, AttributeError):
+        os.lseek(sys.stdin.fileno(), 0, os.SEEK_SET)
+        stdin = None
+    return _Streams(stdin, stdout, os.open(directory / _SAID, os.O_WRONLY | os.O_CREAT, 0o600))
+
+
 def _wait(
     command: list[str],
     options: Options,
-    began: float,
     directory: Path,
-    watch: Callable[[float, Path], None] | None,
+    watch: Callable[[float, Path], None],
 ) -> tuple[int, str]:
     """The program's exit status and, if kept, its output. Ctrl-C reaches the program too, which
     decides how to handle it."""
-    stdout = subprocess.PIPE if options.keeps_outcome else None
-    stderr = None if options.is_shown else subprocess.DEVNULL
     printed: list[bytes] = []
     variables = environment(str(directory), os.environ.get("PYTHONPATH"))
+    streams = _streams(options, directory)
+    began = time.monotonic()
     process = subprocess.Popen(
-        command, stdout=stdout, stderr=stderr, env={**os.environ, **variables}
+        command,
+        stdin=streams.stdin,
+        stdout=streams.stdout,
+        stderr=streams.stderr,
+        env={**os.environ, **variables},
     )
+    if streams.stderr is not None:
+        os.close(streams.stderr)
     reader = threading.Thread(target=_pass_on, args=(process.stdout, printed, options.is_shown))
     reader.start()
     before = {number: signal.getsignal(number) for number in _SIGNALS}
@@ -87,8 +139,7 @@ def _wait(
                 status = process.wait(_GLANCE)
                 break
             except subprocess.TimeoutExpired:
-                if watch:
-                    watch(time.monotonic() - began, directory)
+                watch(time.monotonic() - began, directory)
         reader.join()
     except BaseException:  # nobody would wait for the program any more
         process.kill()

@@ -18,9 +18,10 @@ from typing import Any
 from castwise.auditing.hook import all_hooks
 from castwise.auditing.observing import arrivals, originals, switching
 from castwise.auditing.observing.callees import observed_file
-from castwise.auditing.observing.log import FILES, INCLUDED, LOG, SITES, UNOBSERVED
+from castwise.auditing.observing.log import DIGESTS, FILES, INCLUDED, LOG, SITES, UNOBSERVED
 from castwise.auditing.records.places import Site, Unobserved
 from castwise.auditing.rewriting.marks import first_mark, full_path
+from castwise.auditing.rewriting.source import digest_of
 from castwise.auditing.rewriting.trying import edited
 from castwise.auditing.running.compiling import Entry, Sites, UnobservedFunctions, compiled
 
@@ -56,6 +57,7 @@ def register(
 ) -> None:
     """Registers the sites of a file's marks, and all its functions as observed."""
     register_sites(path, sites)
+    DIGESTS[full_path(path)] = digest_of(source)
     source = edited(source, full_path(path))
     originals.keep_source(path, source, is_main=is_main, checks=_checks)
     UNOBSERVED[full_path(path)] = [Unobserved(*fields) for fields in unobserved]

@@ -61,7 +61,17 @@ def put_together(parts: Iterable[Seen]) -> Seen:
             max((part.peak_memory for part in facts), default=0),
             tuple(sorted({name for part in facts for name in part.included})),
         ),
+        digests=_merged_digests(parts),
     )
+
+
+def _merged_digests(parts: Iterable[Seen]) -> dict[str, str]:
+    """The digest of each file; an empty one if two processes read two versions of it."""
+    found: dict[str, str] = {}
+    for part in parts:
+        for file, digest in part.digests.items():
+            found[file] = digest if found.get(file, digest) == digest else ""
+    return found
 
 
 _FORMAT = "castwise seen 2"  # identifies a saved file

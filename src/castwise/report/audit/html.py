@@ -7,9 +7,10 @@ from html import escape
 from pathlib import Path
 from string import Template
 
+from castwise.auditing.fixing.applying import fixed_lines
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
 from castwise.auditing.records.findings import Finding
-from castwise.auditing.rewriting.source import fixed_lines, lines_at, text_at
+from castwise.auditing.rewriting.source import lines_at, text_at
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit.bars import bars_by_line, bars_by_origin
 from castwise.report.audit.coverage import coverage_lines
@@ -60,7 +61,7 @@ def _origin(origin: DtypeOrigin) -> str:
         shown = []
     for fix in origin.fixes:
         shown += [f'<span class="old">- {escape(line)}</span>' for line in lines_at(fix.place)]
-        new = fixed_lines(fix.place, fix.text)
+        new = fixed_lines(fix)
         shown += [f'<span class="new">+ {escape(line)}</span>' for line in new]
     return (
         f'<div class="origin"><a href="#{anchor(origin.place)}">'

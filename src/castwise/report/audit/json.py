@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.proving.target import Target
 from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
 from castwise.auditing.rewriting.source import columns_of, text_at
 
@@ -15,14 +16,22 @@ def audit_json(audit: Audit) -> dict[str, Any]:
     return {
         "findings": [_finding(f, origin) for origin in audit.origins for f in origin.findings],
         **inside,
+        "target": _target(audit.target),
         "coverage": {
             **_coverage(audit.coverage),
             "temporaries": audit.temporaries,
             "ignored": audit.ignored,
             "baselined": audit.baselined,
+            "hidden": audit.hidden,
         },
         "versions": audit.versions,
     }
+
+
+def _target(target: Target) -> dict[str, Any]:
+    """What the program is meant to compute in."""
+    inferred = {} if target.is_stated else {"inferred_from": target.why}
+    return {"name": target.name, "dtype": str(target.dtype), **inferred}
 
 
 def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
@@ -42,8 +51,17 @@ def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
         "origin": {"file": origin.place.file, "line": origin.place.line},
         "message": message(finding),
         "fixes": [_fix(fix) for fix in origin.fixes],
+        **_withdrawn(origin),
         **({"inside": finding.inside} if finding.inside else {}),
     }
+
+
+def _withdrawn(origin: DtypeOrigin) -> dict[str, Any]:
+    """The fixes that did harm when they were tried, apart from those that are proven."""
+    found = origin.withdrawn
+    if found is None:
+        return {}
+    return {"withdrawn": {"why": found.why, "fixes": [_fix(fix) for fix in found.fixes]}}
 
 
 def _fix(fix: Fix) -> dict[str, Any]:

@@ -26,9 +26,11 @@ class Progress:
     cut the program's lines in two, so whole lines are printed instead.
     """
 
-    def __init__(self, stream: TextIO, stdout: TextIO) -> None:
+    def __init__(self, stream: TextIO, stdout: TextIO, doing: str = "") -> None:
         self._stream = stream
-        self._redraws = not (is_plain(stream) or _is_same(stream, stdout))
+        self._doing = f"{doing}, " if doing else ""
+        is_shared = not doing and _is_same(stream, stdout)  # other runs are not shown
+        self._redraws = not (is_plain(stream) or is_shared)
         self._next_draw = _PATIENCE if self._redraws else _LINES
         self._next_count = 0.0
         self._seen = ""
@@ -41,7 +43,9 @@ class Progress:
             self._seen = _seen_in(directory)
             self._next_count = seconds + _COUNT
         self._next_draw = seconds + (_REDRAW if self._redraws else _LINES)
-        text = f"castwise: {seconds:.0f} s{self._seen}"[: terminal_width(self._stream) - 1]
+        text = f"castwise: {self._doing}{seconds:.0f} s{self._seen}"[
+            : terminal_width(self._stream) - 1
+        ]
         # The cursor goes back to the start, where the program's next line on stderr begins.
         self._stream.write(f"{_CLEAR}{text}\r" if self._redraws else f"{text}\n")
         self._stream.flush()
@@ -54,9 +58,10 @@ class Progress:
             self._stream.flush()
 
 
-def progress_on_stderr() -> Progress | None:
-    """The progress of a program, or None if stderr is not a terminal."""
-    return Progress(sys.stderr, sys.stdout) if sys.stderr.isatty() else None
+def progress_on_stderr(doing: str = "") -> Progress | None:
+    """The progress of a program, or None if stderr is not a terminal. `doing` says what it runs
+    for."""
+    return Progress(sys.stderr, sys.stdout, doing) if sys.stderr.isatty() else None
 
 
 def _is_same(one: TextIO, other: TextIO) -> bool:

@@ -80,6 +80,8 @@ def _result(finding: Finding, origin: DtypeOrigin, rules: list[str], root: Path)
     }
     if origin.fixes:
         result["fixes"] = [_fix(origin.fixes, root)]
+    if origin.withdrawn:
+        result["properties"]["withdrawn"] = origin.withdrawn.why
     return result
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from castwise.auditing.fixing.applying import fixed_lines
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.proving.target import Target
 from castwise.auditing.records.findings import Finding
-from castwise.auditing.rewriting.source import fixed_lines, lines_at
+from castwise.auditing.rewriting.source import lines_at
 from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit.coverage import coverage_text
@@ -15,6 +17,7 @@ from castwise.report.terminal.colour import Paint, plain
 from castwise.report.terminal.folding import filled, folded
 
 _MARGIN = " " * 3  # below an origin's number
+_NAMED = 5  # of lines that a device cannot run
 
 
 class Listing(NamedTuple):
@@ -53,7 +56,7 @@ def summary(audit: Audit) -> str:
         cost = f", cost {size_text(audit.bytes)}" if audit.bytes else ""
         lines = counted(len({origin.place for origin in audit.origins}), "line")
         return f"{counted(findings, 'implicit cast')}, caused by {lines}{cost}."
-    if audit.ignored or audit.baselined:
+    if audit.ignored or audit.baselined or audit.hidden:
         return f"No findings left, in {seen} on arrays."
     if audit.coverage.seen:
         return f"No findings: none of {seen} on arrays cast implicitly."
@@ -63,6 +66,14 @@ def summary(audit: Audit) -> str:
 def notes(audit: Audit) -> list[str]:
     """The sentences after the summary."""
     sentences = list(audit.remarks)
+    if audit.findings:
+        sentences.append(target_text(audit.target))
+    if audit.too_wide:
+        lines = counted(len(audit.too_wide), "line")
+        named = ", ".join(place_text(place) for place in audit.too_wide[:_NAMED])
+        named += " and others" if len(audit.too_wide) > _NAMED else ""
+        sentences.append(f"{audit.target.device} has no float64. Without an implicit cast, it is "
+                         f"also made in {lines}: {named}.")  # fmt: skip
     if audit.temporaries:
         makers = " and ".join(audit.makers_of_temporaries)
         size = size_text(audit.temporaries)
@@ -73,6 +84,9 @@ def notes(audit: Audit) -> list[str]:
         sentences.append(f"Ignored: {ignored}, by comments in the source.")
     if audit.baselined:
         sentences.append(f"Known: {counted(audit.baselined, 'finding')}, in the baseline.")
+    if audit.hidden:
+        hidden, least = counted(audit.hidden, "finding"), size_text(audit.least_size)
+        sentences.append(f"Hidden: {hidden} with results smaller than {least}.")
     return sentences
 
 
@@ -107,12 +121,27 @@ def _origin_text(
     return "\n".join(lines)
 
 
+def target_text(target: Target) -> str:
+    """What the program is meant to compute in, and who says so."""
+    if not target.is_stated:
+        return f"Target: {target.dtype}, inferred from {target.why}."
+    widest = f", whose widest float is {target.dtype}" if target.device else ""
+    return f"Target: {target.name}{widest}."
+
+
 def gain(origin: DtypeOrigin) -> str:
     """What an origin costs, and what changing it does."""
+    return f"{_gain(origin)} {origin.note}".rstrip()
+
+
+def _gain(origin: DtypeOrigin) -> str:
     findings = counted(len(origin.findings), "finding")
     if origin.frameworks:
         names = f"{', '.join(origin.frameworks[:-1])} and {origin.frameworks[-1]}"
         return f"Causes {findings}; it runs with {names}, and no fix on this line suits all."
+    if origin.withdrawn:
+        texts = " and ".join(fix.text for fix in origin.withdrawn.fixes)
+        return f"Causes {findings}; {texts} was withdrawn: with it, {origin.withdrawn.why}."
     if not origin.fixes:
         why = "its dtype is explicit" if origin.is_explicit else "castwise knows no proven fix"
         return f"Causes {findings}; {why}."
@@ -142,7 +171,7 @@ def _code_lines(origin: DtypeOrigin, paint: Paint) -> list[str]:
     lines = []
     for fix in origin.fixes:
         lines += [paint(f"{_MARGIN}- {line}", "refused") for line in lines_at(fix.place)]
-        new = fixed_lines(fix.place, fix.text)
+        new = fixed_lines(fix)
         lines += [paint(f"{_MARGIN}+ {line}", "float") for line in new]
     return lines
 
