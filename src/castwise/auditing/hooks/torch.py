@@ -138,6 +138,11 @@ HOOK = Hook(
     compilers="torch.compile torch.jit.script torch.jit.trace torch.jit.script_method",
     operands={"input": 0, "other": 1, "exponent": 1, "min": 1, "max": 2, "tensors": 0,
               "target": 1, "condition": 0},
+    like={"concat": "vstack hstack dstack column_stack row_stack"},
+    # Norms take statistics and weights in a wider dtype than their input.
+    mixes="broadcast_tensors meshgrid atleast_1d atleast_2d atleast_3d align_tensors batch_norm "
+    "layer_norm group_norm instance_norm rms_norm grad set_ set_data swap_tensors index_copy_ "
+    "index_put_ index_fill_ masked_scatter_ scatter_ put_ searchsorted bucketize",
     makes_temporaries=True,
     files="load",
     mode=_mode,

@@ -10,7 +10,7 @@ import builtins
 import sys
 from typing import Any
 
-from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, is_array_type, note
+from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, Numbers, is_array_type, note
 from castwise.auditing.observing.callees import pending_call
 from castwise.auditing.observing.log import LOG, SITES
 from castwise.auditing.rewriting import rewrite
@@ -108,7 +108,10 @@ def _known(mark: int, first: Any, second: Any, frame: int) -> tuple[Any, ...]:
 
 
 def _noted(known: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple([o if type(o) is Note else note(o) for o in known])
+    return tuple([o if type(o) in _RECORDS else note(o) for o in known])
+
+
+_RECORDS = (Note, Numbers)
 
 
 def peek(mark: int, result: Any) -> Any:
