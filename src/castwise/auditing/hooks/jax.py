@@ -38,7 +38,8 @@ HOOK = Hook(
     renamed=r"^_",
     casts="astype _astype convert_element_type bitcast_convert_type",
     makes="array asarray zeros ones empty full zeros_like ones_like empty_like full_like arange "
-    "linspace logspace eye identity tri normal uniform bernoulli randint PRNGKey key split load one_hot",
+    "linspace logspace eye identity tri normal uniform bernoulli randint PRNGKey key split load "
+    "one_hot",
     keeps="reshape transpose ravel flatten copy squeeze swapaxes moveaxis expand_dims broadcast_to "
     "take repeat tile roll flip sort argsort unique split device_put device_get block_until_ready "
     "tolist item stop_gradient jit grad vmap value_and_grad pmap scan fori_loop while_loop cond "

@@ -105,6 +105,7 @@ class Log:
         self.attempts: dict[EventKey, Tally] = {}  # operations refused before they ran
         self.quieted: set[int] = set()
         self.late: dict[int, int] = {}  # site -> number of results missed while it was quiet
+        self.texts: dict[int, int] = {}  # site of exec or eval -> runs of code without observers
         self.failures: dict[str, int] = {}  # internal errors of the auditor, by text
 
     def again(self, mark: int, operands: tuple[Any, ...], result: Any) -> bool:

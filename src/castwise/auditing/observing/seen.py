@@ -50,7 +50,8 @@ def seen_in(log: Log) -> Seen:
             UnobservedFunction(path, *function)
             for path, functions in UNOBSERVED.items()
             for function in functions
-        ),
+        )
+        + tuple(_text(mark, runs) for mark, runs in list(log.texts.items())),
         counts=Counts(
             sum(list(PLAIN.values())), len(log.quieted), sum(log.late.values()), dict(log.failures)
         ),
@@ -62,6 +63,13 @@ def seen_in(log: Log) -> Seen:
             included=tuple(sorted(INCLUDED)),
         ),
     )
+
+
+def _text(mark: int, runs: int) -> UnobservedFunction:
+    """Code that was compiled while the program ran."""
+    site = site_of(mark)
+    times = f"{runs:,} times" if runs > 1 else "once"
+    return UnobservedFunction(site.file, site.line, site.site.name, f"ran code from text {times}")
 
 
 def event_of(key: EventKey, tally: Tally) -> Event:

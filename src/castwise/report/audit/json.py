@@ -7,12 +7,14 @@ from typing import Any
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
 from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
 from castwise.auditing.rewriting.source import columns_of, text_at
+from castwise.report.audit.text import summary
 
 
 def audit_json(audit: Audit) -> dict[str, Any]:
     """The audit as a JSON object."""
     inside = {"inside": _inside(audit.inside)} if audit.inside else {}
     return {
+        "summary": summary(audit),
         "findings": [_finding(f, origin) for origin in audit.origins for f in origin.findings],
         **inside,
         "coverage": {
@@ -43,6 +45,7 @@ def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
         "message": message(finding),
         "fixes": [_fix(fix) for fix in origin.fixes],
         **({"inside": finding.inside} if finding.inside else {}),
+        **({"observed": True} if finding.operation.is_observed else {}),
     }
 
 
@@ -90,7 +93,12 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
         "files": coverage.files,
         "processes": coverage.processes,
         "asked": dict(coverage.asked.most_common()),
+        "by_dtypes": dict(coverage.by_dtypes.most_common()),
         "not_understood": dict(coverage.not_understood.most_common()),
+        "not_understood_at": [
+            {"file": place.file, "line": place.line, "code": text_at(place), "why": why, "count": n}
+            for place, why, n in coverage.unclear_at
+        ],
         "not_observed": [
             {"file": u.file, "line": u.line, "function": u.name, "why": u.why}
             for u in coverage.not_observed
