@@ -67,9 +67,7 @@ def _check_computes(event: Event, call: SeenCall, hook: Hook) -> None:
     """Raises Harmless for a call that computes no array: a question about one, a check of a test,
     random numbers, or what holds any objects."""
     own = find_hook(call.module)
-    top = call.module.partition(".")[0]
-    is_python = top in sys.stdlib_module_names
-    if is_python and call.module not in _COMPUTING and f"{top}.{call.name}" not in _COMPUTING:
+    if call.module in sys.stdlib_module_names and not _is_arithmetic(call):
         raise Harmless(f"{call.module}.{call.name}")
     if event.result is None and call.returns not in _ANSWERS:
         raise Harmless(f"{call.name}, a question")
@@ -77,6 +75,11 @@ def _check_computes(event: Event, call: SeenCall, hook: Hook) -> None:
         raise Harmless(f"{call.name}, random numbers", is_explicit=True)
     if call.name.startswith(_CHECKS) or call.name in _mixing(hook, own):
         raise Harmless(call.name)
+
+
+def _is_arithmetic(call: SeenCall) -> bool:
+    """Whether a function of the standard library applies operators of the arrays."""
+    return call.module in _COMPUTING or f"{call.module}.{call.name}" in _COMPUTING
 
 
 def _mixing(hook: Hook, own: Hook | None) -> list[str]:
@@ -94,7 +97,7 @@ def _is_mixed(event: Event, call: SeenCall, hook: Hook) -> bool:
     found = {_real(a) for a in arrays_in(event.operands) if _is_floating(a) and not a.is_scalar}
     if len(found) < 2:
         return False
-    return _is_of_framework(call, hook) or (
+    return _is_of_framework(call, hook) or _is_arithmetic(call) or (
         event.result is not None
         and _is_floating(event.result)
         and _real(event.result).bits >= max(real.bits for real in found)
