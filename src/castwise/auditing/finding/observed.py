@@ -69,6 +69,8 @@ def _check_computes(event: Event, call: SeenCall, hook: Hook) -> None:
     own = find_hook(call.module)
     if call.module in sys.stdlib_module_names and not _is_arithmetic(call):
         raise Harmless(f"{call.module}.{call.name}")
+    if not arrays_in(event.operands) and call.is_complete and not call.hides:
+        raise Harmless(f"{call.name}, which makes an array", is_explicit=True)
     if event.result is None and call.returns not in _ANSWERS:
         raise Harmless(f"{call.name}, a question")
     if own is not None and call.module in own.random.split():
@@ -112,10 +114,13 @@ def _is_widened(event: Event, call: SeenCall, hook: Hook) -> bool:
         return False
     arrays = [a for a in arrays_in(event.operands) if not a.is_scalar]
     floats = [_real(a).bits for a in arrays if _is_floating(a)]
+    is_own = _is_of_framework(call, hook)
+    if not is_own and (call.returns or result.is_zero_d):
+        return False  # a library's lists and numbers are seldom the values of its arrays
     if floats:
         return _real(result).bits > max(floats)
     kinds = {dtype(a.dtype).kind for a in arrays if a.dtype}
-    return "int" in kinds and result.dtype in _WIDEST and _is_of_framework(call, hook)
+    return "int" in kinds and result.dtype in _WIDEST and is_own
 
 
 def _is_floating(array: SeenArray) -> bool:

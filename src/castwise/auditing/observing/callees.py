@@ -232,6 +232,8 @@ def _call_of(kind: type) -> int:
     hook: Hook | None = find_hook(top)
     if hook and kind.__name__ in hook.callables.split():
         return _FUNCTION
+    if any(["__name__" in vars(base) and "__call__" in vars(base) for base in kind.__mro__]):
+        return _FUNCTION  # of a compiled extension
     if issubclass(kind, type) or top in sys.stdlib_module_names or _is_of_the_user(module):
         return _NO
     return _OBJECT
