@@ -75,8 +75,8 @@ def _mixed(operation: Operation) -> Verdict:
     question = operation.question
     dtypes = dict.fromkeys(str(o.dtype) for o in question.operands if o.kind in _FLOATING)
     refusal = PromotionError(
-        f"{question} mixes {' and '.join(dtypes)}, and no implicit cast is allowed. castwise has no "
-        f"rule for {question.op.name}: cast its arrays to one dtype."
+        f"{question} mixes {' and '.join(dtypes)}, and no implicit cast is allowed. castwise has "
+        f"no rule for {question.op.name}: cast its arrays to one dtype."
     )
     return Verdict(question.op.name, str(refusal), refusal)
 

@@ -99,10 +99,14 @@ def _is_mixed(event: Event, call: SeenCall, hook: Hook) -> bool:
     found = {_real(a) for a in arrays_in(event.operands) if _is_floating(a) and not a.is_scalar}
     if len(found) < 2:
         return False
-    return _is_of_framework(call, hook) or _is_arithmetic(call) or (
-        event.result is not None
-        and _is_floating(event.result)
-        and _real(event.result).bits >= max(real.bits for real in found)
+    return (
+        _is_of_framework(call, hook)
+        or _is_arithmetic(call)
+        or (
+            event.result is not None
+            and _is_floating(event.result)
+            and _real(event.result).bits >= max(real.bits for real in found)
+        )
     )
 
 

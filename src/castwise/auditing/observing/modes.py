@@ -10,8 +10,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 from castwise.auditing.hook import Hook, all_hooks
-from castwise.auditing.observing.arrivals import when_imported
 from castwise.auditing.observing.arrays import Note, is_array_type, note
+from castwise.auditing.observing.arrivals import when_imported
 from castwise.auditing.observing.callees import Callee, PendingCall, is_observed
 from castwise.auditing.observing.frames import spot_of
 from castwise.auditing.observing.log import FILES, SITES, PendingOperation
