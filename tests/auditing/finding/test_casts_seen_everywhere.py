@@ -7,9 +7,9 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from under_audit import audited, plainly, write
 
 from castwise.auditing.judging.audited import Audit, audit_of
-from under_audit import audited, plainly, write
 
 NUMPY = """
 import operator
