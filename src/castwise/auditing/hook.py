@@ -36,14 +36,19 @@ class Hook:
     owner: str = ""  # the attribute of a view that holds its base array
     callables: str = ""  # types of its functions, besides Python's function types
     modules: str = ""  # other top-level modules with its types and functions
+    random: str = ""  # its modules whose functions draw random numbers
     related: str = ""  # frameworks whose functions accept its arrays and apply their own rules
     renamed: str = ""  # a pattern for the extra parts of its internal function names
     casts: str = ""  # calls that cast on request
     makes: str = ""  # calls that create an array of a default dtype unless one is given
     keeps: str = ""  # calls that move or select elements without casts
     like: dict[str, str] = field(default_factory=dict)  # an op -> calls that cast as it does
+    unlike: str = ""  # calls that cast in another way than the op of that name
     compilers: str = ""  # decorators that compile the function themselves
     operands: dict[str, int] = field(default_factory=dict)  # keyword -> the operand's position
+    updates: dict[str, str] = field(default_factory=dict)  # type -> what its methods update
+    mixes: str = ""  # calls whose arrays may have several dtypes, because none of them is cast
+    becomes_array: str = ""  # ops that make an array of a Python number before they promote
     makes_temporaries: bool = False  # copies cast operands to new arrays before computing
     names: str = ""  # the module users import
     alias: str = ""  # its usual import alias
@@ -75,13 +80,25 @@ def find_hook(module: str) -> Hook | None:
 
 
 @functools.cache
+def module_of(module: str) -> str:
+    """The module that stands for a function's or a type's module: its top-level module, or the part
+    of a framework that has a hook of its own."""
+    parts = module.split(".")
+    for size in range(len(parts), 1, -1):
+        name = ".".join(parts[:size])
+        if name in _by_module():
+            return name
+    return parts[0]
+
+
+@functools.cache
 def _by_module() -> dict[str, Hook]:
     found = {}
     for file in pkgutil.iter_modules([str(Path(__file__).with_name("hooks"))]):
         if file.ispkg:
             continue  # a dependency the hook needs only when it is used
         hook: Hook = importlib.import_module(f"{_HOOKS}.{file.name}").HOOK
-        for module in (hook.framework, *hook.modules.split()):
+        for module in f"{hook.framework} {hook.modules} {hook.random}".split():
             found[module] = hook
     return found
 

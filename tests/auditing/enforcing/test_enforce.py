@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import re
 import sys
 import threading
 import warnings
@@ -78,6 +79,33 @@ def test_strict_refuses_every_implicit_cast_of_the_framework_that_runs() -> None
             mixed(FLOATS, INTS)
         with pytest.raises(cw.PromotionError, match="implicit cast int32 -> float64"):
             total(INTS)
+
+
+@cw.audited
+def joined(function: Any, *arguments: Any, **named: Any) -> Any:
+    return function(*arguments, **named)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda y: joined(np.einsum, "i,i", FLOATS, y), "einsum(float32[3], float64[3]) mixes"),
+        (lambda y: joined(np.average, FLOATS, weights=y), "average(float32[3], float64[3]) mixes"),
+        (lambda y: joined(np.vstack, [FLOATS, y]), "concat(float32[3], float64[3]) is not defined"),
+        (lambda y: joined(sum, [FLOATS, y]), "sum(float32[3], float64[3]) mixes"),
+        (lambda y: joined(divmod, FLOATS, y), "float32[3] // float64[3] is not defined"),
+        (lambda y: mixed(np.ma.array(FLOATS), y), "mul(float32[3], np.float64[3]) is not defined"),
+    ],
+)
+def test_strict_refuses_mixes_of_calls_without_a_rule(call: Any, says: str) -> None:
+    wide = np.ones(3)
+    call(wide)
+    with cw.enforce(strict=True):
+        call(FLOATS)
+        with pytest.raises(cw.PromotionError, match=re.escape(says)):
+            call(wide)
+    with cw.enforce("numpy"):  # it only follows its own rules
+        call(wide)
 
 
 def test_casts_that_a_call_asks_for_are_not_refused() -> None:

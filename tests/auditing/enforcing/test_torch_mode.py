@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import castwise as cw
+from castwise.cli.main import main
 
 torch = pytest.importorskip("torch")
 
@@ -163,3 +164,45 @@ def test_a_compiled_function_is_compiled_whole_and_listed() -> None:
     assert compiled(X, X).tolist() == [2, 2, 2]
     listed = [entry[2:] for entry in log.coverage.not_observed if entry[0] == __file__]
     assert listed == [("compiled_later", "torch.compile")]
+
+
+PROGRAM = """\
+import threading
+import torch
+import torch.nn.functional as F
+x, y = torch.ones(3), torch.ones(3, dtype=torch.float64)
+normal = torch.distributions.Normal(x, y)
+def refused(name, run):
+    try:
+        run()
+    except Exception as error:
+        print(name, type(error).__name__)
+calls = {
+    "vstack": lambda: torch.vstack([x, y]),
+    "kron": lambda: torch.kron(x, y),
+    "smooth": lambda: F.smooth_l1_loss(x, y),
+    "module": lambda: torch.nn.MSELoss()(x, y),
+    "library": lambda: normal.log_prob(x),
+    "plain": lambda: torch.nn.Linear(3, 2)(x).sum().backward(),
+    "targets": lambda: F.cross_entropy(x, torch.tensor(1)),
+}
+for name, run in calls.items():
+    refused(name, run)
+thread = threading.Thread(target=refused, args=("thread", calls["library"]))
+thread.start()
+thread.join()
+"""
+
+
+def test_a_program_held_to_strict_is_held_in_libraries_and_threads(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(PROGRAM, encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["audit", "--enforce", "strict", str(script)])
+    out, err = capfd.readouterr()
+    refused = [line.split()[0] for line in out.splitlines()]
+    assert refused == ["vstack", "kron", "smooth", "module", "library", "thread"]
+    assert set(line.split()[1] for line in out.splitlines()) == {"PromotionError"}
+    assert "5 operations refused" in err  # the thread's is one of them

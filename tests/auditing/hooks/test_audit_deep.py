@@ -68,7 +68,8 @@ def test_an_op_inside_a_library_is_found_at_the_users_line(tmp_path: Path) -> No
 def test_without_deep_nothing_inside_is_seen(tmp_path: Path) -> None:
     audit = audited(tmp_path, "loss = nn.HuberLoss()(x, half.expand(4, 8))\n", is_deep=False)
     assert audit.inside is None
-    assert audit.findings == []
+    assert [str(f) for f in audit.findings] == ["HuberLoss(float32[4,8], bfloat16[4,8]) -> float32"]
+    assert audit.findings[0].operation.is_observed  # at the call: what is inside it was not seen
 
 
 def test_the_users_own_ops_are_found_once(tmp_path: Path) -> None:

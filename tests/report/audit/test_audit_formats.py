@@ -17,12 +17,13 @@ ROOT = PIPELINE.parents[1]
 
 def test_json_has_the_stated_keys_and_no_other() -> None:
     told = json.loads(json.dumps(audit_json(pipeline())))
-    assert list(told) == ["findings", "target", "coverage", "versions"]
+    assert list(told) == ["summary", "findings", "target", "coverage", "versions"]
     assert told["target"] == {
         "name": "float32",
         "dtype": "float32",
         "inferred_from": "the arrays that wider ones widened",
     }
+    assert told["summary"] == "4 findings in 135 operations, caused by 1 line, cost 302 MB."
     first = told["findings"][0]
     assert first.pop("message").startswith(
         "uint8[384,512,3] / 255 implicitly casts uint8 -> float64"

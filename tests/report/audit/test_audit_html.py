@@ -62,7 +62,7 @@ def test_the_page_loads_nothing() -> None:
 
 def test_the_page_says_what_the_text_says() -> None:
     text = Page(audit_html(pipeline())).text
-    assert "4 implicit casts, caused by 1 line, cost 302 MB." in text
+    assert "4 findings in 135 operations, caused by 1 line, cost 302 MB." in text
     assert "+ scaled = np.divide(image, 255, dtype=np.float32)" in text
     assert "Seen: " in text
 
@@ -105,7 +105,7 @@ def test_source_is_escaped(tmp_path: Path) -> None:
 def test_a_page_without_findings_tells_the_coverage(tmp_path: Path) -> None:
     page = Page(audit_html(audited("y = x + x\n", tmp_path)))
     assert page.open == []
-    assert "No findings: none of" in page.text
+    assert "No findings in 3 operations on arrays." in page.text
     assert "<h2>Source" not in page.text
 
 

@@ -19,7 +19,7 @@ from report_example import PIPELINE, audited, line_of, pipeline
 
 def test_the_first_line_counts_casts_lines_and_bytes() -> None:
     first = audit_text(pipeline()).splitlines()[0]
-    assert first == "4 implicit casts, caused by 1 line, cost 302 MB."
+    assert first == "4 findings in 135 operations, caused by 1 line, cost 302 MB."
 
 
 def test_an_origin_shows_its_line_as_it_is_and_as_it_would_be() -> None:
@@ -71,7 +71,7 @@ def test_colours_change_no_word() -> None:
 
 def test_no_findings_says_of_how_much(tmp_path: Path) -> None:
     found = audited("y = x + 1\nz = y * x\n", tmp_path)
-    assert audit_text(found).startswith("No findings: none of 4 operations on arrays")
+    assert audit_text(found).startswith("No findings in 4 operations on arrays.")
 
 
 def test_a_program_without_arrays_is_not_called_clean(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_coverage_names_callables_and_functions() -> None:
     text = coverage_text(coverage, 100)
     assert "Seen: 12 operations on arrays, in 2 files." in text
     assert "Not understood: 8 (fft 7, solve 1)." in text
-    assert "Not observed: 1 function, kernel at /a/b.py:3 (numba.njit)." in text
+    assert "Not observed: 1 piece of code, kernel at /a/b.py:3 (numba.njit)." in text
 
 
 def test_findings_of_a_traced_function_say_so(tmp_path: Path) -> None:

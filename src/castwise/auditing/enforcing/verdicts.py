@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from castwise.auditing.finding.observed import as_mixed
 from castwise.auditing.finding.operations import Harmless, NotUnderstood, understand
 from castwise.auditing.observing.arrays import NUMBERS, Note
 from castwise.auditing.observing.log import PendingOperation, Tally
@@ -56,18 +57,38 @@ def _class_of(operand: Any) -> object:
 
 
 def about_to_run(pending: PendingOperation) -> Operation | None:
-    """The operation that is about to run; None if castwise knows no rule for it, or if the program
-    requests its casts."""
+    """The operation that is about to run; None if the program requests its casts, or if castwise
+    knows no rule for it and its arrays have one dtype."""
     event = event_of(pending.key, Tally(pending.operands, None))
+    dialects = running_dialects()
     try:
-        found = understand(event, site_of(pending.mark).site, running_dialects())
-    except (Harmless, NotUnderstood):
+        found = understand(event, site_of(pending.mark).site, dialects)
+    except Harmless:
         return None
+    except NotUnderstood:
+        return as_mixed(event, dialects)
     return None if found.is_asked else found
+
+
+def _mixed(operation: Operation) -> Verdict:
+    """The refusal of a call that no dialect has a rule for."""
+    question = operation.question
+    dtypes = dict.fromkeys(str(o.dtype) for o in question.operands if o.kind in _FLOATING)
+    refusal = PromotionError(
+        f"{question} mixes {' and '.join(dtypes)}, and no implicit cast is allowed. castwise has "
+        f"no rule for {question.op.name}: cast its arrays to one dtype."
+    )
+    return Verdict(question.op.name, str(refusal), refusal)
+
+
+_STRICT = "no implicit cast"  # the guard of a strict dialect
+_FLOATING = ("float", "complex")
 
 
 def judged(operation: Operation, dialect: Dialect) -> Verdict | None:
     """How a dialect decides an operation differently; None if it decides the same."""
+    if operation.is_observed:
+        return _mixed(operation) if _STRICT in dialect.guards else None
     try:
         found = answer_to(next(questions_in(operation, dialect)))
     except UsageError:

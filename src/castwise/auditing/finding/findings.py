@@ -60,8 +60,8 @@ def finding_of(
     if operation.is_asked or not casts or (is_sum and not with_accumulators):
         return None
     culprit = _culprit(question.operands, decision.compute)
-    if culprit is None and decision.result.name not in _WIDE and not is_sum:
-        return None  # the op itself caused it, and the result is not float64
+    if culprit is None and not is_sum and not _is_caused_by_op(operation):
+        return None
     hazards = {hazard for cast in casts for hazard in cast.hazards}
     event = operation.event
     widest = operation.operands[culprit] if culprit is not None else None
@@ -69,6 +69,18 @@ def finding_of(
     return Finding(place, question.op.name, operation, culprit, origin or event.mark,
                    tuple(h for h in HAZARDS if h in hazards), event.count, event.elements,
                    temporary_bytes(operation))  # fmt: skip
+
+
+def _is_caused_by_op(operation: Operation) -> bool:
+    """Whether an op casts by itself what the program did not ask for: integers become floats, or
+    anything becomes float64."""
+    decision = operation.decision
+    assert decision is not None  # such a cast is expected
+    result = decision.result
+    becomes_float = result.kind in ("float", "complex") and any(
+        cast.source and cast.source.kind in ("bool", "int") for cast in operation.casts
+    )
+    return becomes_float or result.name in _WIDE or operation.is_observed
 
 
 def _culprit(operands: tuple[Operand, ...], compute: DType) -> int | None:

@@ -15,6 +15,8 @@ from castwise.auditing.records.events import (
     SeenCall,
     SeenList,
     SeenNumber,
+    SeenOperand,
+    arrays_in,
 )
 from castwise.auditing.records.findings import Operation
 from castwise.auditing.records.places import Site
@@ -27,6 +29,7 @@ from castwise.vocab.dtypes import DType, dtype, find_dtype
 from castwise.vocab.operands import (
     Operand,
     array_operand,
+    list_operand,
     numpy_scalar_operand,
     scalar_operand,
 )
@@ -73,14 +76,15 @@ def _understood(event: Event, site: Site, dialects: dict[str, str]) -> Operation
     dialect = dialect_named(named)
     if event.call is not None:
         row, given_operands, inplace, out = _call(event.operands, event.call, hook, dialect)
-        form = "function"
+        form = "operator" if row.symbol and _is_python(event.call) else "function"
     else:
         row, form = _operator(site, hook)
         given_operands, inplace, out = event.operands, False, None
     operands = _arrays_and_numbers(given_operands)
     if not any(isinstance(o, SeenArray) and o.dtype for o in operands):
         raise Harmless("arrays of text, objects or records")
-    described = tuple(_described(o, framework) for o in operands)
+    is_array = row.name in _becoming_arrays(event, hook)
+    described = tuple(as_operand(o, framework, is_array) for o in operands)
     given = _given(event)
     question = Question(row, described, dialect, form, inplace, out, named=given)
     found = Operation(event, operands, question, _decided(question), _result(event))
@@ -92,13 +96,13 @@ def _understood(event: Event, site: Site, dialects: dict[str, str]) -> Operation
     return found
 
 
-def _arrays_and_numbers(operands: Operands) -> tuple[SeenArray | SeenNumber, ...]:
-    """The operands, checked to be arrays or Python numbers.
+def _arrays_and_numbers(operands: Operands) -> tuple[SeenOperand, ...]:
+    """The operands, checked to be arrays, Python numbers or lists of such numbers.
 
     Raises NotUnderstood if one is neither.
     """
-    found = tuple(o for o in operands if isinstance(o, (SeenArray, SeenNumber)))
-    if len(found) < len(operands):
+    found = tuple(o for o in operands if o is not None)
+    if len(found) < len(operands) or any(isinstance(o, SeenList) and arrays_in([o]) for o in found):
         raise NotUnderstood("an operand that is not an array")
     return found
 
@@ -141,16 +145,59 @@ def _call(
         raise Harmless(f"{name} with a dtype that only its framework knows", is_explicit=True)
     if find_dtype(name):
         raise Harmless(f"{name}, which was requested", is_explicit=True)
-    is_related = own is hook or (own is not None and _are_related(own, hook))
+    is_related = own is hook or (own is not None and are_related(own, hook))
+    if own is not None and _is_python(call) and name in _likeness(own):
+        row = find_op(_likeness(own)[name], dialect)
+        return row, operands[: row.arity[1]], False, None
     if name in _words(hook) or (own and name in (_words(own) if is_related else own.keeps.split())):
         raise Harmless(name, is_explicit=name in hook.casts.split())
     if not is_related:
         raise NotUnderstood(f"{call.module}.{name}")
+    if own is not None and name in own.unlike.split():
+        raise NotUnderstood(name)
     row, is_inplace = _row(_likeness(hook).get(name, name), dialect)
     if not call.is_complete:
         raise NotUnderstood(f"{name} with arguments that could not be seen")
     bound, out = _bound(operands, call, row, hook)
+    _check_others(operands, call, bound, is_alike=name in _likeness(hook))
     return row, bound, is_inplace, out
+
+
+def _is_python(call: SeenCall) -> bool:
+    """Whether Python itself has the callable: it applies the array's operator."""
+    return call.module == "builtins"
+
+
+def _becoming_arrays(event: Event, hook: Hook) -> list[str]:
+    """The ops for which an event's Python numbers are arrays of their own dtypes."""
+    is_own = event.call is None or find_hook(event.call.module) is hook
+    return hook.becomes_array.split() if is_own else []
+
+
+_DEFAULTS = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
+
+
+def _check_others(operands: Operands, call: SeenCall, bound: Operands, *, is_alike: bool) -> None:
+    """Raises NotUnderstood if a call has floats that are no operand of its op, such as weights."""
+    is_0d = any(isinstance(o, SeenArray) and o.is_zero_d for o in bound)
+    if is_alike and is_0d and len(bound) > 1:
+        raise NotUnderstood(f"{call.name} of 0-d arrays")  # which it may take as vectors
+    named = dict(zip(call.keywords, operands[call.positional :], strict=True))
+    for operand in (*operands[: call.positional], *named.values()):
+        if operand is named.get("out") or any(operand is b for b in bound):
+            continue
+        floats = [a for a in arrays_in([operand]) if a.dtype and dtype(a.dtype).rank >= _FLOATS]
+        if (floats and not _holds(operand, bound)) or (
+            is_alike and isinstance(operand, SeenList) and not _holds(operand, bound)
+        ):
+            raise NotUnderstood(f"{call.name} with more arrays")
+
+
+def _holds(operand: Any, bound: Operands) -> bool:
+    return isinstance(operand, SeenList) and operand.elements is bound
+
+
+_FLOATS = dtype("float32").rank
 
 
 @functools.cache
@@ -159,7 +206,8 @@ def _likeness(hook: Hook) -> dict[str, str]:
     return {name: op for op, names in hook.like.items() for name in names.split()}
 
 
-def _are_related(one: Hook, other: Hook) -> bool:
+def are_related(one: Hook, other: Hook) -> bool:
+    """Whether the functions of one framework accept the arrays of the other."""
     return one.framework in other.related.split() or other.framework in one.related.split()
 
 
@@ -191,7 +239,7 @@ def _bound(
         elif name in hook.operands:
             places[hook.operands[name]] = given_by_name
     first = places.get(0)
-    if isinstance(first, SeenList):
+    if isinstance(first, SeenList) and arrays_in([first]):
         if row.arity[1] < ARBITRARY:
             raise NotUnderstood(f"{row.name} of a list")
         return first.elements, out
@@ -203,9 +251,14 @@ def _bound(
     return tuple(given), out
 
 
-def _described(operand: SeenArray | SeenNumber, framework: str) -> Operand:
+def as_operand(operand: SeenOperand, framework: str, is_array: bool = False) -> Operand:
+    """An operand for the rules; `is_array`: the framework makes an array of a Python number."""
+    if isinstance(operand, SeenList):
+        return _decided_list(operand)
     low = operand.low
     if isinstance(operand, SeenNumber):
+        if is_array:
+            return array_operand(dtype(_DEFAULTS[operand.kind]), (), value=low)
         return scalar_operand(EXAMPLES[operand.kind] if low is None else low)
     found = _known_dtype(operand)
     if operand.is_scalar:
@@ -213,6 +266,24 @@ def _described(operand: SeenArray | SeenNumber, framework: str) -> Operand:
     shape = () if operand.is_zero_d else operand.shape
     is_numpy = operand.framework != framework
     return array_operand(found, shape, is_weak=operand.is_weak, is_numpy=is_numpy, value=low)
+
+
+def _decided_list(operand: SeenList) -> Operand:
+    try:
+        return list_operand(_values(operand))
+    except UsageError as error:  # a ragged one
+        raise NotUnderstood(str(error)) from None
+
+
+def _values(operand: SeenList) -> list[Any]:
+    """The numbers of a list, as in the first run."""
+    found: list[Any] = []
+    for element in operand.elements:
+        if isinstance(element, SeenList):
+            found.append(_values(element))
+        elif isinstance(element, SeenNumber):
+            found.append(EXAMPLES[element.kind] if element.low is None else element.low)
+    return found
 
 
 def _known_dtype(array: SeenArray) -> DType:

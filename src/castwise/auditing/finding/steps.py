@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from castwise.auditing.finding.observed import as_observed
 from castwise.auditing.finding.operations import Harmless, NotUnderstood, understand
 from castwise.auditing.records.events import Event, Seen
 from castwise.auditing.records.findings import Operation
@@ -18,6 +19,8 @@ class Step(NamedTuple):
     operation: Operation | None = None  # None: there is no rule for it, or it needs none
     passes_dtype: bool = False  # its result has the dtype of an operand, whatever that is
     unclear: str = ""  # why it is not understood
+    observed: Operation | None = None  # its casts, if no rule but its dtypes show them
+    is_seen: bool = False  # there is no rule, but all its dtypes were seen
 
 
 def steps_of(events: tuple[Event, ...], seen: Seen) -> tuple[Step, ...]:
@@ -32,4 +35,17 @@ def _step(event: Event, seen: Seen) -> Step:
     except Harmless as harmless:
         return Step(event, located, passes_dtype=not harmless.is_explicit)
     except NotUnderstood as reason:
-        return Step(event, located, unclear=str(reason))
+        return _by_dtypes(event, located, seen, str(reason))
+
+
+def _by_dtypes(event: Event, located: LocatedSite, seen: Seen, why: str) -> Step:
+    """The step of an event without a rule."""
+    if event.inside is not None:
+        return Step(event, located, unclear=why)
+    try:
+        observed = as_observed(event, seen.facts.dialects, why)
+    except Harmless as harmless:
+        return Step(event, located, passes_dtype=not harmless.is_explicit)
+    except NotUnderstood:
+        return Step(event, located, unclear=why)
+    return Step(event, located, observed=observed, is_seen=True)

@@ -6,7 +6,7 @@ import math
 
 from castwise.auditing.finding.operations import framework_of
 from castwise.auditing.hook import find_hook
-from castwise.auditing.records.events import Event, SeenArray, SeenNumber
+from castwise.auditing.records.events import Event, SeenArray, SeenOperand
 from castwise.auditing.records.findings import Operation
 
 
@@ -22,10 +22,10 @@ def temporary_bytes(operation: Operation) -> int:
     )
 
 
-def _elements(operand: SeenArray | SeenNumber, event: Event) -> int:
+def _elements(operand: SeenOperand, event: Event) -> int:
     """How many elements of an operand were cast in all runs, scaled from the first run's shapes by
     the number of result elements."""
-    if isinstance(operand, SeenNumber) or operand.shape is None:
+    if not isinstance(operand, SeenArray) or operand.shape is None:
         return 0
     if event.result and operand.shape == event.result.shape:
         return event.elements

@@ -37,9 +37,14 @@ class DtypeSource(NamedTuple):
     @property
     def results(self) -> list[SeenArray]:
         """What the site makes, if it makes arrays of one dtype and framework and nothing else."""
-        found = [event.result for event in self.events if event.result]
+        found = [event.result for event in self.events if event.result and not _is_list(event)]
         kinds = {(a.framework, a.dtype, a.is_scalar) for a in found}
         return found if len(found) == len(self.events) and len(kinds) == 1 else []
+
+
+def _is_list(event: Event) -> bool:
+    """Whether the result is one of several, in a list: nothing can be written after the call."""
+    return event.call is not None and bool(event.call.returns)
 
 
 def is_explicit(source: DtypeSource) -> bool:

@@ -33,11 +33,14 @@ HOOK = Hook(
     read=_read,
     values=_values,
     callables="PjitFunction ufunc",
+    updates={"_IndexUpdateRef": "array"},
     modules="jaxlib",
+    random="jax.random jax._src.random",
     renamed=r"^_",
     casts="astype _astype convert_element_type bitcast_convert_type",
     makes="array asarray zeros ones empty full zeros_like ones_like empty_like full_like arange "
-    "linspace logspace eye identity tri normal uniform bernoulli randint PRNGKey key split load",
+    "linspace logspace eye identity tri normal uniform bernoulli randint PRNGKey key split load "
+    "one_hot",
     keeps="reshape transpose ravel flatten copy squeeze swapaxes moveaxis expand_dims broadcast_to "
     "take repeat tile roll flip sort argsort unique split device_put device_get block_until_ready "
     "tolist item stop_gradient jit grad vmap value_and_grad pmap scan fori_loop while_loop cond "
@@ -48,6 +51,8 @@ HOOK = Hook(
     },
     operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "min": 1, "max": 2, "arrays": 0,
               "condition": 0},
+    mixes="set_ get_ apply_ broadcast_arrays meshgrid digitize searchsorted lexsort "
+    "block_until_ready eval_shape",
     files="load",
     names="jax.numpy",
     alias="jnp",

@@ -39,6 +39,7 @@ HOOK = Hook(
     owner="base",
     callables="ufunc _ArrayFunctionDispatcher",
     modules="ml_dtypes",
+    random="numpy.random",
     casts="astype view asarray_chkfinite frombuffer fromstring",
     makes="array asarray asanyarray ascontiguousarray zeros ones empty full zeros_like ones_like "
     "empty_like full_like arange linspace logspace geomspace eye identity tri fromfunction "
@@ -56,6 +57,7 @@ HOOK = Hook(
         "asinh atan atanh log10 log2 log1p exp2 expm1 radians degrees deg2rad rad2deg",
         "concat": "vstack hstack dstack column_stack row_stack append block",
         "dot": "vdot tensordot",
+        "floor_divide": "divmod",
         "mean": "nanmean average",
         "std": "nanstd nanvar",
         "sum": "nansum nanprod nancumsum nancumprod",
@@ -64,6 +66,8 @@ HOOK = Hook(
     },
     operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "a_min": 1, "a_max": 2, "min": 1,
               "max": 2, "arrays": 0, "condition": 0},
+    mixes="broadcast_arrays ix_ digitize lexsort copyto place putmask put_along_axis array2string "
+    "array_str array_repr nditer",
     files="load fromfile genfromtxt loadtxt",
     is_guest=True,
     names="numpy",

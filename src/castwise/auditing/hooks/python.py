@@ -23,6 +23,7 @@ def _hide_observers() -> None:
 
 HOOK = Hook(
     framework="builtins",
+    like={"abs": "abs", "round": "round", "pow": "pow", "floor_divide": "divmod"},
     modules="math cmath operator functools itertools copy time os sys random json pickle io re "
     "typing",
     keeps="float int bool complex str repr len iter next min max any all print isinstance type "

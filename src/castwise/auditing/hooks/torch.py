@@ -129,8 +129,8 @@ HOOK = Hook(
     "full_like arange linspace logspace eye rand randn randint rand_like randn_like randint_like "
     "normal randperm load new_zeros new_ones new_full new_empty new_tensor Tensor",
     keeps="reshape view transpose permute contiguous clone detach squeeze unsqueeze flatten expand "
-    "numpy from_numpy expand_as repeat tile roll flip sort argsort topk gather index_select "
-    "masked_select take "
+    "numpy from_numpy Parameter expand_as repeat tile roll flip sort argsort topk gather "
+    "index_select masked_select take "
     "narrow select chunk split unbind item tolist numel size dim backward zero_ fill_ copy_ "
     "requires_grad_ cpu cuda t diagonal diag tril triu movedim swapaxes broadcast_to unfold "
     "normal_ uniform_ manual_seed save isclose equal is_floating_point is_complex one_hot "
@@ -140,6 +140,11 @@ HOOK = Hook(
     compilers="torch.compile torch.jit.script torch.jit.trace torch.jit.script_method",
     operands={"input": 0, "other": 1, "exponent": 1, "min": 1, "max": 2, "tensors": 0,
               "target": 1, "condition": 0},
+    like={"concat": "vstack hstack dstack column_stack row_stack"},
+    # Norms take statistics and weights in a wider dtype than their input.
+    mixes="broadcast_tensors meshgrid atleast_1d atleast_2d atleast_3d align_tensors batch_norm "
+    "layer_norm group_norm instance_norm rms_norm grad set_ set_data swap_tensors index_copy_ "
+    "index_put_ index_fill_ masked_scatter_ scatter_ put_ searchsorted bucketize",
     makes_temporaries=True,
     files="load",
     mode=_mode,

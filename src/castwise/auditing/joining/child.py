@@ -53,11 +53,13 @@ def join(place: str, loaded: Collection[str]) -> None:
 def _begin_checks(options: Options) -> None:
     # Imported here because most programs need no checks.
     from castwise.auditing.enforcing.enforce import Attempts, ProcessEnforcement
+    from castwise.auditing.observing.modes import enter_modes_everywhere
 
     if options.notes_attempts:
         switching.enter_everywhere(Attempts())
     if options.enforce:
         switching.enter_everywhere(ProcessEnforcement.of(options.enforce))
+        enter_modes_everywhere()
 
 
 def _is_first() -> bool:

@@ -111,7 +111,7 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
     inside = None
     if seen.facts.is_deep:
         more, inside = find_inside(log, seen)
-        found |= more
+        found = _without_calls_seen_inside(found, more.values()) | more
     coverage = coverage_of(log.steps[: len(seen.events)], seen)
     target = target or inferred_target(log.steps, found.values())
     origins = _origins(merged(found.values()), Planner(log, found, target), seen)
@@ -120,6 +120,23 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
     named = {(origin.place.file, origin.place.line) for origin in ordered}
     too_wide = _too_wide(log, target, named) if target.device else ()
     return Audit(ordered, coverage, seen.facts.versions, target, inside, too_wide=too_wide)
+
+
+def _without_calls_seen_inside(
+    found: dict[int, Finding], inside: Iterable[Finding]
+) -> dict[int, Finding]:
+    """The findings without calls that have no rule, if one of the operations in them is shown."""
+    shown = {f.operation.event.mark for f in inside if _is_forward(f)}
+    return {
+        position: finding
+        for position, finding in found.items()
+        if not (finding.operation.is_observed and finding.operation.event.mark in shown)
+    }
+
+
+def _is_forward(finding: Finding) -> bool:
+    how = finding.operation.event.inside
+    return how is not None and not how.backward_of
 
 
 def worst_first(origins: Iterable[DtypeOrigin], target: Target) -> tuple[DtypeOrigin, ...]:

@@ -8,16 +8,23 @@ from collections.abc import Iterable
 from castwise.auditing.finding.steps import Step
 from castwise.auditing.records.events import Seen
 from castwise.auditing.records.findings import Coverage
+from castwise.auditing.records.places import SourcePlace
 
 
 def coverage_of(steps: Iterable[Step], seen: Seen) -> Coverage:
     """The coverage of an audit, from the steps in the user's source."""
     count, unclear, unexpected, asked = 0, Counter[str](), Counter[str](), Counter[str]()
-    for event, _, operation, _, why in steps:
+    by_dtypes = Counter[str]()
+    calls: Counter[tuple[SourcePlace, str]] = Counter()
+    for step in steps:
+        event, operation, why = step.event, step.operation, step.unclear
         if why:
             unclear[why] += event.count
+            calls[step.located.place, why] += event.count
             continue
         count += event.count
+        if step.is_seen and event.call:
+            by_dtypes[event.call.name] += event.count
         if operation is None:
             continue
         if not operation.is_expected:
@@ -27,4 +34,5 @@ def coverage_of(steps: Iterable[Step], seen: Seen) -> Coverage:
     return Coverage(
         count, unclear, seen.unobserved, unexpected, seen.counts.quiet, seen.counts.late,
         Counter(seen.counts.failures), seen.facts.processes, len(seen.files), asked,
+        by_dtypes, tuple((place, why, runs) for (place, why), runs in calls.most_common()),
     )  # fmt: skip

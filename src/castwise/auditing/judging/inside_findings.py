@@ -26,7 +26,8 @@ def find_inside(log: Log, seen: Seen) -> tuple[dict[int, Finding], InsideCoverag
     casts: dict[object, InsideCast] = {}
     autocast_at = {e.mark for e in seen.inside if e.inside and e.inside.autocast}
     count, unclear = seen.counts.plain, Counter[str]()
-    for position, (event, located, operation, _, why) in enumerate(log.steps):
+    for position, step in enumerate(log.steps):
+        event, located, operation, why = step.event, step.located, step.operation, step.unclear
         if event.inside is None:
             continue
         count += event.count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from castwise.auditing.hook import Hook, Read, find_hook
+from castwise.auditing.hook import Hook, Read, find_hook, module_of
 from castwise.auditing.observing.makers import MADE, maker_of
 
 NUMBERS = frozenset({bool, int, float, complex})
@@ -27,6 +27,13 @@ class Note(NamedTuple):
     signature: Signature
     shape: tuple[int, ...]
     value: Any  # of a 0-d array, if it is free to read
+
+
+class Numbers(NamedTuple):
+    """What an observer records about a list of Python numbers."""
+
+    kind: str  # the highest kind among them
+    values: tuple[Any, ...]  # nested as in the list; () in a signature
 
 
 class ArrayType(NamedTuple):
@@ -76,19 +83,19 @@ def _array_type(kind: type) -> ArrayType | None:
 
 def _top_module(kind: type) -> str | None:
     module = getattr(kind, "__module__", None)
-    return module.partition(".")[0] if isinstance(module, str) else None
+    return module_of(module) if isinstance(module, str) else None
 
 
 def note(thing: Any) -> Any:
-    """The record of an operand: a Note for an array, a Python number itself, None for anything
-    else."""
+    """The record of an operand: a Note for an array, Numbers for a list of Python numbers, a Python
+    number itself, None for anything else."""
     kind = type(thing)
     found = ARRAYS.get(kind)
     if found is None:
         if kind in NUMBERS:
             return thing
         if not is_array_type(kind):
-            return None
+            return numbers_in(thing) if kind is list or kind is tuple else None
         found = ARRAYS[kind]
     dtype, shape, is_weak, value = found[0](thing)
     signature = _new(Signature, (kind, dtype, not shape, is_weak, maker_of(thing, found[1])))
@@ -108,7 +115,43 @@ def signature_of(thing: Any) -> Any:
         return kind, dtype, not shape, is_weak, maker
     if kind is Note:
         return thing[0]
-    return kind if kind in NUMBERS else type(note(thing))
+    if kind in NUMBERS:
+        return kind
+    found = thing if kind is Numbers else note(thing)
+    return Numbers(found.kind, ()) if type(found) is Numbers else type(found)
+
+
+def numbers_in(things: Any) -> Numbers | None:
+    """The record of a short list of Python numbers, nested or not; None if it holds others."""
+    values, kinds = _numbers(things, 1)
+    if values is None:
+        return None
+    return Numbers(next((k for k in _KINDS if k in kinds), "float"), values)
+
+
+_KINDS = ("complex", "float", "int", "bool")  # highest first
+_MOST_NUMBERS = 64  # in a list, and in each list in it
+_DEEPEST = 4
+
+
+def _numbers(things: Any, depth: int) -> tuple[tuple[Any, ...] | None, set[str]]:
+    """The numbers of nested lists as tuples, and their kinds; None if there are others."""
+    kinds: set[str] = set()
+    values = []
+    if len(things) > _MOST_NUMBERS or depth > _DEEPEST:
+        return None, kinds
+    for thing in things:
+        kind = type(thing)
+        if kind in NUMBERS:
+            kinds.add(kind.__name__)
+            values.append(thing)
+            continue
+        row, found = _numbers(thing, depth + 1) if kind in (list, tuple) else (None, kinds)
+        if row is None:
+            return None, kinds
+        kinds |= found
+        values.append(row)
+    return tuple(values), kinds
 
 
 _new = tuple.__new__  # the named tuple's own constructor takes three times as long

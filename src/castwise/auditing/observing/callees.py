@@ -6,16 +6,17 @@ import sys
 import types
 from typing import Any, NamedTuple, TypeAlias
 
-from castwise.auditing.hook import Hook, find_hook
+from castwise.auditing.hook import Hook, find_hook, module_of
+from castwise.auditing.observing.arguments import CALLS, HIDES, noted, shows
 from castwise.auditing.observing.arrays import is_array_type, note
 from castwise.auditing.records.places import CodeSpot
 
-_MOST_ELEMENTS = 64  # longest list of arrays that is read, as for concatenate and stack
 _FUNCTIONS_KEPT = 1024
 _METHOD_TYPES = frozenset({types.BuiltinMethodType, types.MethodType})
 rewritten_files: set[str] = set()
 _rewritten_codes: dict[int, types.CodeType] = {}  # by id, because code objects are slow to hash
-_callable_types: dict[int, bool] = {}
+_NO, _FUNCTION, _OBJECT = 0, 1, 2
+_callable_types: dict[int, int] = {}  # what a call of an instance is
 
 
 class Callee(NamedTuple):
@@ -43,25 +44,28 @@ AnyCallee: TypeAlias = "Callee | InsideCallee"
 class PendingCall:
     """A call whose arguments are being noted."""
 
-    __slots__ = ("arguments", "arguments_seen", "callee", "dtype", "is_complete", "keywords")
+    __slots__ = (
+        "arguments", "arguments_seen", "callee", "dtype", "hides", "is_complete", "keywords",
+    )  # fmt: skip
 
     def __init__(self, callee: Callee, arguments: list[Any]) -> None:
         self.callee = callee
         self.arguments = arguments
         self.keywords: dict[str, Any] = {}
         self.dtype: Any = None  # the value of dtype=
-        self.is_complete = True  # False: some arguments could not be seen
+        self.is_complete = True  # False: some arguments could not be seen, or are functions
+        self.hides = False  # whether an object that takes part may hold arrays
         self.arguments_seen = 0  # counts arguments while scopes watch, see watching.py
 
     @property
     def flags(self) -> tuple[Any, ...]:
         """What distinguishes two calls with the same operands."""
-        return self.dtype, self.is_complete, len(self.arguments), *self.keywords
+        return self.dtype, self.is_complete, self.hides, len(self.arguments), *self.keywords
 
     def add(self, name: int | str, thing: Any) -> None:
         """Records an argument."""
         if isinstance(name, int):
-            self.arguments.append(_noted(thing))
+            self.arguments.append(self._noted(thing))
         elif name == "*":
             self._spread(thing)
         elif name == "**":
@@ -73,29 +77,28 @@ class PendingCall:
         elif name == "dtype":
             self.dtype = given_dtype(thing)
         else:
-            self.keywords[name] = _noted(thing)
+            self.keywords[name] = self._noted(thing)
 
     def _spread(self, thing: Any) -> None:
         if type(thing) in (list, tuple):
-            self.arguments.extend(_noted(element) for element in thing)
+            self.arguments.extend([self._noted(element) for element in thing])
         else:
             self.is_complete = False
+
+    def _noted(self, thing: Any) -> Any:
+        found = noted(thing)
+        if found is None and thing is not None:
+            hidden = shows(thing)
+            if hidden == CALLS:
+                self.is_complete = False
+            elif hidden == HIDES:
+                self.hides = True
+        return found
 
 
 def given_dtype(thing: Any) -> Any:
     """The value given as a dtype; `...` if it is not hashable, such as a list."""
     return ... if type(thing).__hash__ is None else thing
-
-
-def _noted(thing: Any) -> Any:
-    """The note of an argument; a list or tuple of arrays becomes the tuple of their notes."""
-    if type(thing) in (list, tuple) and 0 < len(thing) <= _MOST_ELEMENTS:
-        return tuple([note(element) for element in thing]) if _has_array(thing) else None
-    return note(thing)
-
-
-def _has_array(elements: Any) -> bool:
-    return any([is_array_type(type(element)) for element in elements])
 
 
 def observed_file(path: str) -> None:
@@ -133,12 +136,15 @@ def pending_call(function: Any) -> PendingCall | None:
         return _method(function)
     if kind is type:
         return _named(function.__module__, function.__name__) if is_array_type(function) else None
-    if _is_callable_type(kind):
+    called = _callable_types.get(id(kind))
+    if called is None:
+        called = _callable_types[id(kind)] = _call_of(kind)
+    if called == _FUNCTION:
         known = _functions.get(id(function))
         if known is not None and known[0] is function:
             return PendingCall(known[1], [])
         return _framework_function(function)
-    return None
+    return _with_state(_named(kind.__module__, kind.__name__)) if called == _OBJECT else None
 
 
 # The most recently called framework functions, by id; kept alive so that ids stay unique.
@@ -147,7 +153,8 @@ _functions: dict[int, tuple[Any, Callee]] = {}
 
 def _framework_function(function: Any) -> PendingCall | None:
     module = getattr(function, "__module__", None) or type(function).__module__
-    called = None if _is_of_the_user(module) else _named(module, function.__name__)
+    name = getattr(function, "__name__", None)
+    called = None if _is_of_the_user(module) else _named(module, name)
     if called is not None:
         if len(_functions) >= _FUNCTIONS_KEPT:
             _functions.clear()
@@ -161,14 +168,38 @@ def _method(function: Any) -> PendingCall | None:
     owner = function.__self__
     kind = type(owner)
     if is_array_type(kind):
-        return PendingCall(Callee(_top(kind.__module__), function.__name__, True), [note(owner)])
+        callee = Callee(module_of(kind.__module__), function.__name__, True)
+        return PendingCall(callee, [note(owner)])
     if type(function) is types.MethodType:
         code = getattr(function.__func__, "__code__", None)
         if code is None or is_observed(code):
             return None
-        return _named(function.__func__.__module__, function.__name__)
+        return _update(function, owner) or _with_state(
+            _named(function.__func__.__module__, function.__name__)
+        )
+    if _callable_types.get(id(kind)) == _FUNCTION:  # a method of a function, such as outer
+        return _named(kind.__module__, f"{owner.__name__}.{function.__name__}")
     module = function.__module__ or (owner.__module__ if kind is type else None) or "builtins"
     return _named(module, function.__name__)
+
+
+def _update(function: Any, owner: Any) -> PendingCall | None:
+    """The call of a method that updates the array an object refers to; it is named as one in
+    place."""
+    kind = type(owner)
+    hook = find_hook(module_of(kind.__module__)) if type(kind.__module__) is str else None
+    attribute = hook.updates.get(kind.__name__) if hook else None
+    if hook is None or attribute is None:
+        return None
+    callee = Callee(hook.framework, f"{function.__name__}_", True)
+    return PendingCall(callee, [note(getattr(owner, attribute))])
+
+
+def _with_state(called: PendingCall | None) -> PendingCall | None:
+    """The call of an object or its method; what the object holds takes part."""
+    if called is not None:
+        called.hides = True
+    return called
 
 
 def _is_of_the_user(module: Any) -> bool:
@@ -188,19 +219,21 @@ _users_modules: dict[str, bool] = {}
 def _named(module: Any, name: Any) -> PendingCall | None:
     if type(module) is not str or type(name) is not str:
         return None
-    return PendingCall(Callee(_top(module), name), [])
+    return PendingCall(Callee(module_of(module), name), [])
 
 
-def _is_callable_type(kind: type) -> bool:
-    """Whether a type is a framework's type of functions."""
-    known = _callable_types.get(id(kind))
-    if known is None:
-        module = getattr(kind, "__module__", None)
-        hook: Hook | None = find_hook(_top(module)) if type(module) is str else None
-        known = bool(hook and kind.__name__ in hook.callables.split())
-        _callable_types[id(kind)] = known
-    return known
-
-
-def _top(module: str) -> str:
-    return module.partition(".")[0]
+def _call_of(kind: type) -> int:
+    """What a call of an instance is: of a framework's function, of an object of a library, or
+    something else."""
+    module = getattr(kind, "__module__", None)
+    if type(module) is not str:
+        return _NO
+    top = module_of(module)
+    hook: Hook | None = find_hook(top)
+    if hook and kind.__name__ in hook.callables.split():
+        return _FUNCTION
+    if any(["__name__" in vars(base) and "__call__" in vars(base) for base in kind.__mro__]):
+        return _FUNCTION  # of a compiled extension
+    if issubclass(kind, type) or top in sys.stdlib_module_names or _is_of_the_user(module):
+        return _NO
+    return _OBJECT

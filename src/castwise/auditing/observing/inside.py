@@ -22,7 +22,7 @@ def log_inside(mark: int, callee: InsideCallee, args: Any, keywords: Any, result
             return
         operands = tuple([_noted(thing) for thing in args])
         given = given_dtype(keywords.get("dtype"))
-        LOG.call_inside(mark, callee, operands, (given, True, len(operands)), made)
+        LOG.call_inside(mark, callee, operands, (given, True, False, len(operands)), made)
     except Exception as error:
         LOG.failed(error)
 

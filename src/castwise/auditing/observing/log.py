@@ -8,16 +8,24 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 from castwise.auditing.hook import Hook
-from castwise.auditing.observing.arrays import ARRAYS, Note, is_array_type, note, signature_of
+from castwise.auditing.observing.arguments import SHOWS, arrays_of, shows
+from castwise.auditing.observing.arrays import (
+    ARRAYS,
+    Note,
+    Numbers,
+    is_array_type,
+    note,
+    signature_of,
+)
 from castwise.auditing.observing.callees import AnyCallee, PendingCall
 from castwise.auditing.observing.makers import maker_of, remember
 from castwise.auditing.records.places import Site, Unobserved
 
 # What identifies an operation: the mark of its site, the callee (None: an operator), the signatures
-# of its operands, how they were passed, and the result's signature (None: the result is not an
-# array, or not there yet).
+# of its operands, how they were passed, and the result's signature, with the type of the list it is
+# in, if any: only a type if it is a plain answer, None if it is another object or not there yet.
 EventKey: TypeAlias = (
-    "tuple[int, AnyCallee | None, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...] | None]"
+    "tuple[int, AnyCallee | None, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...] | type | None]"
 )
 
 
@@ -63,6 +71,8 @@ def _shape(operand: Any) -> Any:
     """The shape of an array, or the shapes of a list of arrays."""
     if type(operand) is tuple:
         return tuple([_shape(element) for element in operand])
+    if type(operand) is Numbers:
+        return operand.values
     return operand.shape if type(operand) is Note else None
 
 
@@ -95,6 +105,7 @@ class Log:
         self.attempts: dict[EventKey, Tally] = {}  # operations refused before they ran
         self.quieted: set[int] = set()
         self.late: dict[int, int] = {}  # site -> number of results missed while it was quiet
+        self.texts: dict[int, int] = {}  # site of exec or eval -> runs of code without observers
         self.failures: dict[str, int] = {}  # internal errors of the auditor, by text
 
     def again(self, mark: int, operands: tuple[Any, ...], result: Any) -> bool:
@@ -123,11 +134,19 @@ class Log:
     def call(self, mark: int, called: PendingCall, result: Any) -> bool:
         """Counts a call if it takes or returns arrays, and returns whether it does."""
         operands = (*called.arguments, *called.keywords.values())
-        is_array = is_array_type(type(result))
-        if is_array:
+        kind = type(result)
+        if is_array_type(kind):
             self._add(mark, called.callee, operands, called.flags, result)
         elif any([type(o) in (Note, tuple) for o in operands]):
-            self._count(mark, called.callee, operands, called.flags, None, None)
+            parts = arrays_of(result)
+            if parts:
+                self._add(mark, called.callee, operands, called.flags, parts[0], (kind,))
+                for part in parts[1:]:
+                    self.passed(mark, part)
+            else:
+                is_answer = result is not None and shows(result) == SHOWS
+                answer = kind if is_answer else None
+                self._count(mark, called.callee, operands, called.flags, answer, None)
         else:
             return False
         return True
@@ -165,11 +184,12 @@ class Log:
         operands: tuple[Any, ...],
         flags: Any,
         result: Any,
+        inside: tuple[type, ...] = (),
     ) -> None:
-        """Counts a run that returned an array, and records its maker."""
+        """Counts a run that returned an array, perhaps inside a list, and records its maker."""
         kind = type(result)
         dtype, shape, is_weak, _ = ARRAYS[kind].read(result)
-        made = (kind, dtype, not shape, is_weak, 0)
+        made = (kind, dtype, not shape, is_weak, 0, *inside)
         self._count(mark, callee, operands, flags, made, shape)
         if callee is None or not maker_of(result) or _names_dtype(callee, flags, kind):
             remember(result, mark)
@@ -182,7 +202,7 @@ class Log:
         callee: AnyCallee | None,
         operands: tuple[Any, ...],
         flags: Any,
-        made: tuple[Any, ...] | None,
+        made: tuple[Any, ...] | type | None,
         shape: tuple[int, ...] | None,
     ) -> None:
         key = (mark, callee, tuple([_key(o) for o in operands]), flags, made)
@@ -212,7 +232,7 @@ def _key(operand: Any) -> Any:
         return operand[0]
     if kind is tuple:
         return tuple([_key(o) for o in operand])
-    return kind
+    return Numbers(operand.kind, ()) if kind is Numbers else kind
 
 
 def _names_dtype(callee: AnyCallee, flags: Any, kind: type) -> bool:

@@ -11,10 +11,12 @@ from typing import Any
 
 from castwise.auditing.hook import Hook, all_hooks
 from castwise.auditing.observing.arrays import Note, is_array_type, note
+from castwise.auditing.observing.arrivals import when_imported
 from castwise.auditing.observing.callees import Callee, PendingCall, is_observed
 from castwise.auditing.observing.frames import spot_of
 from castwise.auditing.observing.log import FILES, SITES, PendingOperation
 from castwise.auditing.observing.scopes import scopes
+from castwise.auditing.observing.threads import in_every_thread
 from castwise.auditing.records.places import Site
 from castwise.auditing.rewriting.marks import SITES_PER_FILE, first_mark, full_path
 
@@ -51,6 +53,20 @@ def enter_modes() -> None:
             assert hook.mode is not None  # available_modes checked it
             entry = entered_modes()[hook.framework] = [hook.mode(_watcher(hook)), 0]
         entry[1] += 1
+
+
+def enter_modes_everywhere() -> None:
+    """Makes every mode watch this thread and all threads started later, once its framework is
+    imported. The process has entered its scope."""
+    for hook in all_hooks():
+        if hook.mode:
+            when_imported(hook.framework, enter_modes)
+
+    def enter() -> Callable[[], None]:
+        enter_modes()
+        return leave_modes
+
+    in_every_thread(enter)
 
 
 def leave_modes() -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import builtins
 import sys
+from types import CodeType
 from typing import Any
 
-from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, is_array_type, note
-from castwise.auditing.observing.callees import pending_call
+from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, Numbers, is_array_type, note
+from castwise.auditing.observing.callees import is_observed, pending_call
 from castwise.auditing.observing.log import LOG, SITES
 from castwise.auditing.rewriting import rewrite
 
@@ -108,7 +109,10 @@ def _known(mark: int, first: Any, second: Any, frame: int) -> tuple[Any, ...]:
 
 
 def _noted(known: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple([o if type(o) is Note else note(o) for o in known])
+    return tuple([o if type(o) in _RECORDS else note(o) for o in known])
+
+
+_RECORDS = (Note, Numbers)
 
 
 def peek(mark: int, result: Any) -> Any:
@@ -173,6 +177,14 @@ def returned(mark: int, result: Any) -> Any:
     return result
 
 
+def text(mark: int, code: Any) -> Any:
+    """Counts code that exec or eval is about to run, unless it is observed."""
+    kind = type(code)
+    if kind is str or kind is bytes or (kind is CodeType and not is_observed(code)):
+        LOG.texts[mark] = LOG.texts.get(mark, 0) + 1
+    return code
+
+
 def key(mark: int, part: str) -> tuple[int, str, int]:
     """The key of a part of an augmented assignment while it runs."""
     return mark, part, id(_frame(1))
@@ -205,6 +217,7 @@ OBSERVERS: dict[str, Any] = {
     rewrite.KEY: key,
     rewrite.FORGET: forget,
     rewrite.INDEX: _Index(),
+    rewrite.TEXT: text,
 }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from castwise import __version__
-from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Signature
+from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Numbers, Signature
 from castwise.auditing.observing.callees import AnyCallee, InsideCallee
 from castwise.auditing.observing.inside import PLAIN
 from castwise.auditing.observing.log import (
@@ -59,7 +59,8 @@ def seen_in(log: Log) -> Seen:
             UnobservedFunction(path, *function)
             for path, functions in UNOBSERVED.items()
             for function in functions
-        ),
+        )
+        + tuple(_text(mark, runs) for mark, runs in list(log.texts.items())),
         counts=Counts(
             sum(list(PLAIN.values())), len(log.quieted), sum(log.late.values()), dict(log.failures)
         ),
@@ -74,6 +75,13 @@ def seen_in(log: Log) -> Seen:
     )
 
 
+def _text(mark: int, runs: int) -> UnobservedFunction:
+    """Code that was compiled while the program ran."""
+    site = site_of(mark)
+    times = f"{runs:,} times" if runs > 1 else "once"
+    return UnobservedFunction(site.file, site.line, site.site.name, f"ran code from text {times}")
+
+
 def event_of(key: EventKey, tally: Tally) -> Event:
     """The event of an operation, from its key and its tally."""
     mark, callee, operands, flags, result = key
@@ -85,14 +93,20 @@ def event_of(key: EventKey, tally: Tally) -> Event:
         ),
         tally.count,
         tally.elements,
-        None if result is None else _array(Signature(*result), tally.result, None),
-        None if callee is None else _call(callee, *flags),
+        _array(Signature(*result[:5]), tally.result, None) if isinstance(result, tuple) else None,
+        None if callee is None else _call(callee, result, *flags),
         _inside(callee) if isinstance(callee, InsideCallee) else None,
     )
 
 
 def _call(
-    callee: AnyCallee, given: Any, is_complete: bool, positional: int, *keywords: str
+    callee: AnyCallee,
+    result: Any,
+    given: Any,
+    is_complete: bool,
+    hides: bool,
+    positional: int,
+    *keywords: str,
 ) -> SeenCall:
     return SeenCall(
         callee.module,
@@ -103,7 +117,15 @@ def _call(
         is_complete,
         positional,
         keywords,
+        hides,
+        _returned(result),
     )
+
+
+def _returned(result: Any) -> str:
+    """The type of a result that is not an array itself."""
+    kind = result[5:] if isinstance(result, tuple) else (result,)
+    return kind[0].__name__ if kind and kind[0] else ""
 
 
 def _inside(callee: InsideCallee) -> SeenInside:
@@ -116,7 +138,23 @@ def _operand(key: Any, shape: Any, extremes: Any) -> SeenOperand | None:
         return SeenNumber(key.__name__, *(extremes or (None, None))) if key in NUMBERS else None
     if isinstance(key, Signature):
         return _array(key, shape, extremes)
+    if isinstance(key, Numbers):
+        return _numbers(key.kind, shape)
     return SeenList(tuple(_operand(k, s, None) for k, s in zip(key, shape, strict=True)))
+
+
+def _numbers(kind: str, values: Any) -> SeenList:
+    """A list of Python numbers, as in the first run."""
+    if not values:
+        return SeenList((SeenNumber(kind, None, None),))
+    return SeenList(
+        tuple(_numbers(type(v).__name__, v) if isinstance(v, tuple) else _number(v) for v in values)
+    )
+
+
+def _number(value: Any) -> SeenNumber:
+    kind = type(value).__name__
+    return SeenNumber(kind, None, None) if kind == "complex" else SeenNumber(kind, value, value)
 
 
 def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
@@ -166,8 +204,8 @@ def running_dialects() -> dict[str, str]:
 def _versions() -> dict[str, str]:
     found = {"castwise": __version__, "python": platform.python_version()}
     for hook in {kind.hook for kind in ARRAYS.values()}:
-        module = sys.modules.get(hook.framework)
-        found[hook.framework] = str(getattr(module, "__version__", "unknown"))
+        name = hook.framework.partition(".")[0]
+        found[name] = str(getattr(sys.modules.get(name), "__version__", "unknown"))
     return found
 
 

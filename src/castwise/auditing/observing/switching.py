@@ -72,7 +72,7 @@ def _pass_argument(mark: int, name: int | str, thing: Any) -> Any:
 _IDLE: dict[str, Any] = {
     **dict.fromkeys(
         (rewrite.LEFT, rewrite.RIGHT, rewrite.POST, rewrite.SETTLE, rewrite.PEEK, rewrite.CALLEE,
-         rewrite.RETURNED),
+         rewrite.RETURNED, rewrite.TEXT),
         _pass,
     ),
     rewrite.ARGUMENT: _pass_argument,

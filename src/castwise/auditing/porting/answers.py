@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from castwise.auditing.records.events import SeenArray, SeenNumber
+from castwise.auditing.records.events import SeenArray, SeenList, SeenOperand
 from castwise.auditing.records.findings import Operation
 from castwise.engine.ask import answer
 from castwise.engine.decision import Decision, Question
@@ -77,8 +77,10 @@ def questions_in(operation: Operation, dialect: Dialect) -> Iterator[Question]:
         yield replace(operation.question, operands=operands, dialect=dialect)
 
 
-def _extremes(seen: SeenArray | SeenNumber) -> list[bool | int | float]:
+def _extremes(seen: SeenOperand) -> list[bool | int | float]:
     """The lowest and highest value of an operand."""
+    if isinstance(seen, SeenList):
+        return []
     known = [value for value in (seen.low, seen.high) if value is not None]
     return known[:1] if len(known) == 2 and known[0] == known[1] else known
 
@@ -92,9 +94,7 @@ def _with_value(operand: Operand, value: bool | int | float) -> Operand:
                          is_numpy=operand.is_numpy)  # fmt: skip
 
 
-def _operand_in(
-    dialect: Dialect, framework: str, seen: SeenArray | SeenNumber, operand: Operand
-) -> Operand:
+def _operand_in(dialect: Dialect, framework: str, seen: SeenOperand, operand: Operand) -> Operand:
     """An operand of one framework, as seen by a dialect of another."""
     is_own = isinstance(seen, SeenArray) and seen.framework == framework
     if operand.role is Role.NUMPY_SCALAR and is_own and dialect.framework != framework:

@@ -11,7 +11,7 @@ from castwise.auditing.finding.findings import finding_of
 from castwise.auditing.finding.operations import EXAMPLES
 from castwise.auditing.finding.provenance import Provenance
 from castwise.auditing.finding.steps import Step
-from castwise.auditing.records.events import Event, SeenArray, SeenNumber, arrays_in
+from castwise.auditing.records.events import Event, SeenArray, SeenNumber, SeenOperand, arrays_in
 from castwise.auditing.records.findings import Finding, Fix, Operation
 from castwise.engine.ask import answer
 from castwise.errors import CastwiseError
@@ -51,7 +51,7 @@ class Log:
         self.findings = {
             position: finding
             for position, step in enumerate(steps)
-            if (finding := self._finding(step, step.operation))
+            if (finding := self._finding(step, step.operation or step.observed))
         }
 
     def steps_at(self, mark: int) -> list[Step]:
@@ -75,7 +75,9 @@ class Log:
         findings, results = {}, {}
         for position in affected:
             step = self.steps[position]
-            finding = self._finding(step, _asked(step, made, fixed.get(step.event.mark)))
+            fix = fixed.get(step.event.mark)
+            asked = step.observed if _stays(step, fix) else _asked(step, made, fix)
+            finding = self._finding(step, asked)
             if finding:
                 findings[position] = finding
             after = made.get(_node(step.event))
@@ -131,6 +133,16 @@ class Log:
         return made
 
 
+def _stays(step: Step, fix: Fix | None) -> bool:
+    """Whether a cast that no rule explains stays: nobody knows what else the call would give."""
+    return step.observed is not None and not _replaces(fix)
+
+
+def _replaces(fix: Fix | None) -> bool:
+    """Whether a fix names the dtype of an operation, instead of casting before or after it."""
+    return fix is not None and fix.operand is None and not fix.is_after
+
+
 def _node(event: Event) -> Node:
     return event.mark, event.result.dtype if event.result else None
 
@@ -179,8 +191,7 @@ def _asked(step: Step, made: Mapping[Node, Made], fix: Fix | None) -> Operation 
     """The operation of a step after the fixes; None if it casts only what the fix names, or no
     array is left."""
     operation = step.operation
-    is_replaced = fix is not None and fix.operand is None and not fix.is_after
-    if operation is None or is_replaced:
+    if operation is None or _replaces(fix):
         return None
     _check_output(step.event, made)
     seen, asked = list(operation.operands), list(operation.question.operands)
@@ -203,9 +214,7 @@ def _asked(step: Step, made: Mapping[Node, Made], fix: Fix | None) -> Operation 
     return Operation(step.event, tuple(seen), question, decision, None)
 
 
-def _changed(
-    seen: SeenArray | SeenNumber, asked: Operand, target: Made | None
-) -> tuple[SeenArray | SeenNumber, Operand]:
+def _changed(seen: SeenOperand, asked: Operand, target: Made | None) -> tuple[SeenOperand, Operand]:
     if isinstance(target, DType):
         if isinstance(seen, SeenArray) and target != asked.dtype:
             return replace(seen, dtype=target.name), replace(asked, dtype=target)

@@ -100,6 +100,8 @@ def _event_to_json(event: Event) -> Json:
         data |= {"dtype_given": call.gives_dtype, "dtype": call.dtype}
         data["complete"] = call.is_complete
         data |= {"positional": call.positional, "keywords": list(call.keywords)}
+        data |= {"hides": True} if call.hides else {}
+        data |= {"returns": call.returns} if call.returns else {}
     if inside is not None:
         data["inside"] = {
             "backward_of": inside.backward_of,
@@ -138,6 +140,8 @@ def _call_from_json(data: Json) -> SeenCall:
         data["complete"],
         data["positional"],
         tuple(data["keywords"]),
+        data.get("hides", False),
+        data.get("returns", ""),
     )
 
 

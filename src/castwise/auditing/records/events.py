@@ -38,7 +38,7 @@ class SeenArray:
 
 @dataclass(frozen=True, slots=True)
 class SeenList:
-    """A list or tuple of arrays as one argument."""
+    """A list or tuple of arrays, or of numbers, as one argument."""
 
     elements: tuple[SeenOperand | None, ...]
 
@@ -57,9 +57,11 @@ class SeenCall:
     is_method: bool
     gives_dtype: bool  # dtype= was given
     dtype: str | None  # castwise's name for it; None if only the framework knows
-    is_complete: bool  # False: some arguments could not be seen
+    is_complete: bool  # False: some arguments could not be seen, or are functions
     positional: int  # how many of the operands are positional arguments
     keywords: tuple[str, ...]  # the names of the other operands
+    hides: bool = False  # an object that takes part may hold arrays
+    returns: str = ""  # the type of a result that is a number, a text, or a list of arrays
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from castwise.auditing.records.events import Event, SeenArray, SeenNumber
+from castwise.auditing.records.events import Event, SeenArray, SeenOperand
 from castwise.auditing.records.places import SourcePlace, UnobservedFunction
 from castwise.engine.decision import Cast, Decision, Question
 from castwise.vocab.dtypes import DType
@@ -17,10 +17,11 @@ class Operation:
     """An operation that was seen, with the decision of its dialect."""
 
     event: Event
-    operands: tuple[SeenArray | SeenNumber, ...]  # as seen; only those that take part
+    operands: tuple[SeenOperand, ...]  # as seen; only those that take part
     question: Question
     decision: Decision | None  # None: the dialect refuses what the framework did
     result: DType | None  # as seen
+    is_observed: bool = False  # there is no rule: the decision is what was seen
 
     @property
     def casts(self) -> tuple[Cast, ...]:
@@ -111,6 +112,8 @@ class Coverage:
     processes: int = 1
     files: int = 0  # whose source was observed
     asked: Counter[str] = field(default_factory=Counter)  # cast because of the call's dtype=
+    by_dtypes: Counter[str] = field(default_factory=Counter)  # seen, and judged without a rule
+    unclear_at: tuple[tuple[SourcePlace, str, int], ...] = ()  # not understood: where, what, runs
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from collections.abc import Collection
 from typing import NamedTuple, TypeVar
 
 from castwise.auditing.records.places import Literal, Site, Unobserved
+from castwise.auditing.rewriting.builtin_names import PLAIN, RUNNING, UNTOUCHED
 from castwise.auditing.rewriting.compiled import CompiledFunctions
 from castwise.auditing.rewriting.expressions import (
     dotted,
@@ -36,11 +37,12 @@ PREFIX = "_@cw_"
 LEFT, RIGHT, POST = "_@cw_left", "_@cw_right", "_@cw_post"
 CALLEE, ARGUMENT, RETURNED = "_@cw_callee", "_@cw_argument", "_@cw_returned"
 SETTLE, PEEK, QUIET = "_@cw_settle", "_@cw_peek", "_@cw_quiet"
-BEGIN = "_@cw_begin"
+BEGIN, TEXT = "_@cw_begin", "_@cw_text"
 KEPT, KEY, FORGET, INDEX = "_@cw_kept", "_@cw_key", "_@cw_forget", "_@cw_index"
 
 _ALL = (
     LEFT, RIGHT, POST, CALLEE, ARGUMENT, RETURNED, SETTLE, PEEK, QUIET, KEPT, KEY, FORGET, INDEX,
+    TEXT,
 )  # fmt: skip
 
 _SYMBOLS: dict[type[ast.AST], str] = {
@@ -49,18 +51,6 @@ _SYMBOLS: dict[type[ast.AST], str] = {
     ast.LShift: "<<", ast.RShift: ">>", ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=",
     ast.Gt: ">", ast.GtE: ">=", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~",
 }  # fmt: skip
-# These inspect the calling frame, or must be called by that name.
-_UNTOUCHED = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
-# Builtins that neither create nor cast arrays: not worth observing.
-_PLAIN = frozenset(
-    {
-        "print", "len", "range", "isinstance", "issubclass", "hasattr", "getattr", "setattr",
-        "delattr", "enumerate", "zip", "type", "id", "repr", "str", "list", "dict", "set",
-        "frozenset", "tuple", "open", "iter", "next", "callable", "hash", "input", "ord", "chr",
-        "format", "bytes", "bytearray", "memoryview", "object", "property", "staticmethod",
-        "classmethod", "sorted", "reversed", "map", "filter", "breakpoint",
-    }
-)  # fmt: skip
 _FunctionNode = TypeVar("_FunctionNode", ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -344,8 +334,12 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         callee = dotted(node.func)
-        if callee in _UNTOUCHED or callee in _PLAIN:
-            return self.generic_visit(node)
+        if callee in UNTOUCHED or callee in PLAIN:
+            self.generic_visit(node)
+            if callee in RUNNING and node.args and not isinstance(node.args[0], ast.Starred):
+                mark = self._mark(node, "call", callee, ())
+                node.args[0] = _call(node.args[0], TEXT, mark, node.args[0])
+            return node
         mark = self._mark(node, "call", callee or "a call", (), observed_arguments(node))
         node.func = _call(node.func, CALLEE, mark, self.visit(node.func))
         node.args = [self._argument(mark, place, a) for place, a in enumerate(node.args)]

@@ -13,26 +13,33 @@ from castwise.report.terminal.folding import folded
 _NAMES = 5  # shown of a list that could be long
 
 
-def coverage_text(coverage: Coverage, width: int = 80) -> str:
+def coverage_text(
+    coverage: Coverage, width: int = 80, names: int | None = _NAMES, how_to_list_all: str = ""
+) -> str:
     """The coverage, one point per line."""
-    return "\n".join(folded(line, width, 2) for line in coverage_lines(coverage))
+    lines = coverage_lines(coverage, names, how_to_list_all)
+    return "\n".join(folded(line, width, 2) for line in lines)
 
 
-def coverage_lines(coverage: Coverage) -> Iterator[str]:
-    """The coverage in sentences."""
+def coverage_lines(
+    coverage: Coverage, names: int | None = _NAMES, how_to_list_all: str = ""
+) -> Iterator[str]:
+    """The coverage in sentences, with so many of the calls that were not understood."""
     where = counted(coverage.files, "file")
     processes = f", {coverage.processes} processes" if coverage.processes > 1 else ""
     yield f"Seen: {counted(coverage.seen, 'operation')} on arrays, in {where}{processes}."
+    if coverage.by_dtypes:
+        yield f"Judged by their dtypes, because there is no rule: {_named(coverage.by_dtypes)}."
     if coverage.asked:
         yield f"Explicit casts by dtype=: {_total(coverage.asked)}."
     unclear = coverage.not_understood
     if unclear:
-        most = [f"{name} {count:,}" for name, count in unclear.most_common(_NAMES)]
-        yield f"Not understood: {sum(unclear.values()):,} ({_some(most, len(unclear))})."
+        is_cut = names is not None and len(unclear) > names and how_to_list_all
+        yield f"Not understood: {_named(unclear, names)}{f'; {how_to_list_all}' * bool(is_cut)}."
     missed = coverage.not_observed
     if missed:
         named = [_unobserved(function) for function in missed[:_NAMES]]
-        yield f"Not observed: {counted(len(missed), 'function')}, {_some(named, len(missed))}."
+        yield f"Not observed: {counted(len(missed), 'piece')} of code, {_some(named, len(missed))}."
     if coverage.late:
         yield f"Missed: {coverage.late:,} on lines where only plain numbers had been seen before."
     if coverage.unexpected:
@@ -40,6 +47,12 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
     for text, count in coverage.failures.items():
         yield f"castwise itself failed {count:,} times: {text}. Please report it."
     yield "Not audited: installed packages, except those named by --include PACKAGE."
+
+
+def _named(calls: Counter[str], names: int | None = _NAMES) -> str:
+    """How many there are, and the most common ones."""
+    most = [f"{name} {count:,}" for name, count in calls.most_common(names)]
+    return f"{sum(calls.values()):,} ({_some(most, len(calls))})"
 
 
 def _total(questions: Counter[str]) -> str:

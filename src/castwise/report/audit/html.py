@@ -16,7 +16,7 @@ from castwise.report.audit.bars import bars_by_line, bars_by_origin
 from castwise.report.audit.coverage import coverage_lines
 from castwise.report.audit.inside import inside_lines
 from castwise.report.audit.source import anchor, hazards_html, origin_link, source_html
-from castwise.report.audit.text import gain, notes, summary
+from castwise.report.audit.text import gain, notes, operation_text, summary
 
 _PAGE = Path(__file__).with_name("page.html")
 _COLUMNS = ("place", "code", "operation", "hazards", "times", "bytes", "origin")
@@ -51,8 +51,14 @@ def _sections(audit: Audit) -> Iterator[str]:
     if audit.inside:
         for line in inside_lines(audit.inside):
             yield f"<p>{escape(line.strip())}</p>"
-    for line in coverage_lines(audit.coverage):
+    for line in coverage_lines(audit.coverage, names=None):
         yield f"<p>{escape(line)}</p>"
+    if audit.coverage.unclear_at:
+        yield "<details><summary>Every call that was not understood</summary><ul>"
+        for place, what, runs in audit.coverage.unclear_at:
+            code = f"{place_text(place)}: {text_at(place)}"
+            yield f"<li><code>{escape(code)}</code> {escape(what)}, {runs:,}</li>"
+        yield "</ul></details>"
 
 
 def _origin(origin: DtypeOrigin) -> str:
@@ -85,7 +91,7 @@ def _table(audit: Audit) -> str:
 
 def _row(finding: Finding, origin: DtypeOrigin) -> str:
     saved = origin.saved_by(finding)
-    operation = f"{finding.operation.question} -> {finding.result}"
+    operation = operation_text(finding)
     cells = [
         f'<td><a href="#{anchor(finding.place)}">{escape(place_text(finding.place))}</a></td>',
         f"<td>{escape(text_at(finding.place))}</td>",

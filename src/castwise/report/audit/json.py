@@ -8,12 +8,14 @@ from castwise.auditing.judging.audited import Audit, DtypeOrigin
 from castwise.auditing.proving.target import Target
 from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
 from castwise.auditing.rewriting.source import columns_of, text_at
+from castwise.report.audit.text import summary
 
 
 def audit_json(audit: Audit) -> dict[str, Any]:
     """The audit as a JSON object."""
     inside = {"inside": _inside(audit.inside)} if audit.inside else {}
     return {
+        "summary": summary(audit),
         "findings": [_finding(f, origin) for origin in audit.origins for f in origin.findings],
         **inside,
         "target": _target(audit.target),
@@ -53,6 +55,7 @@ def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
         "fixes": [_fix(fix) for fix in origin.fixes],
         **_withdrawn(origin),
         **({"inside": finding.inside} if finding.inside else {}),
+        **({"observed": True} if finding.operation.is_observed else {}),
     }
 
 
@@ -108,7 +111,12 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
         "files": coverage.files,
         "processes": coverage.processes,
         "asked": dict(coverage.asked.most_common()),
+        "by_dtypes": dict(coverage.by_dtypes.most_common()),
         "not_understood": dict(coverage.not_understood.most_common()),
+        "not_understood_at": [
+            {"file": place.file, "line": place.line, "code": text_at(place), "why": why, "count": n}
+            for place, why, n in coverage.unclear_at
+        ],
         "not_observed": [
             {"file": u.file, "line": u.line, "function": u.name, "why": u.why}
             for u in coverage.not_observed

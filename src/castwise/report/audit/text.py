@@ -25,11 +25,12 @@ class Listing(NamedTuple):
 
     origins: int | None = 10  # None: all
     findings_per_origin: int | None = 8
+    names: int | None = 5  # of calls that were not understood
     how_to_list_all: str = "--html FILE and --json FILE list them all"
 
 
 SHORT = Listing()
-WHOLE = Listing(None, None)
+WHOLE = Listing(None, None, None)
 
 
 def audit_text(
@@ -46,21 +47,26 @@ def audit_text(
         parts.append(_hazards_text(audit, paint, width))
     if audit.inside:
         parts.append(inside_text(audit.inside, width))
-    return "\n\n".join([*parts, coverage_text(audit.coverage, width)])
+    coverage = coverage_text(audit.coverage, width, listing.names, listing.how_to_list_all)
+    return "\n\n".join([*parts, coverage])
 
 
 def summary(audit: Audit) -> str:
     """The audit in a sentence."""
     findings, seen = len(audit.findings), counted(audit.coverage.seen, "operation")
-    if findings:
-        cost = f", cost {size_text(audit.bytes)}" if audit.bytes else ""
-        lines = counted(len({origin.place for origin in audit.origins}), "line")
-        return f"{counted(findings, 'implicit cast')}, caused by {lines}{cost}."
-    if audit.ignored or audit.baselined or audit.hidden:
-        return f"No findings left, in {seen} on arrays."
-    if audit.coverage.seen:
-        return f"No findings: none of {seen} on arrays cast implicitly."
-    return "No operation on arrays was seen."
+    unclear = sum(audit.coverage.not_understood.values())
+    if not audit.coverage.seen:
+        if unclear:
+            return f"No operation on arrays was understood: {unclear:,} were not."
+        return "No operation on arrays was seen."
+    others = f"; {unclear:,} more {'was' if unclear == 1 else 'were'} not understood"
+    others = others if unclear else ""
+    if not findings:
+        left = " left" if audit.ignored or audit.baselined or audit.hidden else ""
+        return f"No findings{left} in {seen} on arrays{others}."
+    cost = f", cost {size_text(audit.bytes)}" if audit.bytes else ""
+    lines = counted(len({origin.place for origin in audit.origins}), "line")
+    return f"{counted(findings, 'finding')} in {seen}, caused by {lines}{cost}{others}."
 
 
 def notes(audit: Audit) -> list[str]:
@@ -183,7 +189,7 @@ def _finding_text(
     is_near = finding.place.file == origin.place.file
     where = f"line {finding.place.line}" if is_near else place_text(finding.place)
     where += f", {finding.inside}" if finding.inside else ""
-    operation = f"{finding.operation.question} -> {finding.result}"
+    operation = operation_text(finding)
     pieces: list[tuple[str, str | None]] = [(operation, None)]
     cost = cost_text(finding, origin)
     if cost:
@@ -191,6 +197,12 @@ def _finding_text(
     if hazards:
         pieces.append((", ".join(hazards), "hazard"))
     return filled(pieces, width, len(_MARGIN) + 2, f"{_MARGIN}{where}: ", paint)
+
+
+def operation_text(finding: Finding) -> str:
+    """The operation and its result; one without a rule is only what was observed."""
+    observed = ", as observed" if finding.operation.is_observed else ""
+    return f"{finding.operation.question} -> {finding.result}{observed}"
 
 
 def cost_text(finding: Finding, origin: DtypeOrigin) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import re
 import sys
-import threading
-from _thread import _local, get_ident
+from _thread import get_ident
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -16,6 +16,7 @@ from castwise.auditing.observing.callees import InsideCallee
 from castwise.auditing.observing.frames import mark_of, spot_of, users_frame
 from castwise.auditing.observing.inside import PLAIN, log_inside
 from castwise.auditing.observing.log import LOG
+from castwise.auditing.observing.threads import in_every_thread
 from castwise.auditing.observing.tracebacks import hide_own_frames
 
 _CAST = "_to_copy"
@@ -54,26 +55,13 @@ def watch() -> None:
     """Watches this thread and all threads started later."""
     watcher = _watcher_class()
     watcher().__enter__()
-    threads: Any = threading.Thread
-    begin, end = threads._set_ident, threads._delete
-    watching = _local()
 
-    # Not around the thread's own function: the program would see another frame in its stack.
-    @functools.wraps(begin)
-    def begin_watched(thread: threading.Thread) -> None:
-        begin(thread)
-        if not isinstance(thread, threading._DummyThread):
-            watching.mode = watcher()
-            watching.mode.__enter__()
+    def enter() -> Callable[[], object]:
+        mode = watcher()
+        mode.__enter__()
+        return functools.partial(mode.__exit__, None, None, None)
 
-    @functools.wraps(end)
-    def end_watched(thread: threading.Thread) -> None:
-        mode = watching.__dict__.pop("mode", None)
-        if mode is not None:
-            mode.__exit__(None, None, None)
-        end(thread)
-
-    threads._set_ident, threads._delete = begin_watched, end_watched
+    in_every_thread(enter)
 
 
 def _watcher_class() -> Any:
