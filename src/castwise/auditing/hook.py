@@ -52,6 +52,8 @@ class Hook:
     # whether the mode has ended. `dispatch` lists the framework's modules between caller and mode.
     mode: Callable[[Callable[..., Any]], Any] | None = None
     dispatch: str = ""
+    dtype_errors: tuple[str, ...] = ()  # patterns of its messages that are about dtypes
+    held_in: str = ""  # the dicts in which its objects hold arrays as attributes
     files: str = ""  # those of `makes` that take the dtype from a file
     rebinds: bool = False  # `x += y` means `x = x + y` for its arrays, regardless of its dialect
     is_guest: bool = False  # its arrays take part in operations of other frameworks

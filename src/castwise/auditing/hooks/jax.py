@@ -47,6 +47,10 @@ HOOK = Hook(
     },
     operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "min": 1, "max": 2, "arrays": 0,
               "condition": 0},
+    dtype_errors=(
+        r"implicit dtype promotion path", r"to have the same dtypes", r"does not accept dtype",
+        r"the dtypes do not match", r"input dtype", r"must have integer or boolean type",
+    ),
     files="load",
     names="jax.numpy",
     alias="jnp",

@@ -65,6 +65,10 @@ HOOK = Hook(
     operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "a_min": 1, "a_max": 2, "min": 1,
               "max": 2, "arrays": 0, "condition": 0},
     files="load fromfile genfromtxt loadtxt",
+    dtype_errors=(
+        r"Cannot cast ufunc", r"not supported for the input types", r"numpy boolean",
+        r"Cannot cast array data", r"out of bounds for u?int", r"arrays used as indices must be",
+    ),
     is_guest=True,
     names="numpy",
     alias="np",

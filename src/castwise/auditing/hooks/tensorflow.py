@@ -30,6 +30,10 @@ HOOK = Hook(
     traced="SymbolicTensor GraphWeakTensor",
     read=_read,
     renamed=r"(_v[12])?(_with_dispatch|_nd)?$",
+    dtype_errors=(
+        r"was expected to be an? \w+ tensor", r"that does not match type",
+        r"Tensor conversion requested dtype", r"is not in list of allowed values",
+    ),
     casts="cast saturate_cast bitcast astype to_float to_double to_int32 to_int64",
     makes="constant zeros ones fill zeros_like ones_like eye range linspace random_normal "
     "random_uniform truncated_normal stateless_random_normal stateless_random_uniform "

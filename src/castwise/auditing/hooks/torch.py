@@ -165,6 +165,14 @@ HOOK = Hook(
     "layer_norm native_layer_norm group_norm norm softmax log_softmax softmin softplus prod sum "
     "renorm polar quantile nanquantile stft trace inverse pinverse cholesky interpolate "
     "addcdiv addcmul atan2 cat stack concat dot index_put scatter_add index_copy",
+    dtype_errors=(
+        r"can't be cast to the desired output type", r"same dtype", r"expected scalar type",
+        r"expected (target |m1|dtype)", r"to have the same dtype", r"not implemented for '",
+        r"type \(.*\) and \w+ type \(.*\) should be the same", r"scalar types?:", r"dtypes? match",
+        r"tensors used as indices must be", r"[Ll]ow precision dtypes", r"dtype must be",
+        r"to be equal to src\.dtype", r"[Tt]wo bool tensors|with a bool tensor",
+    ),
+    held_in="_parameters _buffers _modules",
     casts_inside="_to_copy",
     watch_inside=_watch_inside,
 )  # fmt: skip

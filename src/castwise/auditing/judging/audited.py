@@ -12,6 +12,7 @@ from castwise.auditing.finding.operations import framework_of
 from castwise.auditing.finding.steps import steps_of
 from castwise.auditing.fixing.fixes import is_explicit
 from castwise.auditing.judging.coverage import coverage_of
+from castwise.auditing.judging.crashes import ExplainedCrash, crashes_in
 from castwise.auditing.judging.inside_findings import find_inside
 from castwise.auditing.proving.plans import NO_PLAN, Plan, Planner
 from castwise.auditing.proving.replay import Log
@@ -65,6 +66,7 @@ class Audit:
     ignored: int = 0  # how many findings comments in the source accept
     baselined: int = 0  # how many findings are in the baseline
     remarks: tuple[str, ...] = ()  # about invalid comments
+    crashes: tuple[ExplainedCrash, ...] = ()  # what ended the program
 
     @property
     def findings(self) -> list[Finding]:
@@ -107,7 +109,9 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
     coverage = coverage_of(log.steps[: len(seen.events)], seen)
     target = target or inferred_target(log.steps, found.values())
     origins = _origins(merged(found.values()), Planner(log, found, target), seen)
-    return Audit(worst_first(origins), coverage, seen.facts.versions, inside)
+    return Audit(
+        worst_first(origins), coverage, seen.facts.versions, inside, crashes=crashes_in(seen)
+    )
 
 
 def worst_first(origins: Iterable[DtypeOrigin]) -> tuple[DtypeOrigin, ...]:

@@ -75,10 +75,11 @@ def _how(event: Event) -> SeenInside:
 def _inside_text(how: SeenInside) -> str:
     if how.backward_of:
         return f"backward of {how.backward_of}"
-    return f"inside {_spot_text(how.spot)}"
+    return f"inside {spot_text(how.spot)}"
 
 
-def _spot_text(spot: CodeSpot | None) -> str:
+def spot_text(spot: CodeSpot | None) -> str:
+    """A line of a library."""
     assert spot is not None  # only events in backward have no spot
     return f"{_library_text(spot.file)}:{spot.line}"
 
@@ -121,7 +122,7 @@ def _why(how: SeenInside, hook: Hook, is_autocast_site: bool) -> str:
         raise Harmless(call.name)
     if how.autocast and (not call.name or call.name in hook.autocasts.split()):
         return f"autocast for {call.name or 'an operator'}"
-    return f"unknown origin, inside {_spot_text(spot)}"
+    return f"unknown origin, inside {spot_text(spot)}"
 
 
 @dataclass(frozen=True)

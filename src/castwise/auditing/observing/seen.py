@@ -39,7 +39,9 @@ def seen_in(log: Log) -> Seen:
     events = [event_of(key, tally) for key, tally in list(log.events.items())]
     attempts = [event_of(key, tally) for key, tally in list(log.attempts.items())]
     marks = {event.mark for event in (*events, *attempts)} | {*log.quieted, *log.late}
-    marks |= {a.maker for event in (*events, *attempts) for a in arrays_in(event.operands)}
+    crashed = [operation.event for operation in log.crash.operations] if log.crash else []
+    operands = [o for event in (*events, *attempts, *crashed) for o in event.operands]
+    marks |= {a.maker for a in arrays_in(operands)}
     return Seen(
         events=tuple(event for event in events if event.inside is None),
         inside=tuple(event for event in events if event.inside is not None),
@@ -61,6 +63,7 @@ def seen_in(log: Log) -> Seen:
             peak_memory=_peak_memory(),
             included=tuple(sorted(INCLUDED)),
         ),
+        crashes=() if log.crash is None else (log.crash,),
     )
 
 

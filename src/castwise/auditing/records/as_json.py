@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
+from castwise.auditing.records.crashes import Crash, CrashedOperation
 from castwise.auditing.records.events import (
     Counts,
     Event,
@@ -53,6 +54,7 @@ def seen_to_json(seen: Seen) -> Json:
         "processes": seen.facts.processes,
         "peak_memory": seen.facts.peak_memory,
         **({"included": list(seen.facts.included)} if seen.facts.included else {}),
+        **({"crashes": [_crash_to_json(c) for c in seen.crashes]} if seen.crashes else {}),
     }
 
 
@@ -77,6 +79,35 @@ def seen_from_json(data: Json) -> Seen:
             data["peak_memory"],
             tuple(data.get("included", ())),
         ),
+        crashes=tuple(_crash_from_json(crash) for crash in data.get("crashes", ())),
+    )
+
+
+def _crash_to_json(crash: Crash) -> Json:
+    operations = [
+        {"event": _event_to_json(o.event), "site": _site_to_json(o.located)}
+        for o in crash.operations
+    ]
+    return {
+        "error": crash.error,
+        "spot": crash.spot,
+        "operations": operations,
+        "inside": crash.inside,
+        "about_dtypes": crash.is_about_dtypes,
+    }
+
+
+def _crash_from_json(data: Json) -> Crash:
+    inside = data["inside"]
+    return Crash(
+        data["error"],
+        CodeSpot(*data["spot"]),
+        tuple(
+            CrashedOperation(_event_from_json(o["event"]), _site_from_json(o["site"]))
+            for o in data["operations"]
+        ),
+        None if inside is None else CodeSpot(*inside),
+        data["about_dtypes"],
     )
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from castwise.auditing.records.places import CodeSpot, LocatedSite, UnobservedFunction
+
+if TYPE_CHECKING:
+    from castwise.auditing.records.crashes import Crash
 
 Number: TypeAlias = "bool | int | float"
 
@@ -135,6 +138,7 @@ class Seen:
     unobserved: tuple[UnobservedFunction, ...] = ()
     counts: Counts = field(default_factory=Counts)
     facts: RunFacts = field(default_factory=RunFacts)
+    crashes: tuple[Crash, ...] = ()  # errors that ended its processes
 
     def site(self, event: Event) -> LocatedSite:
         """Where an event happened."""

@@ -61,6 +61,7 @@ def put_together(parts: Iterable[Seen]) -> Seen:
             max((part.peak_memory for part in facts), default=0),
             tuple(sorted({name for part in facts for name in part.included})),
         ),
+        crashes=tuple(crash for part in parts for crash in part.crashes),
     )
 
 

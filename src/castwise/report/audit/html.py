@@ -8,11 +8,13 @@ from pathlib import Path
 from string import Template
 
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
-from castwise.auditing.records.findings import Finding
+from castwise.auditing.records.findings import Finding, Fix
+from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import fixed_lines, lines_at, text_at
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit.bars import bars_by_line, bars_by_origin
 from castwise.report.audit.coverage import coverage_lines
+from castwise.report.audit.crash import crash_sentences
 from castwise.report.audit.inside import inside_lines
 from castwise.report.audit.source import anchor, hazards_html, origin_link, source_html
 from castwise.report.audit.text import gain, notes, summary
@@ -34,6 +36,11 @@ def audit_html(audit: Audit) -> str:
 
 
 def _sections(audit: Audit) -> Iterator[str]:
+    for crash in audit.crashes:
+        yield f"<h2>The program ended at {escape(place_text(crash.place))}: a dtype error</h2>"
+        for sentence in crash_sentences(crash):
+            yield f"<p>{escape(sentence)}</p>"
+        yield _changes(crash.place, (crash.fix,) if crash.fix else ())
     if audit.findings:
         yield "<h2>Lines to change, worst first</h2>"
         for origin in audit.origins:
@@ -55,18 +62,21 @@ def _sections(audit: Audit) -> Iterator[str]:
 
 
 def _origin(origin: DtypeOrigin) -> str:
-    shown = [f"<span>{escape(line)}</span>" for line in lines_at(origin.place)]
-    if origin.fixes:
-        shown = []
-    for fix in origin.fixes:
-        shown += [f'<span class="old">- {escape(line)}</span>' for line in lines_at(fix.place)]
-        new = fixed_lines(fix.place, fix.text)
-        shown += [f'<span class="new">+ {escape(line)}</span>' for line in new]
     return (
         f'<div class="origin"><a href="#{anchor(origin.place)}">'
         f"<strong>{escape(place_text(origin.place))}</strong></a>"
-        f"<p>{escape(gain(origin))}</p><pre>{''.join(shown)}</pre></div>"
+        f"<p>{escape(gain(origin))}</p>{_changes(origin.place, origin.fixes)}</div>"
     )
+
+
+def _changes(place: SourcePlace, fixes: tuple[Fix, ...]) -> str:
+    """The source at a place, or what the fixes change."""
+    shown = [] if fixes else [f"<span>{escape(line)}</span>" for line in lines_at(place)]
+    for fix in fixes:
+        shown += [f'<span class="old">- {escape(line)}</span>' for line in lines_at(fix.place)]
+        new = fixed_lines(fix.place, fix.text)
+        shown += [f'<span class="new">+ {escape(line)}</span>' for line in new]
+    return f"<pre>{''.join(shown)}</pre>"
 
 
 def _table(audit: Audit) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.judging.crashes import ExplainedCrash
 from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
 from castwise.auditing.rewriting.source import columns_of, text_at
 
@@ -12,7 +13,9 @@ from castwise.auditing.rewriting.source import columns_of, text_at
 def audit_json(audit: Audit) -> dict[str, Any]:
     """The audit as a JSON object."""
     inside = {"inside": _inside(audit.inside)} if audit.inside else {}
+    crashes = {"crashes": [_crash(crash) for crash in audit.crashes]} if audit.crashes else {}
     return {
+        **crashes,
         "findings": [_finding(f, origin) for origin in audit.origins for f in origin.findings],
         **inside,
         "coverage": {
@@ -57,6 +60,24 @@ def _fix(fix: Fix) -> dict[str, Any]:
         "end_line": place.end_line,
         "end_column": last,
         "text": fix.text,
+    }
+
+
+def _crash(crash: ExplainedCrash) -> dict[str, Any]:
+    """What ended the program."""
+    place = crash.place
+    return {
+        "file": place.file,
+        "line": place.line,
+        "column": columns_of(place)[0],
+        "code": crash.code,
+        "operation": crash.operation,
+        "error": crash.error,
+        "why": crash.why,
+        "dialect": crash.dialect,
+        "advice": crash.advice,
+        "inside": crash.inside,
+        "fixes": [_fix(crash.fix)] if crash.fix else [],
     }
 
 

@@ -10,6 +10,7 @@ from castwise.auditing.rewriting.source import fixed_lines, lines_at
 from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit.coverage import coverage_text
+from castwise.report.audit.crash import crash_text
 from castwise.report.audit.inside import inside_text
 from castwise.report.terminal.colour import Paint, plain
 from castwise.report.terminal.folding import filled, folded
@@ -33,7 +34,8 @@ def audit_text(
     audit: Audit, paint: Paint = plain, width: int = 80, listing: Listing = SHORT
 ) -> str:
     """The whole report."""
-    parts = [_summary_text(audit, paint, width)]
+    parts = [crash_text(crash, paint, width) for crash in audit.crashes]
+    parts.append(_summary_text(audit, paint, width))
     for number, origin in enumerate(audit.origins[: listing.origins], 1):
         parts.append(_origin_text(number, origin, paint, width, listing))
     left = audit.origins[len(audit.origins[: listing.origins]) :]
