@@ -54,6 +54,8 @@ class Hook:
     dispatch: str = ""
     dtype_errors: tuple[str, ...] = ()  # patterns of its messages that are about dtypes
     held_in: str = ""  # the dicts in which its objects hold arrays as attributes
+    states: str = ""  # calls that return the state of an optimizer
+    rounds_sums: str = ""  # ops that round every partial sum of 16 bits, not only the result
     files: str = ""  # those of `makes` that take the dtype from a file
     rebinds: bool = False  # `x += y` means `x = x + y` for its arrays, regardless of its dialect
     is_guest: bool = False  # its arrays take part in operations of other frameworks

@@ -61,7 +61,7 @@ def test_the_operation_comes_first_and_the_program_ends_as_it_does(tmp_path: Pat
     assert outcome == plainly(script.name, cwd=tmp_path)
     assert (outcome.status, seen.counts.failures) == (1, {})
     audit = audit_of(seen)
-    (crash,) = audit.crashes
+    (crash,) = audit.sections.crashes
     assert crash.operation == "int64[3] += float64[3]"
     assert (crash.place.line, crash.dialect) == (5, "numpy")
     assert crash.why.startswith("the float64 result cannot be written into int64")

@@ -69,6 +69,8 @@ HOOK = Hook(
         r"Cannot cast ufunc", r"not supported for the input types", r"numpy boolean",
         r"Cannot cast array data", r"out of bounds for u?int", r"arrays used as indices must be",
     ),
+    # Only a float16 sum over the last axis is computed in float32.
+    rounds_sums="cumsum cumprod sum prod trace",
     is_guest=True,
     names="numpy",
     alias="np",

@@ -113,6 +113,12 @@ def _inline_originals() -> None:
     inline_originals()
 
 
+def _watch_optimizers() -> None:
+    from castwise.auditing.hooks.inside.optimizers import watch_optimizers
+
+    watch_optimizers()
+
+
 HOOK = Hook(
     framework="torch",
     dialect=_dialect,
@@ -148,7 +154,9 @@ HOOK = Hook(
     takes_dtype_names=False,
     makes_without_dtype="load Tensor from_numpy randperm",
     takes_dtype_first="type",
-    when_imported={"torch._dynamo.convert_frame": _compile_originals,
+    rounds_sums="index_add",
+    when_imported={"torch.optim.optimizer": _watch_optimizers,
+                   "torch._dynamo.convert_frame": _compile_originals,
                    "torch._dynamo.variables.functions": _inline_originals},
     # torch.amp's lists of what runs in a lower precision, in float32, and in the widest dtype, for
     # the CPU and for CUDA, by their names in the library.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import linecache
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from castwise.auditing.finding.findings import key_of, merged
 from castwise.auditing.finding.operations import framework_of
 from castwise.auditing.finding.steps import steps_of
 from castwise.auditing.fixing.fixes import is_explicit
 from castwise.auditing.judging.coverage import coverage_of
-from castwise.auditing.judging.crashes import ExplainedCrash, crashes_in
 from castwise.auditing.judging.inside_findings import find_inside
+from castwise.auditing.judging.sections import Sections, sections_of
 from castwise.auditing.proving.plans import NO_PLAN, Plan, Planner
 from castwise.auditing.proving.replay import Log
 from castwise.auditing.proving.target import Target, inferred_target
@@ -66,7 +66,7 @@ class Audit:
     ignored: int = 0  # how many findings comments in the source accept
     baselined: int = 0  # how many findings are in the baseline
     remarks: tuple[str, ...] = ()  # about invalid comments
-    crashes: tuple[ExplainedCrash, ...] = ()  # what ended the program
+    sections: Sections = field(default_factory=Sections)
 
     @property
     def findings(self) -> list[Finding]:
@@ -109,9 +109,8 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
     coverage = coverage_of(log.steps[: len(seen.events)], seen)
     target = target or inferred_target(log.steps, found.values())
     origins = _origins(merged(found.values()), Planner(log, found, target), seen)
-    return Audit(
-        worst_first(origins), coverage, seen.facts.versions, inside, crashes=crashes_in(seen)
-    )
+    sections = sections_of(log.steps, seen)
+    return Audit(worst_first(origins), coverage, seen.facts.versions, inside, sections=sections)
 
 
 def worst_first(origins: Iterable[DtypeOrigin]) -> tuple[DtypeOrigin, ...]:

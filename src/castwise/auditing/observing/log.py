@@ -11,6 +11,7 @@ from castwise.auditing.hook import Hook
 from castwise.auditing.observing.arrays import ARRAYS, Note, is_array_type, note, signature_of
 from castwise.auditing.observing.callees import AnyCallee, PendingCall
 from castwise.auditing.observing.makers import maker_of, remember
+from castwise.auditing.records.beyond import HeldState
 from castwise.auditing.records.crashes import Crash
 from castwise.auditing.records.places import Site, Unobserved
 
@@ -98,6 +99,7 @@ class Log:
         self.late: dict[int, int] = {}  # site -> number of results missed while it was quiet
         self.failures: dict[str, int] = {}  # internal errors of the auditor, by text
         self.crash: Crash | None = None  # the error that ended the program
+        self.states: dict[Any, HeldState] = {}  # what optimizers keep
 
     def again(self, mark: int, operands: tuple[Any, ...], result: Any) -> bool:
         """Counts an operator's run if its signature is known, and returns whether it is: the fast

@@ -13,6 +13,7 @@ from typing import Any
 from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, is_array_type, note
 from castwise.auditing.observing.callees import pending_call
 from castwise.auditing.observing.log import LOG, SITES
+from castwise.auditing.observing.states import STATEFUL, returned_state
 from castwise.auditing.rewriting import rewrite
 
 _frame = sys._getframe
@@ -157,6 +158,8 @@ def returned(mark: int, result: Any) -> Any:
         called = NOTES.pop((mark, id(_frame(1))), None)
         kind = type(result)
         if called is not None:
+            if called.callee.module in STATEFUL:
+                returned_state(mark, called.callee.module, called.callee.name, result)
             if LOG.call(mark, called, result):
                 _runs[mark] = _RUNS_TO_QUIET
             else:

@@ -14,6 +14,7 @@ from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Signature
 from castwise.auditing.observing.callees import AnyCallee, InsideCallee
 from castwise.auditing.observing.inside import PLAIN
 from castwise.auditing.observing.log import FILES, INCLUDED, SITES, UNOBSERVED, EventKey, Log, Tally
+from castwise.auditing.records.beyond import Beyond
 from castwise.auditing.records.events import (
     Counts,
     Event,
@@ -41,7 +42,8 @@ def seen_in(log: Log) -> Seen:
     marks = {event.mark for event in (*events, *attempts)} | {*log.quieted, *log.late}
     crashed = [operation.event for operation in log.crash.operations] if log.crash else []
     operands = [o for event in (*events, *attempts, *crashed) for o in event.operands]
-    marks |= {a.maker for a in arrays_in(operands)}
+    beyond = Beyond(tuple(log.states.values()))
+    marks |= {a.maker for a in arrays_in(operands)} | beyond.marks
     return Seen(
         events=tuple(event for event in events if event.inside is None),
         inside=tuple(event for event in events if event.inside is not None),
@@ -64,6 +66,7 @@ def seen_in(log: Log) -> Seen:
             included=tuple(sorted(INCLUDED)),
         ),
         crashes=() if log.crash is None else (log.crash,),
+        beyond=beyond,
     )
 
 
@@ -117,7 +120,7 @@ def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
     found = ARRAYS[kind]
     return SeenArray(
         found.hook.framework,
-        _dtype_name(dtype),
+        dtype_name(dtype),
         is_zero_d,
         found.is_scalar,
         found.is_traced,
@@ -129,7 +132,7 @@ def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
 
 
 @functools.lru_cache(maxsize=256, typed=True)
-def _dtype_name(dtype: Any) -> str | None:
+def dtype_name(dtype: Any) -> str | None:
     """castwise's name of a live dtype; None for an unknown one, such as text."""
     try:
         return to_dtype(dtype).name
@@ -142,7 +145,7 @@ def _given_name(given: Any) -> str | None:
     knows what it means, such as `"i8"` or `float`."""
     if isinstance(given, str):
         return given if given in CANONICAL else None
-    return None if given is None else _dtype_name(given)
+    return None if given is None else dtype_name(given)
 
 
 def site_of(mark: int) -> LocatedSite:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
+from castwise.auditing.records.beyond import Beyond, HeldState
 from castwise.auditing.records.crashes import Crash, CrashedOperation
 from castwise.auditing.records.events import (
     Counts,
@@ -54,6 +55,7 @@ def seen_to_json(seen: Seen) -> Json:
         "processes": seen.facts.processes,
         "peak_memory": seen.facts.peak_memory,
         **({"included": list(seen.facts.included)} if seen.facts.included else {}),
+        **({"beyond": asdict(seen.beyond)} if seen.beyond != _NOTHING else {}),
         **({"crashes": [_crash_to_json(c) for c in seen.crashes]} if seen.crashes else {}),
     }
 
@@ -80,7 +82,15 @@ def seen_from_json(data: Json) -> Seen:
             tuple(data.get("included", ())),
         ),
         crashes=tuple(_crash_from_json(crash) for crash in data.get("crashes", ())),
+        beyond=_beyond_from_json(data.get("beyond", {})),
     )
+
+
+_NOTHING = Beyond()
+
+
+def _beyond_from_json(data: Json) -> Beyond:
+    return Beyond(tuple(HeldState(**state) for state in data.get("states", ())))
 
 
 def _crash_to_json(crash: Crash) -> Json:

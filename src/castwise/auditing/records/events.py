@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from castwise.auditing.records.beyond import Beyond
 from castwise.auditing.records.places import CodeSpot, LocatedSite, UnobservedFunction
 
 if TYPE_CHECKING:
@@ -139,6 +140,7 @@ class Seen:
     counts: Counts = field(default_factory=Counts)
     facts: RunFacts = field(default_factory=RunFacts)
     crashes: tuple[Crash, ...] = ()  # errors that ended its processes
+    beyond: Beyond = field(default_factory=Beyond)
 
     def site(self, event: Event) -> LocatedSite:
         """Where an event happened."""

@@ -16,6 +16,7 @@ from castwise.report.audit.bars import bars_by_line, bars_by_origin
 from castwise.report.audit.coverage import coverage_lines
 from castwise.report.audit.crash import crash_sentences
 from castwise.report.audit.inside import inside_lines
+from castwise.report.audit.sections import section_lines
 from castwise.report.audit.source import anchor, hazards_html, origin_link, source_html
 from castwise.report.audit.text import gain, notes, summary
 
@@ -36,7 +37,7 @@ def audit_html(audit: Audit) -> str:
 
 
 def _sections(audit: Audit) -> Iterator[str]:
-    for crash in audit.crashes:
+    for crash in audit.sections.crashes:
         yield f"<h2>The program ended at {escape(place_text(crash.place))}: a dtype error</h2>"
         for sentence in crash_sentences(crash):
             yield f"<p>{escape(sentence)}</p>"
@@ -53,6 +54,10 @@ def _sections(audit: Audit) -> Iterator[str]:
         yield _table(audit)
         yield "<h2>Source</h2>"
         yield from source_html(audit)
+    for head, *lines in section_lines(audit.sections):
+        yield f"<h2>{escape(head)}</h2>"
+        for line in lines:
+            yield f"<p>{escape(line.strip())}</p>"
     yield "<h2>Coverage</h2>"
     if audit.inside:
         for line in inside_lines(audit.inside):

@@ -8,15 +8,17 @@ from castwise.auditing.judging.audited import Audit, DtypeOrigin
 from castwise.auditing.judging.crashes import ExplainedCrash
 from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
 from castwise.auditing.rewriting.source import columns_of, text_at
+from castwise.report.audit.sections import sections_json
 
 
 def audit_json(audit: Audit) -> dict[str, Any]:
     """The audit as a JSON object."""
     inside = {"inside": _inside(audit.inside)} if audit.inside else {}
-    crashes = {"crashes": [_crash(crash) for crash in audit.crashes]} if audit.crashes else {}
+    crashed = [_crash(crash) for crash in audit.sections.crashes]
     return {
-        **crashes,
+        **({"crashes": crashed} if crashed else {}),
         "findings": [_finding(f, origin) for origin in audit.origins for f in origin.findings],
+        **sections_json(audit.sections),
         **inside,
         "coverage": {
             **_coverage(audit.coverage),

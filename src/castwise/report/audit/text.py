@@ -12,6 +12,7 @@ from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit.coverage import coverage_text
 from castwise.report.audit.crash import crash_text
 from castwise.report.audit.inside import inside_text
+from castwise.report.audit.sections import section_texts
 from castwise.report.terminal.colour import Paint, plain
 from castwise.report.terminal.folding import filled, folded
 
@@ -34,7 +35,7 @@ def audit_text(
     audit: Audit, paint: Paint = plain, width: int = 80, listing: Listing = SHORT
 ) -> str:
     """The whole report."""
-    parts = [crash_text(crash, paint, width) for crash in audit.crashes]
+    parts = [crash_text(crash, paint, width) for crash in audit.sections.crashes]
     parts.append(_summary_text(audit, paint, width))
     for number, origin in enumerate(audit.origins[: listing.origins], 1):
         parts.append(_origin_text(number, origin, paint, width, listing))
@@ -43,6 +44,7 @@ def audit_text(
         parts.append(folded(_rest(left, listing), width))
     if audit.findings:
         parts.append(_hazards_text(audit, paint, width))
+    parts += section_texts(audit.sections, width)
     if audit.inside:
         parts.append(inside_text(audit.inside, width))
     return "\n\n".join([*parts, coverage_text(audit.coverage, width)])

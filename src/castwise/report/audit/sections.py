@@ -1,0 +1,30 @@
+"""What an audit reports beside its findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from castwise.auditing.judging.sections import Sections
+from castwise.report.audit.sixteen_bits import sixteen_bits_json, sixteen_bits_lines
+from castwise.report.terminal.folding import folded
+
+
+def section_texts(sections: Sections, width: int = 80) -> Iterator[str]:
+    """The sections after the findings, for the terminal."""
+    for lines in section_lines(sections):
+        yield "\n".join(folded(line, width, 5 if line[0] == " " else 2) for line in lines)
+
+
+def section_lines(sections: Sections) -> Iterator[list[str]]:
+    """The same, one list of lines per section."""
+    for lines in (sixteen_bits_lines(sections.sixteen_bits),):
+        found = list(lines)
+        if found:
+            yield found
+
+
+def sections_json(sections: Sections) -> dict[str, Any]:
+    """The same for programs; a section without content is left out."""
+    found = {"sixteen_bits": sixteen_bits_json(sections.sixteen_bits)}
+    return {name: section for name, section in found.items() if any(section.values())}
