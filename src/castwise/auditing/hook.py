@@ -68,7 +68,8 @@ class Hook:
     functions: dict[str, str] = field(default_factory=dict)  # operator -> function with dtype=
     when_imported: dict[str, Callable[[], None]] = field(default_factory=dict)  # by module
     casts_inside: str = ""  # its internal name for a cast, explicit or not
-    autocasts: str = ""  # calls whose operands it casts when autocast is on
+    # Calls whose operands it casts when autocast is on, by its list that says to what.
+    autocasts: dict[str, str] = field(default_factory=dict)
     watch_inside: Callable[[], None] | None = None  # logs what runs inside its libraries
 
 

@@ -120,7 +120,7 @@ def _why(how: SeenInside, hook: Hook, is_autocast_site: bool) -> str:
     call = _call_at(spot)
     if call.is_cast or call.name in hook.casts.split():
         raise Harmless(call.name)
-    if how.autocast and (not call.name or call.name in hook.autocasts.split()):
+    if how.autocast and (not call.name or call.name in " ".join(hook.autocasts.values()).split()):
         return f"autocast for {call.name or 'an operator'}"
     return f"unknown origin, inside {spot_text(spot)}"
 

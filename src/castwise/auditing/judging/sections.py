@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from castwise.auditing.finding.steps import Step
+from castwise.auditing.judging.autocasts import Autocasts, autocasts_in
 from castwise.auditing.judging.crashes import ExplainedCrash, crashes_in
 from castwise.auditing.judging.sixteen_bits import SixteenBits, sixteen_bits_in
 from castwise.auditing.records.events import Seen
@@ -16,9 +17,10 @@ class Sections:
     """What ended the program, and what it does that no single operation shows."""
 
     crashes: tuple[ExplainedCrash, ...] = ()
+    autocasts: Autocasts = field(default_factory=Autocasts)
     sixteen_bits: SixteenBits = field(default_factory=SixteenBits)
 
 
 def sections_of(steps: Sequence[Step], seen: Seen) -> Sections:
     """The sections of what was seen."""
-    return Sections(crashes_in(seen), sixteen_bits_in(steps, seen))
+    return Sections(crashes_in(seen), autocasts_in(seen), sixteen_bits_in(steps, seen))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from castwise.auditing.hook import Hook
 from castwise.auditing.observing.arrays import ARRAYS, Note, is_array_type, note, signature_of
 from castwise.auditing.observing.callees import AnyCallee, PendingCall
 from castwise.auditing.observing.makers import maker_of, remember
-from castwise.auditing.records.beyond import HeldState
+from castwise.auditing.records.beyond import AutocastOp, HeldState, RepeatedCast
 from castwise.auditing.records.crashes import Crash
 from castwise.auditing.records.places import Site, Unobserved
 
@@ -83,6 +83,20 @@ _ORDERED = frozenset({bool, int, float})
 _NOW_AND_THEN = 15  # one in 16 runs of an operation checks whether a report is due
 
 
+class AutocastLog(Protocol):
+    """What a hook has seen while autocast was on."""
+
+    blocks: int
+
+    @property
+    def records(self) -> tuple[AutocastOp, ...]:
+        """The ops."""
+
+    @property
+    def repeats(self) -> tuple[RepeatedCast, ...]:
+        """The arrays that were cast more than once."""
+
+
 class Log:
     """Everything seen in this process."""
 
@@ -100,6 +114,7 @@ class Log:
         self.failures: dict[str, int] = {}  # internal errors of the auditor, by text
         self.crash: Crash | None = None  # the error that ended the program
         self.states: dict[Any, HeldState] = {}  # what optimizers keep
+        self.autocast: AutocastLog | None = None
 
     def again(self, mark: int, operands: tuple[Any, ...], result: Any) -> bool:
         """Counts an operator's run if its signature is known, and returns whether it is: the fast

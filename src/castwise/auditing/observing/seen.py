@@ -42,7 +42,12 @@ def seen_in(log: Log) -> Seen:
     marks = {event.mark for event in (*events, *attempts)} | {*log.quieted, *log.late}
     crashed = [operation.event for operation in log.crash.operations] if log.crash else []
     operands = [o for event in (*events, *attempts, *crashed) for o in event.operands]
-    beyond = Beyond(tuple(log.states.values()))
+    autocast = log.autocast
+    beyond = Beyond(
+        tuple(log.states.values()),
+        autocast.records if autocast else (),
+        autocast.repeats if autocast else (),
+    )
     marks |= {a.maker for a in arrays_in(operands)} | beyond.marks
     return Seen(
         events=tuple(event for event in events if event.inside is None),

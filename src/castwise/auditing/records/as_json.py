@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
-from castwise.auditing.records.beyond import Beyond, HeldState
+from castwise.auditing.records.beyond import AutocastOp, Beyond, HeldState, RepeatedCast
 from castwise.auditing.records.crashes import Crash, CrashedOperation
 from castwise.auditing.records.events import (
     Counts,
@@ -90,7 +90,16 @@ _NOTHING = Beyond()
 
 
 def _beyond_from_json(data: Json) -> Beyond:
-    return Beyond(tuple(HeldState(**state) for state in data.get("states", ())))
+    return Beyond(
+        tuple(HeldState(**_flat(state)) for state in data.get("states", ())),
+        tuple(AutocastOp(**_flat(op)) for op in data.get("autocast_ops", ())),
+        tuple(RepeatedCast(**_flat(repeat)) for repeat in data.get("repeats", ())),
+    )
+
+
+def _flat(data: Json) -> Json:
+    """The fields of a record, with tuples, which JSON does not have."""
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in data.items()}
 
 
 def _crash_to_json(crash: Crash) -> Json:

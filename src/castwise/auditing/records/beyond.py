@@ -19,15 +19,49 @@ class HeldState:
 
 
 @dataclass(frozen=True, slots=True)
+class AutocastOp:
+    """An op that ran while autocast was on, and that is on one of its lists."""
+
+    mark: int
+    module: str  # the path of the module that ran it, "" outside modules
+    op: str
+    rule: str  # the list it is on
+    autocast: str  # the dtype of lower precision
+    device: str
+    changes: tuple[str, ...]  # the casts of its operands, such as "float32 -> bfloat16"
+    result: str  # its dtype
+    count: int
+    casts: int
+    bytes: int  # of the copies
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedCast:
+    """An array that autocast cast more than once."""
+
+    mark: int
+    name: str  # its path, if a module holds it
+    source: str
+    target: str
+    shape: tuple[int, ...]
+    casts: int
+    blocks: int  # in how many autocast blocks
+    is_cached: bool  # the framework keeps its copy until the block ends
+
+
+@dataclass(frozen=True, slots=True)
 class Beyond:
     """What was seen besides operations."""
 
     states: tuple[HeldState, ...] = ()
+    autocast_ops: tuple[AutocastOp, ...] = ()
+    repeats: tuple[RepeatedCast, ...] = ()
 
     @property
     def marks(self) -> set[int]:
         """The marks of its sites."""
-        return {state.mark for state in self.states}
+        of_autocast = {o.mark for o in self.autocast_ops} | {r.mark for r in self.repeats}
+        return of_autocast | {state.mark for state in self.states}
 
 
 def together(parts: Iterable[Beyond]) -> Beyond:

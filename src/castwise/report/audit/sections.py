@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from castwise.auditing.judging.sections import Sections
+from castwise.report.audit.autocast import autocast_json, autocast_lines
 from castwise.report.audit.sixteen_bits import sixteen_bits_json, sixteen_bits_lines
 from castwise.report.terminal.folding import folded
 
@@ -18,7 +19,10 @@ def section_texts(sections: Sections, width: int = 80) -> Iterator[str]:
 
 def section_lines(sections: Sections) -> Iterator[list[str]]:
     """The same, one list of lines per section."""
-    for lines in (sixteen_bits_lines(sections.sixteen_bits),):
+    for lines in (
+        autocast_lines(sections.autocasts),
+        sixteen_bits_lines(sections.sixteen_bits),
+    ):
         found = list(lines)
         if found:
             yield found
@@ -26,5 +30,8 @@ def section_lines(sections: Sections) -> Iterator[list[str]]:
 
 def sections_json(sections: Sections) -> dict[str, Any]:
     """The same for programs; a section without content is left out."""
-    found = {"sixteen_bits": sixteen_bits_json(sections.sixteen_bits)}
+    found = {
+        "autocast": autocast_json(sections.autocasts),
+        "sixteen_bits": sixteen_bits_json(sections.sixteen_bits),
+    }
     return {name: section for name, section in found.items() if any(section.values())}

@@ -7,6 +7,7 @@ import re
 import sys
 import threading
 from _thread import _local, get_ident
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -19,6 +20,7 @@ from castwise.auditing.observing.log import LOG
 from castwise.auditing.observing.tracebacks import hide_own_frames
 
 _CAST = "_to_copy"
+ALSO: list[Callable[[Any, Any, Any, FrameType], None]] = []  # called with every op that ran
 _NODES_KEPT = 1 << 16  # how many autograd nodes keep their forward line
 
 
@@ -103,12 +105,14 @@ def _watcher_class() -> Any:
             keywords = kwargs or {}
             node = next_node() - 1  # created for this op, just before dispatch
             try:
-                result = _run(torch, func, args, keywords)
+                result = run_op(torch, func, args, keywords)
             except BaseException as error:
                 hide_own_frames(error, getattr(type(func).__call__, "__code__", None))
                 raise
             try:
                 see(func, node, args, keywords, result, frame_above(1))
+                for also in ALSO:
+                    also(func, args, result, frame_above(1))
             except Exception as error:
                 LOG.failed(error)
             return result
@@ -186,7 +190,7 @@ class _DispatchLog:
             )
 
 
-def _run(torch: Any, func: Any, args: Any, keywords: Any) -> Any:
+def run_op(torch: Any, func: Any, args: Any, keywords: Any) -> Any:
     """Runs an op, with its original arguments if it does not accept those a mode gets."""
     try:
         return func(*args, **keywords)
