@@ -54,6 +54,10 @@ class Hook:
     dispatch: str = ""
     dtype_errors: tuple[str, ...] = ()  # patterns of its messages that are about dtypes
     held_in: str = ""  # the dicts in which its objects hold arrays as attributes
+    compiled: str = ""  # the types of functions that it compiles for dtypes and shapes
+    compilations: Callable[[Any], int] | None = None  # how often such a function was compiled
+    # The parts of an argument as its compiler sees them: path, value, dtype, shape, is it weak.
+    leaves: Callable[[Any], Sequence[tuple[str, Any, Any, tuple[int, ...], bool]]] | None = None
     states: str = ""  # calls that return the state of an optimizer
     rounds_sums: str = ""  # ops that round every partial sum of 16 bits, not only the result
     files: str = ""  # those of `makes` that take the dtype from a file

@@ -24,6 +24,26 @@ def _values(array: Any) -> list[float]:
     return array.ravel().real.astype("float32").tolist()  # type: ignore[no-any-return]
 
 
+def _compilations(function: Any) -> int:
+    return int(function._cache_size())
+
+
+def _leaves(argument: Any) -> list[tuple[str, Any, Any, tuple[int, ...], bool]]:
+    """The leaves of an argument, with what is traced of each."""
+    jax = sys.modules["jax"]
+    found: list[tuple[str, Any, Any, tuple[int, ...], bool]] = []
+    for path, leaf in jax.tree_util.tree_flatten_with_path(argument)[0]:
+        where = jax.tree_util.keystr(path)
+        try:
+            known = jax.api_util.shaped_abstractify(leaf)
+        except (TypeError, ValueError):  # such as a string: it must be static
+            found.append((where, leaf, None, (), False))
+        else:
+            is_weak = bool(getattr(known, "weak_type", False))
+            found.append((where, leaf, known.dtype, known.shape, is_weak))
+    return found
+
+
 HOOK = Hook(
     framework="jax",
     dialect=_dialect,
@@ -33,6 +53,9 @@ HOOK = Hook(
     values=_values,
     callables="PjitFunction ufunc",
     modules="jaxlib",
+    compiled="PjitFunction",
+    compilations=_compilations,
+    leaves=_leaves,
     renamed=r"^_",
     casts="astype _astype convert_element_type bitcast_convert_type",
     makes="array asarray zeros ones empty full zeros_like ones_like empty_like full_like arange "

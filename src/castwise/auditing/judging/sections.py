@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from castwise.auditing.finding.steps import Step
 from castwise.auditing.judging.autocasts import Autocasts, autocasts_in
 from castwise.auditing.judging.crashes import ExplainedCrash, crashes_in
+from castwise.auditing.judging.retraces import Retrace, retraces_in
 from castwise.auditing.judging.sixteen_bits import SixteenBits, sixteen_bits_in
 from castwise.auditing.records.events import Seen
 
@@ -18,9 +19,12 @@ class Sections:
 
     crashes: tuple[ExplainedCrash, ...] = ()
     autocasts: Autocasts = field(default_factory=Autocasts)
+    retraces: tuple[Retrace, ...] = ()
     sixteen_bits: SixteenBits = field(default_factory=SixteenBits)
 
 
 def sections_of(steps: Sequence[Step], seen: Seen) -> Sections:
     """The sections of what was seen."""
-    return Sections(crashes_in(seen), autocasts_in(seen), sixteen_bits_in(steps, seen))
+    return Sections(
+        crashes_in(seen), autocasts_in(seen), retraces_in(seen), sixteen_bits_in(steps, seen)
+    )

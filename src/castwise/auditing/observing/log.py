@@ -11,7 +11,7 @@ from castwise.auditing.hook import Hook
 from castwise.auditing.observing.arrays import ARRAYS, Note, is_array_type, note, signature_of
 from castwise.auditing.observing.callees import AnyCallee, PendingCall
 from castwise.auditing.observing.makers import maker_of, remember
-from castwise.auditing.records.beyond import AutocastOp, HeldState, RepeatedCast
+from castwise.auditing.records.beyond import AutocastOp, Compilation, HeldState, RepeatedCast
 from castwise.auditing.records.crashes import Crash
 from castwise.auditing.records.places import Site, Unobserved
 
@@ -115,6 +115,7 @@ class Log:
         self.crash: Crash | None = None  # the error that ended the program
         self.states: dict[Any, HeldState] = {}  # what optimizers keep
         self.autocast: AutocastLog | None = None
+        self.compilations: dict[tuple[str, str, int], list[Compilation]] = {}  # by function
 
     def again(self, mark: int, operands: tuple[Any, ...], result: Any) -> bool:
         """Counts an operator's run if its signature is known, and returns whether it is: the fast

@@ -47,6 +47,7 @@ def seen_in(log: Log) -> Seen:
         tuple(log.states.values()),
         autocast.records if autocast else (),
         autocast.repeats if autocast else (),
+        tuple(found for calls in list(log.compilations.values()) for found in calls),
     )
     marks |= {a.maker for a in arrays_in(operands)} | beyond.marks
     return Seen(

@@ -9,7 +9,14 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
-from castwise.auditing.records.beyond import AutocastOp, Beyond, HeldState, RepeatedCast
+from castwise.auditing.records.beyond import (
+    AutocastOp,
+    Beyond,
+    Compilation,
+    HeldState,
+    RepeatedCast,
+    SeenArgument,
+)
 from castwise.auditing.records.crashes import Crash, CrashedOperation
 from castwise.auditing.records.events import (
     Counts,
@@ -94,7 +101,13 @@ def _beyond_from_json(data: Json) -> Beyond:
         tuple(HeldState(**_flat(state)) for state in data.get("states", ())),
         tuple(AutocastOp(**_flat(op)) for op in data.get("autocast_ops", ())),
         tuple(RepeatedCast(**_flat(repeat)) for repeat in data.get("repeats", ())),
+        tuple(_compilation_from_json(found) for found in data.get("compilations", ())),
     )
+
+
+def _compilation_from_json(data: Json) -> Compilation:
+    arguments = tuple(SeenArgument(**_flat(argument)) for argument in data["arguments"])
+    return Compilation(**{**data, "arguments": arguments})
 
 
 def _flat(data: Json) -> Json:

@@ -50,18 +50,46 @@ class RepeatedCast:
 
 
 @dataclass(frozen=True, slots=True)
+class SeenArgument:
+    """An argument of a compiled function, or a part of one, as its compiler sees it."""
+
+    place: str  # of the argument: its position or keyword
+    label: str  # its parameter, and the path within it
+    dtype: str  # "static": a part of the program
+    is_weak: bool
+    shape: tuple[int, ...]
+    number: str = ""  # the value of a Python number
+    is_scalar: bool = False  # a scalar object, such as a NumPy scalar
+    maker: int = 0  # the mark of the site that made it, 0 if unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """A call for which a function was compiled."""
+
+    mark: int
+    function: str
+    file: str  # where it is defined, "" if unknown
+    line: int
+    arguments: tuple[SeenArgument, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Beyond:
     """What was seen besides operations."""
 
     states: tuple[HeldState, ...] = ()
     autocast_ops: tuple[AutocastOp, ...] = ()
     repeats: tuple[RepeatedCast, ...] = ()
+    compilations: tuple[Compilation, ...] = ()
 
     @property
     def marks(self) -> set[int]:
         """The marks of its sites."""
         of_autocast = {o.mark for o in self.autocast_ops} | {r.mark for r in self.repeats}
-        return of_autocast | {state.mark for state in self.states}
+        compiled = {c.mark for c in self.compilations}
+        compiled |= {a.maker for c in self.compilations for a in c.arguments if a.maker}
+        return of_autocast | compiled | {state.mark for state in self.states}
 
 
 def together(parts: Iterable[Beyond]) -> Beyond:
