@@ -51,7 +51,12 @@ def _add(casts: dict[object, InsideCast], new: InsideCast) -> None:
     key = new.place, new.source, new.target, new.why
     old = casts.get(key)
     casts[key] = (
-        replace(old, count=old.count + new.count, elements=old.elements + new.elements)
+        replace(
+            old,
+            count=old.count + new.count,
+            elements=old.elements + new.elements,
+            seconds=old.seconds + new.seconds,
+        )
         if old
         else new
     )
@@ -105,7 +110,9 @@ def _cast(event: Event, place: SourcePlace, is_autocast_site: bool) -> InsideCas
     if source is None or target is None or source == target:
         raise Harmless(call.name)
     why = _why(_how(event), hook, is_autocast_site)
-    return InsideCast(place, dtype(source), dtype(target), why, event.count, event.elements)
+    return InsideCast(
+        place, dtype(source), dtype(target), why, event.count, event.elements, event.seconds
+    )
 
 
 def _why(how: SeenInside, hook: Hook, is_autocast_site: bool) -> str:

@@ -37,6 +37,8 @@ from castwise.vocab.live import to_dtype
 
 def seen_in(log: Log) -> Seen:
     """Everything in a log."""
+    for complete in log.before_report:
+        complete()
     events = [event_of(key, tally) for key, tally in list(log.events.items())]
     attempts = [event_of(key, tally) for key, tally in list(log.attempts.items())]
     marks = {event.mark for event in (*events, *attempts)} | {*log.quieted, *log.late}
@@ -90,6 +92,8 @@ def event_of(key: EventKey, tally: Tally) -> Event:
         None if result is None else _array(Signature(*result), tally.result, None),
         None if callee is None else _call(callee, *flags),
         _inside(callee) if isinstance(callee, InsideCallee) else None,
+        alive=tally.alive.peak if tally.alive else 0,
+        seconds=tally.seconds,
     )
 
 

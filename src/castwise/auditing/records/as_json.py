@@ -169,6 +169,10 @@ def _event_to_json(event: Event) -> Json:
         }
     if event.allowed:
         data["allowed"] = list(event.allowed)
+    if event.alive:
+        data["alive"] = event.alive
+    if event.seconds:
+        data["seconds"] = event.seconds
     return data
 
 
@@ -185,6 +189,8 @@ def _event_from_json(data: Json) -> Event:
         _call_from_json(data) if "callee" in data else None,
         _inside_from_json(data["inside"]) if "inside" in data else None,
         tuple(data.get("allowed", ())),
+        data.get("alive", 0),
+        data.get("seconds", 0.0),
     )
 
 

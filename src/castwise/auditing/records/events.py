@@ -87,6 +87,8 @@ class Event:
     call: SeenCall | None = None  # None: an operator
     inside: SeenInside | None = None  # None: it is in the user's source
     allowed: tuple[str, ...] = ()  # hazards that a test's marker allows
+    alive: int = 0  # the most bytes of its results at one time, if it casts to new arrays
+    seconds: float = 0.0  # on the device, if measured
 
     @property
     def arrays(self) -> list[SeenArray]:

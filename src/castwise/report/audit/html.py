@@ -21,8 +21,8 @@ from castwise.report.audit.source import anchor, hazards_html, origin_link, sour
 from castwise.report.audit.text import gain, notes, summary
 
 _PAGE = Path(__file__).with_name("page.html")
-_COLUMNS = ("place", "code", "operation", "hazards", "times", "bytes", "origin")
-_NUMBERS = ("times", "bytes")
+_COLUMNS = ("place", "code", "operation", "hazards", "times", "bytes", "alive", "origin")
+_NUMBERS = ("times", "bytes", "alive")
 
 
 def audit_html(audit: Audit) -> str:
@@ -107,6 +107,7 @@ def _row(finding: Finding, origin: DtypeOrigin) -> str:
         f"<td>{hazards_html(finding)}</td>",
         f'<td class="number" data-value="{finding.count}">{finding.count:,}</td>',
         f'<td class="number" data-value="{saved}">{size_text(saved)}</td>',
+        f'<td class="number" data-value="{finding.alive}">{size_text(finding.alive)}</td>',
         f"<td>{origin_link(finding, origin)}</td>",
     ]
     return f"<tr>{''.join(cells)}</tr>"

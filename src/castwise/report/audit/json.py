@@ -43,6 +43,7 @@ def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
         "count": finding.count,
         "elements": finding.elements,
         "bytes": origin.saved_by(finding),
+        "alive": finding.alive,
         "hazards": list(finding.hazards),
         "origin": {"file": origin.place.file, "line": origin.place.line},
         "message": message(finding),
@@ -100,6 +101,7 @@ def _inside(inside: InsideCoverage) -> dict[str, Any]:
                 "count": cast.count,
                 "elements": cast.elements,
                 "bytes": cast.bytes,
+                **({"seconds": cast.seconds} if cast.seconds else {}),
             }
             for cast in inside.casts
         ],

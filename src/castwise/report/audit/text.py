@@ -174,7 +174,9 @@ def cost_text(finding: Finding, origin: DtypeOrigin) -> str:
     size = [size_text(saved)] if saved else []
     times = [f"{finding.count:,} times"] if finding.count > 1 else []
     traced = ["per trace"] if finding.is_traced else []
-    return ", ".join([*size, *times, *traced])
+    is_told = finding.alive and finding.count > 1 and not finding.inside
+    alive = [f"{size_text(finding.alive)} alive at once"] if is_told else []
+    return ", ".join([*size, *times, *alive, *traced])
 
 
 def _rest(origins: tuple[DtypeOrigin, ...], listing: Listing) -> str:
