@@ -57,6 +57,14 @@ class Hook:
     # whether the mode has ended. `dispatch` lists the framework's modules between caller and mode.
     mode: Callable[[Callable[..., Any]], Any] | None = None
     dispatch: str = ""
+    dtype_errors: tuple[str, ...] = ()  # patterns of its messages that are about dtypes
+    held_in: str = ""  # the dicts in which its objects hold arrays as attributes
+    compiled: str = ""  # the types of functions that it compiles for dtypes and shapes
+    compilations: Callable[[Any], int] | None = None  # how often such a function was compiled
+    # The parts of an argument as its compiler sees them: path, value, dtype, shape, is it weak.
+    leaves: Callable[[Any], Sequence[tuple[str, Any, Any, tuple[int, ...], bool]]] | None = None
+    states: str = ""  # calls that return the state of an optimizer
+    rounds_sums: str = ""  # ops that round every partial sum of 16 bits, not only the result
     files: str = ""  # those of `makes` that take the dtype from a file
     rebinds: bool = False  # `x += y` means `x = x + y` for its arrays, regardless of its dialect
     is_guest: bool = False  # its arrays take part in operations of other frameworks
@@ -69,7 +77,8 @@ class Hook:
     functions: dict[str, str] = field(default_factory=dict)  # operator -> function with dtype=
     when_imported: dict[str, Callable[[], None]] = field(default_factory=dict)  # by module
     casts_inside: str = ""  # its internal name for a cast, explicit or not
-    autocasts: str = ""  # calls whose operands it casts when autocast is on
+    # Calls whose operands it casts when autocast is on, by its list that says to what.
+    autocasts: dict[str, str] = field(default_factory=dict)
     watch_inside: Callable[[], None] | None = None  # logs what runs inside its libraries
 
 

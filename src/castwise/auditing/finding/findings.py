@@ -34,6 +34,7 @@ def _merge(found: dict[object, Finding], new: Finding) -> None:
             count=old.count + new.count,
             elements=old.elements + new.elements,
             temporaries=old.temporaries + new.temporaries,
+            alive=max(old.alive, new.alive),
         )
         if old
         else new
@@ -68,7 +69,7 @@ def finding_of(
     origin = provenance.origin(widest) if isinstance(widest, SeenArray) else 0
     return Finding(place, question.op.name, operation, culprit, origin or event.mark,
                    tuple(h for h in HAZARDS if h in hazards), event.count, event.elements,
-                   temporary_bytes(operation))  # fmt: skip
+                   temporary_bytes(operation), alive=event.alive)  # fmt: skip
 
 
 def _is_caused_by_op(operation: Operation) -> bool:

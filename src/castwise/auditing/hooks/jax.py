@@ -25,6 +25,26 @@ def _values(array: Any) -> list[float]:
     return [*flat.real.tolist(), *(flat.imag.tolist() if flat.dtype.kind == "c" else ())]
 
 
+def _compilations(function: Any) -> int:
+    return int(function._cache_size())
+
+
+def _leaves(argument: Any) -> list[tuple[str, Any, Any, tuple[int, ...], bool]]:
+    """The leaves of an argument, with what is traced of each."""
+    jax = sys.modules["jax"]
+    found: list[tuple[str, Any, Any, tuple[int, ...], bool]] = []
+    for path, leaf in jax.tree_util.tree_flatten_with_path(argument)[0]:
+        where = jax.tree_util.keystr(path)
+        try:
+            known = jax.api_util.shaped_abstractify(leaf)
+        except (TypeError, ValueError):  # such as a string: it must be static
+            found.append((where, leaf, None, (), False))
+        else:
+            is_weak = bool(getattr(known, "weak_type", False))
+            found.append((where, leaf, known.dtype, known.shape, is_weak))
+    return found
+
+
 HOOK = Hook(
     framework="jax",
     dialect=_dialect,
@@ -36,6 +56,9 @@ HOOK = Hook(
     updates={"_IndexUpdateRef": "array"},
     modules="jaxlib",
     random="jax.random jax._src.random",
+    compiled="PjitFunction",
+    compilations=_compilations,
+    leaves=_leaves,
     renamed=r"^_",
     casts="astype _astype convert_element_type bitcast_convert_type",
     makes="array asarray zeros ones empty full zeros_like ones_like empty_like full_like arange "
@@ -53,6 +76,10 @@ HOOK = Hook(
               "condition": 0},
     mixes="set_ get_ apply_ broadcast_arrays meshgrid digitize searchsorted lexsort "
     "block_until_ready eval_shape",
+    dtype_errors=(
+        r"implicit dtype promotion path", r"to have the same dtypes", r"does not accept dtype",
+        r"the dtypes do not match", r"input dtype", r"must have integer or boolean type",
+    ),
     files="load",
     names="jax.numpy",
     alias="jnp",

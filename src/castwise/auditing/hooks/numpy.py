@@ -69,6 +69,12 @@ HOOK = Hook(
     mixes="broadcast_arrays ix_ digitize lexsort copyto place putmask put_along_axis array2string "
     "array_str array_repr nditer",
     files="load fromfile genfromtxt loadtxt",
+    dtype_errors=(
+        r"Cannot cast ufunc", r"not supported for the input types", r"numpy boolean",
+        r"Cannot cast array data", r"out of bounds for u?int", r"arrays used as indices must be",
+    ),
+    # Only a float16 sum over the last axis is computed in float32.
+    rounds_sums="cumsum cumprod sum prod trace",
     is_guest=True,
     names="numpy",
     alias="np",

@@ -23,13 +23,35 @@ def _read(tensor: Any) -> Read:
     return tensor.dtype, known, type(tensor).__name__.endswith("WeakTensor"), None
 
 
+def _compilations(function: Any) -> int:
+    return int(function.experimental_get_tracing_count())
+
+
+def _leaves(argument: Any) -> list[tuple[str, Any, Any, tuple[int, ...], bool]]:
+    """The leaves of an argument; a Python number is a part of the graph."""
+    found: list[tuple[str, Any, Any, tuple[int, ...], bool]] = []
+    for place, leaf in enumerate(sys.modules["tensorflow"].nest.flatten(argument)):
+        where = "" if leaf is argument else f"[{place}]"
+        dtype = getattr(leaf, "dtype", None)
+        shape = tuple([size or 0 for size in leaf.shape]) if dtype is not None else ()
+        found.append((where, leaf, dtype, shape, False))
+    return found
+
+
 HOOK = Hook(
     framework="tensorflow",
     dialect=_dialect,
     arrays="EagerTensor SymbolicTensor ResourceVariable EagerWeakTensor GraphWeakTensor",
     traced="SymbolicTensor GraphWeakTensor",
     read=_read,
+    compiled="Function",
+    compilations=_compilations,
+    leaves=_leaves,
     renamed=r"(_v[12])?(_with_dispatch|_nd)?$",
+    dtype_errors=(
+        r"was expected to be an? \w+ tensor", r"that does not match type",
+        r"Tensor conversion requested dtype", r"is not in list of allowed values",
+    ),
     casts="cast saturate_cast bitcast astype to_float to_double to_int32 to_int64",
     makes="constant zeros ones fill zeros_like ones_like eye range linspace random_normal "
     "random_uniform truncated_normal stateless_random_normal stateless_random_uniform "

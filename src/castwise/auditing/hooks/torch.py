@@ -115,6 +115,18 @@ def _inline_originals() -> None:
     inline_originals()
 
 
+def _watch_autocast() -> None:
+    from castwise.auditing.hooks.inside.autocast import watch_autocast
+
+    watch_autocast()
+
+
+def _watch_optimizers() -> None:
+    from castwise.auditing.hooks.inside.optimizers import watch_optimizers
+
+    watch_optimizers()
+
+
 HOOK = Hook(
     framework="torch",
     dialect=_dialect,
@@ -156,23 +168,39 @@ HOOK = Hook(
     # A random number of another dtype is another number.
     makes_without_dtype="load Tensor from_numpy randperm rand randn rand_like randn_like normal",
     takes_dtype_first="type",
-    when_imported={"torch._dynamo.convert_frame": _compile_originals,
+    rounds_sums="index_add",
+    when_imported={"torch.amp.autocast_mode": _watch_autocast,
+                   "torch.optim.optimizer": _watch_optimizers,
+                   "torch._dynamo.convert_frame": _compile_originals,
                    "torch._dynamo.variables.functions": _inline_originals},
-    # torch.amp's lists of what runs in a lower precision, in float32, and in the widest dtype, for
-    # the CPU and for CUDA, by their names in the library.
-    autocasts="conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc "
-    "bmm mm baddbmm addmm addbmm addmv addr chain_matmul multi_dot mv linear matmul bilinear prelu "
-    "einsum linalg_vecdot scaled_dot_product_attention multi_head_attention_forward lstm gru "
-    "rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell "
-    "avg_pool3d adaptive_avg_pool3d max_pool3d binary_cross_entropy grid_sampler grid_sample "
-    "binary_cross_entropy_with_logits cosine_embedding_loss cosine_similarity cross_entropy "
-    "cross_entropy_loss ctc_loss hinge_embedding_loss huber_loss kl_div l1_loss "
-    "margin_ranking_loss mse_loss multi_margin_loss multilabel_margin_loss nll_loss nll_loss2d "
-    "poisson_nll_loss smooth_l1_loss soft_margin_loss triplet_margin_loss acos asin cosh erfinv "
-    "exp expm1 log log10 log1p log2 reciprocal rsqrt sinh tan pow cdist cumprod cumsum dist "
-    "layer_norm native_layer_norm group_norm norm softmax log_softmax softmin softplus prod sum "
-    "renorm polar quantile nanquantile stft trace inverse pinverse cholesky interpolate "
-    "addcdiv addcmul atan2 cat stack concat dot index_put scatter_add index_copy",
+    # torch.amp's lists for the CPU and for CUDA, by their names in the library. A device may not
+    # have all of them: what was cast shows it.
+    autocasts={
+        "to lower precision": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
+        "conv_transpose3d conv_tbc bmm mm baddbmm addmm addbmm addmv addr chain_matmul multi_dot "
+        "mv linear matmul bilinear prelu einsum linalg_vecdot scaled_dot_product_attention "
+        "multi_head_attention_forward lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell "
+        "rnn_relu_cell",
+        "to float32": "avg_pool3d adaptive_avg_pool3d max_pool3d binary_cross_entropy "
+        "grid_sampler grid_sample binary_cross_entropy_with_logits cosine_embedding_loss "
+        "cosine_similarity cross_entropy cross_entropy_loss ctc_loss hinge_embedding_loss "
+        "huber_loss kl_div l1_loss margin_ranking_loss mse_loss multi_margin_loss "
+        "multilabel_margin_loss nll_loss nll_loss2d poisson_nll_loss smooth_l1_loss "
+        "soft_margin_loss triplet_margin_loss acos asin cosh erfinv exp expm1 log log10 log1p log2 "
+        "reciprocal rsqrt sinh tan pow cdist cumprod cumsum dist layer_norm native_layer_norm "
+        "group_norm norm softmax log_softmax softmin softplus prod sum renorm polar quantile "
+        "nanquantile stft trace inverse pinverse cholesky interpolate",
+        "to the widest": "addcdiv addcmul atan2 cat stack concat dot index_put scatter_add "
+        "index_copy",
+    },
+    dtype_errors=(
+        r"can't be cast to the desired output type", r"same dtype", r"expected scalar type",
+        r"expected (target |m1|dtype)", r"to have the same dtype", r"not implemented for '",
+        r"type \(.*\) and \w+ type \(.*\) should be the same", r"scalar types?:", r"dtypes? match",
+        r"tensors used as indices must be", r"[Ll]ow precision dtypes", r"dtype must be",
+        r"to be equal to src\.dtype", r"[Tt]wo bool tensors|with a bool tensor",
+    ),
+    held_in="_parameters _buffers _modules",
     casts_inside="_to_copy",
     watch_inside=_watch_inside,
 )  # fmt: skip

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from castwise.auditing.observing import switching
+from castwise.auditing.observing.crashes import last_crash
 from castwise.auditing.observing.log import LOG
 from castwise.auditing.records.runs import Options
 from castwise.auditing.rewriting.trying import try_edits
@@ -72,6 +73,10 @@ def _is_first() -> bool:
 
 def _end() -> None:
     """The last step before Python tears down the program's modules."""
+    try:
+        LOG.crash = last_crash()
+    except Exception as error:
+        LOG.failed(error)
     if _keeps_outcome and _directory is not None:
         try:
             save_arrays(sys.modules["__main__"], _directory)

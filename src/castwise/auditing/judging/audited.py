@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from castwise.auditing.finding.findings import key_of, merged
 from castwise.auditing.finding.operations import framework_of
@@ -14,6 +14,7 @@ from castwise.auditing.fixing.fixes import is_explicit
 from castwise.auditing.judging.coverage import coverage_of
 from castwise.auditing.judging.inside_findings import find_inside
 from castwise.auditing.judging.mixed_frameworks import apart_by_dtypes
+from castwise.auditing.judging.sections import Sections, sections_of
 from castwise.auditing.proving.plans import NO_PLAN, Plan, Planner
 from castwise.auditing.proving.replay import Log
 from castwise.auditing.proving.target import Target, inferred_target
@@ -73,6 +74,7 @@ class Audit:
     least_size: int = 0
     remarks: tuple[str, ...] = ()  # about invalid comments
     too_wide: tuple[SourcePlace, ...] = ()  # lines that a stated device cannot run, though no cast
+    sections: Sections = field(default_factory=Sections)
 
     @property
     def findings(self) -> list[Finding]:
@@ -119,7 +121,9 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
     ordered = worst_first(noted, target)
     named = {(origin.place.file, origin.place.line) for origin in ordered}
     too_wide = _too_wide(log, target, named) if target.device else ()
-    return Audit(ordered, coverage, seen.facts.versions, target, inside, too_wide=too_wide)
+    sections = sections_of(log.steps, seen)
+    return Audit(ordered, coverage, seen.facts.versions, target, inside,
+                 too_wide=too_wide, sections=sections)  # fmt: skip
 
 
 def _without_calls_seen_inside(

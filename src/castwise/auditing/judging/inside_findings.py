@@ -52,7 +52,12 @@ def _add(casts: dict[object, InsideCast], new: InsideCast) -> None:
     key = new.place, new.source, new.target, new.why
     old = casts.get(key)
     casts[key] = (
-        replace(old, count=old.count + new.count, elements=old.elements + new.elements)
+        replace(
+            old,
+            count=old.count + new.count,
+            elements=old.elements + new.elements,
+            seconds=old.seconds + new.seconds,
+        )
         if old
         else new
     )
@@ -76,10 +81,11 @@ def _how(event: Event) -> SeenInside:
 def _inside_text(how: SeenInside) -> str:
     if how.backward_of:
         return f"backward of {how.backward_of}"
-    return f"inside {_spot_text(how.spot)}"
+    return f"inside {spot_text(how.spot)}"
 
 
-def _spot_text(spot: CodeSpot | None) -> str:
+def spot_text(spot: CodeSpot | None) -> str:
+    """A line of a library."""
     assert spot is not None  # only events in backward have no spot
     return f"{_library_text(spot.file)}:{spot.line}"
 
@@ -105,7 +111,9 @@ def _cast(event: Event, place: SourcePlace, is_autocast_site: bool) -> InsideCas
     if source is None or target is None or source == target:
         raise Harmless(call.name)
     why = _why(_how(event), hook, is_autocast_site)
-    return InsideCast(place, dtype(source), dtype(target), why, event.count, event.elements)
+    return InsideCast(
+        place, dtype(source), dtype(target), why, event.count, event.elements, event.seconds
+    )
 
 
 def _why(how: SeenInside, hook: Hook, is_autocast_site: bool) -> str:
@@ -120,9 +128,9 @@ def _why(how: SeenInside, hook: Hook, is_autocast_site: bool) -> str:
     call = _call_at(spot)
     if call.is_cast or call.name in hook.casts.split():
         raise Harmless(call.name)
-    if how.autocast and (not call.name or call.name in hook.autocasts.split()):
+    if how.autocast and (not call.name or call.name in " ".join(hook.autocasts.values()).split()):
         return f"autocast for {call.name or 'an operator'}"
-    return f"unknown origin, inside {_spot_text(spot)}"
+    return f"unknown origin, inside {spot_text(spot)}"
 
 
 @dataclass(frozen=True)

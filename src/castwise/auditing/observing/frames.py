@@ -44,9 +44,13 @@ def spot_of(frame: FrameType) -> CodeSpot:
 
 
 def _spot(frame: FrameType) -> CodeSpot:
-    code, line = frame.f_code, frame.f_lineno or 0
+    return spot_in(frame.f_code, frame.f_lasti, frame.f_lineno or 0)
+
+
+def spot_in(code: CodeType, instruction: int, line: int) -> CodeSpot:
+    """The expression of an instruction; only its line before Python 3.11."""
     if sys.version_info >= (3, 11):
-        at = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
+        at = next(itertools.islice(code.co_positions(), instruction // 2, None))
         first, last, column, end = at
         if None not in at:
             return CodeSpot(code.co_filename, first or line, column or 0, last or line, end or 0)

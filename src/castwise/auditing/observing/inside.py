@@ -6,7 +6,7 @@ from typing import Any
 
 from castwise.auditing.observing.arrays import NUMBERS, is_array_type, note
 from castwise.auditing.observing.callees import InsideCallee, given_dtype
-from castwise.auditing.observing.log import LOG
+from castwise.auditing.observing.log import LOG, Tally
 
 _MOST_ELEMENTS = 64  # of a list of arrays
 
@@ -14,17 +14,20 @@ _MOST_ELEMENTS = 64  # of a list of arrays
 PLAIN: dict[int, int] = {}  # thread -> operations whose arrays were all of one dtype
 
 
-def log_inside(mark: int, callee: InsideCallee, args: Any, keywords: Any, result: Any) -> None:
-    """Counts an operation on arrays, at a site in the user's source."""
+def log_inside(
+    mark: int, callee: InsideCallee, args: Any, keywords: Any, result: Any
+) -> Tally | None:
+    """Counts an operation on arrays, at a site in the user's source, and returns its tally."""
     try:
         made = _first_array(result)
         if made is None:
-            return
+            return None
         operands = tuple([_noted(thing) for thing in args])
         given = given_dtype(keywords.get("dtype"))
-        LOG.call_inside(mark, callee, operands, (given, True, False, len(operands)), made)
+        return LOG.call_inside(mark, callee, operands, (given, True, False, len(operands)), made)
     except Exception as error:
         LOG.failed(error)
+        return None
 
 
 def _first_array(result: Any) -> Any:

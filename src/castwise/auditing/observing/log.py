@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from castwise.auditing.hook import Hook
+from castwise.auditing.observing.alive import AliveResults, itemsize_of
 from castwise.auditing.observing.arguments import SHOWS, arrays_of, shows
 from castwise.auditing.observing.arrays import (
     ARRAYS,
@@ -19,6 +20,8 @@ from castwise.auditing.observing.arrays import (
 )
 from castwise.auditing.observing.callees import AnyCallee, PendingCall
 from castwise.auditing.observing.makers import maker_of, remember
+from castwise.auditing.records.beyond import AutocastOp, Compilation, HeldState, RepeatedCast
+from castwise.auditing.records.crashes import Crash
 from castwise.auditing.records.places import Site, Unobserved
 
 # What identifies an operation: the mark of its site, the callee (None: an operator), the signatures
@@ -46,13 +49,15 @@ class PendingOperation(NamedTuple):
 class Tally:
     """How often an operation ran with one signature, on how many elements, with an example."""
 
-    __slots__ = ("count", "elements", "extremes", "result", "shapes")
+    __slots__ = ("alive", "count", "elements", "extremes", "result", "seconds", "shapes")
 
     def __init__(self, operands: tuple[Any, ...], result: tuple[int, ...] | None) -> None:
         self.count = 0
         self.elements = 0
         self.shapes = [_shape(operand) for operand in operands]
         self.result = result
+        self.seconds = 0.0  # on the device, if measured
+        self.alive: AliveResults | None = None  # None: it casts nothing to a new array
         self.extremes: dict[int, tuple[Any, Any]] = {
             place: (value, value)
             for place, operand in enumerate(operands)
@@ -91,12 +96,27 @@ _ORDERED = frozenset({bool, int, float})
 _NOW_AND_THEN = 15  # one in 16 runs of an operation checks whether a report is due
 
 
+class AutocastLog(Protocol):
+    """What a hook has seen while autocast was on."""
+
+    blocks: int
+
+    @property
+    def records(self) -> tuple[AutocastOp, ...]:
+        """The ops."""
+
+    @property
+    def repeats(self) -> tuple[RepeatedCast, ...]:
+        """The arrays that were cast more than once."""
+
+
 class Log:
     """Everything seen in this process."""
 
     def __init__(self) -> None:
         self.on_event: Callable[[bool], None] | None = None  # called with: is it new
         self.is_deep = False  # whether operations inside libraries are logged too
+        self.before_report: list[Callable[[], None]] = []  # what completes it
         self.clear()
 
     def clear(self) -> None:
@@ -107,6 +127,11 @@ class Log:
         self.late: dict[int, int] = {}  # site -> number of results missed while it was quiet
         self.texts: dict[int, int] = {}  # site of exec or eval -> runs of code without observers
         self.failures: dict[str, int] = {}  # internal errors of the auditor, by text
+        self._alive: dict[tuple[int, Any], AliveResults] = {}  # by site and dtype
+        self.crash: Crash | None = None  # the error that ended the program
+        self.states: dict[Any, HeldState] = {}  # what optimizers keep
+        self.autocast: AutocastLog | None = None
+        self.compilations: dict[tuple[str, str, int], list[Compilation]] = {}  # by function
 
     def again(self, mark: int, operands: tuple[Any, ...], result: Any) -> bool:
         """Counts an operator's run if its signature is known, and returns whether it is: the fast
@@ -123,6 +148,8 @@ class Log:
         if tally.extremes:
             tally.widen(operands)
         remember(result, mark)
+        if tally.alive is not None:
+            tally.alive.hold(result, math.prod(shape))
         if self.on_event and not count & _NOW_AND_THEN:
             self.on_event(False)
         return True
@@ -164,9 +191,9 @@ class Log:
 
     def call_inside(
         self, mark: int, callee: AnyCallee, operands: tuple[Any, ...], flags: Any, result: Any
-    ) -> None:
+    ) -> Tally:
         """Counts an operation that the user's source does not call by name."""
-        self._add(mark, callee, operands, flags, result)
+        return self._add(mark, callee, operands, flags, result)
 
     def passed(self, mark: int, result: Any) -> None:
         """Records the maker of an array that a user's function returns, unless known."""
@@ -185,16 +212,22 @@ class Log:
         flags: Any,
         result: Any,
         inside: tuple[type, ...] = (),
-    ) -> None:
+    ) -> Tally:
         """Counts a run that returned an array, perhaps inside a list, and records its maker."""
         kind = type(result)
         dtype, shape, is_weak, _ = ARRAYS[kind].read(result)
         made = (kind, dtype, not shape, is_weak, 0, *inside)
-        self._count(mark, callee, operands, flags, made, shape)
+        tally = self._count(mark, callee, operands, flags, made, shape)
+        if tally.count == 1 and shape and _casts_to_new(mark, callee, operands, flags, made):
+            alive = self._alive.setdefault((mark, dtype), AliveResults(itemsize_of(dtype)))
+            tally.alive = alive
+        if tally.alive is not None:
+            tally.alive.hold(result, math.prod(shape))
         if callee is None or not maker_of(result) or _names_dtype(callee, flags, kind):
             remember(result, mark)
             if callee is not None and not any([type(o) in (Note, tuple) for o in operands]):
                 _remember_owner(result, mark)
+        return tally
 
     def _count(
         self,
@@ -204,7 +237,7 @@ class Log:
         flags: Any,
         made: tuple[Any, ...] | type | None,
         shape: tuple[int, ...] | None,
-    ) -> None:
+    ) -> Tally:
         key = (mark, callee, tuple([_key(o) for o in operands]), flags, made)
         tally = self.events.get(key)
         if tally is None:
@@ -218,6 +251,7 @@ class Log:
             tally.widen(operands)
         if self.on_event and (count == 1 or not count & _NOW_AND_THEN):
             self.on_event(count == 1)
+        return tally
 
     def failed(self, error: Exception) -> None:
         """Counts an internal error of the auditor, which the program must not see."""
@@ -233,6 +267,30 @@ def _key(operand: Any) -> Any:
     if kind is tuple:
         return tuple([_key(o) for o in operand])
     return Numbers(operand.kind, ()) if kind is Numbers else kind
+
+
+def _casts_to_new(
+    mark: int,
+    callee: AnyCallee | None,
+    operands: tuple[Any, ...],
+    flags: Any,
+    made: tuple[Any, ...],
+) -> bool:
+    """Whether an operation makes a new array of another dtype than one of its operands."""
+    kind, dtype = made[:2]
+    if callee is None:
+        is_in_place = SITES[mark].kind == "augmented"
+    else:
+        is_in_place = callee.name.endswith("_") or "out" in flags[4:]
+    if is_in_place or ARRAYS[kind].is_traced or _is_bool(dtype):
+        return False
+    given = [part for o in operands for part in (o if type(o) is tuple else (o,))]
+    dtypes = [part.signature.dtype for part in given if type(part) is Note]
+    return any([d != dtype and not _is_bool(d) for d in dtypes])
+
+
+def _is_bool(dtype: Any) -> bool:
+    return "bool" in str(dtype)
 
 
 def _names_dtype(callee: AnyCallee, flags: Any, kind: type) -> bool:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import builtins
 import sys
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, Numbers, is_array_type, note
 from castwise.auditing.observing.callees import is_observed, pending_call
+from castwise.auditing.observing.compilations import CompiledCall, compiled, compiled_call
 from castwise.auditing.observing.log import LOG, SITES
+from castwise.auditing.observing.states import STATEFUL, returned_state
 from castwise.auditing.rewriting import rewrite
 
 _frame = sys._getframe
@@ -130,7 +132,10 @@ def callee(mark: int, function: Any) -> Any:
     if mark in _quiet:
         return function
     try:
-        NOTES[mark, id(_frame(1))] = pending_call(function)
+        called: Any = pending_call(function)
+        if called is None and type(function) is not FunctionType:
+            called = compiled_call(function)
+        NOTES[mark, id(_frame(1))] = called
     except RecursionError:  # the program is about to raise its own error; call nothing here
         pass
     except Exception as error:
@@ -160,7 +165,12 @@ def returned(mark: int, result: Any) -> Any:
     try:
         called = NOTES.pop((mark, id(_frame(1))), None)
         kind = type(result)
+        if type(called) is CompiledCall:
+            compiled(mark, called)
+            called = None
         if called is not None:
+            if called.callee.module in STATEFUL:
+                returned_state(mark, called.callee.module, called.callee.name, result)
             if LOG.call(mark, called, result):
                 _runs[mark] = _RUNS_TO_QUIET
             else:

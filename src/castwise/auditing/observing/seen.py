@@ -23,6 +23,7 @@ from castwise.auditing.observing.log import (
     Log,
     Tally,
 )
+from castwise.auditing.records.beyond import Beyond
 from castwise.auditing.records.events import (
     Counts,
     Event,
@@ -45,10 +46,21 @@ from castwise.vocab.live import to_dtype
 
 def seen_in(log: Log) -> Seen:
     """Everything in a log."""
+    for complete in log.before_report:
+        complete()
     events = [event_of(key, tally) for key, tally in list(log.events.items())]
     attempts = [event_of(key, tally) for key, tally in list(log.attempts.items())]
     marks = {event.mark for event in (*events, *attempts)} | {*log.quieted, *log.late}
-    marks |= {a.maker for event in (*events, *attempts) for a in arrays_in(event.operands)}
+    crashed = [operation.event for operation in log.crash.operations] if log.crash else []
+    operands = [o for event in (*events, *attempts, *crashed) for o in event.operands]
+    autocast = log.autocast
+    beyond = Beyond(
+        tuple(log.states.values()),
+        autocast.records if autocast else (),
+        autocast.repeats if autocast else (),
+        tuple(found for calls in list(log.compilations.values()) for found in calls),
+    )
+    marks |= {a.maker for a in arrays_in(operands)} | beyond.marks
     return Seen(
         events=tuple(event for event in events if event.inside is None),
         inside=tuple(event for event in events if event.inside is not None),
@@ -72,6 +84,8 @@ def seen_in(log: Log) -> Seen:
             included=tuple(sorted(INCLUDED)),
         ),
         digests=dict(DIGESTS),
+        crashes=() if log.crash is None else (log.crash,),
+        beyond=beyond,
     )
 
 
@@ -96,6 +110,8 @@ def event_of(key: EventKey, tally: Tally) -> Event:
         _array(Signature(*result[:5]), tally.result, None) if isinstance(result, tuple) else None,
         None if callee is None else _call(callee, result, *flags),
         _inside(callee) if isinstance(callee, InsideCallee) else None,
+        alive=tally.alive.peak if tally.alive else 0,
+        seconds=tally.seconds,
     )
 
 
@@ -162,7 +178,7 @@ def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
     found = ARRAYS[kind]
     return SeenArray(
         found.hook.framework,
-        _dtype_name(dtype),
+        dtype_name(dtype),
         is_zero_d,
         found.is_scalar,
         found.is_traced,
@@ -174,7 +190,7 @@ def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
 
 
 @functools.lru_cache(maxsize=256, typed=True)
-def _dtype_name(dtype: Any) -> str | None:
+def dtype_name(dtype: Any) -> str | None:
     """castwise's name of a live dtype; None for an unknown one, such as text."""
     try:
         return to_dtype(dtype).name
@@ -187,7 +203,7 @@ def _given_name(given: Any) -> str | None:
     knows what it means, such as `"i8"` or `float`."""
     if isinstance(given, str):
         return given if given in CANONICAL else None
-    return None if given is None else _dtype_name(given)
+    return None if given is None else dtype_name(given)
 
 
 def site_of(mark: int) -> LocatedSite:

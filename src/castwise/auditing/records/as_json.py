@@ -9,6 +9,15 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
+from castwise.auditing.records.beyond import (
+    AutocastOp,
+    Beyond,
+    Compilation,
+    HeldState,
+    RepeatedCast,
+    SeenArgument,
+)
+from castwise.auditing.records.crashes import Crash, CrashedOperation
 from castwise.auditing.records.events import (
     Counts,
     Event,
@@ -54,6 +63,8 @@ def seen_to_json(seen: Seen) -> Json:
         "peak_memory": seen.facts.peak_memory,
         **({"included": list(seen.facts.included)} if seen.facts.included else {}),
         **({"digests": seen.digests} if seen.digests else {}),
+        **({"beyond": asdict(seen.beyond)} if seen.beyond != _NOTHING else {}),
+        **({"crashes": [_crash_to_json(c) for c in seen.crashes]} if seen.crashes else {}),
     }
 
 
@@ -79,6 +90,58 @@ def seen_from_json(data: Json) -> Seen:
             tuple(data.get("included", ())),
         ),
         digests=data.get("digests", {}),
+        crashes=tuple(_crash_from_json(crash) for crash in data.get("crashes", ())),
+        beyond=_beyond_from_json(data.get("beyond", {})),
+    )
+
+
+_NOTHING = Beyond()
+
+
+def _beyond_from_json(data: Json) -> Beyond:
+    return Beyond(
+        tuple(HeldState(**_flat(state)) for state in data.get("states", ())),
+        tuple(AutocastOp(**_flat(op)) for op in data.get("autocast_ops", ())),
+        tuple(RepeatedCast(**_flat(repeat)) for repeat in data.get("repeats", ())),
+        tuple(_compilation_from_json(found) for found in data.get("compilations", ())),
+    )
+
+
+def _compilation_from_json(data: Json) -> Compilation:
+    arguments = tuple(SeenArgument(**_flat(argument)) for argument in data["arguments"])
+    return Compilation(**{**data, "arguments": arguments})
+
+
+def _flat(data: Json) -> Json:
+    """The fields of a record, with tuples, which JSON does not have."""
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in data.items()}
+
+
+def _crash_to_json(crash: Crash) -> Json:
+    operations = [
+        {"event": _event_to_json(o.event), "site": _site_to_json(o.located)}
+        for o in crash.operations
+    ]
+    return {
+        "error": crash.error,
+        "spot": crash.spot,
+        "operations": operations,
+        "inside": crash.inside,
+        "about_dtypes": crash.is_about_dtypes,
+    }
+
+
+def _crash_from_json(data: Json) -> Crash:
+    inside = data["inside"]
+    return Crash(
+        data["error"],
+        CodeSpot(*data["spot"]),
+        tuple(
+            CrashedOperation(_event_from_json(o["event"]), _site_from_json(o["site"]))
+            for o in data["operations"]
+        ),
+        None if inside is None else CodeSpot(*inside),
+        data["about_dtypes"],
     )
 
 
@@ -110,6 +173,10 @@ def _event_to_json(event: Event) -> Json:
         }
     if event.allowed:
         data["allowed"] = list(event.allowed)
+    if event.alive:
+        data["alive"] = event.alive
+    if event.seconds:
+        data["seconds"] = event.seconds
     return data
 
 
@@ -126,6 +193,8 @@ def _event_from_json(data: Json) -> Event:
         _call_from_json(data) if "callee" in data else None,
         _inside_from_json(data["inside"]) if "inside" in data else None,
         tuple(data.get("allowed", ())),
+        data.get("alive", 0),
+        data.get("seconds", 0.0),
     )
 
 

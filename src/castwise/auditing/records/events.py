@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from castwise.auditing.records.beyond import Beyond
 from castwise.auditing.records.places import CodeSpot, LocatedSite, UnobservedFunction
+
+if TYPE_CHECKING:
+    from castwise.auditing.records.crashes import Crash
 
 Number: TypeAlias = "bool | int | float"
 
@@ -85,6 +89,8 @@ class Event:
     call: SeenCall | None = None  # None: an operator
     inside: SeenInside | None = None  # None: it is in the user's source
     allowed: tuple[str, ...] = ()  # hazards that a test's marker allows
+    alive: int = 0  # the most bytes of its results at one time, if it casts to new arrays
+    seconds: float = 0.0  # on the device, if measured
 
     @property
     def arrays(self) -> list[SeenArray]:
@@ -138,6 +144,8 @@ class Seen:
     counts: Counts = field(default_factory=Counts)
     facts: RunFacts = field(default_factory=RunFacts)
     digests: dict[str, str] = field(default_factory=dict)  # of the files, as they were read
+    crashes: tuple[Crash, ...] = ()  # errors that ended its processes
+    beyond: Beyond = field(default_factory=Beyond)
 
     def site(self, event: Event) -> LocatedSite:
         """Where an event happened."""

@@ -67,6 +67,7 @@ class Finding:
     elements: int
     temporaries: int = 0  # bytes of temporaries for cast operands
     inside: str = ""  # where it ran, if not in the user's own source
+    alive: int = 0  # the most bytes of its results at one time
 
     def __str__(self) -> str:
         return f"{self.operation.question} -> {self.result}"
@@ -126,6 +127,7 @@ class InsideCast:
     why: str
     count: int
     elements: int
+    seconds: float = 0.0  # on the device, if measured
 
     @property
     def bytes(self) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 from castwise.auditing.observing.log import LOG
 from castwise.auditing.observing.seen import seen_in
 from castwise.auditing.records.as_json import seen_from_json, seen_to_json
+from castwise.auditing.records.beyond import together
 from castwise.auditing.records.events import Counts, RunFacts, Seen
 from castwise.errors import UsageError
 
@@ -62,6 +63,8 @@ def put_together(parts: Iterable[Seen]) -> Seen:
             tuple(sorted({name for part in facts for name in part.included})),
         ),
         digests=_merged_digests(parts),
+        crashes=tuple(crash for part in parts for crash in part.crashes),
+        beyond=together([part.beyond for part in parts]),
     )
 
 

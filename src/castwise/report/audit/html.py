@@ -9,18 +9,21 @@ from string import Template
 
 from castwise.auditing.fixing.applying import fixed_lines
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
-from castwise.auditing.records.findings import Finding
+from castwise.auditing.records.findings import Finding, Fix
+from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import lines_at, text_at
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit.bars import bars_by_line, bars_by_origin
 from castwise.report.audit.coverage import coverage_lines
+from castwise.report.audit.crash import crash_sentences
 from castwise.report.audit.inside import inside_lines
+from castwise.report.audit.sections import section_lines
 from castwise.report.audit.source import anchor, hazards_html, origin_link, source_html
 from castwise.report.audit.text import gain, notes, operation_text, summary
 
 _PAGE = Path(__file__).with_name("page.html")
-_COLUMNS = ("place", "code", "operation", "hazards", "times", "bytes", "origin")
-_NUMBERS = ("times", "bytes")
+_COLUMNS = ("place", "code", "operation", "hazards", "times", "bytes", "alive", "origin")
+_NUMBERS = ("times", "bytes", "alive")
 
 
 def audit_html(audit: Audit) -> str:
@@ -35,18 +38,35 @@ def audit_html(audit: Audit) -> str:
 
 
 def _sections(audit: Audit) -> Iterator[str]:
+    for crash in audit.sections.crashes:
+        yield f"<h2>The program ended at {escape(place_text(crash.place))}: a dtype error</h2>"
+        for sentence in crash_sentences(crash):
+            yield f"<p>{escape(sentence)}</p>"
+        yield _changes(crash.place, (crash.fix,) if crash.fix else ())
     if audit.findings:
-        yield "<h2>Lines to change, worst first</h2>"
-        for origin in audit.origins:
-            yield _origin(origin)
-        yield '<div class="plots">'
-        yield f"<div><h2>Cost by origin</h2>{bars_by_origin(audit)}</div>"
-        yield f"<div><h2>Cost by line</h2>{bars_by_line(audit)}</div>"
-        yield "</div>"
-        yield f"<h2>{counted(len(audit.findings), 'finding').capitalize()}</h2>"
-        yield _table(audit)
-        yield "<h2>Source</h2>"
-        yield from source_html(audit)
+        yield from _findings(audit)
+    for head, *lines in section_lines(audit.sections):
+        yield f"<h2>{escape(head)}</h2>"
+        for line in lines:
+            yield f"<p>{escape(line.strip())}</p>"
+    yield from _coverage(audit)
+
+
+def _findings(audit: Audit) -> Iterator[str]:
+    yield "<h2>Lines to change, worst first</h2>"
+    for origin in audit.origins:
+        yield _origin(origin)
+    yield '<div class="plots">'
+    yield f"<div><h2>Cost by origin</h2>{bars_by_origin(audit)}</div>"
+    yield f"<div><h2>Cost by line</h2>{bars_by_line(audit)}</div>"
+    yield "</div>"
+    yield f"<h2>{counted(len(audit.findings), 'finding').capitalize()}</h2>"
+    yield _table(audit)
+    yield "<h2>Source</h2>"
+    yield from source_html(audit)
+
+
+def _coverage(audit: Audit) -> Iterator[str]:
     yield "<h2>Coverage</h2>"
     if audit.inside:
         for line in inside_lines(audit.inside):
@@ -62,18 +82,21 @@ def _sections(audit: Audit) -> Iterator[str]:
 
 
 def _origin(origin: DtypeOrigin) -> str:
-    shown = [f"<span>{escape(line)}</span>" for line in lines_at(origin.place)]
-    if origin.fixes:
-        shown = []
-    for fix in origin.fixes:
-        shown += [f'<span class="old">- {escape(line)}</span>' for line in lines_at(fix.place)]
-        new = fixed_lines(fix)
-        shown += [f'<span class="new">+ {escape(line)}</span>' for line in new]
     return (
         f'<div class="origin"><a href="#{anchor(origin.place)}">'
         f"<strong>{escape(place_text(origin.place))}</strong></a>"
-        f"<p>{escape(gain(origin))}</p><pre>{''.join(shown)}</pre></div>"
+        f"<p>{escape(gain(origin))}</p>{_changes(origin.place, origin.fixes)}</div>"
     )
+
+
+def _changes(place: SourcePlace, fixes: tuple[Fix, ...]) -> str:
+    """The source at a place, or what the fixes change."""
+    shown = [] if fixes else [f"<span>{escape(line)}</span>" for line in lines_at(place)]
+    for fix in fixes:
+        shown += [f'<span class="old">- {escape(line)}</span>' for line in lines_at(fix.place)]
+        new = fixed_lines(fix)
+        shown += [f'<span class="new">+ {escape(line)}</span>' for line in new]
+    return f"<pre>{''.join(shown)}</pre>"
 
 
 def _table(audit: Audit) -> str:
@@ -99,6 +122,7 @@ def _row(finding: Finding, origin: DtypeOrigin) -> str:
         f"<td>{hazards_html(finding)}</td>",
         f'<td class="number" data-value="{finding.count}">{finding.count:,}</td>',
         f'<td class="number" data-value="{saved}">{size_text(saved)}</td>',
+        f'<td class="number" data-value="{finding.alive}">{size_text(finding.alive)}</td>',
         f"<td>{origin_link(finding, origin)}</td>",
     ]
     return f"<tr>{''.join(cells)}</tr>"

@@ -23,7 +23,8 @@ def inside_lines(inside: InsideCoverage) -> Iterator[str]:
     if inside.casts:
         size = size_text(sum(cast.bytes for cast in inside.casts))
         times = counted(sum(cast.count for cast in inside.casts), "cast")
-        yield f"Inside libraries and in backward: {times}, {size} of copies."
+        spent = _time_text(sum(cast.seconds for cast in inside.casts))
+        yield f"Inside libraries and in backward: {times}, {size} of copies{spent}."
     for cast in inside.casts[:_MOST_CASTS]:
         yield _cast_line(cast)
     if len(inside.casts) > _MOST_CASTS:
@@ -42,4 +43,10 @@ def inside_lines(inside: InsideCoverage) -> Iterator[str]:
 def _cast_line(cast: InsideCast) -> str:
     times = f", {cast.count:,} times" if cast.count > 1 else ""
     change = f"{cast.source} -> {cast.target}"
-    return f"   {place_text(cast.place)}: {change}, {cast.why}, {size_text(cast.bytes)}{times}"
+    cost = f"{size_text(cast.bytes)}{times}{_time_text(cast.seconds)}"
+    return f"   {place_text(cast.place)}: {change}, {cast.why}, {cost}"
+
+
+def _time_text(seconds: float) -> str:
+    """The time on the device, if it was measured."""
+    return f", {1000 * seconds:.3g} ms on the GPU" if seconds else ""

@@ -5,18 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.judging.crashes import ExplainedCrash
 from castwise.auditing.proving.target import Target
 from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
 from castwise.auditing.rewriting.source import columns_of, text_at
+from castwise.report.audit.sections import sections_json
 from castwise.report.audit.text import summary
 
 
 def audit_json(audit: Audit) -> dict[str, Any]:
     """The audit as a JSON object."""
     inside = {"inside": _inside(audit.inside)} if audit.inside else {}
+    crashed = [_crash(crash) for crash in audit.sections.crashes]
     return {
         "summary": summary(audit),
+        **({"crashes": crashed} if crashed else {}),
         "findings": [_finding(f, origin) for origin in audit.origins for f in origin.findings],
+        **sections_json(audit.sections),
         **inside,
         "target": _target(audit.target),
         "coverage": {
@@ -49,6 +54,7 @@ def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
         "count": finding.count,
         "elements": finding.elements,
         "bytes": origin.saved_by(finding),
+        "alive": finding.alive,
         "hazards": list(finding.hazards),
         "origin": {"file": origin.place.file, "line": origin.place.line},
         "message": message(finding),
@@ -81,6 +87,24 @@ def _fix(fix: Fix) -> dict[str, Any]:
     }
 
 
+def _crash(crash: ExplainedCrash) -> dict[str, Any]:
+    """What ended the program."""
+    place = crash.place
+    return {
+        "file": place.file,
+        "line": place.line,
+        "column": columns_of(place)[0],
+        "code": crash.code,
+        "operation": crash.operation,
+        "error": crash.error,
+        "why": crash.why,
+        "dialect": crash.dialect,
+        "advice": crash.advice,
+        "inside": crash.inside,
+        "fixes": [_fix(crash.fix)] if crash.fix else [],
+    }
+
+
 def _inside(inside: InsideCoverage) -> dict[str, Any]:
     """What was seen inside libraries and in backward."""
     return {
@@ -98,6 +122,7 @@ def _inside(inside: InsideCoverage) -> dict[str, Any]:
                 "count": cast.count,
                 "elements": cast.elements,
                 "bytes": cast.bytes,
+                **({"seconds": cast.seconds} if cast.seconds else {}),
             }
             for cast in inside.casts
         ],

@@ -12,7 +12,9 @@ from castwise.auditing.rewriting.source import lines_at
 from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit.coverage import coverage_text
+from castwise.report.audit.crash import crash_text
 from castwise.report.audit.inside import inside_text
+from castwise.report.audit.sections import section_texts
 from castwise.report.terminal.colour import Paint, plain
 from castwise.report.terminal.folding import filled, folded
 
@@ -37,7 +39,8 @@ def audit_text(
     audit: Audit, paint: Paint = plain, width: int = 80, listing: Listing = SHORT
 ) -> str:
     """The whole report."""
-    parts = [_summary_text(audit, paint, width)]
+    parts = [crash_text(crash, paint, width) for crash in audit.sections.crashes]
+    parts.append(_summary_text(audit, paint, width))
     for number, origin in enumerate(audit.origins[: listing.origins], 1):
         parts.append(_origin_text(number, origin, paint, width, listing))
     left = audit.origins[len(audit.origins[: listing.origins]) :]
@@ -45,6 +48,7 @@ def audit_text(
         parts.append(folded(_rest(left, listing), width))
     if audit.findings:
         parts.append(_hazards_text(audit, paint, width))
+    parts += section_texts(audit.sections, width)
     if audit.inside:
         parts.append(inside_text(audit.inside, width))
     coverage = coverage_text(audit.coverage, width, listing.names, listing.how_to_list_all)
@@ -211,7 +215,9 @@ def cost_text(finding: Finding, origin: DtypeOrigin) -> str:
     size = [size_text(saved)] if saved else []
     times = [f"{finding.count:,} times"] if finding.count > 1 else []
     traced = ["per trace"] if finding.is_traced else []
-    return ", ".join([*size, *times, *traced])
+    is_told = finding.alive and finding.count > 1 and not finding.inside
+    alive = [f"{size_text(finding.alive)} alive at once"] if is_told else []
+    return ", ".join([*size, *times, *alive, *traced])
 
 
 def _rest(origins: tuple[DtypeOrigin, ...], listing: Listing) -> str:

@@ -10,16 +10,18 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from castwise.auditing.hooks.inside.cast_times import CastTimes
 from castwise.auditing.hooks.inside.dynamo import leave_to_python
 from castwise.auditing.observing.arrays import NUMBERS
 from castwise.auditing.observing.callees import InsideCallee
 from castwise.auditing.observing.frames import mark_of, spot_of, users_frame
 from castwise.auditing.observing.inside import PLAIN, log_inside
-from castwise.auditing.observing.log import LOG
+from castwise.auditing.observing.log import LOG, Tally
 from castwise.auditing.observing.threads import in_every_thread
 from castwise.auditing.observing.tracebacks import hide_own_frames
 
 _CAST = "_to_copy"
+ALSO: list[Callable[[Any, Any, Any, FrameType], None]] = []  # called with every op that ran
 _NODES_KEPT = 1 << 16  # how many autograd nodes keep their forward line
 
 
@@ -70,6 +72,8 @@ def _watcher_class() -> Any:
     from torch.utils._python_dispatch import TorchDispatchMode
 
     log = _DispatchLog(torch)
+    times = CastTimes(torch.cuda)
+    LOG.before_report.append(times.settle)
     see, frame_above = log.see, sys._getframe
 
     class DispatchWatcher(TorchDispatchMode):  # type: ignore[misc]
@@ -90,13 +94,19 @@ def _watcher_class() -> Any:
         ) -> Any:
             keywords = kwargs or {}
             node = next_node() - 1  # created for this op, just before dispatch
+            began = times.begin(args[0]) if func.__name__.startswith(_CAST) else None
             try:
-                result = _run(torch, func, args, keywords)
+                result = run_op(torch, func, args, keywords)
             except BaseException as error:
                 hide_own_frames(error, getattr(type(func).__call__, "__code__", None))
                 raise
             try:
-                see(func, node, args, keywords, result, frame_above(1))
+                ended = times.end(began)
+                tally = see(func, node, args, keywords, result, frame_above(1))
+                if ended is not None and tally is not None:
+                    times.add(tally, began, ended)
+                for also in ALSO:
+                    also(func, args, result, frame_above(1))
             except Exception as error:
                 LOG.failed(error)
             return result
@@ -119,8 +129,8 @@ class _DispatchLog:
 
     def see(
         self, func: Any, node: int, args: Any, keywords: Any, result: Any, frame: FrameType
-    ) -> None:
-        """Logs an op after it ran."""
+    ) -> Tally | None:
+        """Logs an op after it ran, and returns its tally unless nothing is cast."""
         thread = get_ident()
         if self._forward.last.get(thread) != node:
             self._forward.last[thread] = node
@@ -129,8 +139,8 @@ class _DispatchLog:
                 self._forward.made(node, thread, mark_of(user), func.__name__.partition(".")[0])
         if self._has_one_dtype(args, result):
             PLAIN[thread] = PLAIN.get(thread, 0) + 1
-        else:
-            self._log(func, args, keywords, result, frame)
+            return None
+        return self._log(func, args, keywords, result, frame)
 
     def _has_one_dtype(self, args: Any, result: Any) -> bool:
         """Whether all inputs and outputs have one dtype, and there is an input: such an op casts
@@ -153,7 +163,9 @@ class _DispatchLog:
                 has_operands = True
         return has_operands
 
-    def _log(self, func: Any, args: Any, keywords: Any, result: Any, frame: FrameType) -> None:
+    def _log(
+        self, func: Any, args: Any, keywords: Any, result: Any, frame: FrameType
+    ) -> Tally | None:
         name = func.__name__.partition(".")[0]
         node = self._running_node()
         user = users_frame(frame, None if node is None else self._engine)
@@ -167,14 +179,14 @@ class _DispatchLog:
             user = None if mark else users_frame(frame)
             mark = mark_of(user) if user is not None else mark
         else:
-            return  # no user code is running
-        if mark:
-            log_inside(
-                mark, InsideCallee(_module(func), name, of, autocast, spot), args, keywords, result
-            )
+            return None  # no user code is running
+        if not mark:
+            return None
+        callee = InsideCallee(_module(func), name, of, autocast, spot)
+        return log_inside(mark, callee, args, keywords, result)
 
 
-def _run(torch: Any, func: Any, args: Any, keywords: Any) -> Any:
+def run_op(torch: Any, func: Any, args: Any, keywords: Any) -> Any:
     """Runs an op, with its original arguments if it does not accept those a mode gets."""
     try:
         return func(*args, **keywords)

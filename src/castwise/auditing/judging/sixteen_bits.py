@@ -1,0 +1,159 @@
+"""What a program keeps and sums in 16 bits: optimizer states, loops, sums and running means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from castwise.auditing.finding.operations import framework_of
+from castwise.auditing.finding.steps import Step
+from castwise.auditing.hook import find_hook
+from castwise.auditing.records.events import Event, Seen, SeenArray, arrays_in
+from castwise.auditing.records.findings import Operation
+from castwise.auditing.records.places import SourcePlace
+from castwise.vocab.dtypes import DType, dtype
+
+_LEAST_TERMS = 16
+_ADDING = frozenset({"add", "sub"})
+
+
+@dataclass(frozen=True, slots=True)
+class NarrowState:
+    """Arrays of 16 bits that an optimizer keeps from step to step."""
+
+    place: SourcePlace
+    owner: str
+    name: str
+    dtype: DType
+    arrays: int
+    elements: int
+
+    @property
+    def bytes(self) -> int:
+        """Their memory."""
+        return self.elements * self.dtype.itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class NarrowSum:
+    """A sum of many terms whose result has 16 bits."""
+
+    place: SourcePlace
+    operation: str
+    dtype: DType
+    terms: int  # of one sum, as seen
+    rounds_each: bool  # every partial sum is rounded, not only the result
+
+
+@dataclass(frozen=True, slots=True)
+class SixteenBits:
+    """What is kept and summed in 16 bits."""
+
+    states: tuple[NarrowState, ...] = ()
+    sums: tuple[NarrowSum, ...] = ()
+
+
+def sixteen_bits_in(steps: Sequence[Step], seen: Seen) -> SixteenBits:
+    """The states and sums of a program, those with the most terms first."""
+    states = tuple(
+        NarrowState(seen.sites[s.mark].place, s.owner, s.name, dtype(s.dtype), s.arrays, s.elements)
+        for s in seen.beyond.states
+    )
+    sums: dict[object, NarrowSum] = {}
+    for found in (*_loops(steps), *_reductions(steps)):
+        key = found.place, found.operation
+        if key not in sums or sums[key].terms < found.terms:
+            sums[key] = found
+    return SixteenBits(states, tuple(sorted(sums.values(), key=lambda s: (-s.terms, s.place))))
+
+
+def _narrow(array: SeenArray | None) -> DType | None:
+    """The dtype of an array if it is a float of 16 bits."""
+    found = dtype(array.dtype) if array is not None and array.dtype else None
+    return found if found and found.kind == "float" and found.bits == 16 else None
+
+
+def _reductions(steps: Iterable[Step]) -> Iterator[NarrowSum]:
+    """Sums and means over the elements of an array."""
+    for step in steps:
+        event, operation = step.event, step.operation
+        result = _narrow(event.result)
+        if operation is None or result is None or not _is_sum(operation):
+            continue
+        terms = max((_terms(a, event) for a in arrays_in(event.operands[:1])), default=0)
+        if terms >= _LEAST_TERMS:
+            hook = find_hook(framework_of(event))
+            rounds = hook is not None and operation.question.op.name in hook.rounds_sums.split()
+            yield NarrowSum(step.located.place, str(operation.question), result, terms, rounds)
+
+
+def _is_sum(operation: Operation) -> bool:
+    op = operation.question.op
+    return op.accumulates or op.name in ("mean", "nanmean")
+
+
+def _terms(array: SeenArray, event: Event) -> int:
+    """How many elements were added for one element of the result, as far as shapes tell."""
+    shape, made = array.shape or (), (event.result.shape if event.result else None) or ()
+    if shape == made:  # a running sum along one axis
+        return max(shape, default=0)
+    return math.prod(shape) // max(1, math.prod(made))
+
+
+def _loops(steps: Sequence[Step]) -> Iterator[NarrowSum]:
+    """Lines that add to what they made before, directly or through other lines."""
+    at: dict[int, list[Step]] = {}
+    users: dict[int, set[int]] = {}
+    makers: dict[int, set[int]] = {}
+    made: dict[int, int] = {}
+    for step in steps:
+        event = step.event
+        made[event.mark] = made.get(event.mark, 0) + event.count
+        if _narrow(event.result):
+            at.setdefault(event.mark, []).append(step)
+            for array in arrays_in(event.operands):
+                if _narrow(array):
+                    users.setdefault(array.maker, set()).add(event.mark)
+                    makers.setdefault(event.mark, set()).add(array.maker)
+    for mark, found in at.items():
+        adding = [s for s in found if s.operation and s.operation.question.op.name in _ADDING]
+        count = sum(s.event.count for s in adding)
+        if count < _LEAST_TERMS:
+            continue
+        event, located, operation = adding[0][:3]
+        loop = _reached(mark, users) & _reached(mark, makers)
+        if loop:
+            steps_in = [s for m in loop for s in at.get(m, ())]
+            begun = sum(s.event.count for s in steps_in if not _uses(s.event, loop))
+            terms = count // max(1, begun)
+        else:
+            terms = _terms_in_place(adding, made)
+        result = _narrow(event.result)
+        if terms >= _LEAST_TERMS and operation is not None and result is not None:
+            yield NarrowSum(located.place, str(operation.question), result, terms, True)
+
+
+def _terms_in_place(adding: Sequence[Step], made: dict[int, int]) -> int:
+    """How often a call adds to an array for each time that the array was made; 0 if it does not
+    work in place."""
+    event, _, operation = adding[0][:3]
+    target = event.operands[0] if operation and operation.question.inplace else None
+    times = made.get(target.maker, 0) if isinstance(target, SeenArray) else 0
+    return sum(s.event.count for s in adding) // times if times else 0
+
+
+def _uses(event: Event, marks: set[int]) -> bool:
+    """Whether a narrow operand was made at one of these sites."""
+    return any(_narrow(a) and a.maker in marks for a in arrays_in(event.operands))
+
+
+def _reached(mark: int, following: dict[int, set[int]]) -> set[int]:
+    """The sites that follow a site, directly or not."""
+    found: set[int] = set()
+    waiting = [mark]
+    while waiting:
+        new = following.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found

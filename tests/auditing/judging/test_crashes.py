@@ -1,0 +1,136 @@
+"""An error about dtypes that ends a program is explained: what, why, and what to write."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from textwrap import indent
+
+import pytest
+from under_audit import audited, plainly, write
+
+from castwise.auditing.judging.audited import audit_of
+from castwise.auditing.judging.crashes import ExplainedCrash, crashes_in
+from castwise.report.audit.crash import crash_text
+from castwise.report.audit.html import audit_html
+from castwise.report.audit.json import audit_json
+from castwise.report.audit.text import audit_text
+
+HEAD = """
+import pickle
+from castwise.auditing.observing.crashes import crash_of
+found = []
+"""
+KEEPING = """
+def case():
+{case}
+try:
+    case()
+except Exception as error:
+    found.append(crash_of(error))
+"""
+
+
+def explained(place: Path, head: str, cases: list[str]) -> list[ExplainedCrash | None]:
+    """What each case ends with, all run in one process; None: not an error about dtypes."""
+    source = "\n".join([HEAD, head, *(KEEPING.format(case=indent(case, "    ")) for case in cases)])
+    script = write(place, script=f"{source}\npickle.dump(found, open('found', 'wb'))\n")
+    outcome, seen = audited(script.name, cwd=place)
+    assert (outcome.status, outcome.stderr, seen.counts.failures) == (0, "", {})
+    assert seen.crashes == ()  # each was caught
+    found = pickle.loads((place / "found").read_bytes())
+    one_each = [crashes_in(replace(seen, crashes=(crash,))) for crash in found]
+    return [crash[0] if crash else None for crash in one_each]
+
+
+def written(crash: ExplainedCrash | None) -> str | None:
+    return crash.fix.text if crash and crash.fix else None
+
+
+def test_the_operation_comes_first_and_the_program_ends_as_it_does(tmp_path: Path) -> None:
+    source = """
+    import numpy as np
+    counts = np.arange(3)
+    def add(values):
+        values += np.ones(3) * 2
+    add(counts)
+    """
+    script = write(tmp_path, script=source)
+    outcome, seen = audited(script.name, cwd=tmp_path)
+    assert outcome == plainly(script.name, cwd=tmp_path)
+    assert (outcome.status, seen.counts.failures) == (1, {})
+    audit = audit_of(seen)
+    (crash,) = audit.sections.crashes
+    assert crash.operation == "int64[3] += float64[3]"
+    assert (crash.place.line, crash.dialect) == (5, "numpy")
+    assert crash.why.startswith("the float64 result cannot be written into int64")
+    assert written(crash) == "values = values + (np.ones(3) * 2)"
+    assert audit_text(audit).startswith(f"The program ended at {script}:5: a dtype error.\n")
+    (as_json,) = audit_json(audit)["crashes"]
+    assert as_json["code"] == "values += np.ones(3) * 2"
+    assert as_json["error"].startswith("UFuncTypeError: Cannot cast ufunc 'add' output")
+    assert [fix["text"] for fix in as_json["fixes"]] == [written(crash)]
+    assert "a dtype error</h2>" in audit_html(audit)
+
+
+def test_errors_of_numpy(tmp_path: Path) -> None:
+    head = "import numpy as np\nn, f = np.arange(3), np.ones(3)"
+    cases = {
+        "np.add(n, 1.5, out=n)": ("add(int64[3], 1.5, out=int64)", None),
+        "m = n.copy()\nm[1:] += 0.5": ("int64[2] += 0.5", None),
+        "f & n": ("float64[3] & int64[3]", None),
+        "np.uint8(3) + 300": ("np.uint8(3) + 300", None),
+        "f + np.ones(2)": None,  # its shapes
+        "f[7]": None,
+        "raise TypeError('mine')": None,
+    }
+    found = explained(tmp_path, head, list(cases))
+    assert [c and (c.operation, written(c)) for c in found] == list(cases.values())
+
+
+def test_errors_of_torch(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    head = """
+import torch
+from torch import nn
+i, f, h = torch.arange(3), torch.ones(3), torch.ones(3).half()
+a, b = torch.ones(3, 3), torch.ones(3, 3).half()
+layer = nn.Linear(3, 3)
+"""
+    cases = {
+        "i.clamp_(0, 1.5)": ("clamp_(int64[3], 0, 1.5)", "i = i.clamp(0, 1.5)"),
+        "j = i.clamp_(0, 1.5)": ("clamp_(int64[3], 0, 1.5)", None),  # j is used
+        "global i\ni += f": ("int64[3] += float32[3]", "i = i + f"),
+        "a @ b": ("float32[3,3] @ float16[3,3]", "a @ b.to(a.dtype)"),
+        "torch.dot(h, f)": ("dot(float16[3], float32[3])", "torch.dot(h.to(f.dtype), f)"),
+        "i.mean()": ("mean(int64[3])", None),
+        "f & 1": ("float32[3] & 1", None),
+        "layer(h[None])": ("linear(float16[1,3], float32[3,3], float32[3])", None),
+        "f[f]": ("", None),
+        "a @ torch.ones(2, 2)": None,  # its shapes
+    }
+    found = explained(tmp_path, head, list(cases))
+    assert [c and (c.operation, written(c)) for c in found] == list(cases.values())
+    inside = found[7]
+    assert inside is not None
+    assert (inside.code, inside.why) == ("layer(h[None])", "")
+    assert "mat1 and mat2 must have the same dtype" in crash_text(inside)
+    assert inside.inside.startswith("torch/nn/modules/linear.py:")
+
+
+def test_errors_of_jax(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    head = """
+import jax, jax.numpy as jnp
+x, y = jnp.ones(3), jnp.arange(3)
+def strict():
+    jax.config.update("jax_numpy_dtype_promotion", "strict")
+"""
+    cases = {
+        "jax.jit(lambda: x & y)()": ("float32[3] & int32[3]", None),
+        "jax.lax.add(x, y)": ("add(float32[3], int32[3])", "jax.lax.add(x, y.astype(x.dtype))"),
+        "strict()\nx + y": ("float32[3] + int32[3]", "x + y.astype(x.dtype)"),
+    }
+    found = explained(tmp_path, head, list(cases))
+    assert [c and (c.operation, written(c)) for c in found] == list(cases.values())
