@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from castwise.cli.main import main
 from castwise.cli.sizes import size_of
+from processes import finished
 
 # Every kind of file in one program: each module has one fix.
 FILES = {
@@ -76,7 +76,7 @@ def test_a_diff_can_be_applied_and_writes_nothing(
     (program / "latin.py").write_text("", "utf-8")  # a diff is in one encoding
     parts = [part for part in diff.split("--- a/") if part and not part.startswith("latin")]
     patch = "".join(f"--- a/{part}" for part in parts)
-    subprocess.run(["git", "apply", "-"], input=patch.encode(), cwd=program, check=True)
+    finished(["git", "apply", "-"], input=patch, cwd=program, check=True)
     for name in ("crlf.py", "bom.py", "several.py"):
         assert (program / name).read_bytes() == FILES[name].replace(*FIXED[name]), name
 

@@ -128,7 +128,9 @@ def _wait(
     )
     if streams.stderr is not None:
         os.close(streams.stderr)
-    reader = threading.Thread(target=_pass_on, args=(process.stdout, printed, options.is_shown))
+    arguments = (process.stdout, printed, options.is_shown)
+    # A daemon: a process that the program started may keep the pipe open after it was ended.
+    reader = threading.Thread(target=_pass_on, args=arguments, daemon=True)
     reader.start()
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -49,14 +49,15 @@ def _things(main_module: types.ModuleType) -> Iterator[tuple[str, Any]]:
             waiting += [(name + part, inner, depth + 1) for part, inner in _parts(thing)]
 
 
-def _parts(thing: object) -> Iterable[tuple[str, Any]]:
+def _parts(thing: Any) -> Iterable[tuple[str, Any]]:
     """What a list, dictionary or object holds; no code of the program runs for it."""
-    if isinstance(thing, _CODE) or type(thing) in (str, bytes, *NUMBERS):
+    kind = type(thing)  # isinstance would ask an object that stands for another
+    if issubclass(kind, _CODE) or kind in (str, bytes, *NUMBERS):
         return []
-    if isinstance(thing, (list, tuple)):
-        items = tuple.__iter__(thing) if isinstance(thing, tuple) else list.__iter__(thing)
+    if issubclass(kind, (list, tuple)):
+        items = tuple.__iter__(thing) if issubclass(kind, tuple) else list.__iter__(thing)
         return [(f"[{place}]", inner) for place, inner in enumerate(items)]
-    if isinstance(thing, dict):
+    if issubclass(kind, dict):
         return [(f"[{k!r}]", inner) for k, inner in dict.items(thing) if type(k) in (str, int)]
     try:
         held = object.__getattribute__(thing, "__dict__")
