@@ -127,8 +127,8 @@ HOOK = Hook(
     "full_like arange linspace logspace eye rand randn randint rand_like randn_like randint_like "
     "normal randperm load new_zeros new_ones new_full new_empty new_tensor Tensor",
     keeps="reshape view transpose permute contiguous clone detach squeeze unsqueeze flatten expand "
-    "numpy from_numpy Parameter expand_as repeat tile roll flip sort argsort topk gather index_select "
-    "masked_select take "
+    "numpy from_numpy Parameter expand_as repeat tile roll flip sort argsort topk gather "
+    "index_select masked_select take "
     "narrow select chunk split unbind item tolist numel size dim backward zero_ fill_ copy_ "
     "requires_grad_ cpu cuda t diagonal diag tril triu movedim swapaxes broadcast_to unfold "
     "normal_ uniform_ manual_seed save isclose equal is_floating_point is_complex one_hot "
