@@ -38,7 +38,7 @@ def as_observed(event: Event, dialects: dict[str, str], why: str) -> Operation |
     if call is None or hook is None or framework not in dialects:
         raise NotUnderstood(why)
     _check_computes(event, call, hook)
-    is_visible = all(array.dtype for array in event.arrays) and arrays_in(event.operands)
+    is_visible = all(array.dtype for array in event.arrays) and _inputs(event)
     is_mixed = _is_mixed(event, call, hook)
     if not call.is_complete or not is_visible or (event.result is None and not is_mixed):
         raise NotUnderstood(why)
@@ -63,13 +63,22 @@ def as_mixed(event: Event, dialects: dict[str, str]) -> Operation | None:
     return _operation(event, call.name, dialect_named(dialects[framework]))
 
 
+def _inputs(event: Event) -> list[SeenArray]:
+    """The arrays that a call takes, without the one it writes to."""
+    call = event.call
+    if call is None or "out" not in call.keywords:
+        return arrays_in(event.operands)
+    place = call.positional + call.keywords.index("out")
+    return arrays_in((*event.operands[:place], *event.operands[place + 1 :]))
+
+
 def _check_computes(event: Event, call: SeenCall, hook: Hook) -> None:
     """Raises Harmless for a call that computes no array: a question about one, a check of a test,
     random numbers, or what holds any objects."""
     own = find_hook(call.module)
     if call.module in sys.stdlib_module_names and not _is_arithmetic(call):
         raise Harmless(f"{call.module}.{call.name}")
-    if not arrays_in(event.operands) and call.is_complete and not call.hides:
+    if not _inputs(event) and call.is_complete and not call.hides:
         raise Harmless(f"{call.name}, which makes an array", is_explicit=True)
     if event.result is None and call.returns not in _ANSWERS:
         raise Harmless(f"{call.name}, a question")
@@ -96,7 +105,7 @@ def _is_of_framework(call: SeenCall, hook: Hook) -> bool:
 def _is_mixed(event: Event, call: SeenCall, hook: Hook) -> bool:
     """Whether the arrays have floating dtypes of several widths. A library may have its reasons, so
     for its calls the result must have the widest of them."""
-    found = {_real(a) for a in arrays_in(event.operands) if _is_floating(a) and not a.is_scalar}
+    found = {_real(a) for a in _inputs(event) if _is_floating(a) and not a.is_scalar}
     if len(found) < 2:
         return False
     return (
@@ -114,9 +123,11 @@ def _is_widened(event: Event, call: SeenCall, hook: Hook) -> bool:
     """Whether the result is wider than its arrays: than the floating ones, or float64 of
     integers, as for operations that have a rule."""
     result = event.result
-    if result is None or not _is_floating(result) or call.hides:
+    if result is None or not _is_floating(result) or call.hides or "out" in call.keywords:
         return False
-    arrays = [a for a in arrays_in(event.operands) if not a.is_scalar]
+    if str(result.dtype) in call.name:
+        return False  # it says so
+    arrays = [a for a in _inputs(event) if not a.is_scalar]
     floats = [_real(a).bits for a in arrays if _is_floating(a)]
     is_own = _is_of_framework(call, hook)
     if not is_own and (call.returns or result.is_zero_d):
@@ -145,7 +156,7 @@ def _real(array: SeenArray) -> DType:
 
 def _operation(event: Event, name: str, dialect: Dialect) -> Operation:
     """The operation with what was seen in place of a decision."""
-    arrays = tuple(arrays_in(event.operands))
+    arrays = tuple(_inputs(event))
     widest = _widest([a for a in (*arrays, event.result) if a is not None])
     result = dtype(event.result.dtype) if event.result and event.result.dtype else widest
     row = Op(name, (len(arrays), len(arrays)))

@@ -32,6 +32,7 @@ HOOK = Hook(
     "itertuples value_counts nunique duplicated isna notna isnull notnull keys pop insert assign "
     "query join pivot pivot_table melt stack unstack explode shift",
     operands={"other": 1},
+    mixes="describe rank align combine_first merge_asof",
     names="numpy",
     alias="np",
     makes_without_dtype="DataFrame read_csv read_parquet read_json read_excel read_sql "

@@ -9,16 +9,16 @@ from castwise.auditing.observing.arrays import NUMBERS, is_array_type, note, num
 
 _MOST_ELEMENTS = 64  # longest list of arrays that is read, as for concatenate and stack
 _DEEPEST = 3  # of lists in lists
-_PLAIN = frozenset(
-    {type(None), str, bytes, slice, type(...), range, type, types.ModuleType, *NUMBERS}
-)
-# Objects of frameworks that hold no numbers: what a dtype, a device or a random generator is called
+_PLAIN = frozenset({type(None), str, bytes, slice, type(...), range, types.ModuleType, *NUMBERS})
+# Objects of frameworks that hold no numbers: what a device or a random generator is called
 # everywhere.
 _PLAIN_NAMES = frozenset(
-    {"dtype", "DType", "device", "Device", "Size", "layout", "memory_format", "Generator",
-     "RandomState", "TensorShape"}
+    {"device", "Device", "Size", "layout", "memory_format", "Generator", "RandomState",
+     "TensorShape"}
 )  # fmt: skip
-CALLS, HIDES, SHOWS = 2, 1, 0
+_DTYPE_NAMES = frozenset({"dtype", "DType"})
+# What an argument may do without a note: nothing, name a dtype, hold arrays, run code.
+SHOWS, NAMES, HIDES, CALLS = range(4)
 _known: dict[int, int] = {}  # by the id of a type, so that no class of the user is kept alive
 
 
@@ -48,23 +48,26 @@ _LISTS = (list, tuple)
 
 
 def shows(thing: Any) -> int:
-    """Whether an argument without a note may hold arrays (HIDES) or run code (CALLS)."""
+    """What an argument without a note may do: SHOWS, NAMES, HIDES or CALLS."""
     kind = type(thing)
     if kind in _PLAIN:
         return SHOWS
-    if kind in _LISTS:
-        return max([shows(part) for part in thing[:_MOST_ELEMENTS]], default=SHOWS)
-    known = _known.get(id(kind))
-    if known is None:
-        known = _known[id(kind)] = _kind_shows(kind)
-    return known
+    kinds = set(map(type, thing[:_MOST_ELEMENTS])) if kind in _LISTS else (kind,)
+    return max([_kind_shows(k) for k in kinds], default=SHOWS)
 
 
 def _kind_shows(kind: type) -> int:
-    names = {base.__name__ for base in kind.__mro__}
-    if issubclass(kind, type) or names & _PLAIN_NAMES:
-        return SHOWS
-    return CALLS if any("__call__" in vars(base) for base in kind.__mro__) else HIDES
+    known = _known.get(id(kind))
+    if known is None:
+        names = {base.__name__ for base in kind.__mro__}
+        if kind in _PLAIN or names & _PLAIN_NAMES:
+            known = SHOWS
+        elif issubclass(kind, type) or names & _DTYPE_NAMES:
+            known = NAMES
+        else:
+            known = CALLS if any("__call__" in vars(base) for base in kind.__mro__) else HIDES
+        _known[id(kind)] = known
+    return known
 
 
 def arrays_of(result: Any) -> list[Any]:

@@ -7,7 +7,7 @@ import types
 from typing import Any, NamedTuple, TypeAlias
 
 from castwise.auditing.hook import Hook, find_hook, module_of
-from castwise.auditing.observing.arguments import CALLS, HIDES, noted, shows
+from castwise.auditing.observing.arguments import CALLS, NAMES, noted, shows
 from castwise.auditing.observing.arrays import is_array_type, note
 from castwise.auditing.records.places import CodeSpot
 
@@ -54,7 +54,7 @@ class PendingCall:
         self.keywords: dict[str, Any] = {}
         self.dtype: Any = None  # the value of dtype=
         self.is_complete = True  # False: some arguments could not be seen, or are functions
-        self.hides = False  # whether an object that takes part may hold arrays
+        self.hides = False  # whether an object that takes part may hold arrays or name a dtype
         self.arguments_seen = 0  # counts arguments while scopes watch, see watching.py
 
     @property
@@ -91,7 +91,7 @@ class PendingCall:
             hidden = shows(thing)
             if hidden == CALLS:
                 self.is_complete = False
-            elif hidden == HIDES:
+            elif hidden >= NAMES:
                 self.hides = True
         return found
 

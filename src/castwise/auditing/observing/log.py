@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from castwise.auditing.hook import Hook
 from castwise.auditing.observing.alive import AliveResults, itemsize_of
-from castwise.auditing.observing.arguments import SHOWS, arrays_of, shows
+from castwise.auditing.observing.arguments import NAMES, arrays_of, shows
 from castwise.auditing.observing.arrays import (
     ARRAYS,
     Note,
@@ -171,7 +171,7 @@ class Log:
                 for part in parts[1:]:
                     self.passed(mark, part)
             else:
-                is_answer = result is not None and shows(result) == SHOWS
+                is_answer = result is not None and shows(result) <= NAMES
                 answer = kind if is_answer else None
                 self._count(mark, called.callee, operands, called.flags, answer, None)
         else:

@@ -64,7 +64,7 @@ class SeenCall:
     is_complete: bool  # False: some arguments could not be seen, or are functions
     positional: int  # how many of the operands are positional arguments
     keywords: tuple[str, ...]  # the names of the other operands
-    hides: bool = False  # an object that takes part may hold arrays
+    hides: bool = False  # an object that takes part may hold arrays or name a dtype
     returns: str = ""  # the type of a result that is a number, a text, or a list of arrays
 
 
