@@ -14,7 +14,11 @@ from processes import finished
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "audit-examples.md"
 AUDIT = re.compile(r"<!-- castwise (?P<command>[^>]*) -->\n```text\n(?P<printed>.*?)```", re.DOTALL)
-NEEDS = {"examples/train_mixed.py": "torch", "examples/weak_types.py": "jax"}
+NEEDS = {
+    "examples/train_mixed.py": "torch",
+    "examples/weak_types.py": "jax",
+    "examples/autocast.py": "torch",
+}
 
 
 def audits() -> list[tuple[str, str]]:

@@ -56,7 +56,7 @@ def autocasts_in(seen: Seen) -> Autocasts:
         name = again.mark, again.name, again.source, again.target, again.shape
         known = repeats.get(name)
         more = replace(again, casts=again.casts + known.seen.casts,
-                       blocks=again.blocks + known.seen.blocks) if known else again  # fmt: skip
+                       blocks=max(again.blocks, known.seen.blocks)) if known else again  # fmt: skip
         repeats[name] = CastAgain(place, more)
     return Autocasts(
         _sorted(ops.values()),

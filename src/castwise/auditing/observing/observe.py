@@ -165,11 +165,11 @@ def returned(mark: int, result: Any) -> Any:
     try:
         called = NOTES.pop((mark, id(_frame(1))), None)
         kind = type(result)
-        if type(called) is CompiledCall:
+        if called is not None and type(called) is CompiledCall:
             compiled(mark, called)
             called = None
         if called is not None:
-            if called.callee.module in STATEFUL:
+            if kind not in ARRAYS and called.callee.module in STATEFUL:
                 returned_state(mark, called.callee.module, called.callee.name, result)
             if LOG.call(mark, called, result):
                 _runs[mark] = _RUNS_TO_QUIET

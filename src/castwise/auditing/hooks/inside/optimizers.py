@@ -37,7 +37,8 @@ def _stepped(optimizer: Any, _: Any, __: Any) -> None:
 
 def _arrays(optimizer: Any) -> list[tuple[str, Any]]:
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
-    found = [(_PARAMETERS, parameter.data) for parameter in parameters]
+    # Not parameter.data: that is an op, which the program's modes would see.
+    found: list[tuple[str, Any]] = [(_PARAMETERS, parameter) for parameter in parameters]
     for parameter in parameters:
         state = optimizer.state.get(parameter)
         found += list(state.items()) if isinstance(state, dict) else []
