@@ -195,9 +195,7 @@ def _finding_text(
     where += f", {finding.inside}" if finding.inside else ""
     operation = operation_text(finding)
     pieces: list[tuple[str, str | None]] = [(operation, None)]
-    cost = cost_text(finding, origin)
-    if cost:
-        pieces.append((cost, None))
+    pieces += [(part, None) for part in _costs(finding, origin)]
     if hazards:
         pieces.append((", ".join(hazards), "hazard"))
     return filled(pieces, width, len(_MARGIN) + 2, f"{_MARGIN}{where}: ", paint)
@@ -211,13 +209,17 @@ def operation_text(finding: Finding) -> str:
 
 def cost_text(finding: Finding, origin: DtypeOrigin) -> str:
     """How much a finding costs and how often it happened, or ""."""
+    return ", ".join(_costs(finding, origin))
+
+
+def _costs(finding: Finding, origin: DtypeOrigin) -> list[str]:
     saved = origin.saved_by(finding)
     size = [size_text(saved)] if saved else []
     times = [f"{finding.count:,} times"] if finding.count > 1 else []
     traced = ["per trace"] if finding.is_traced else []
     is_told = finding.alive and finding.count > 1 and not finding.inside
     alive = [f"{size_text(finding.alive)} alive at once"] if is_told else []
-    return ", ".join([*size, *times, *alive, *traced])
+    return [*size, *times, *alive, *traced]
 
 
 def _rest(origins: tuple[DtypeOrigin, ...], listing: Listing) -> str:
