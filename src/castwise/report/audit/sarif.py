@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from castwise.auditing.accepting.baseline import known_as
+from castwise.auditing.fixing.tokens import edits_at
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
 from castwise.auditing.records.findings import Finding, Fix
 from castwise.auditing.records.places import SourcePlace
@@ -96,7 +97,11 @@ def _fix(fixes: Sequence[Fix], root: Path) -> dict[str, Any]:
         {
             "artifactLocation": _artifact(fix.place, root),
             "replacements": [
-                {"deletedRegion": _region(fix.place), "insertedContent": {"text": fix.text}}
+                {
+                    "deletedRegion": _region(SourcePlace(fix.place.file, *edit[:4])),
+                    "insertedContent": {"text": edit.text},
+                }
+                for edit in edits_at(fix.place, fix.text)
             ],
         }
         for fix in fixes
