@@ -21,6 +21,7 @@ from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Role
 
 _MOST_FIXES = 4  # of lines that feed one chain
+_LEAST_FOR_COUNTS = 32  # bits of the floats that wide integers may become
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,10 @@ class Planner:
             if place != finding.culprit and operand.dtype and operand.dtype.kind == "float"
         ]
         targets = dict.fromkeys([*mixed, self._target.of_kind(found[0].result.kind)])
+        least = _LEAST_FOR_COUNTS if any(map(_holds_counts, found)) else 0
         widest = max(o.dtype.bits for finding in found for o in finding.operands if o.dtype)
         widest = max(widest, *(finding.result.bits for finding in found))
-        return [t for t in targets if self._target.allows(t) and t.bits < widest]
+        return [t for t in targets if self._target.allows(t) and least <= t.bits < widest]
 
     def _extended(self, plan: Plan | None, findings: Sequence[Finding]) -> Plan | None:
         """A plan, with the fixes of other lines that feed the same chain."""
@@ -146,6 +148,12 @@ class Planner:
             key for key, positions in gone.items() if positions == self._positions[key]
         )
         return Plan(tuple(fixes), +saved, removed, tuple(merged(added)))
+
+
+def _holds_counts(finding: Finding) -> bool:
+    """Whether integers become floats that a narrow dtype rounds: numbers, not bytes of an image."""
+    sources = [cast.source for cast in finding.operation.casts]
+    return any(s is not None and s.kind == "int" and s.bits > 8 for s in sources)
 
 
 def _is_lost(finding: Finding) -> bool:
