@@ -42,6 +42,10 @@ class Hook:
     makes: str = ""  # calls that create an array of a default dtype unless one is given
     keeps: str = ""  # calls that move or select elements without casts
     like: dict[str, str] = field(default_factory=dict)  # an op -> calls that cast as it does
+    # Calls that write a value into an array, or into one of its dtype: the places of the array and
+    # of the value, and the value's keyword.
+    writes: dict[str, tuple[int, int, str]] = field(default_factory=dict)
+    cuts: str = ""  # calls that keep an array's dtype, unless the framework's mode has none so wide
     compilers: str = ""  # decorators that compile the function themselves
     operands: dict[str, int] = field(default_factory=dict)  # keyword -> the operand's position
     makes_temporaries: bool = False  # copies cast operands to new arrays before computing

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from castwise.auditing.finding.provenance import Provenance
 from castwise.auditing.finding.temporaries import temporary_bytes
+from castwise.auditing.finding.writes import finding_of_write, is_write, lost_in
 from castwise.auditing.records.events import SeenArray
 from castwise.auditing.records.findings import Finding, Operation
 from castwise.auditing.records.places import SourcePlace
@@ -53,6 +54,8 @@ def finding_of(
     with_accumulators: bool = False,
 ) -> Finding | None:
     """The finding for an operation; None if it casts nothing implicitly."""
+    if is_write(operation):
+        return finding_of_write(operation, place, provenance)
     decision, question = operation.decision, operation.question
     assert decision is not None  # such a cast is expected
     is_sum = question.op.accumulates
@@ -60,8 +63,9 @@ def finding_of(
     if operation.is_asked or not casts or (is_sum and not with_accumulators):
         return None
     culprit = _culprit(question.operands, decision.compute)
-    if culprit is None and decision.result.name not in _WIDE and not is_sum:
-        return None  # the op itself caused it, and the result is not float64
+    is_narrowed = bool(lost_in(decision.result_cast))
+    if culprit is None and decision.result.name not in _WIDE and not is_sum and not is_narrowed:
+        return None  # the op itself caused it, and the result is neither float64 nor cut
     hazards = {hazard for cast in casts for hazard in cast.hazards}
     event = operation.event
     widest = operation.operands[culprit] if culprit is not None else None

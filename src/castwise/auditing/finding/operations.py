@@ -65,6 +65,8 @@ def understand(event: Event, site: Site, dialects: dict[str, str]) -> Operation:
 
 
 def _understood(event: Event, site: Site, dialects: dict[str, str]) -> Operation:
+    if site.kind == "write":
+        raise Harmless("a write")
     framework = framework_of(event)
     hook = find_hook(framework)
     named = dialects.get(framework)
@@ -80,9 +82,9 @@ def _understood(event: Event, site: Site, dialects: dict[str, str]) -> Operation
     operands = _arrays_and_numbers(given_operands)
     if not any(isinstance(o, SeenArray) and o.dtype for o in operands):
         raise Harmless("arrays of text, objects or records")
-    described = tuple(_described(o, framework) for o in operands)
+    asked = tuple(described(o, framework) for o in operands)
     given = _given(event)
-    question = Question(row, described, dialect, form, inplace, out, named=given)
+    question = Question(row, asked, dialect, form, inplace, out, named=given)
     found = Operation(event, operands, question, _decided(question), _result(event))
     for mode in () if found.is_expected else hook.modes.split():
         switched = replace(question, dialect=dialect_named(mode))
@@ -203,7 +205,8 @@ def _bound(
     return tuple(given), out
 
 
-def _described(operand: SeenArray | SeenNumber, framework: str) -> Operand:
+def described(operand: SeenArray | SeenNumber, framework: str) -> Operand:
+    """An operand of an operation that a framework runs, as the rules see it."""
     low = operand.low
     if isinstance(operand, SeenNumber):
         return scalar_operand(EXAMPLES[operand.kind] if low is None else low)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from castwise.auditing.finding.operations import Harmless, NotUnderstood, understand
+from castwise.auditing.finding.writes import with_unsafe_output, write_of
 from castwise.auditing.records.events import Event, Seen
 from castwise.auditing.records.findings import Operation
 from castwise.auditing.records.places import LocatedSite
@@ -27,8 +28,12 @@ def steps_of(events: tuple[Event, ...], seen: Seen) -> tuple[Step, ...]:
 
 def _step(event: Event, seen: Seen) -> Step:
     located = seen.site(event)
+    write = write_of(event, located.site, seen.facts.dialects)
+    if write is not None:
+        return Step(event, located, write)
     try:
-        return Step(event, located, understand(event, located.site, seen.facts.dialects))
+        found = understand(event, located.site, seen.facts.dialects)
+        return Step(event, located, with_unsafe_output(found))
     except Harmless as harmless:
         return Step(event, located, passes_dtype=not harmless.is_explicit)
     except NotUnderstood as reason:

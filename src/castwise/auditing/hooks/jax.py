@@ -47,6 +47,8 @@ HOOK = Hook(
     },
     operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "min": 1, "max": 2, "arrays": 0,
               "condition": 0},
+    writes={"full_like": (0, 1, "fill_value")},
+    cuts="array asarray",
     files="load",
     names="jax.numpy",
     alias="jnp",

@@ -135,6 +135,9 @@ HOOK = Hook(
     "linear bmm mm mv addmm baddbmm einsum conv1d conv2d scaled_dot_product_attention max_pool2d "
     "avg_pool2d adaptive_avg_pool2d interpolate pad dropout normalize silu leaky_relu elu softplus "
     "embedding masked_fill alias view_as unfold register_hook retain_grad data_ptr element_size",
+    writes={"full_like": (0, 1, "fill_value"), "copy_": (0, 1, "src"), "fill_": (0, 1, "value"),
+            "masked_fill": (0, 2, "value"), "masked_fill_": (0, 2, "value"),
+            "new_full": (0, 2, "fill_value")},
     compilers="torch.compile torch.jit.script torch.jit.trace torch.jit.script_method",
     operands={"input": 0, "other": 1, "exponent": 1, "min": 1, "max": 2, "tensors": 0,
               "target": 1, "condition": 0},

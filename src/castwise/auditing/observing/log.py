@@ -149,6 +149,13 @@ class Log:
         """Counts an operation that the user's source does not call by name."""
         self._add(mark, callee, operands, flags, result)
 
+    def write(self, mark: int, operands: tuple[Any, ...]) -> None:
+        """Counts a write of a value into elements of an array."""
+        target, value = operands
+        kind, dtype, is_zero_d, is_weak, _ = target.signature
+        shape = value.shape if type(value) is Note else ()
+        self._count(mark, None, operands, (), (kind, dtype, is_zero_d, is_weak, 0), shape)
+
     def passed(self, mark: int, result: Any) -> None:
         """Records the maker of an array that a user's function returns, unless known."""
         if not maker_of(result, ARRAYS[type(result)].owner):

@@ -9,9 +9,10 @@ from __future__ import annotations
 from _thread import allocate_lock
 from typing import Any
 
-from castwise.auditing.observing import observe, scopes
+from castwise.auditing.observing import observe, scopes, writes
 from castwise.auditing.observing.scopes import AuditScope
 from castwise.auditing.rewriting import rewrite
+from castwise.auditing.rewriting.writes import INTO, WRITE
 
 _lock = allocate_lock()
 _entered = 0  # number of scopes in all threads and tasks
@@ -54,9 +55,9 @@ def _switch(change: int) -> None:
         if _entered:
             from castwise.auditing.observing.watching import WATCHING  # few programs need it
 
-            observe.put(observe.OBSERVERS | WATCHING)
+            observe.put(observe.OBSERVERS | WATCHING | writes.OF_SCOPES)
         elif scopes.is_recording():
-            observe.put(observe.OBSERVERS)
+            observe.put(observe.OBSERVERS | writes.OF_THE_AUDIT)
         else:
             observe.put(observe.OBSERVERS | _IDLE)
 
@@ -72,7 +73,7 @@ def _pass_argument(mark: int, name: int | str, thing: Any) -> Any:
 _IDLE: dict[str, Any] = {
     **dict.fromkeys(
         (rewrite.LEFT, rewrite.RIGHT, rewrite.POST, rewrite.SETTLE, rewrite.PEEK, rewrite.CALLEE,
-         rewrite.RETURNED),
+         rewrite.RETURNED, WRITE, INTO),
         _pass,
     ),
     rewrite.ARGUMENT: _pass_argument,

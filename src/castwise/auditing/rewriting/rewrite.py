@@ -15,6 +15,7 @@ from collections.abc import Collection
 from typing import NamedTuple, TypeVar
 
 from castwise.auditing.records.places import Literal, Site, Unobserved
+from castwise.auditing.rewriting.building import at, is_quiet, name_of, observed_by
 from castwise.auditing.rewriting.compiled import CompiledFunctions
 from castwise.auditing.rewriting.expressions import (
     dotted,
@@ -30,6 +31,7 @@ from castwise.auditing.rewriting.expressions import (
     unchanged_parameters,
 )
 from castwise.auditing.rewriting.marks import first_mark
+from castwise.auditing.rewriting.writes import INTO, WRITE, is_write, observed_write
 
 PREFIX = "_@cw_"
 # Names that no Python source can contain, looked up among the builtins.
@@ -41,6 +43,7 @@ KEPT, KEY, FORGET, INDEX = "_@cw_kept", "_@cw_key", "_@cw_forget", "_@cw_index"
 
 _ALL = (
     LEFT, RIGHT, POST, CALLEE, ARGUMENT, RETURNED, SETTLE, PEEK, QUIET, KEPT, KEY, FORGET, INDEX,
+    WRITE, INTO,
 )  # fmt: skip
 
 _SYMBOLS: dict[type[ast.AST], str] = {
@@ -90,7 +93,7 @@ def rewrite(
     new = rewrite_tree(ast.parse(source, path), path, compilers, checks=checks)
     if is_main:
         body = new.tree.body
-        body.insert(_first_statement(body), ast.Expr(ast.Call(_name(BEGIN), [], [])))
+        body.insert(_first_statement(body), ast.Expr(ast.Call(name_of(BEGIN), [], [])))
         ast.fix_missing_locations(new.tree)
     return new
 
@@ -254,11 +257,11 @@ class _Rewriter(ast.NodeTransformer):
             set_operand(node, name, observed)
             known.append(again)
         self._repeats = outside
-        whole = _call(node, SETTLE if outside else POST, mark, node, *known)
+        whole = observed_by(node, SETTLE if outside else POST, mark, node, *known)
         if plain is None:
             return whole
-        peeked = _call(node, PEEK, mark, plain)
-        return _at(node, ast.IfExp(_is_quiet(mark), peeked, whole))
+        peeked = observed_by(node, PEEK, mark, plain)
+        return at(node, ast.IfExp(is_quiet(mark, QUIET), peeked, whole))
 
     def _observed(
         self, given: ast.expr, observer: str, mark: int, is_steady: bool = True
@@ -270,7 +273,7 @@ class _Rewriter(ast.NodeTransformer):
         number = literal(given)
         if number is not None:
             return given, ast.Constant(number)
-        return _call(given, observer, mark, self.visit(given)), ast.Constant(...)
+        return observed_by(given, observer, mark, self.visit(given)), ast.Constant(...)
 
     def _reads_again(self, node: ast.expr, is_steady: bool) -> bool:
         """Whether an expression is a name with the same value before and after the other operand:
@@ -290,14 +293,16 @@ class _Rewriter(ast.NodeTransformer):
         outside, self._repeats = self._repeats, self._repeats and not is_switched
         node.value, value = self._observed(node.value, RIGHT, mark)
         self._repeats = outside
-        target = _at(node.target, ast.Name(node.target.id, ast.Load()))
-        before = _at(node, ast.Expr(_call(node, LEFT, mark, target)))
-        logged = _call(node, SETTLE if outside else POST, mark, target, ast.Constant(...), value)
-        steps: list[ast.stmt] = [before, node, _at(node, ast.Expr(logged))]
+        target = at(node.target, ast.Name(node.target.id, ast.Load()))
+        before = at(node, ast.Expr(observed_by(node, LEFT, mark, target)))
+        logged = observed_by(
+            node, SETTLE if outside else POST, mark, target, ast.Constant(...), value
+        )
+        steps: list[ast.stmt] = [before, node, at(node, ast.Expr(logged))]
         if plain is None:
             return steps
-        quietly = [plain, _at(node, ast.Expr(_call(node, PEEK, mark, target)))]
-        return [_at(node, ast.If(_is_quiet(mark), quietly, steps))]
+        quietly = [plain, at(node, ast.Expr(observed_by(node, PEEK, mark, target)))]
+        return [at(node, ast.If(is_quiet(mark, QUIET), quietly, steps))]
 
     def _aug_assign_part(
         self, node: ast.AugAssign, target: ast.Attribute | ast.Subscript, mark: int
@@ -309,11 +314,11 @@ class _Rewriter(ast.NodeTransformer):
         steps: list[ast.stmt] = []
 
         def kept(part: str, context: ast.expr_context) -> ast.expr:
-            key = _call(target, KEY, mark, ast.Constant(part))
-            return _at(target, ast.Subscript(_name(KEPT), key, context))
+            key = observed_by(target, KEY, mark, ast.Constant(part))
+            return at(target, ast.Subscript(name_of(KEPT), key, context))
 
         def keep(part: str, value: ast.expr) -> ast.expr:
-            steps.append(_at(node, ast.Assign([kept(part, ast.Store())], value)))
+            steps.append(at(node, ast.Assign([kept(part, ast.Store())], value)))
             return kept(part, ast.Load())
 
         is_steady = is_plain(node.value)
@@ -322,23 +327,33 @@ class _Rewriter(ast.NodeTransformer):
         if not (index and self._reads_again(target.value, is_steady and is_plain(index))):
             target.value = keep("object", self.visit(target.value))
         if isinstance(target, ast.Subscript) and not (is_steady and is_fixed(target.slice)):
-            index_object = ast.Subscript(_name(INDEX), self.visit(target.slice), ast.Load())
-            target.slice = keep("index", _at(target, index_object))
+            index_object = ast.Subscript(name_of(INDEX), self.visit(target.slice), ast.Load())
+            target.slice = keep("index", at(target, index_object))
         before = copy.copy(target)
         before.ctx = ast.Load()
-        keep("value", _call(target, LEFT, mark, before))
+        keep("value", observed_by(target, LEFT, mark, before))
         node.value, value = self._observed(node.value, RIGHT, mark)
         self._repeats = outside
         node.target = kept("value", ast.Store())  # type: ignore[assignment]
         observer = SETTLE if outside else POST
-        result = _call(node, observer, mark, kept("value", ast.Load()), ast.Constant(...), value)
-        steps += [node, _at(node, ast.Assign([target], result))]
-        forget = _at(node, ast.Expr(_call(node, FORGET, mark)))
-        observed = _at(node, ast.Try(steps, [], [], [forget]))
+        result = observed_by(
+            node, observer, mark, kept("value", ast.Load()), ast.Constant(...), value
+        )
+        if index:
+            write = self._mark(node, "write", "=", ())
+            result = observed_by(node, WRITE, write, result, copy.copy(target.value))
+        steps += [node, at(node, ast.Assign([target], result))]
+        forget = at(node, ast.Expr(observed_by(node, FORGET, mark)))
+        observed = at(node, ast.Try(steps, [], [], [forget]))
         if plain is None:
             return [observed]
-        plain.value = _call(plain.value, PEEK, mark, plain.value)
-        return [_at(node, ast.If(_is_quiet(mark), [plain], [observed]))]
+        plain.value = observed_by(plain.value, PEEK, mark, plain.value)
+        return [at(node, ast.If(is_quiet(mark, QUIET), [plain], [observed]))]
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        if not is_write(node):
+            return self.generic_visit(node)
+        return observed_write(node, self._mark(node, "write", "=", ()), self.visit)
 
     # ---- calls
 
@@ -347,12 +362,12 @@ class _Rewriter(ast.NodeTransformer):
         if callee in _UNTOUCHED or callee in _PLAIN:
             return self.generic_visit(node)
         mark = self._mark(node, "call", callee or "a call", (), observed_arguments(node))
-        node.func = _call(node.func, CALLEE, mark, self.visit(node.func))
+        node.func = observed_by(node.func, CALLEE, mark, self.visit(node.func))
         node.args = [self._argument(mark, place, a) for place, a in enumerate(node.args)]
         for keyword in node.keywords:
             name = "**" if keyword.arg is None else keyword.arg
             keyword.value = self._observe_as(mark, name, keyword.value)
-        return _call(node, RETURNED, mark, node)
+        return observed_by(node, RETURNED, mark, node)
 
     def _argument(self, mark: int, place: int, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Starred):
@@ -363,7 +378,7 @@ class _Rewriter(ast.NodeTransformer):
     def _observe_as(self, mark: int, name: int | str, node: ast.expr) -> ast.expr:
         if not is_observed(name, node):
             return self.visit(node)  # type: ignore[no-any-return]
-        return _call(node, ARGUMENT, mark, ast.Constant(name), self.visit(node))
+        return observed_by(node, ARGUMENT, mark, ast.Constant(name), self.visit(node))
 
     def _mark(
         self,
@@ -377,24 +392,3 @@ class _Rewriter(ast.NodeTransformer):
         place = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
         self.sites[mark] = Site(*place, kind, name, literals, arguments)
         return mark
-
-
-_Node = TypeVar("_Node", bound=ast.AST)
-
-
-def _at(place: ast.AST, node: _Node) -> _Node:
-    """A new node at the position of an old one, so that tracebacks point at the user's source."""
-    return ast.copy_location(node, place)
-
-
-def _name(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
-
-
-def _call(place: ast.AST, observer: str, mark: int, *arguments: ast.expr) -> ast.expr:
-    """A call to an observer, at the position of an expression."""
-    return _at(place, ast.Call(_name(observer), [ast.Constant(mark), *arguments], []))
-
-
-def _is_quiet(mark: int) -> ast.expr:
-    return ast.Compare(ast.Constant(mark), [ast.In()], [_name(QUIET)])
