@@ -9,7 +9,7 @@ from __future__ import annotations
 from _thread import allocate_lock
 from typing import Any
 
-from castwise.auditing.observing import observe, scopes, writes
+from castwise.auditing.observing import observe, scopes
 from castwise.auditing.observing.scopes import AuditScope
 from castwise.auditing.rewriting import rewrite
 from castwise.auditing.rewriting.writes import INTO, WRITE
@@ -55,9 +55,9 @@ def _switch(change: int) -> None:
         if _entered:
             from castwise.auditing.observing.watching import WATCHING  # few programs need it
 
-            observe.put(observe.OBSERVERS | WATCHING | writes.OF_SCOPES)
+            observe.put(observe.OBSERVERS | WATCHING)
         elif scopes.is_recording():
-            observe.put(observe.OBSERVERS | writes.OF_THE_AUDIT)
+            observe.put(observe.OBSERVERS)
         else:
             observe.put(observe.OBSERVERS | _IDLE)
 

@@ -8,17 +8,18 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, is_array_type, note
+from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, is_array_type, note
 from castwise.auditing.observing.log import LOG, Log
-from castwise.auditing.observing.observe import NOTES
 from castwise.auditing.observing.scopes import logs
 from castwise.auditing.rewriting.writes import INTO, WRITE
 from castwise.errors import UsageError
 from castwise.vocab.live import to_dtype
 
 _MOST_ELEMENTS = 64  # longest list of numbers that is read
+_MOST_NOTES = 1 << 12  # of unfinished writes; those that raised never finish
 _NOTHING = object()
 _frame = sys._getframe
+_notes: dict[tuple[int, int], Any] = {}  # the notes of values, by mark and frame
 
 
 def _audit_logs() -> list[Log]:
@@ -31,25 +32,32 @@ def observers(find_logs: Callable[[], list[Log]]) -> dict[str, Any]:
     def write(mark: int, value: Any, target: Any = _NOTHING) -> Any:
         """Logs a write into a target, or keeps its value until the target is known."""
         if target is _NOTHING:
-            NOTES[mark, id(_frame(1))] = value
+            _keep(mark, id(_frame(1)), value)
         elif type(target) in ARRAYS or is_array_type(type(target)):
-            _log(mark, target, value, find_logs)
+            _log(mark, target, _told(value), find_logs)
         return value
 
     def into(mark: int, target: Any) -> Any:
         """Logs a write of the value kept before."""
-        value = NOTES.pop((mark, id(_frame(1))), None)
-        if type(target) in ARRAYS or is_array_type(type(target)):
-            _log(mark, target, value, find_logs)
+        noted = _notes.pop((mark, id(_frame(1))), None)
+        if noted is not None and is_array_type(type(target)):
+            _log(mark, target, noted, find_logs)
         return target
 
     return {WRITE: write, INTO: into}
 
 
-def _log(mark: int, target: Any, value: Any, find_logs: Callable[[], list[Log]]) -> None:
+def _keep(mark: int, frame: int, value: Any) -> None:
+    noted = _told(value)
+    if noted is not None:
+        if len(_notes) > _MOST_NOTES:
+            _notes.clear()
+        _notes[mark, frame] = noted
+
+
+def _log(mark: int, target: Any, noted: Any, find_logs: Callable[[], list[Log]]) -> None:
     try:
-        noted = _told(value)
-        if noted is None or not _may_cast(target, value, noted):
+        if noted is None or not _may_cast(target, noted):
             return
         operands = (note(target), noted)
         for log in find_logs():
@@ -62,18 +70,23 @@ def _log(mark: int, target: Any, value: Any, find_logs: Callable[[], list[Log]])
 
 def _told(value: Any) -> Any:
     """The note of a value; of a list of numbers, the one that tells most about what is lost."""
-    kind = type(value)
-    if kind not in (list, tuple):
-        return note(value)
-    if not 0 < len(value) <= _MOST_ELEMENTS or not all([type(v) in NUMBERS for v in value]):
+    try:
+        if type(value) not in (list, tuple):
+            return note(value)
+        if not 0 < len(value) <= _MOST_ELEMENTS or not all([type(v) in NUMBERS for v in value]):
+            return None
+        return next(filter(_has_fraction, value), value[0])
+    except RecursionError:
         return None
-    return next((v for v in value if type(v) is complex or _has_fraction(v)), value[0])
+    except Exception as error:
+        LOG.failed(error)
+        return None
 
 
-def _may_cast(target: Any, value: Any, noted: Any) -> bool:
+def _may_cast(target: Any, noted: Any) -> bool:
     """Whether a write may lose something: arrays of two dtypes, or a fraction among integers."""
     held = ARRAYS[type(target)].read(target)[0]
-    if type(value) in ARRAYS:
+    if type(noted) is Note:
         return bool(noted.signature.dtype != held)
     return _has_fraction(noted) and _kind(held) == "int"
 

@@ -339,7 +339,7 @@ class _Rewriter(ast.NodeTransformer):
         result = observed_by(
             node, observer, mark, kept("value", ast.Load()), ast.Constant(...), value
         )
-        if index:
+        if index and not is_text(index):
             write = self._mark(node, "write", "=", ())
             result = observed_by(node, WRITE, write, result, copy.copy(target.value))
         steps += [node, at(node, ast.Assign([target], result))]
