@@ -53,11 +53,12 @@ def audited(
     stdin: str = "",
     flags: Sequence[str] = (),
     include: Sequence[str] = (),
+    options: Options | None = None,
 ) -> tuple[Outcome, Seen]:
     """The same in an audit, started as `castwise audit` starts it, and what was seen."""
     directory = cwd / ".audit"
     directory.mkdir()
-    write_options(Options(tuple(include)), str(cwd / arguments[0]), directory)
+    write_options(options or Options(tuple(include)), str(cwd / arguments[0]), directory)
     variables = environment(str(directory), os.environ.get("PYTHONPATH"))
     outcome = _run([*flags, *arguments], variables, cwd, stdin)
     seen = saved.load(directory)

@@ -33,6 +33,8 @@ class Hook:
     scalars: str = ""  # types whose subclasses are its scalars
     read: Callable[[Any], Read] = read_array
     values: Callable[[Any], Sequence[float]] | None = None  # an array's numbers, flat
+    as_numpy: Callable[[Any], Any] | None = None  # an array's values; None if not readable now
+    value_casts: str = ""  # calls whose result holds the same values in another dtype
     owner: str = ""  # the attribute of a view that holds its base array
     callables: str = ""  # types of its functions, besides Python's function types
     modules: str = ""  # other top-level modules with its types and functions

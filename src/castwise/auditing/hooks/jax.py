@@ -24,6 +24,11 @@ def _values(array: Any) -> list[float]:
     return array.ravel().real.astype("float32").tolist()  # type: ignore[no-any-return]
 
 
+def _as_numpy(array: Any) -> Any:
+    """The array's values, once they are computed; None if its memory was given away."""
+    return None if array.is_deleted() else sys.modules["numpy"].asarray(array)
+
+
 HOOK = Hook(
     framework="jax",
     dialect=_dialect,
@@ -31,6 +36,8 @@ HOOK = Hook(
     traced="DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",
     read=_read,
     values=_values,
+    as_numpy=_as_numpy,
+    value_casts="astype _astype asarray array convert_element_type",
     callables="PjitFunction ufunc",
     modules="jaxlib",
     renamed=r"^_",

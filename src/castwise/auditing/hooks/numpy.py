@@ -29,6 +29,11 @@ def _values(array: Any) -> list[float]:
     return flat.astype("float64").tolist() if flat.dtype.kind in "biuf" else []
 
 
+def _as_numpy(array: Any) -> Any:
+    """The array itself; a matrix has operators of its own."""
+    return None if type(array).__name__ == "matrix" else array
+
+
 HOOK = Hook(
     framework="numpy",
     dialect=_dialect,
@@ -36,6 +41,8 @@ HOOK = Hook(
     scalars="generic",
     read=_read,
     values=_values,
+    as_numpy=_as_numpy,
+    value_casts="astype array asarray asanyarray ascontiguousarray full_like",
     owner="base",
     callables="ufunc _ArrayFunctionDispatcher",
     modules="ml_dtypes",

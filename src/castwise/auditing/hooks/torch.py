@@ -42,6 +42,24 @@ def _values(tensor: Any) -> list[float]:
     return (flat.real if flat.is_complex() else flat).double().tolist()  # type: ignore[no-any-return]
 
 
+def _as_numpy(tensor: Any) -> Any:
+    """A tensor's values; None on a device, in a trace, and where a mode would see the reading."""
+    torch = sys.modules["torch"]
+    core = torch._C
+    is_seen = core._len_torch_function_stack() or core._len_torch_dispatch_stack()
+    if is_seen or core._get_tracing_state() is not None or tensor.device.type != "cpu":
+        return None
+    if core._functorch.maybe_current_level() is not None:
+        return None
+    plain = tensor.detach().resolve_conj().resolve_neg()
+    is_foreign = plain.dtype.is_floating_point and plain.dtype not in (
+        torch.float16,
+        torch.float32,
+        torch.float64,
+    )
+    return (plain.double() if is_foreign else plain).numpy()
+
+
 def _watch_inside() -> None:
     from castwise.auditing.hooks.inside.torch import watch
 
@@ -119,6 +137,9 @@ HOOK = Hook(
     modes="torch:autocast=bfloat16 torch:autocast=float16",
     arrays="Tensor Parameter",
     values=_values,
+    as_numpy=_as_numpy,
+    value_casts="to type float double half bfloat16 int long short char byte type_as tensor "
+    "as_tensor asarray",
     read=_read,
     owner="_base",
     casts="to type float double half bfloat16 int long short char byte bool cfloat cdouble chalf "

@@ -13,6 +13,7 @@ from castwise.auditing.finding.steps import steps_of
 from castwise.auditing.fixing.fixes import is_explicit
 from castwise.auditing.judging.coverage import coverage_of
 from castwise.auditing.judging.inside_findings import find_inside
+from castwise.auditing.judging.losses import LostValues, losses_of
 from castwise.auditing.proving.plans import NO_PLAN, Plan, Planner
 from castwise.auditing.proving.replay import Log
 from castwise.auditing.proving.target import Target, inferred_target
@@ -64,6 +65,7 @@ class Audit:
     inside: InsideCoverage | None = None  # None: not observed inside libraries
     ignored: int = 0  # how many findings comments in the source accept
     baselined: int = 0  # how many findings are in the baseline
+    losses: tuple[LostValues, ...] | None = None  # None: no values were looked at
     remarks: tuple[str, ...] = ()  # about invalid comments
 
     @property
@@ -107,7 +109,8 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
     coverage = coverage_of(log.steps[: len(seen.events)], seen)
     target = target or inferred_target(log.steps, found.values())
     origins = _origins(merged(found.values()), Planner(log, found, target), seen)
-    return Audit(worst_first(origins), coverage, seen.facts.versions, inside)
+    losses = losses_of(seen) if seen.facts.checks_values else None
+    return Audit(worst_first(origins), coverage, seen.facts.versions, inside, losses=losses)
 
 
 def worst_first(origins: Iterable[DtypeOrigin]) -> tuple[DtypeOrigin, ...]:

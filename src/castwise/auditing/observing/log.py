@@ -86,6 +86,7 @@ class Log:
 
     def __init__(self) -> None:
         self.on_event: Callable[[bool], None] | None = None  # called with: is it new
+        self.checks_values = False
         self.is_deep = False  # whether operations inside libraries are logged too
         self.clear()
 
@@ -95,6 +96,8 @@ class Log:
         self.attempts: dict[EventKey, Tally] = {}  # operations refused before they ran
         self.quieted: set[int] = set()
         self.late: dict[int, int] = {}  # site -> number of results missed while it was quiet
+        # Values that were lost, by site, operation and how: runs, elements lost, all, an example.
+        self.losses: dict[tuple[int, str, str], tuple[int, int, int, str]] = {}
         self.failures: dict[str, int] = {}  # internal errors of the auditor, by text
 
     def again(self, mark: int, operands: tuple[Any, ...], result: Any) -> bool:
@@ -205,6 +208,12 @@ class Log:
             tally.widen(operands)
         if self.on_event and (count == 1 or not count & _NOW_AND_THEN):
             self.on_event(count == 1)
+
+    def lost(self, mark: int, what: str, loss: tuple[str, int, int, str]) -> None:
+        """Counts the values that an operation lost."""
+        how, lost, elements, example = loss
+        runs, lost_before, before, first = self.losses.get((mark, what, how), (0, 0, 0, example))
+        self.losses[mark, what, how] = (runs + 1, lost_before + lost, before + elements, first)
 
     def failed(self, error: Exception) -> None:
         """Counts an internal error of the auditor, which the program must not see."""

@@ -27,6 +27,7 @@ from castwise.auditing.records.events import (
     SeenOperand,
     arrays_in,
 )
+from castwise.auditing.records.losses import SeenLoss
 from castwise.auditing.records.places import LocatedSite, UnobservedFunction
 from castwise.auditing.rewriting.marks import SITES_PER_FILE
 from castwise.errors import UsageError
@@ -39,11 +40,16 @@ def seen_in(log: Log) -> Seen:
     events = [event_of(key, tally) for key, tally in list(log.events.items())]
     attempts = [event_of(key, tally) for key, tally in list(log.attempts.items())]
     marks = {event.mark for event in (*events, *attempts)} | {*log.quieted, *log.late}
+    losses = [
+        SeenLoss(mark, what, how, *found) for (mark, what, how), found in list(log.losses.items())
+    ]
+    marks |= {loss.mark for loss in losses}
     marks |= {a.maker for event in (*events, *attempts) for a in arrays_in(event.operands)}
     return Seen(
         events=tuple(event for event in events if event.inside is None),
         inside=tuple(event for event in events if event.inside is not None),
         attempts=tuple(attempts),
+        losses=tuple(losses),
         sites={mark: site_of(mark) for mark in sorted(marks - {0})},
         files=tuple(sorted(FILES.values())),
         unobserved=tuple(
@@ -59,6 +65,7 @@ def seen_in(log: Log) -> Seen:
             _versions(),
             log.is_deep,
             peak_memory=_peak_memory(),
+            checks_values=log.checks_values,
             included=tuple(sorted(INCLUDED)),
         ),
     )

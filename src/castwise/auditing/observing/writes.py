@@ -32,22 +32,30 @@ def observers(find_logs: Callable[[], list[Log]]) -> dict[str, Any]:
     def write(mark: int, value: Any, target: Any = _NOTHING) -> Any:
         """Logs a write into a target, or keeps its value until the target is known."""
         if target is _NOTHING:
-            _keep(mark, id(_frame(1)), value)
+            keep(mark, id(_frame(1)), value)
         elif type(target) in ARRAYS or is_array_type(type(target)):
             _log(mark, target, _told(value), find_logs)
         return value
 
     def into(mark: int, target: Any) -> Any:
         """Logs a write of the value kept before."""
-        noted = _notes.pop((mark, id(_frame(1))), None)
-        if noted is not None and is_array_type(type(target)):
-            _log(mark, target, noted, find_logs)
+        log_kept(mark, id(_frame(1)), target, find_logs)
         return target
 
     return {WRITE: write, INTO: into}
 
 
-def _keep(mark: int, frame: int, value: Any) -> None:
+def log_kept(
+    mark: int, frame: int, target: Any, find_logs: Callable[[], list[Log]] = _audit_logs
+) -> None:
+    """Logs the write of a value that was kept."""
+    noted = _notes.pop((mark, frame), None)
+    if noted is not None and is_array_type(type(target)):
+        _log(mark, target, noted, find_logs)
+
+
+def keep(mark: int, frame: int, value: Any) -> None:
+    """Keeps the note of a value until its target is known."""
     noted = _told(value)
     if noted is not None:
         if len(_notes) > _MOST_NOTES:

@@ -21,6 +21,7 @@ from castwise.auditing.records.events import (
     SeenNumber,
     SeenOperand,
 )
+from castwise.auditing.records.losses import SeenLoss
 from castwise.auditing.records.places import (
     CodeSpot,
     Literal,
@@ -52,6 +53,8 @@ def seen_to_json(seen: Seen) -> Json:
         "versions": seen.facts.versions,
         "processes": seen.facts.processes,
         "peak_memory": seen.facts.peak_memory,
+        **({"losses": [asdict(loss) for loss in seen.losses]} if seen.losses else {}),
+        **({"checks_values": True} if seen.facts.checks_values else {}),
         **({"included": list(seen.facts.included)} if seen.facts.included else {}),
     }
 
@@ -65,6 +68,7 @@ def seen_from_json(data: Json) -> Seen:
         events=_events_from_json(data["events"]),
         inside=_events_from_json(data["inside"]),
         attempts=_events_from_json(data.get("attempts", ())),
+        losses=tuple(SeenLoss(**loss) for loss in data.get("losses", ())),
         sites={int(mark): _site_from_json(site) for mark, site in data["sites"].items()},
         files=tuple(data["files"]),
         unobserved=tuple(UnobservedFunction(*fields) for fields in data["unobserved"]),
@@ -75,6 +79,7 @@ def seen_from_json(data: Json) -> Seen:
             data["is_deep"],
             data["processes"],
             data["peak_memory"],
+            data.get("checks_values", False),
             tuple(data.get("included", ())),
         ),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from castwise.auditing.records.losses import SeenLoss
 from castwise.auditing.records.places import CodeSpot, LocatedSite, UnobservedFunction
 
 Number: TypeAlias = "bool | int | float"
@@ -120,6 +121,7 @@ class RunFacts:
     is_deep: bool = False  # whether what runs inside libraries was watched
     processes: int = 1
     peak_memory: int = 0  # bytes, of the largest process
+    checks_values: bool = False  # whether values were looked at
     included: tuple[str, ...] = ()  # the packages asked for of which some source was audited
 
 
@@ -130,6 +132,7 @@ class Seen:
     events: tuple[Event, ...] = ()
     inside: tuple[Event, ...] = ()  # those inside libraries and in backward
     attempts: tuple[Event, ...] = ()  # operations that were refused before they ran
+    losses: tuple[SeenLoss, ...] = ()  # values that were lost, if they were checked
     sites: dict[int, LocatedSite] = field(default_factory=dict)  # by mark
     files: tuple[str, ...] = ()  # whose source was observed
     unobserved: tuple[UnobservedFunction, ...] = ()

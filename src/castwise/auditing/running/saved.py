@@ -44,6 +44,7 @@ def put_together(parts: Iterable[Seen]) -> Seen:
         events=tuple(event for part in parts for event in part.events),
         inside=tuple(event for part in parts for event in part.inside),
         attempts=tuple(event for part in parts for event in part.attempts),
+        losses=tuple(loss for part in parts for loss in part.losses),
         sites={mark: site for part in parts for mark, site in part.sites.items()},
         files=tuple(dict.fromkeys(file for part in parts for file in part.files)),
         unobserved=tuple(dict.fromkeys(u for part in parts for u in part.unobserved)),
@@ -59,6 +60,7 @@ def put_together(parts: Iterable[Seen]) -> Seen:
             any(part.is_deep for part in facts),
             sum(part.processes for part in facts),
             max((part.peak_memory for part in facts), default=0),
+            any(part.checks_values for part in facts),
             tuple(sorted({name for part in facts for name in part.included})),
         ),
     )

@@ -14,6 +14,7 @@ from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit.bars import bars_by_line, bars_by_origin
 from castwise.report.audit.coverage import coverage_lines
 from castwise.report.audit.inside import inside_lines
+from castwise.report.audit.losses import losses_html
 from castwise.report.audit.source import anchor, hazards_html, origin_link, source_html
 from castwise.report.audit.text import gain, notes, summary
 
@@ -46,6 +47,8 @@ def _sections(audit: Audit) -> Iterator[str]:
         yield _table(audit)
         yield "<h2>Source</h2>"
         yield from source_html(audit)
+    if audit.losses:
+        yield from losses_html(audit.losses)
     yield "<h2>Coverage</h2>"
     if audit.inside:
         for line in inside_lines(audit.inside):

@@ -7,14 +7,17 @@ from typing import Any
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
 from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
 from castwise.auditing.rewriting.source import columns_of, text_at
+from castwise.report.audit.losses import losses_json
 
 
 def audit_json(audit: Audit) -> dict[str, Any]:
     """The audit as a JSON object."""
     inside = {"inside": _inside(audit.inside)} if audit.inside else {}
+    losses = {} if audit.losses is None else {"losses": losses_json(audit.losses)}
     return {
         "findings": [_finding(f, origin) for origin in audit.origins for f in origin.findings],
         **inside,
+        **losses,
         "coverage": {
             **_coverage(audit.coverage),
             "temporaries": audit.temporaries,

@@ -11,6 +11,7 @@ from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit.coverage import coverage_text
 from castwise.report.audit.inside import inside_text
+from castwise.report.audit.losses import losses_text
 from castwise.report.terminal.colour import Paint, plain
 from castwise.report.terminal.folding import filled, folded
 
@@ -41,6 +42,8 @@ def audit_text(
         parts.append(folded(_rest(left, listing), width))
     if audit.findings:
         parts.append(_hazards_text(audit, paint, width))
+    if audit.losses is not None:
+        parts.append(losses_text(audit.losses, paint, width))
     if audit.inside:
         parts.append(inside_text(audit.inside, width))
     return "\n\n".join([*parts, coverage_text(audit.coverage, width)])
