@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -36,6 +36,7 @@ class Hook:
     as_numpy: Callable[[Any], Any] | None = None  # an array's values; None if not readable now
     value_casts: str = ""  # calls whose result holds the same values in another dtype
     owner: str = ""  # the attribute of a view that holds its base array
+    held: Callable[[Any], Iterable[Any]] | None = None  # the arrays inside an array that hold it
     callables: str = ""  # types of its functions, besides Python's function types
     modules: str = ""  # other top-level modules with its types and functions
     related: str = ""  # frameworks whose functions accept its arrays and apply their own rules

@@ -27,7 +27,10 @@ class Provenance:
         if maker in visited:
             return 0
         visited.add(maker)
-        for event in self._made_by.get((maker, array.dtype), ()):
+        events = self._made_by.get((maker, array.dtype))
+        if events is None:
+            return maker  # it made the array as a part, such as a column, or was not seen
+        for event in events:
             sources = [a for a in arrays_in(event.operands) if a.dtype == array.dtype and a.maker]
             if not sources:
                 return maker
@@ -35,4 +38,4 @@ class Provenance:
                 origin = self._origin(source, visited)
                 if origin:
                     return origin
-        return 0 if maker in {m for m, _ in self._made_by} else maker
+        return 0

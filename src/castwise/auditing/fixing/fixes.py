@@ -17,7 +17,7 @@ from castwise.auditing.fixing.wording import (
     with_number,
 )
 from castwise.auditing.hook import Hook, find_hook
-from castwise.auditing.records.events import Event, SeenArray
+from castwise.auditing.records.events import ONE_OF_SEVERAL, Event, SeenArray
 from castwise.auditing.records.findings import Finding, Fix
 from castwise.auditing.records.places import LocatedSite
 from castwise.auditing.rewriting.source import text_at
@@ -36,8 +36,11 @@ class DtypeSource(NamedTuple):
 
     @property
     def results(self) -> list[SeenArray]:
-        """What the site makes, if it makes arrays of one dtype and framework and nothing else."""
+        """What the site makes, if it makes arrays of one dtype and framework and nothing else, one
+        at a time."""
         found = [event.result for event in self.events if event.result]
+        if any(array.maker == ONE_OF_SEVERAL for array in found):
+            return []
         kinds = {(a.framework, a.dtype, a.is_scalar) for a in found}
         return found if len(found) == len(self.events) and len(kinds) == 1 else []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from castwise.auditing.hook import Hook, Read
@@ -16,11 +17,19 @@ def _read(frame: Any) -> Read:
     return (held.pop() if len(held) == 1 else None), frame.shape, False, None
 
 
+def _held(frame: Any) -> Iterator[Any]:
+    """The NumPy arrays of its columns: a view of one names the array that owns the memory."""
+    for block in frame._mgr.blocks:
+        owner = getattr(block.values, "base", None)
+        yield block.values if owner is None else owner
+
+
 HOOK = Hook(
     framework="pandas",
     dialect=NUMPY.dialect,
     arrays="Series DataFrame",
     read=_read,
+    held=_held,
     related="numpy",
     rebinds=True,
     casts="astype to_numeric convert_dtypes infer_objects to_datetime to_timedelta",

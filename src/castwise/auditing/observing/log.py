@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 from castwise.auditing.hook import Hook
 from castwise.auditing.observing.arrays import ARRAYS, Note, is_array_type, note, signature_of
 from castwise.auditing.observing.callees import AnyCallee, PendingCall
 from castwise.auditing.observing.makers import maker_of, remember
+from castwise.auditing.records.events import ONE_OF_SEVERAL
 from castwise.auditing.records.places import Site, Unobserved
 
 # What identifies an operation: the mark of its site, the callee (None: an operator), the signatures
@@ -78,6 +80,7 @@ def _value(operand: Any) -> Any:
 _ORDERED = frozenset({bool, int, float})
 
 
+_MOST_RESULTS = 64
 _NOW_AND_THEN = 15  # one in 16 runs of an operation checks whether a report is due
 
 
@@ -126,13 +129,34 @@ class Log:
     def call(self, mark: int, called: PendingCall, result: Any) -> bool:
         """Counts a call if it takes or returns arrays, and returns whether it does."""
         operands = (*called.arguments, *called.keywords.values())
-        is_array = is_array_type(type(result))
-        if is_array:
+        kind = type(result)
+        if is_array_type(kind):
             self._add(mark, called.callee, operands, called.flags, result)
+        elif (kind is list or issubclass(kind, tuple)) and self._add_several(
+            mark, called, operands, result
+        ):
+            return True
         elif any([type(o) in (Note, tuple) for o in operands]):
             self._count(mark, called.callee, operands, called.flags, None, None)
         else:
             return False
+        return True
+
+    def _add_several(
+        self, mark: int, called: PendingCall, operands: tuple[Any, ...], results: Any
+    ) -> bool:
+        """Counts a call that returned several arrays of one dtype, and returns whether it did."""
+        parts = results if type(results) is list else tuple.__iter__(results)
+        arrays = [p for p in islice(parts, _MOST_RESULTS) if is_array_type(type(p))]
+        read = [(type(part), *ARRAYS[type(part)].read(part)) for part in arrays]
+        if not read or len({found[:2] for found in read}) > 1:
+            return False
+        kind, dtype, shape, is_weak, _ = read[0]
+        made = (kind, dtype, not shape, is_weak, ONE_OF_SEVERAL)
+        self._count(mark, called.callee, operands, called.flags, made, shape)
+        for part in arrays:
+            if not maker_of(part, ARRAYS[kind].owner):
+                remember(part, mark)
         return True
 
     def attempt(self, pending: PendingOperation) -> None:
@@ -183,8 +207,9 @@ class Log:
         self._count(mark, callee, operands, flags, made, shape)
         if callee is None or not maker_of(result) or _names_dtype(callee, flags, kind):
             remember(result, mark)
-            if callee is not None and not any([type(o) in (Note, tuple) for o in operands]):
-                _remember_owner(result, mark)
+            if callee is not None:
+                is_maker = not any([type(o) in (Note, tuple) for o in operands])
+                _remember_owner(result, mark, is_maker)
 
     def _count(
         self,
@@ -241,10 +266,15 @@ def _casts(hook: Hook) -> frozenset[str]:
     return frozenset(hook.casts.split())
 
 
-def _remember_owner(made: Any, mark: int) -> None:
-    """Records the base array of a constructor's result, because views of the result refer to it."""
-    owned = getattr(made, ARRAYS[type(made)].owner or "_", None)
-    if type(owned) in ARRAYS:
+def _remember_owner(made: Any, mark: int, is_maker: bool) -> None:
+    """Records the base array of a constructor's result, because views of the result refer to it,
+    and the arrays inside it; of another call's result, a base array that nobody has seen."""
+    found = ARRAYS[type(made)]
+    for array in found.hook.held(made) if found.hook.held else ():
+        if is_maker or not maker_of(array):
+            remember(array, mark)
+    owned = getattr(made, found.owner or "_", None)
+    if type(owned) in ARRAYS and (is_maker or not maker_of(owned)):
         remember(owned, mark)
 
 

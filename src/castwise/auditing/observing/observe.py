@@ -10,7 +10,7 @@ import builtins
 import sys
 from typing import Any
 
-from castwise.auditing.observing import writes
+from castwise.auditing.observing import items, writes
 from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, is_array_type, note
 from castwise.auditing.observing.callees import pending_call
 from castwise.auditing.observing.log import LOG, SITES
@@ -208,6 +208,7 @@ OBSERVERS: dict[str, Any] = {
     rewrite.FORGET: forget,
     rewrite.INDEX: _Index(),
     **writes.OF_THE_AUDIT,
+    **items.observers(_quiet, _settle),
 }
 
 

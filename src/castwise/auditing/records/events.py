@@ -9,6 +9,8 @@ from typing import TypeAlias
 from castwise.auditing.records.losses import SeenLoss
 from castwise.auditing.records.places import CodeSpot, LocatedSite, UnobservedFunction
 
+ONE_OF_SEVERAL = -1  # the "maker" of a result that came in a list or tuple of results
+
 Number: TypeAlias = "bool | int | float"
 
 
@@ -31,7 +33,7 @@ class SeenArray:
     is_scalar: bool  # a scalar object of the framework, such as a NumPy scalar
     is_traced: bool  # a placeholder while a function is traced
     is_weak: bool
-    maker: int  # the mark of the site that made it, 0 if unknown
+    maker: int  # the mark of the site that made it, 0 if unknown; or ONE_OF_SEVERAL
     shape: tuple[int, ...] | None  # in the first run
     low: Number | None = None  # of a 0-d array, if its value is free to read
     high: Number | None = None

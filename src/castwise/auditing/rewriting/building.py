@@ -26,3 +26,13 @@ def observed_by(place: ast.AST, observer: str, mark: int, *arguments: ast.expr) 
 def is_quiet(mark: int, quiet: str) -> ast.expr:
     """Whether a site is quiet; `quiet` is the name of the set of quiet sites."""
     return ast.Compare(ast.Constant(mark), [ast.In()], [name_of(quiet)])
+
+
+def first_statement(body: list[ast.stmt]) -> int:
+    """The first position for a new statement: after the docstring and __future__ imports."""
+    for place, statement in enumerate(body):
+        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+        if not (is_future or (is_text and place == 0)):
+            return place
+    return len(body)

@@ -15,7 +15,7 @@ from collections.abc import Collection
 from typing import NamedTuple, TypeVar
 
 from castwise.auditing.records.places import Literal, Site, Unobserved
-from castwise.auditing.rewriting.building import at, is_quiet, name_of, observed_by
+from castwise.auditing.rewriting.building import at, first_statement, is_quiet, name_of, observed_by
 from castwise.auditing.rewriting.compiled import CompiledFunctions
 from castwise.auditing.rewriting.expressions import (
     dotted,
@@ -30,6 +30,7 @@ from castwise.auditing.rewriting.expressions import (
     suspends,
     unchanged_parameters,
 )
+from castwise.auditing.rewriting.items import BASE, TOOK, may_copy, observed_item
 from castwise.auditing.rewriting.marks import first_mark
 from castwise.auditing.rewriting.writes import INTO, WRITE, is_write, observed_write
 
@@ -43,7 +44,7 @@ KEPT, KEY, FORGET, INDEX = "_@cw_kept", "_@cw_key", "_@cw_forget", "_@cw_index"
 
 _ALL = (
     LEFT, RIGHT, POST, CALLEE, ARGUMENT, RETURNED, SETTLE, PEEK, QUIET, KEPT, KEY, FORGET, INDEX,
-    WRITE, INTO,
+    WRITE, INTO, TOOK, BASE,
 )  # fmt: skip
 
 _SYMBOLS: dict[type[ast.AST], str] = {
@@ -93,7 +94,7 @@ def rewrite(
     new = rewrite_tree(ast.parse(source, path), path, compilers, checks=checks)
     if is_main:
         body = new.tree.body
-        body.insert(_first_statement(body), ast.Expr(ast.Call(name_of(BEGIN), [], [])))
+        body.insert(first_statement(body), ast.Expr(ast.Call(name_of(BEGIN), [], [])))
         ast.fix_missing_locations(new.tree)
     return new
 
@@ -106,16 +107,6 @@ def rewrite_tree(
     tree = rewriter.visit(tree)
     ast.fix_missing_locations(tree)
     return Rewritten(tree, rewriter.sites, rewriter.unobserved)
-
-
-def _first_statement(body: list[ast.stmt]) -> int:
-    """The first position for a new statement: after the docstring and __future__ imports."""
-    for place, statement in enumerate(body):
-        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-        is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
-        if not (is_future or (is_text and place == 0)):
-            return place
-    return len(body)
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -156,7 +147,7 @@ class _Rewriter(ast.NodeTransformer):
             keyword.value = self.visit(keyword.value)
         body = self._statements(node.body)
         # A metaclass may give the body a custom namespace: observers bypass it.
-        body.insert(_first_statement(body), ast.Global(list(_ALL)))
+        body.insert(first_statement(body), ast.Global(list(_ALL)))
         node.body = body
         return node
 
@@ -349,6 +340,17 @@ class _Rewriter(ast.NodeTransformer):
             return [observed]
         plain.value = observed_by(plain.value, PEEK, mark, plain.value)
         return [at(node, ast.If(is_quiet(mark, QUIET), [plain], [observed]))]
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if not may_copy(node):
+            return self.generic_visit(node)
+        is_switched = self._repeats and is_plain(node)
+        plain = copy.deepcopy(node) if is_switched else None
+        outside, self._repeats = self._repeats, self._repeats and not is_switched
+        mark = self._mark(node, "item", "[]", ())
+        observed = observed_item(node, mark, self.visit)
+        self._repeats = outside
+        return at(node, ast.IfExp(is_quiet(mark, QUIET), plain, observed)) if plain else observed
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         if not is_write(node):
