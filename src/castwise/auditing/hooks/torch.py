@@ -131,6 +131,12 @@ def _inline_originals() -> None:
     inline_originals()
 
 
+def _follow_batches() -> None:
+    from castwise.auditing.hooks.inside.batches import follow_batches
+
+    follow_batches()
+
+
 HOOK = Hook(
     framework="torch",
     dialect=_dialect,
@@ -172,7 +178,8 @@ HOOK = Hook(
     takes_dtype_names=False,
     makes_without_dtype="load Tensor from_numpy randperm",
     takes_dtype_first="type",
-    when_imported={"torch._dynamo.convert_frame": _compile_originals,
+    when_imported={"torch.utils.data._utils.collate": _follow_batches,
+                   "torch._dynamo.convert_frame": _compile_originals,
                    "torch._dynamo.variables.functions": _inline_originals},
     # torch.amp's lists of what runs in a lower precision, in float32, and in the widest dtype, for
     # the CPU and for CUDA, by their names in the library.
