@@ -29,6 +29,7 @@ _AXES = {"axis": "axis", "dim": "axis", "keepdims": "keepdims", "keepdim": "keep
 
 _note_operand, _log, _pending_call = observe.note_operand, observe.log_operator, pending_call
 _call = LOG.call
+_plain_write = observe.OBSERVERS[WRITE]
 _live: dict[tuple[int, int], Any] = {}
 
 
@@ -65,7 +66,7 @@ def start() -> None:
 def _write(mark: int, value: Any, *target: Any) -> Any:
     if target:
         _check_write(mark, value, target[0])
-        return writes.OF_THE_AUDIT[WRITE](mark, value, *target)
+        return _plain_write(mark, value, *target)
     frame = id(sys._getframe(1))
     writes.keep(mark, frame, value)
     _keep_live(mark, frame, value)

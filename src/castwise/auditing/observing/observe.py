@@ -207,7 +207,7 @@ OBSERVERS: dict[str, Any] = {
     rewrite.KEY: key,
     rewrite.FORGET: forget,
     rewrite.INDEX: _Index(),
-    **writes.OF_THE_AUDIT,
+    **writes.of_the_audit(_quiet, _settle),
     **items.observers(_quiet, _settle),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, is_array_type, note
@@ -26,20 +26,31 @@ def _audit_logs() -> list[Log]:
     return [LOG]
 
 
-def observers(find_logs: Callable[[], list[Log]]) -> dict[str, Any]:
-    """The observers of writes, which log to the logs that are found."""
+def observers(
+    find_logs: Callable[[], list[Log]], quiet: Collection[int], settle: Callable[[int], None]
+) -> dict[str, Any]:
+    """The observers of writes, which log to the logs that are found; `settle` counts a run that
+    writes to no array."""
 
     def write(mark: int, value: Any, target: Any = _NOTHING) -> Any:
         """Logs a write into a target, or keeps its value until the target is known."""
+        if mark in quiet:
+            return value
         if target is _NOTHING:
             keep(mark, id(_frame(1)), value)
         elif type(target) in ARRAYS or is_array_type(type(target)):
             _log(mark, target, _told(value), find_logs)
+        else:
+            settle(mark)
         return value
 
     def into(mark: int, target: Any) -> Any:
         """Logs a write of the value kept before."""
+        if mark in quiet:
+            return target
         log_kept(mark, id(_frame(1)), target, find_logs)
+        if not is_array_type(type(target)):
+            settle(mark)
         return target
 
     return {WRITE: write, INTO: into}
@@ -111,5 +122,9 @@ def _kind(dtype: Any) -> str:
         return ""
 
 
-OF_THE_AUDIT = observers(_audit_logs)
-OF_SCOPES = observers(logs)
+def of_the_audit(quiet: set[int], settle: Callable[[int], None]) -> dict[str, Any]:
+    """The observers of the audit of a process."""
+    return observers(_audit_logs, quiet, settle)
+
+
+OF_SCOPES = observers(logs, (), lambda mark: None)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import NamedTuple, TypeVar
 
 from castwise.auditing.records.places import Literal, Site, Unobserved
@@ -23,6 +23,7 @@ from castwise.auditing.rewriting.expressions import (
     is_observed,
     is_plain,
     is_text,
+    is_unobserved,
     literal,
     observed_arguments,
     operand,
@@ -53,18 +54,8 @@ _SYMBOLS: dict[type[ast.AST], str] = {
     ast.LShift: "<<", ast.RShift: ">>", ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=",
     ast.Gt: ">", ast.GtE: ">=", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~",
 }  # fmt: skip
-# These inspect the calling frame, or must be called by that name.
-_UNTOUCHED = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
-# Builtins that neither create nor cast arrays: not worth observing.
-_PLAIN = frozenset(
-    {
-        "print", "len", "range", "isinstance", "issubclass", "hasattr", "getattr", "setattr",
-        "delattr", "enumerate", "zip", "type", "id", "repr", "str", "list", "dict", "set",
-        "frozenset", "tuple", "open", "iter", "next", "callable", "hash", "input", "ord", "chr",
-        "format", "bytes", "bytearray", "memoryview", "object", "property", "staticmethod",
-        "classmethod", "sorted", "reversed", "map", "filter", "breakpoint",
-    }
-)  # fmt: skip
+_Node = TypeVar("_Node", bound=ast.AST)
+_New = TypeVar("_New", bound=ast.AST)
 _FunctionNode = TypeVar("_FunctionNode", ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -344,24 +335,33 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         if not may_copy(node):
             return self.generic_visit(node)
-        is_switched = self._repeats and is_plain(node)
-        plain = copy.deepcopy(node) if is_switched else None
-        outside, self._repeats = self._repeats, self._repeats and not is_switched
         mark = self._mark(node, "item", "[]", ())
-        observed = observed_item(node, mark, self.visit)
-        self._repeats = outside
+        plain, observed = self._switched(node, is_plain(node), observed_item, mark)
         return at(node, ast.IfExp(is_quiet(mark, QUIET), plain, observed)) if plain else observed
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         if not is_write(node):
             return self.generic_visit(node)
-        return observed_write(node, self._mark(node, "write", "=", ()), self.visit)
+        mark, is_simple = self._mark(node, "write", "=", ()), is_plain(node.targets[0])
+        is_simple = is_simple and is_plain(node.value)
+        plain, observed = self._switched(node, is_simple, observed_write, mark)
+        return at(node, ast.If(is_quiet(mark, QUIET), [plain], [observed])) if plain else observed
+
+    def _switched(
+        self, node: _Node, is_simple: bool, observe: Callable[..., _New], mark: int
+    ) -> tuple[_Node | None, _New]:
+        """A node with its observers, and a copy without any for when the site is quiet."""
+        plain = copy.deepcopy(node) if self._repeats and is_simple else None
+        outside, self._repeats = self._repeats, self._repeats and plain is None
+        observed = observe(node, mark, self.visit)
+        self._repeats = outside
+        return plain, observed
 
     # ---- calls
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         callee = dotted(node.func)
-        if callee in _UNTOUCHED or callee in _PLAIN:
+        if is_unobserved(callee):
             return self.generic_visit(node)
         mark = self._mark(node, "call", callee or "a call", (), observed_arguments(node))
         node.func = observed_by(node.func, CALLEE, mark, self.visit(node.func))
