@@ -48,6 +48,10 @@ class Hook:
     # Calls that write a value into an array, or into one of its dtype: the places of the array and
     # of the value, and the value's keyword.
     writes: dict[str, tuple[int, int, str]] = field(default_factory=dict)
+    observes: str = ""  # calls whose result dtype only the framework itself decides
+    # Its own names of the dtype that `read` gives, if castwise's name does not say it.
+    dtype_words: dict[str, str] = field(default_factory=dict)  # its own word -> castwise's
+    own_names: Callable[[Any], tuple[str, ...]] | None = None
     cuts: str = ""  # calls that keep an array's dtype, unless the framework's mode has none so wide
     compilers: str = ""  # decorators that compile the function themselves
     operands: dict[str, int] = field(default_factory=dict)  # keyword -> the operand's position

@@ -76,7 +76,7 @@ _PANDAS = """
     x * read["a"].values  # from pd.read_csv
     x * read["a"].to_numpy()  # from pd.read_csv
     x * np.asarray(read["a"])  # from pd.read_csv
-    x * read[["a", "b"]].to_numpy()[:, 0]  # from read[["a", "b"]].to_numpy
+    x * read[["a"]].to_numpy()[:, 0]  # from pd.read_csv
 """
 
 

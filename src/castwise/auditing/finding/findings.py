@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from castwise.auditing.finding.observed import finding_of_observed, is_observed
 from castwise.auditing.finding.provenance import Provenance
 from castwise.auditing.finding.temporaries import temporary_bytes
 from castwise.auditing.finding.writes import finding_of_write, is_write, lost_in
@@ -56,6 +57,8 @@ def finding_of(
     """The finding for an operation; None if it casts nothing implicitly."""
     if is_write(operation):
         return finding_of_write(operation, place, provenance)
+    if is_observed(operation):
+        return finding_of_observed(operation, place, provenance)
     decision, question = operation.decision, operation.question
     assert decision is not None  # such a cast is expected
     is_sum = question.op.accumulates

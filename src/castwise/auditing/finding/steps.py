@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from castwise.auditing.finding.observed import observed_of
 from castwise.auditing.finding.operations import Harmless, NotUnderstood, understand
 from castwise.auditing.finding.writes import with_unsafe_output, write_of
 from castwise.auditing.records.events import Event, Seen
@@ -28,9 +29,10 @@ def steps_of(events: tuple[Event, ...], seen: Seen) -> tuple[Step, ...]:
 
 def _step(event: Event, seen: Seen) -> Step:
     located = seen.site(event)
-    write = write_of(event, located.site, seen.facts.dialects)
-    if write is not None:
-        return Step(event, located, write)
+    for decided in (write_of, observed_of):
+        found = decided(event, located.site, seen.facts.dialects)
+        if found is not None:
+            return Step(event, located, found)
     try:
         found = understand(event, located.site, seen.facts.dialects)
         return Step(event, located, with_unsafe_output(found))

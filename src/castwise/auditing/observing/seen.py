@@ -118,6 +118,7 @@ def _operand(key: Any, shape: Any, extremes: Any) -> SeenOperand | None:
 
 def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
     kind, dtype, is_zero_d, is_weak, maker = signature
+    low, high = extremes or (None, None)
     found = ARRAYS[kind]
     return SeenArray(
         found.hook.framework,
@@ -128,7 +129,9 @@ def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
         bool(is_weak),
         maker,
         None if shape is None else tuple([int(size) for size in shape]),
-        *(extremes or (None, None)),
+        low,
+        high,
+        found.hook.own_names(dtype) if found.hook.own_names else (),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from castwise.auditing.finding.findings import key_of, merged
+from castwise.auditing.finding.observed import is_observed
 from castwise.auditing.finding.writes import is_write
 from castwise.auditing.fixing.applying import applies
 from castwise.auditing.fixing.fixes import DtypeSource, fixes_at, fixes_where_used
@@ -149,6 +150,8 @@ def _is_of_values(finding: Finding) -> bool:
     """Whether values lose what no other dtype of the line would keep: a fraction that is written
     to integers is lost, or the array must not hold integers."""
     is_output = finding.operation.question.out is not None and finding.culprit is None
+    if is_observed(finding.operation) and finding.culprit is None:
+        return True  # the framework decides, whatever the line says
     return is_output or (is_write(finding.operation) and finding.result.kind != "float")
 
 

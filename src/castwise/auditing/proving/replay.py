@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from castwise.auditing.finding.findings import finding_of
+from castwise.auditing.finding.observed import is_observed
 from castwise.auditing.finding.operations import EXAMPLES
 from castwise.auditing.finding.provenance import Provenance
 from castwise.auditing.finding.steps import Step
@@ -176,6 +177,10 @@ def _asked(step: Step, made: Mapping[Node, Made], fix: Fix | None) -> Operation 
     is_replaced = fix is not None and fix.operand is None and not fix.is_after
     if operation is None or is_replaced:
         return None
+    if is_observed(operation):
+        if any(_after(a, made) != _seen_dtype(a) for a in arrays_in(step.event.operands)):
+            raise Unprovable("castwise has no rule for it")
+        return operation
     _check_output(step.event, made)
     seen, asked = list(operation.operands), list(operation.question.operands)
     for place, operand in enumerate(operation.operands):

@@ -169,6 +169,7 @@ def _operand_to_json(operand: SeenOperand | None) -> Json | None:
         "shape": operand.shape,
         "low": operand.low,
         "high": operand.high,
+        **({"names": list(operand.names)} if operand.names else {}),
     }
 
 
@@ -191,6 +192,7 @@ def _operand_from_json(data: Json | None) -> SeenOperand | None:
         None if shape is None else tuple(shape),
         data["low"],
         data["high"],
+        tuple(data.get("names", ())),
     )
 
 

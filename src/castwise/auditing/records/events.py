@@ -37,6 +37,9 @@ class SeenArray:
     shape: tuple[int, ...] | None  # in the first run
     low: Number | None = None  # of a 0-d array, if its value is free to read
     high: Number | None = None
+    # The framework's own names of its dtypes, if castwise's name does not say it: of a column that
+    # may miss values, or of columns of several dtypes.
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,11 @@ class Operation:
     question: Question
     decision: Decision | None  # None: the dialect refuses what the framework did
     result: DType | None  # as seen
+    text: str = ""  # how it reads, if its framework's own names of dtypes are not castwise's
+    result_name: str = ""  # likewise
+
+    def __str__(self) -> str:
+        return self.text or str(self.question)
 
     @property
     def casts(self) -> tuple[Cast, ...]:
@@ -68,7 +73,7 @@ class Finding:
     inside: str = ""  # where it ran, if not in the user's own source
 
     def __str__(self) -> str:
-        return f"{self.operation.question} -> {self.result}"
+        return f"{self.operation} -> {self.operation.result_name or self.result}"
 
     def __repr__(self) -> str:
         return f"<Finding {self.place}: {self}>"

@@ -87,7 +87,7 @@ def _table(audit: Audit) -> str:
 
 def _row(finding: Finding, origin: DtypeOrigin) -> str:
     saved = origin.saved_by(finding)
-    operation = f"{finding.operation.question} -> {finding.result}"
+    operation = str(finding)
     cells = [
         f'<td><a href="#{anchor(finding.place)}">{escape(place_text(finding.place))}</a></td>',
         f"<td>{escape(text_at(finding.place))}</td>",

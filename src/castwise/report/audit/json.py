@@ -109,4 +109,4 @@ def message(finding: Finding) -> str:
     """What happened, in a sentence."""
     cast = next((c for c in finding.operation.casts if c), None)
     what = cast or f"a number to {finding.result}"  # a number that is written to an array
-    return f"{finding.operation.question} implicitly casts {what}."
+    return f"{finding.operation} implicitly casts {what}."

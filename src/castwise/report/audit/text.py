@@ -157,7 +157,7 @@ def _finding_text(
     is_near = finding.place.file == origin.place.file
     where = f"line {finding.place.line}" if is_near else place_text(finding.place)
     where += f", {finding.inside}" if finding.inside else ""
-    operation = f"{finding.operation.question} -> {finding.result}"
+    operation = str(finding)
     pieces: list[tuple[str, str | None]] = [(operation, None)]
     cost = cost_text(finding, origin)
     if cost:
