@@ -50,6 +50,8 @@ class Hook:
     writes: dict[str, tuple[int, int, str]] = field(default_factory=dict)
     observes: str = ""  # calls whose result dtype only the framework itself decides
     # Its own names of the dtype that `read` gives, if castwise's name does not say it.
+    computes: str = ""  # calls that compute a lazy array, whose dtype was only declared
+    declares: str = ""  # calls whose result has the dtype that the program declares
     dtype_words: dict[str, str] = field(default_factory=dict)  # its own word -> castwise's
     own_names: Callable[[Any], tuple[str, ...]] | None = None
     cuts: str = ""  # calls that keep an array's dtype, unless the framework's mode has none so wide

@@ -37,9 +37,9 @@ def observed_of(event: Event, site: Site, dialects: dict[str, str]) -> Operation
     result = max(made or _dtypes(event.result), key=lambda part: part.bits, default=None)
     if result is None or not parts:
         return None
-    is_own = event.call is None or _is_named(event)
-    if not is_own and (not made or any(len(array.names) > 1 for array in arrays)):
-        return None
+    is_mixed = any(len(array.names) > 1 for array in arrays)
+    if not _is_named(event) and is_mixed and (event.call or not made):
+        return None  # what happens to which column does not show
     name = event.call.name if event.call else site.name
     operands = tuple(array_operand(part, array.shape) for array, part in parts)
     symbol = None if event.call else name.removesuffix("=")
@@ -50,6 +50,8 @@ def observed_of(event: Event, site: Site, dialects: dict[str, str]) -> Operation
     shown = event.operands if event.call is None else arrays
     words = [_word(operand) for operand in shown if operand is not None]
     is_operator = symbol is not None and len(words) == 2
+    if declared_by(event):
+        words = [f"declared {word}" for word in words]
     text = f" {symbol} ".join(words) if is_operator else f"{name}({', '.join(words)})"
     seen = tuple(array for array, _ in parts)
     return Operation(event, seen, question, decision, result, text, _names(event.result))
@@ -61,7 +63,7 @@ def is_observed(operation: Operation) -> bool:
 
 
 def _is_observed(event: Event, arrays: list[SeenArray]) -> bool:
-    return any(array.names for array in arrays) or _is_named(event)
+    return any(a.names for a in arrays) or _is_named(event) or declared_by(event) is not None
 
 
 def _is_named(event: Event) -> bool:
@@ -69,6 +71,21 @@ def _is_named(event: Event) -> bool:
     hooks = {find_hook(array.framework) for array in event.arrays}
     name = event.call.name if event.call else ""
     return any(hook is not None and name in hook.observes.split() for hook in hooks)
+
+
+def declared_by(event: Event) -> SeenArray | None:
+    """The lazy array that an event computes, whose dtype is what it was declared to be."""
+    call = event.call
+    for array in arrays_in(event.operands) if call and not call.gives_dtype else ():
+        hook = find_hook(array.framework)
+        if hook is not None and call is not None and call.name in hook.computes.split():
+            return array
+    return None
+
+
+def _declares(framework: str) -> frozenset[str]:
+    hook = find_hook(framework)
+    return frozenset(hook.declares.split()) if hook else frozenset()
 
 
 def _dtypes(array: SeenArray) -> list[DType]:
@@ -102,7 +119,7 @@ def finding_of_observed(
 ) -> Finding | None:
     """The finding for an operation that made float64 of something else."""
     casts, decision, event = operation.casts, operation.decision, operation.event
-    if decision is None or decision.result.name not in _WIDE:
+    if decision is None or not (decision.result.name in _WIDE or declared_by(event)):
         return None
     culprit = next((n for n, o in enumerate(operation.question.operands)
                     if o.dtype == decision.result), None)  # fmt: skip
@@ -112,6 +129,9 @@ def finding_of_observed(
         return None
     wide = operation.operands[culprit] if culprit is not None else None
     origin = provenance.origin(wide) if isinstance(wide, SeenArray) else 0
+    declared = declared_by(event)
+    if declared is not None:
+        origin = provenance.nearest(declared, _declares(declared.framework))
     hazards = {hazard for cast in casts for hazard in cast.hazards}
     ordered = tuple(hazard for hazard in HAZARDS if hazard in hazards)
     return Finding(place, operation.question.op.name, operation, culprit, origin or event.mark,

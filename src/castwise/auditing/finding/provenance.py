@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from castwise.auditing.records.events import Event, SeenArray, arrays_in
 
@@ -20,6 +20,19 @@ class Provenance:
         """The mark of the site where an array's dtype first appeared: the nearest one that made it
         from no array of that dtype. 0 if unknown."""
         return self._origin(array, set()) or array.maker
+
+    def nearest(self, array: SeenArray, names: Collection[str]) -> int:
+        """The mark of the nearest site, on the way back from an array, that calls one of these
+        names; the site that made the array if there is none."""
+        waiting, visited = [array], set[int]()
+        while waiting:
+            maker, dtype = (found := waiting.pop(0)).maker, found.dtype
+            for event in self._made_by.get((maker, dtype), ()) if maker not in visited else ():
+                if event.call is not None and event.call.name in names:
+                    return maker
+                waiting += arrays_in(event.operands)
+            visited.add(maker)
+        return array.maker
 
     def _origin(self, array: SeenArray, visited: set[int]) -> int:
         """As above; 0 if every path leads back to a site that was visited."""

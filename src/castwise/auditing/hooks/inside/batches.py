@@ -13,6 +13,7 @@ from castwise.auditing.observing.arrays import ARRAYS, is_array_type
 from castwise.auditing.observing.makers import maker_of, remember
 from castwise.auditing.observing.tracebacks import standing_in
 
+_ARRAYS = ("Tensor", "ndarray")  # not is_array_type, which takes note that a type was seen
 _COLLATE = "torch.utils.data._utils.collate"
 
 
@@ -20,7 +21,7 @@ def follow_batches() -> None:
     """Gives a batch the origin of its first element, from now on."""
     table = getattr(sys.modules[_COLLATE], "default_collate_fn_map", {})  # from torch 1.13 on
     for kind, collate in list(table.items()):
-        if isinstance(kind, type) and is_array_type(kind):
+        if getattr(kind, "__name__", "") in _ARRAYS:
             table[kind] = _followed(collate)
 
 
