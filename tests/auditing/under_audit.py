@@ -55,11 +55,12 @@ def audited(
     stdin: str = "",
     flags: Sequence[str] = (),
     include: Sequence[str] = (),
+    options: Options | None = None,
 ) -> tuple[Outcome, Seen]:
     """The same in an audit, started as `castwise audit` starts it, and what was seen."""
     directory = cwd / ".audit"
     directory.mkdir()
-    options = Options(tuple(include))
+    options = options or Options(tuple(include))
     write_options(options, str(cwd / arguments[0]), directory)
     variables = environment(str(directory), os.environ.get("PYTHONPATH"))
     command = [*flags, *map(str, arguments)]

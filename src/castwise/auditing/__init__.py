@@ -7,6 +7,7 @@ Each part builds on those before it and imports none after it:
     rewriting  the user's source, with calls to observers inserted
     observing  the observers, and what they record
     hooks      one file per framework, found by its name
+    checking   the values of arrays, if asked for: which of them were lost
     running    a program under audit in its own process, and the event log on disk
     fixing     what to write instead
     finding    questions to the rules, and the casts they find

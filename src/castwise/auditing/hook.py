@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -33,7 +33,10 @@ class Hook:
     scalars: str = ""  # types whose subclasses are its scalars
     read: Callable[[Any], Read] = read_array
     values: Callable[[Any], Sequence[float]] | None = None  # an array's numbers, flat
+    as_numpy: Callable[[Any], Any] | None = None  # an array's values; None if not readable now
+    value_casts: str = ""  # calls whose result holds the same values in another dtype
     owner: str = ""  # the attribute of a view that holds its base array
+    held: Callable[[Any], Iterable[Any]] | None = None  # the arrays inside an array that hold it
     callables: str = ""  # types of its functions, besides Python's function types
     modules: str = ""  # other top-level modules with its types and functions
     random: str = ""  # its modules whose functions draw random numbers
@@ -44,6 +47,16 @@ class Hook:
     keeps: str = ""  # calls that move or select elements without casts
     like: dict[str, str] = field(default_factory=dict)  # an op -> calls that cast as it does
     unlike: str = ""  # calls that cast in another way than the op of that name
+    # Calls that write a value into an array, or into one of its dtype: the places of the array and
+    # of the value, and the value's keyword.
+    writes: dict[str, tuple[int, int, str]] = field(default_factory=dict)
+    observes: str = ""  # calls whose result dtype only the framework itself decides
+    # Its own names of the dtype that `read` gives, if castwise's name does not say it.
+    computes: str = ""  # calls that compute a lazy array, whose dtype was only declared
+    declares: str = ""  # calls whose result has the dtype that the program declares
+    dtype_words: dict[str, str] = field(default_factory=dict)  # its own word -> castwise's
+    own_names: Callable[[Any], tuple[str, ...]] | None = None
+    cuts: str = ""  # calls that keep an array's dtype, unless the framework's mode has none so wide
     compilers: str = ""  # decorators that compile the function themselves
     operands: dict[str, int] = field(default_factory=dict)  # keyword -> the operand's position
     updates: dict[str, str] = field(default_factory=dict)  # type -> what its methods update

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import click
 from castwise.cli.configuration import ConfiguredCommand, no_config_option
 from castwise.cli.findings import Wanted, finding_options, judge_of
 from castwise.cli.fixes import Fixes, fix_options, run_with_progress, tried
-from castwise.cli.gate import check_include, with_gate, with_include
+from castwise.cli.gate import check_include, check_value_options, with_gate, with_include
 from castwise.cli.misplaced import misplaced_note
 from castwise.cli.other_dialects import OtherDialects, other_dialects
 from castwise.report.terminal.colour import paint_for
@@ -22,6 +23,7 @@ from castwise.report.terminal.printing import terminal_width
 if TYPE_CHECKING:
     from castwise.auditing.judging.audited import Audit
     from castwise.auditing.records.events import Seen
+    from castwise.auditing.records.runs import Options
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -47,12 +49,29 @@ def _auditor_options(command: Callable[..., int]) -> Callable[..., int]:
     return collected
 
 
+def _run_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Adds the options that say how to run the program; the command gets `options`."""
+
+    @click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too.")
+    @click.option("--deep", is_flag=True, help="Look inside libraries and backward passes too.")
+    @click.option("--check-values", is_flag=True,
+                  help="Look at the values too, and show those that a cast or an operation lost. "
+                  "Slow: each operation is computed twice.")  # fmt: skip
+    @functools.wraps(command)
+    def collected(*, include: tuple[str, ...], deep: bool, check_values: bool, **given: Any) -> int:
+        from castwise.auditing.records.runs import Options
+
+        options = Options(include, is_deep=deep, checks_values=check_values)
+        return command(options=options, **given)
+
+    return collected
+
+
 @click.command(
     cls=ConfiguredCommand,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
-@click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too.")
-@click.option("--deep", is_flag=True, help="Look inside libraries and backward passes too.")
+@_run_options
 @fix_options
 @_auditor_options
 @finding_options
@@ -61,8 +80,7 @@ def _auditor_options(command: Callable[..., int]) -> Callable[..., int]:
 @click.option("-m", "is_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def audit(
-    include: tuple[str, ...],
-    deep: bool,
+    options: Options,
     fixes: Fixes,
     audited: Callable[[Seen], Audit],
     wanted: Wanted,
@@ -87,16 +105,16 @@ def audit(
       castwise audit --fail-on any --baseline known.json tests/run.py
       castwise audit --enforce tensorflow:safe --allow train.py:12 train.py
     """
-    from castwise.auditing.records.runs import Options
     from castwise.auditing.running.saved import save_file
     from castwise.report.audit.text import audit_text
 
     command = ("-m", *program) if is_module else program
-    check_include(include, command)
+    check_include(options.include, command)
     judge = judge_of(wanted)
     enforce = others.enforced
-    options = Options(include, is_deep=deep, keeps_outcome=fixes.try_fixes,
-                      checks=others.enforceable or bool(enforce), enforce=enforce)  # fmt: skip
+    is_checking = others.enforceable or bool(enforce)
+    check_value_options(options, is_checking, judge.hazards)
+    options = replace(options, keeps_outcome=fixes.try_fixes, checks=is_checking, enforce=enforce)
     run = run_with_progress(command, options)
     if others.save:
         save_file(run.seen, others.save)
@@ -118,5 +136,5 @@ def audit(
     fixes.apply(found, run, trial)
     if note := misplaced_note(click.get_current_context().command, program):
         click.echo(f"\n{note}", err=True)
-    status = with_include(judge.status(found, run.status), run.seen, include, command)
+    status = with_include(judge.status(found, run.status), run.seen, options.include, command)
     return with_gate(status, found, judge.hazards)

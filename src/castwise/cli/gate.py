@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from castwise.auditing.records.losses import LOST
 from castwise.cli.statuses import WRONG_USAGE
+from castwise.errors import UsageError
 
 if TYPE_CHECKING:
     from castwise.auditing.judging.audited import Audit
     from castwise.auditing.records.events import Seen
+    from castwise.auditing.records.runs import Options
 
 _INCLUDE = "--include"
 
@@ -27,6 +30,14 @@ def check_include(include: Sequence[str], command: Sequence[str]) -> None:
         return
     check_names(include, _INCLUDE)
     check_found(include, _INCLUDE, [_place_of(command)])
+
+
+def check_value_options(options: Options, is_enforcing: bool, hazards: Sequence[str]) -> None:
+    """Raises UsageError for options that --check-values does not go with, or that need it."""
+    if options.checks_values and is_enforcing:
+        raise UsageError("--check-values does not work together with --enforce and --enforceable.")
+    if LOST in hazards and not options.checks_values:
+        raise UsageError(f"--fail-on {LOST} needs --check-values.")
 
 
 def _place_of(command: Sequence[str]) -> str:

@@ -109,6 +109,8 @@ class Question:
 
     def __str__(self) -> str:
         words = [str(operand) for operand in self.operands]
+        if self.form == "write":
+            return f"{words[0]}[...] = {words[1]}"
         symbol = None if self.form == "function" or self.inplace else self.op.symbol
         named = [f"out={self.out}"] if self.out else []
         named += [f"alpha={self.alpha}"] if self.alpha is not None else []

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from castwise.auditing.accepting.baseline import Baseline
-from castwise.auditing.accepting.comments import hazards_left, remarks_on
+from castwise.auditing.accepting.comments import accepts_lost_values, hazards_left, remarks_on
 from castwise.auditing.judging.audited import Audit, DtypeOrigin, worst_first
+from castwise.auditing.judging.losses import LostValues
 from castwise.auditing.records.findings import Finding
+from castwise.auditing.records.losses import LOST
 from castwise.engine.decision import HAZARDS
 from castwise.errors import UsageError, did_you_mean
 
@@ -28,6 +30,9 @@ def without_ignored(audit: Audit) -> Audit:
     }
     remarks = [remark for file in sorted(files) for remark in remarks_on(file)]
     filtered = _filtered(audit, kept)
+    if audit.losses:
+        left = tuple(loss for loss in audit.losses if not accepts_lost_values(loss.place))
+        filtered = replace(filtered, losses=left)
     return replace(filtered, ignored=_findings_removed(audit, filtered), remarks=tuple(remarks))
 
 
@@ -77,9 +82,9 @@ def hazards_named(words: Iterable[str]) -> tuple[str, ...]:
     """
     named = [word.strip() for words_ in words for word in words_.split(",") if word.strip()]
     for word in named:
-        if word not in (*HAZARDS, ANY):
+        if word not in (*HAZARDS, LOST, ANY):
             known = f"Hazards: {', '.join(HAZARDS)}; or any."
-            hint = did_you_mean(word, [*HAZARDS, ANY])
+            hint = did_you_mean(word, [*HAZARDS, LOST, ANY])
             raise UsageError(f"--fail-on: there is no hazard {word!r}.{hint} {known}")
     return tuple(named)
 
@@ -87,3 +92,8 @@ def hazards_named(words: Iterable[str]) -> tuple[str, ...]:
 def failing(audit: Audit, hazards: Sequence[str]) -> list[Finding]:
     """The findings that have one of these hazards."""
     return [f for f in audit.findings if ANY in hazards or set(hazards) & set(f.hazards)]
+
+
+def failing_losses(audit: Audit, hazards: Sequence[str]) -> tuple[LostValues, ...]:
+    """The lost values, if they count as one of these hazards."""
+    return (audit.losses or ()) if {ANY, LOST} & set(hazards) else ()

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from castwise.auditing.records.findings import Finding
+from castwise.auditing.records.losses import LOST
 from castwise.auditing.records.places import SourcePlace
 from castwise.engine.decision import HAZARDS
 from castwise.errors import did_you_mean
@@ -41,6 +42,11 @@ def hazards_left(finding: Finding, origin: SourcePlace) -> tuple[str, ...] | Non
     if is_accepted or is_rest or (finding.hazards and not left):
         return None
     return left
+
+
+def accepts_lost_values(place: SourcePlace) -> bool:
+    """Whether a comment on the lines of a place accepts that values are lost there."""
+    return any(LOST in comment.hazards for comment in comments_at(place))
 
 
 def comments_at(place: SourcePlace) -> list[Comment]:
@@ -74,7 +80,7 @@ def _comments_in(source: str) -> dict[int, Comment]:
 
 def _comment(words: str | None) -> Comment:
     if words is None:
-        return Comment(frozenset(HAZARDS))
+        return Comment(frozenset((*HAZARDS, LOST)))
     named = [word.strip() for word in words.split(",") if word.strip()]
-    known = frozenset(word for word in named if word in HAZARDS)
-    return Comment(known, tuple(word for word in named if word not in HAZARDS))
+    known = frozenset(word for word in named if word in (*HAZARDS, LOST))
+    return Comment(known, tuple(word for word in named if word not in known))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from castwise.auditing.finding.own_rules import finding_by_own_rules, has_own_rules
 from castwise.auditing.finding.provenance import Provenance
 from castwise.auditing.finding.temporaries import temporary_bytes
+from castwise.auditing.finding.writes import finding_of_write, is_write, lost_in
 from castwise.auditing.records.events import SeenArray
 from castwise.auditing.records.findings import Finding, Operation
 from castwise.auditing.records.places import SourcePlace
@@ -54,6 +56,10 @@ def finding_of(
     with_accumulators: bool = False,
 ) -> Finding | None:
     """The finding for an operation; None if it casts nothing implicitly."""
+    if is_write(operation):
+        return finding_of_write(operation, place, provenance)
+    if has_own_rules(operation):
+        return finding_by_own_rules(operation, place, provenance)
     decision, question = operation.decision, operation.question
     assert decision is not None  # such a cast is expected
     is_sum = question.op.accumulates
@@ -61,7 +67,8 @@ def finding_of(
     if operation.is_asked or not casts or (is_sum and not with_accumulators):
         return None
     culprit = _culprit(question.operands, decision.compute)
-    if culprit is None and not is_sum and not _is_caused_by_op(operation):
+    is_narrowed = bool(lost_in(decision.result_cast))
+    if culprit is None and not is_sum and not is_narrowed and not _is_caused_by_op(operation):
         return None
     hazards = {hazard for cast in casts for hazard in cast.hazards}
     event = operation.event

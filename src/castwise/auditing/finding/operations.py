@@ -68,6 +68,8 @@ def understand(event: Event, site: Site, dialects: dict[str, str]) -> Operation:
 
 
 def _understood(event: Event, site: Site, dialects: dict[str, str]) -> Operation:
+    if site.kind == "write":
+        raise Harmless("a write")
     framework = framework_of(event)
     hook = find_hook(framework)
     named = dialects.get(framework)
@@ -84,9 +86,9 @@ def _understood(event: Event, site: Site, dialects: dict[str, str]) -> Operation
     if not any(isinstance(o, SeenArray) and o.dtype for o in operands):
         raise Harmless("arrays of text, objects or records")
     is_array = row.name in _becoming_arrays(event, hook)
-    described = tuple(as_operand(o, framework, is_array) for o in operands)
+    asked = tuple(as_operand(o, framework, is_array) for o in operands)
     given = _given(event)
-    question = Question(row, described, dialect, form, inplace, out, named=given)
+    question = Question(row, asked, dialect, form, inplace, out, named=given)
     found = Operation(event, operands, question, _decided(question), _result(event))
     for mode in () if found.is_expected else hook.modes.split():
         switched = replace(question, dialect=dialect_named(mode))

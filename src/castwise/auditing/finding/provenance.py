@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from castwise.auditing.records.events import Event, SeenArray, arrays_in
 
@@ -21,13 +21,29 @@ class Provenance:
         from no array of that dtype. 0 if unknown."""
         return self._origin(array, set()) or array.maker
 
+    def nearest(self, array: SeenArray, names: Collection[str]) -> int:
+        """The mark of the nearest site, on the way back from an array, that calls one of these
+        names; the site that made the array if there is none."""
+        waiting, visited = [array], set[int]()
+        while waiting:
+            maker, dtype = (found := waiting.pop(0)).maker, found.dtype
+            for event in self._made_by.get((maker, dtype), ()) if maker not in visited else ():
+                if event.call is not None and event.call.name in names:
+                    return maker
+                waiting += arrays_in(event.operands)
+            visited.add(maker)
+        return array.maker
+
     def _origin(self, array: SeenArray, visited: set[int]) -> int:
         """As above; 0 if every path leads back to a site that was visited."""
         maker = array.maker
         if maker in visited:
             return 0
         visited.add(maker)
-        for event in self._made_by.get((maker, array.dtype), ()):
+        events = self._made_by.get((maker, array.dtype))
+        if events is None:
+            return maker  # it made the array as a part, such as a column, or was not seen
+        for event in events:
             sources = [a for a in arrays_in(event.operands) if a.dtype == array.dtype and a.maker]
             if not sources:
                 return maker
@@ -35,4 +51,4 @@ class Provenance:
                 origin = self._origin(source, visited)
                 if origin:
                     return origin
-        return 0 if maker in {m for m, _ in self._made_by} else maker
+        return 0

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from castwise.auditing.finding.observed import as_observed
 from castwise.auditing.finding.operations import Harmless, NotUnderstood, understand
+from castwise.auditing.finding.own_rules import by_own_rules
+from castwise.auditing.finding.writes import with_unsafe_output, write_of
 from castwise.auditing.records.events import Event, Seen
 from castwise.auditing.records.findings import Operation
 from castwise.auditing.records.places import LocatedSite
@@ -30,8 +32,13 @@ def steps_of(events: tuple[Event, ...], seen: Seen) -> tuple[Step, ...]:
 
 def _step(event: Event, seen: Seen) -> Step:
     located = seen.site(event)
+    for decided in (write_of, by_own_rules):
+        found = decided(event, located.site, seen.facts.dialects)
+        if found is not None:
+            return Step(event, located, found)
     try:
-        return Step(event, located, understand(event, located.site, seen.facts.dialects))
+        found = understand(event, located.site, seen.facts.dialects)
+        return Step(event, located, with_unsafe_output(found))
     except Harmless as harmless:
         return Step(event, located, passes_dtype=not harmless.is_explicit)
     except NotUnderstood as reason:

@@ -25,6 +25,9 @@ HOOK = Hook(
     makes=f"{NUMPY.makes} from_array from_delayed from_zarr from_npy_stack",
     keeps=f"{NUMPY.keeps} compute persist rechunk visualize to_delayed store to_zarr map_blocks "
     "compute_chunk_sizes",
+    computes="compute asarray array asanyarray ascontiguousarray",
+    declares="map_blocks map_overlap apply_gufunc gufunc from_delayed blockwise reduction "
+    "apply_along_axis apply_over_axes from_map",
     like=NUMPY.like,
     operands=NUMPY.operands,
     names="dask.array",

@@ -45,6 +45,11 @@ def _leaves(argument: Any) -> list[tuple[str, Any, Any, tuple[int, ...], bool]]:
     return found
 
 
+def _as_numpy(array: Any) -> Any:
+    """The array's values, once they are computed; None if its memory was given away."""
+    return None if array.is_deleted() else sys.modules["numpy"].asarray(array)
+
+
 HOOK = Hook(
     framework="jax",
     dialect=_dialect,
@@ -52,6 +57,8 @@ HOOK = Hook(
     traced="DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",
     read=_read,
     values=_values,
+    as_numpy=_as_numpy,
+    value_casts="astype _astype asarray array convert_element_type",
     callables="PjitFunction ufunc",
     updates={"_IndexUpdateRef": "array"},
     modules="jaxlib",
@@ -80,6 +87,8 @@ HOOK = Hook(
         r"implicit dtype promotion path", r"to have the same dtypes", r"does not accept dtype",
         r"the dtypes do not match", r"input dtype", r"must have integer or boolean type",
     ),
+    writes={"full_like": (0, 1, "fill_value")},
+    cuts="array asarray",
     files="load",
     names="jax.numpy",
     alias="jnp",

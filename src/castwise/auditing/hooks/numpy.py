@@ -29,6 +29,11 @@ def _values(array: Any) -> list[float]:
     return flat.astype("float64").tolist() if flat.dtype.kind in "biuf" else []
 
 
+def _as_numpy(array: Any) -> Any:
+    """The array itself; a matrix has operators of its own."""
+    return None if type(array).__name__ == "matrix" else array
+
+
 HOOK = Hook(
     framework="numpy",
     dialect=_dialect,
@@ -36,6 +41,8 @@ HOOK = Hook(
     scalars="generic",
     read=_read,
     values=_values,
+    as_numpy=_as_numpy,
+    value_casts="astype array asarray asanyarray ascontiguousarray full_like",
     owner="base",
     callables="ufunc _ArrayFunctionDispatcher",
     modules="ml_dtypes",
@@ -66,8 +73,11 @@ HOOK = Hook(
     },
     operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "a_min": 1, "a_max": 2, "min": 1,
               "max": 2, "arrays": 0, "condition": 0},
-    mixes="broadcast_arrays ix_ digitize lexsort copyto place putmask put_along_axis array2string "
+    mixes="broadcast_arrays ix_ digitize lexsort put_along_axis array2string "
     "array_str array_repr nditer",
+    writes={"full_like": (0, 1, "fill_value"), "copyto": (0, 1, "src"), "fill": (0, 1, "value"),
+            "put": (0, 2, "v"), "place": (0, 2, "vals"), "putmask": (0, 2, "values"),
+            "fill_diagonal": (0, 1, "val")},
     files="load fromfile genfromtxt loadtxt",
     dtype_errors=(
         r"Cannot cast ufunc", r"not supported for the input types", r"numpy boolean",

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from castwise.auditing.hook import Hook, Read
 from castwise.auditing.hooks.numpy import HOOK as NUMPY
 
 
+class _Columns(tuple[Any, ...]):
+    """The dtypes of columns that have several."""
+
+
 def _read(frame: Any) -> Read:
-    """Reads a Series or DataFrame; one with columns of several dtypes has no dtype."""
+    """Reads a Series or DataFrame."""
     if frame.ndim == 1:
         return frame.dtype, frame.shape, False, None
-    held = {block.dtype for block in frame._mgr.blocks}
-    return (held.pop() if len(held) == 1 else None), frame.shape, False, None
+    held = list(dict.fromkeys([block.dtype for block in frame._mgr.blocks]))
+    return (held[0] if len(held) == 1 else _Columns(held)), frame.shape, False, None
+
+
+def _own_names(dtype: Any) -> tuple[str, ...]:
+    """pandas' names: of dtypes that NumPy does not have, and of columns that have several."""
+    if type(dtype) is _Columns:
+        return tuple(sorted(map(str, dtype)))
+    return () if type(dtype).__module__.startswith("numpy") else (str(dtype),)
+
+
+def _held(frame: Any) -> Iterator[Any]:
+    """The NumPy arrays of its columns: a view of one names the array that owns the memory."""
+    for block in frame._mgr.blocks:
+        owner = getattr(block.values, "base", None)
+        yield block.values if owner is None else owner
 
 
 HOOK = Hook(
@@ -21,6 +40,10 @@ HOOK = Hook(
     dialect=NUMPY.dialect,
     arrays="Series DataFrame",
     read=_read,
+    held=_held,
+    own_names=_own_names,
+    dtype_words={"boolean": "bool", "double": "float64", "float": "float32",
+                 "halffloat": "float16"},
     related="numpy",
     rebinds=True,
     casts="astype to_numeric convert_dtypes infer_objects to_datetime to_timedelta",
@@ -31,6 +54,8 @@ HOOK = Hook(
     "nlargest nsmallest rolling expanding resample pipe to_csv to_parquet to_dict iterrows items "
     "itertuples value_counts nunique duplicated isna notna isnull notnull keys pop insert assign "
     "query join pivot pivot_table melt stack unstack explode shift",
+    observes="reindex reindex_like align where mask concat merge join combine_first fillna ffill "
+    "bfill shift to_numpy unstack pivot pivot_table map apply replace update interpolate diff",
     operands={"other": 1},
     mixes="describe rank align combine_first merge_asof",
     names="numpy",

@@ -44,6 +44,24 @@ def _values(tensor: Any) -> list[float]:
     return flat.double().tolist()  # type: ignore[no-any-return]
 
 
+def _as_numpy(tensor: Any) -> Any:
+    """A tensor's values; None on a device, in a trace, and where a mode would see the reading."""
+    torch = sys.modules["torch"]
+    core = torch._C
+    is_seen = core._len_torch_function_stack() or core._len_torch_dispatch_stack()
+    if is_seen or core._get_tracing_state() is not None or tensor.device.type != "cpu":
+        return None
+    if core._functorch.maybe_current_level() is not None:
+        return None
+    plain = tensor.detach().resolve_conj().resolve_neg()
+    is_foreign = plain.dtype.is_floating_point and plain.dtype not in (
+        torch.float16,
+        torch.float32,
+        torch.float64,
+    )
+    return (plain.double() if is_foreign else plain).numpy()
+
+
 def _watch_inside() -> None:
     from castwise.auditing.hooks.inside.torch import watch
 
@@ -127,12 +145,21 @@ def _watch_optimizers() -> None:
     watch_optimizers()
 
 
+def _follow_batches() -> None:
+    from castwise.auditing.hooks.inside.batches import follow_batches
+
+    follow_batches()
+
+
 HOOK = Hook(
     framework="torch",
     dialect=_dialect,
     modes="torch:autocast=bfloat16 torch:autocast=float16",
     arrays="Tensor Parameter",
     values=_values,
+    as_numpy=_as_numpy,
+    value_casts="to type float double half bfloat16 int long short char byte type_as tensor "
+    "as_tensor asarray",
     read=_read,
     owner="_base",
     casts="to type float double half bfloat16 int long short char byte bool cfloat cdouble chalf "
@@ -150,6 +177,9 @@ HOOK = Hook(
     "linear bmm mm mv addmm baddbmm einsum conv1d conv2d scaled_dot_product_attention max_pool2d "
     "avg_pool2d adaptive_avg_pool2d interpolate pad dropout normalize silu leaky_relu elu softplus "
     "embedding masked_fill alias view_as unfold register_hook retain_grad data_ptr element_size",
+    writes={"full_like": (0, 1, "fill_value"), "copy_": (0, 1, "src"), "fill_": (0, 1, "value"),
+            "masked_fill": (0, 2, "value"), "masked_fill_": (0, 2, "value"),
+            "new_full": (0, 2, "fill_value")},
     compilers="torch.compile torch.jit.script torch.jit.trace torch.jit.script_method",
     operands={"input": 0, "other": 1, "exponent": 1, "min": 1, "max": 2, "tensors": 0,
               "target": 1, "condition": 0},
@@ -172,6 +202,7 @@ HOOK = Hook(
     rounds_sums="index_add",
     when_imported={"torch.amp.autocast_mode": _watch_autocast,
                    "torch.optim.optimizer": _watch_optimizers,
+                   "torch.utils.data._utils.collate": _follow_batches,
                    "torch._dynamo.convert_frame": _compile_originals,
                    "torch._dynamo.variables.functions": _inline_originals},
     # torch.amp's lists for the CPU and for CUDA, by their names in the library. A device may not

@@ -41,6 +41,8 @@ def join(place: str, loaded: Collection[str]) -> None:
     _keeps_outcome = options.keeps_outcome and _is_first()
     pass_audit_on(place)
     loading.start(options.include, is_deep=options.is_deep, checks=options.checks)
+    if options.checks_values:
+        _begin_checks_of_values()
     if options.checks:
         _begin_checks(options)
     try_edits(options.edits or {})
@@ -61,6 +63,12 @@ def _begin_checks(options: Options) -> None:
     if options.enforce:
         switching.enter_everywhere(ProcessEnforcement.of(options.enforce))
         enter_modes_everywhere()
+
+
+def _begin_checks_of_values() -> None:
+    from castwise.auditing.checking import values  # most programs need none
+
+    values.start()
 
 
 def _is_first() -> bool:

@@ -13,6 +13,7 @@ from castwise.auditing.finding.steps import steps_of
 from castwise.auditing.fixing.fixes import is_explicit
 from castwise.auditing.judging.coverage import coverage_of
 from castwise.auditing.judging.inside_findings import find_inside
+from castwise.auditing.judging.losses import LostValues, losses_of
 from castwise.auditing.judging.mixed_frameworks import apart_by_dtypes
 from castwise.auditing.judging.sections import Sections, sections_of
 from castwise.auditing.proving.plans import NO_PLAN, Plan, Planner
@@ -72,6 +73,7 @@ class Audit:
     baselined: int = 0  # how many findings are in the baseline
     hidden: int = 0  # how many findings are smaller than `least_size`, in bytes
     least_size: int = 0
+    losses: tuple[LostValues, ...] | None = None  # None: no values were looked at
     remarks: tuple[str, ...] = ()  # about invalid comments
     too_wide: tuple[SourcePlace, ...] = ()  # lines that a stated device cannot run, though no cast
     sections: Sections = field(default_factory=Sections)
@@ -121,9 +123,10 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
     ordered = worst_first(noted, target)
     named = {(origin.place.file, origin.place.line) for origin in ordered}
     too_wide = _too_wide(log, target, named) if target.device else ()
+    losses = losses_of(seen) if seen.facts.checks_values else None
     sections = sections_of(log.steps, seen)
     return Audit(ordered, coverage, seen.facts.versions, target, inside,
-                 too_wide=too_wide, sections=sections)  # fmt: skip
+                 losses=losses, too_wide=too_wide, sections=sections)  # fmt: skip
 
 
 def _without_calls_seen_inside(

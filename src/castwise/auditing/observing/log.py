@@ -93,6 +93,7 @@ def _value(operand: Any) -> Any:
 _ORDERED = frozenset({bool, int, float})
 
 
+_MOST_RESULTS = 64
 _NOW_AND_THEN = 15  # one in 16 runs of an operation checks whether a report is due
 
 
@@ -115,6 +116,7 @@ class Log:
 
     def __init__(self) -> None:
         self.on_event: Callable[[bool], None] | None = None  # called with: is it new
+        self.checks_values = False
         self.is_deep = False  # whether operations inside libraries are logged too
         self.before_report: list[Callable[[], None]] = []  # what completes it
         self.clear()
@@ -126,6 +128,8 @@ class Log:
         self.quieted: set[int] = set()
         self.late: dict[int, int] = {}  # site -> number of results missed while it was quiet
         self.texts: dict[int, int] = {}  # site of exec or eval -> runs of code without observers
+        # Values that were lost, by site, operation and how: runs, elements lost, all, an example.
+        self.losses: dict[tuple[int, str, str], tuple[int, int, int, str]] = {}
         self.failures: dict[str, int] = {}  # internal errors of the auditor, by text
         self._alive: dict[tuple[int, Any], AliveResults] = {}  # by site and dtype
         self.crash: Crash | None = None  # the error that ended the program
@@ -195,6 +199,13 @@ class Log:
         """Counts an operation that the user's source does not call by name."""
         return self._add(mark, callee, operands, flags, result)
 
+    def write(self, mark: int, operands: tuple[Any, ...]) -> None:
+        """Counts a write of a value into elements of an array."""
+        target, value = operands
+        kind, dtype, is_zero_d, is_weak, _ = target.signature
+        shape = value.shape if type(value) is Note else ()
+        self._count(mark, None, operands, (), (kind, dtype, is_zero_d, is_weak, 0), shape)
+
     def passed(self, mark: int, result: Any) -> None:
         """Records the maker of an array that a user's function returns, unless known."""
         if not maker_of(result, ARRAYS[type(result)].owner):
@@ -225,8 +236,9 @@ class Log:
             tally.alive.hold(result, math.prod(shape))
         if callee is None or not maker_of(result) or _names_dtype(callee, flags, kind):
             remember(result, mark)
-            if callee is not None and not any([type(o) in (Note, tuple) for o in operands]):
-                _remember_owner(result, mark)
+            if callee is not None:
+                is_maker = not any([type(o) in (Note, tuple) for o in operands])
+                _remember_owner(result, mark, is_maker)
         return tally
 
     def _count(
@@ -252,6 +264,12 @@ class Log:
         if self.on_event and (count == 1 or not count & _NOW_AND_THEN):
             self.on_event(count == 1)
         return tally
+
+    def lost(self, mark: int, what: str, loss: tuple[str, int, int, str]) -> None:
+        """Counts the values that an operation lost."""
+        how, lost, elements, example = loss
+        runs, lost_before, before, first = self.losses.get((mark, what, how), (0, 0, 0, example))
+        self.losses[mark, what, how] = (runs + 1, lost_before + lost, before + elements, first)
 
     def failed(self, error: Exception) -> None:
         """Counts an internal error of the auditor, which the program must not see."""
@@ -303,10 +321,15 @@ def _casts(hook: Hook) -> frozenset[str]:
     return frozenset(hook.casts.split())
 
 
-def _remember_owner(made: Any, mark: int) -> None:
-    """Records the base array of a constructor's result, because views of the result refer to it."""
-    owned = getattr(made, ARRAYS[type(made)].owner or "_", None)
-    if type(owned) in ARRAYS:
+def _remember_owner(made: Any, mark: int, is_maker: bool) -> None:
+    """Records the base array of a constructor's result, because views of the result refer to it,
+    and the arrays inside it; of another call's result, a base array that nobody has seen."""
+    found = ARRAYS[type(made)]
+    for array in found.hook.held(made) if found.hook.held else ():
+        if is_maker or not maker_of(array):
+            remember(array, mark)
+    owned = getattr(made, found.owner or "_", None)
+    if type(owned) in ARRAYS and (is_maker or not maker_of(owned)):
         remember(owned, mark)
 
 

@@ -11,6 +11,7 @@ import sys
 from types import CodeType, FunctionType
 from typing import Any
 
+from castwise.auditing.observing import items, writes
 from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, Numbers, is_array_type, note
 from castwise.auditing.observing.callees import is_observed, pending_call
 from castwise.auditing.observing.compilations import CompiledCall, compiled, compiled_call
@@ -61,7 +62,7 @@ def post(mark: int, result: Any, first: Any, second: Any = None) -> Any:
     """Logs an operator's result with its operands; `...` stands for one recorded before."""
     kind = type(result)
     if kind in ARRAYS or (kind not in NUMBERS and is_array_type(kind)):
-        _log(mark, result, first, second, id(_frame(1)))
+        log_operator(mark, result, first, second, id(_frame(1)))
     return result
 
 
@@ -72,7 +73,7 @@ def settle(mark: int, result: Any, first: Any, second: Any = None) -> Any:
         if mark in _quiet:
             return peek(mark, result)
         _runs[mark] = _RUNS_TO_QUIET  # this site is never quieted
-        _log(mark, result, first, second, id(_frame(1)))
+        log_operator(mark, result, first, second, id(_frame(1)))
     elif mark not in _quiet:
         _settle(mark)
     return result
@@ -86,7 +87,8 @@ def _settle(mark: int) -> None:
         LOG.quieted.add(mark)
 
 
-def _log(mark: int, result: Any, first: Any, second: Any, frame: int) -> None:
+def log_operator(mark: int, result: Any, first: Any, second: Any, frame: int) -> None:
+    """Logs an operator's result with its operands."""
     try:
         known = _known(mark, first, second, frame)
         if not LOG.again(mark, known, result):
@@ -228,6 +230,8 @@ OBSERVERS: dict[str, Any] = {
     rewrite.FORGET: forget,
     rewrite.INDEX: _Index(),
     rewrite.TEXT: text,
+    **writes.of_the_audit(_quiet, _settle),
+    **items.observers(_quiet, _settle),
 }
 
 

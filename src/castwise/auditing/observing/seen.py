@@ -37,6 +37,7 @@ from castwise.auditing.records.events import (
     SeenOperand,
     arrays_in,
 )
+from castwise.auditing.records.losses import SeenLoss
 from castwise.auditing.records.places import LocatedSite, UnobservedFunction
 from castwise.auditing.rewriting.marks import SITES_PER_FILE
 from castwise.errors import UsageError
@@ -60,11 +61,16 @@ def seen_in(log: Log) -> Seen:
         autocast.repeats if autocast else (),
         tuple(found for calls in list(log.compilations.values()) for found in calls),
     )
+    losses = [
+        SeenLoss(mark, what, how, *found) for (mark, what, how), found in list(log.losses.items())
+    ]
+    marks |= {loss.mark for loss in losses}
     marks |= {a.maker for a in arrays_in(operands)} | beyond.marks
     return Seen(
         events=tuple(event for event in events if event.inside is None),
         inside=tuple(event for event in events if event.inside is not None),
         attempts=tuple(attempts),
+        losses=tuple(losses),
         sites={mark: site_of(mark) for mark in sorted(marks - {0})},
         files=tuple(sorted(FILES.values())),
         unobserved=tuple(
@@ -81,6 +87,7 @@ def seen_in(log: Log) -> Seen:
             _versions(),
             log.is_deep,
             peak_memory=_peak_memory(),
+            checks_values=log.checks_values,
             included=tuple(sorted(INCLUDED)),
         ),
         digests=dict(DIGESTS),
@@ -175,6 +182,7 @@ def _number(value: Any) -> SeenNumber:
 
 def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
     kind, dtype, is_zero_d, is_weak, maker = signature
+    low, high = extremes or (None, None)
     found = ARRAYS[kind]
     return SeenArray(
         found.hook.framework,
@@ -185,7 +193,9 @@ def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
         bool(is_weak),
         maker,
         None if shape is None else tuple([int(size) for size in shape]),
-        *(extremes or (None, None)),
+        low,
+        high,
+        found.hook.own_names(dtype) if found.hook.own_names else (),
     )
 
 

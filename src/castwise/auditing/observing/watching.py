@@ -13,6 +13,7 @@ from castwise.auditing.observing.log import SITES, PendingOperation
 from castwise.auditing.observing.modes import is_covered
 from castwise.auditing.observing.observe import NOTES, note_operand, operands, peek
 from castwise.auditing.observing.scopes import is_watched, logs, scopes
+from castwise.auditing.observing.writes import OF_SCOPES
 from castwise.auditing.rewriting import rewrite
 
 _frame = sys._getframe
@@ -131,4 +132,5 @@ WATCHING: dict[str, Any] = {
     rewrite.ARGUMENT: argument,
     rewrite.RETURNED: returned,
     rewrite.QUIET: frozenset(),  # a quiet site may see arrays now
+    **OF_SCOPES,
 }

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from castwise.auditing.finding.findings import key_of, merged
+from castwise.auditing.finding.own_rules import has_own_rules
+from castwise.auditing.finding.writes import is_write
 from castwise.auditing.fixing.applying import applies
 from castwise.auditing.fixing.fixes import (
     DtypeSource,
@@ -59,6 +61,8 @@ class Planner:
     def plan(self, origin: int, findings: Sequence[Finding]) -> Plan:
         """The best plan for an origin; an empty one if none is proven to help."""
         plans = []
+        if any(_is_of_values(finding) for finding in findings):
+            return NO_PLAN
         for fix in self._candidates(origin, findings):
             plan = self._extended(self._effect([fix]), findings)
             if plan and len(plan.removed) > len(plan.added):
@@ -161,6 +165,15 @@ def _is_lost(finding: Finding) -> bool:
     if finding.culprit is None or finding.origin != finding.operation.event.mark:
         return False
     return finding.operands[finding.culprit].role is not Role.SCALAR
+
+
+def _is_of_values(finding: Finding) -> bool:
+    """Whether values lose what no other dtype of the line would keep: a fraction that is written
+    to integers is lost, or the array must not hold integers."""
+    is_output = finding.operation.question.out is not None and finding.culprit is None
+    if has_own_rules(finding.operation) and finding.culprit is None:
+        return True  # the framework decides, whatever the line says
+    return is_output or (is_write(finding.operation) and finding.result.kind != "float")
 
 
 def _saved(finding: Finding, result: DType | None) -> int:

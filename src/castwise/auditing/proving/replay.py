@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from castwise.auditing.finding.findings import finding_of
 from castwise.auditing.finding.operations import EXAMPLES
+from castwise.auditing.finding.own_rules import has_own_rules
 from castwise.auditing.finding.provenance import Provenance
 from castwise.auditing.finding.steps import Step
 from castwise.auditing.records.events import Event, SeenArray, SeenNumber, SeenOperand, arrays_in
@@ -193,6 +194,10 @@ def _asked(step: Step, made: Mapping[Node, Made], fix: Fix | None) -> Operation 
     operation = step.operation
     if operation is None or _replaces(fix):
         return None
+    if has_own_rules(operation):
+        if any(_after(a, made) != _seen_dtype(a) for a in arrays_in(step.event.operands)):
+            raise Unprovable("castwise has no rule for it")
+        return operation
     _check_output(step.event, made)
     seen, asked = list(operation.operands), list(operation.question.operands)
     for place, operand in enumerate(operation.operands):

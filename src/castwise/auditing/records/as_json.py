@@ -30,6 +30,7 @@ from castwise.auditing.records.events import (
     SeenNumber,
     SeenOperand,
 )
+from castwise.auditing.records.losses import SeenLoss
 from castwise.auditing.records.places import (
     CodeSpot,
     Literal,
@@ -61,6 +62,8 @@ def seen_to_json(seen: Seen) -> Json:
         "versions": seen.facts.versions,
         "processes": seen.facts.processes,
         "peak_memory": seen.facts.peak_memory,
+        **({"losses": [asdict(loss) for loss in seen.losses]} if seen.losses else {}),
+        **({"checks_values": True} if seen.facts.checks_values else {}),
         **({"included": list(seen.facts.included)} if seen.facts.included else {}),
         **({"digests": seen.digests} if seen.digests else {}),
         **({"beyond": asdict(seen.beyond)} if seen.beyond != _NOTHING else {}),
@@ -77,6 +80,7 @@ def seen_from_json(data: Json) -> Seen:
         events=_events_from_json(data["events"]),
         inside=_events_from_json(data["inside"]),
         attempts=_events_from_json(data.get("attempts", ())),
+        losses=tuple(SeenLoss(**loss) for loss in data.get("losses", ())),
         sites={int(mark): _site_from_json(site) for mark, site in data["sites"].items()},
         files=tuple(data["files"]),
         unobserved=tuple(UnobservedFunction(*fields) for fields in data["unobserved"]),
@@ -87,6 +91,7 @@ def seen_from_json(data: Json) -> Seen:
             data["is_deep"],
             data["processes"],
             data["peak_memory"],
+            data.get("checks_values", False),
             tuple(data.get("included", ())),
         ),
         digests=data.get("digests", {}),
@@ -239,6 +244,7 @@ def _operand_to_json(operand: SeenOperand | None) -> Json | None:
         "shape": operand.shape,
         "low": operand.low,
         "high": operand.high,
+        **({"names": list(operand.names)} if operand.names else {}),
     }
 
 
@@ -261,6 +267,7 @@ def _operand_from_json(data: Json | None) -> SeenOperand | None:
         None if shape is None else tuple(shape),
         data["low"],
         data["high"],
+        tuple(data.get("names", ())),
     )
 
 

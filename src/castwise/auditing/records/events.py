@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from castwise.auditing.records.beyond import Beyond
+from castwise.auditing.records.losses import SeenLoss
 from castwise.auditing.records.places import CodeSpot, LocatedSite, UnobservedFunction
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ class SeenArray:
     shape: tuple[int, ...] | None  # in the first run
     low: Number | None = None  # of a 0-d array, if its value is free to read
     high: Number | None = None
+    # The framework's own names of its dtypes, if castwise's name does not say it: of a column that
+    # may miss values, or of columns of several dtypes.
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,7 @@ class RunFacts:
     is_deep: bool = False  # whether what runs inside libraries was watched
     processes: int = 1
     peak_memory: int = 0  # bytes, of the largest process
+    checks_values: bool = False  # whether values were looked at
     included: tuple[str, ...] = ()  # the packages asked for of which some source was audited
 
 
@@ -138,6 +143,7 @@ class Seen:
     events: tuple[Event, ...] = ()
     inside: tuple[Event, ...] = ()  # those inside libraries and in backward
     attempts: tuple[Event, ...] = ()  # operations that were refused before they ran
+    losses: tuple[SeenLoss, ...] = ()  # values that were lost, if they were checked
     sites: dict[int, LocatedSite] = field(default_factory=dict)  # by mark
     files: tuple[str, ...] = ()  # whose source was observed
     unobserved: tuple[UnobservedFunction, ...] = ()

@@ -22,6 +22,11 @@ class Operation:
     decision: Decision | None  # None: the dialect refuses what the framework did
     result: DType | None  # as seen
     is_observed: bool = False  # there is no rule: the decision is what was seen
+    text: str = ""  # how it reads, if its framework's own names of dtypes are not castwise's
+    result_name: str = ""  # likewise
+
+    def __str__(self) -> str:
+        return self.text or str(self.question)
 
     @property
     def casts(self) -> tuple[Cast, ...]:
@@ -70,7 +75,7 @@ class Finding:
     alive: int = 0  # the most bytes of its results at one time
 
     def __str__(self) -> str:
-        return f"{self.operation.question} -> {self.result}"
+        return f"{self.operation} -> {self.operation.result_name or self.result}"
 
     def __repr__(self) -> str:
         return f"<Finding {self.place}: {self}>"

@@ -46,7 +46,7 @@ class Site(NamedTuple):
     column: int  # from 0, in characters of UTF-8, as the syntax tree counts
     end_line: int
     end_column: int
-    kind: str  # "operator", "augmented", "call", or "line" where only the line is known
+    kind: str  # "operator", "augmented", "write", "item", "call", or "line": only its line is known
     name: str  # the operator's symbol, or the callee's source text
     literals: tuple[Literal, ...]  # the literal numbers among the operands, None for the others
     arguments: int = 0  # how many arguments of a call are observed

@@ -30,6 +30,7 @@ class Options:
     is_shown: bool = True  # pass its output on
     checks: bool = False  # judge operations before they run
     notes_attempts: bool = False  # log operations the framework itself is about to refuse
+    checks_values: bool = False  # look at the values of arrays, to see which are lost
     enforce: EnforcedDialect | None = None  # hold the whole program to a dialect
 
 

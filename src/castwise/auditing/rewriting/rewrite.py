@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import NamedTuple, TypeVar
 
 from castwise.auditing.records.places import Literal, Site, Unobserved
+from castwise.auditing.rewriting.building import at, first_statement, is_quiet, name_of, observed_by
 from castwise.auditing.rewriting.builtin_names import PLAIN, RUNNING, UNTOUCHED
 from castwise.auditing.rewriting.compiled import CompiledFunctions
 from castwise.auditing.rewriting.expressions import (
@@ -30,7 +31,9 @@ from castwise.auditing.rewriting.expressions import (
     suspends,
     unchanged_parameters,
 )
+from castwise.auditing.rewriting.items import BASE, TOOK, may_copy, observed_item
 from castwise.auditing.rewriting.marks import first_mark
+from castwise.auditing.rewriting.writes import INTO, WRITE, is_write, observed_write
 
 PREFIX = "_@cw_"
 # Names that no Python source can contain, looked up among the builtins.
@@ -43,6 +46,7 @@ KEPT, KEY, FORGET, INDEX = "_@cw_kept", "_@cw_key", "_@cw_forget", "_@cw_index"
 _ALL = (
     LEFT, RIGHT, POST, CALLEE, ARGUMENT, RETURNED, SETTLE, PEEK, QUIET, KEPT, KEY, FORGET, INDEX,
     TEXT,
+    WRITE, INTO, TOOK, BASE,
 )  # fmt: skip
 
 _SYMBOLS: dict[type[ast.AST], str] = {
@@ -51,6 +55,8 @@ _SYMBOLS: dict[type[ast.AST], str] = {
     ast.LShift: "<<", ast.RShift: ">>", ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=",
     ast.Gt: ">", ast.GtE: ">=", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~",
 }  # fmt: skip
+_Node = TypeVar("_Node", bound=ast.AST)
+_New = TypeVar("_New", bound=ast.AST)
 _FunctionNode = TypeVar("_FunctionNode", ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -80,7 +86,7 @@ def rewrite(
     new = rewrite_tree(ast.parse(source, path), path, compilers, checks=checks)
     if is_main:
         body = new.tree.body
-        body.insert(_first_statement(body), ast.Expr(ast.Call(_name(BEGIN), [], [])))
+        body.insert(first_statement(body), ast.Expr(ast.Call(name_of(BEGIN), [], [])))
         ast.fix_missing_locations(new.tree)
     return new
 
@@ -93,16 +99,6 @@ def rewrite_tree(
     tree = rewriter.visit(tree)
     ast.fix_missing_locations(tree)
     return Rewritten(tree, rewriter.sites, rewriter.unobserved)
-
-
-def _first_statement(body: list[ast.stmt]) -> int:
-    """The first position for a new statement: after the docstring and __future__ imports."""
-    for place, statement in enumerate(body):
-        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-        is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
-        if not (is_future or (is_text and place == 0)):
-            return place
-    return len(body)
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -143,7 +139,7 @@ class _Rewriter(ast.NodeTransformer):
             keyword.value = self.visit(keyword.value)
         body = self._statements(node.body)
         # A metaclass may give the body a custom namespace: observers bypass it.
-        body.insert(_first_statement(body), ast.Global(list(_ALL)))
+        body.insert(first_statement(body), ast.Global(list(_ALL)))
         node.body = body
         return node
 
@@ -244,11 +240,11 @@ class _Rewriter(ast.NodeTransformer):
             set_operand(node, name, observed)
             known.append(again)
         self._repeats = outside
-        whole = _call(node, SETTLE if outside else POST, mark, node, *known)
+        whole = observed_by(node, SETTLE if outside else POST, mark, node, *known)
         if plain is None:
             return whole
-        peeked = _call(node, PEEK, mark, plain)
-        return _at(node, ast.IfExp(_is_quiet(mark), peeked, whole))
+        peeked = observed_by(node, PEEK, mark, plain)
+        return at(node, ast.IfExp(is_quiet(mark, QUIET), peeked, whole))
 
     def _observed(
         self, given: ast.expr, observer: str, mark: int, is_steady: bool = True
@@ -260,7 +256,7 @@ class _Rewriter(ast.NodeTransformer):
         number = literal(given)
         if number is not None:
             return given, ast.Constant(number)
-        return _call(given, observer, mark, self.visit(given)), ast.Constant(...)
+        return observed_by(given, observer, mark, self.visit(given)), ast.Constant(...)
 
     def _reads_again(self, node: ast.expr, is_steady: bool) -> bool:
         """Whether an expression is a name with the same value before and after the other operand:
@@ -280,14 +276,16 @@ class _Rewriter(ast.NodeTransformer):
         outside, self._repeats = self._repeats, self._repeats and not is_switched
         node.value, value = self._observed(node.value, RIGHT, mark)
         self._repeats = outside
-        target = _at(node.target, ast.Name(node.target.id, ast.Load()))
-        before = _at(node, ast.Expr(_call(node, LEFT, mark, target)))
-        logged = _call(node, SETTLE if outside else POST, mark, target, ast.Constant(...), value)
-        steps: list[ast.stmt] = [before, node, _at(node, ast.Expr(logged))]
+        target = at(node.target, ast.Name(node.target.id, ast.Load()))
+        before = at(node, ast.Expr(observed_by(node, LEFT, mark, target)))
+        logged = observed_by(
+            node, SETTLE if outside else POST, mark, target, ast.Constant(...), value
+        )
+        steps: list[ast.stmt] = [before, node, at(node, ast.Expr(logged))]
         if plain is None:
             return steps
-        quietly = [plain, _at(node, ast.Expr(_call(node, PEEK, mark, target)))]
-        return [_at(node, ast.If(_is_quiet(mark), quietly, steps))]
+        quietly = [plain, at(node, ast.Expr(observed_by(node, PEEK, mark, target)))]
+        return [at(node, ast.If(is_quiet(mark, QUIET), quietly, steps))]
 
     def _aug_assign_part(
         self, node: ast.AugAssign, target: ast.Attribute | ast.Subscript, mark: int
@@ -299,11 +297,11 @@ class _Rewriter(ast.NodeTransformer):
         steps: list[ast.stmt] = []
 
         def kept(part: str, context: ast.expr_context) -> ast.expr:
-            key = _call(target, KEY, mark, ast.Constant(part))
-            return _at(target, ast.Subscript(_name(KEPT), key, context))
+            key = observed_by(target, KEY, mark, ast.Constant(part))
+            return at(target, ast.Subscript(name_of(KEPT), key, context))
 
         def keep(part: str, value: ast.expr) -> ast.expr:
-            steps.append(_at(node, ast.Assign([kept(part, ast.Store())], value)))
+            steps.append(at(node, ast.Assign([kept(part, ast.Store())], value)))
             return kept(part, ast.Load())
 
         is_steady = is_plain(node.value)
@@ -312,23 +310,53 @@ class _Rewriter(ast.NodeTransformer):
         if not (index and self._reads_again(target.value, is_steady and is_plain(index))):
             target.value = keep("object", self.visit(target.value))
         if isinstance(target, ast.Subscript) and not (is_steady and is_fixed(target.slice)):
-            index_object = ast.Subscript(_name(INDEX), self.visit(target.slice), ast.Load())
-            target.slice = keep("index", _at(target, index_object))
+            index_object = ast.Subscript(name_of(INDEX), self.visit(target.slice), ast.Load())
+            target.slice = keep("index", at(target, index_object))
         before = copy.copy(target)
         before.ctx = ast.Load()
-        keep("value", _call(target, LEFT, mark, before))
+        keep("value", observed_by(target, LEFT, mark, before))
         node.value, value = self._observed(node.value, RIGHT, mark)
         self._repeats = outside
         node.target = kept("value", ast.Store())  # type: ignore[assignment]
         observer = SETTLE if outside else POST
-        result = _call(node, observer, mark, kept("value", ast.Load()), ast.Constant(...), value)
-        steps += [node, _at(node, ast.Assign([target], result))]
-        forget = _at(node, ast.Expr(_call(node, FORGET, mark)))
-        observed = _at(node, ast.Try(steps, [], [], [forget]))
+        result = observed_by(
+            node, observer, mark, kept("value", ast.Load()), ast.Constant(...), value
+        )
+        if index and not is_text(index):
+            write = self._mark(node, "write", "=", ())
+            result = observed_by(node, WRITE, write, result, copy.copy(target.value))
+        steps += [node, at(node, ast.Assign([target], result))]
+        forget = at(node, ast.Expr(observed_by(node, FORGET, mark)))
+        observed = at(node, ast.Try(steps, [], [], [forget]))
         if plain is None:
             return [observed]
-        plain.value = _call(plain.value, PEEK, mark, plain.value)
-        return [_at(node, ast.If(_is_quiet(mark), [plain], [observed]))]
+        plain.value = observed_by(plain.value, PEEK, mark, plain.value)
+        return [at(node, ast.If(is_quiet(mark, QUIET), [plain], [observed]))]
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if not may_copy(node):
+            return self.generic_visit(node)
+        mark = self._mark(node, "item", "[]", ())
+        plain, observed = self._switched(node, is_plain(node), observed_item, mark)
+        return at(node, ast.IfExp(is_quiet(mark, QUIET), plain, observed)) if plain else observed
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        if not is_write(node):
+            return self.generic_visit(node)
+        mark, is_simple = self._mark(node, "write", "=", ()), is_plain(node.targets[0])
+        is_simple = is_simple and is_plain(node.value)
+        plain, observed = self._switched(node, is_simple, observed_write, mark)
+        return at(node, ast.If(is_quiet(mark, QUIET), [plain], [observed])) if plain else observed
+
+    def _switched(
+        self, node: _Node, is_simple: bool, observe: Callable[..., _New], mark: int
+    ) -> tuple[_Node | None, _New]:
+        """A node with its observers, and a copy without any for when the site is quiet."""
+        plain = copy.deepcopy(node) if self._repeats and is_simple else None
+        outside, self._repeats = self._repeats, self._repeats and plain is None
+        observed = observe(node, mark, self.visit)
+        self._repeats = outside
+        return plain, observed
 
     # ---- calls
 
@@ -338,15 +366,15 @@ class _Rewriter(ast.NodeTransformer):
             self.generic_visit(node)
             if callee in RUNNING and node.args and not isinstance(node.args[0], ast.Starred):
                 mark = self._mark(node, "call", callee, ())
-                node.args[0] = _call(node.args[0], TEXT, mark, node.args[0])
+                node.args[0] = observed_by(node.args[0], TEXT, mark, node.args[0])
             return node
         mark = self._mark(node, "call", callee or "a call", (), observed_arguments(node))
-        node.func = _call(node.func, CALLEE, mark, self.visit(node.func))
+        node.func = observed_by(node.func, CALLEE, mark, self.visit(node.func))
         node.args = [self._argument(mark, place, a) for place, a in enumerate(node.args)]
         for keyword in node.keywords:
             name = "**" if keyword.arg is None else keyword.arg
             keyword.value = self._observe_as(mark, name, keyword.value)
-        return _call(node, RETURNED, mark, node)
+        return observed_by(node, RETURNED, mark, node)
 
     def _argument(self, mark: int, place: int, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Starred):
@@ -357,7 +385,7 @@ class _Rewriter(ast.NodeTransformer):
     def _observe_as(self, mark: int, name: int | str, node: ast.expr) -> ast.expr:
         if not is_observed(name, node):
             return self.visit(node)  # type: ignore[no-any-return]
-        return _call(node, ARGUMENT, mark, ast.Constant(name), self.visit(node))
+        return observed_by(node, ARGUMENT, mark, ast.Constant(name), self.visit(node))
 
     def _mark(
         self,
@@ -371,24 +399,3 @@ class _Rewriter(ast.NodeTransformer):
         place = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
         self.sites[mark] = Site(*place, kind, name, literals, arguments)
         return mark
-
-
-_Node = TypeVar("_Node", bound=ast.AST)
-
-
-def _at(place: ast.AST, node: _Node) -> _Node:
-    """A new node at the position of an old one, so that tracebacks point at the user's source."""
-    return ast.copy_location(node, place)
-
-
-def _name(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
-
-
-def _call(place: ast.AST, observer: str, mark: int, *arguments: ast.expr) -> ast.expr:
-    """A call to an observer, at the position of an expression."""
-    return _at(place, ast.Call(_name(observer), [ast.Constant(mark), *arguments], []))
-
-
-def _is_quiet(mark: int) -> ast.expr:
-    return ast.Compare(ast.Constant(mark), [ast.In()], [_name(QUIET)])

@@ -51,8 +51,8 @@ def _cache_file(source: bytes, path: str, is_main: bool, checks: bool) -> Path:
 def _rewriter_digest() -> bytes:
     """A digest of the rewriter and its known compilers, so that a change to them invalidates the
     cache."""
-    names = ("rewrite.py", "builtin_names.py", "expressions.py", "compiled.py", "marks.py",
-             "../records/places.py")  # fmt: skip
+    names = ("rewrite.py", "builtin_names.py", "writes.py", "items.py", "building.py",
+             "expressions.py", "compiled.py", "marks.py", "../records/places.py")  # fmt: skip
     rewriting = Path(__file__).parents[1] / "rewriting"
     texts = [(rewriting / name).read_bytes() for name in names]
     return hashlib.sha256(b"".join([*texts, *sorted(c.encode() for c in compilers())])).digest()

@@ -17,6 +17,7 @@ from castwise.report.audit.bars import bars_by_line, bars_by_origin
 from castwise.report.audit.coverage import coverage_lines
 from castwise.report.audit.crash import crash_sentences
 from castwise.report.audit.inside import inside_lines
+from castwise.report.audit.losses import losses_html
 from castwise.report.audit.sections import section_lines
 from castwise.report.audit.source import anchor, hazards_html, origin_link, source_html
 from castwise.report.audit.text import gain, notes, operation_text, summary
@@ -45,6 +46,8 @@ def _sections(audit: Audit) -> Iterator[str]:
         yield _changes(crash.place, (crash.fix,) if crash.fix else ())
     if audit.findings:
         yield from _findings(audit)
+    if audit.losses:
+        yield from losses_html(audit.losses)
     for head, *lines in section_lines(audit.sections):
         yield f"<h2>{escape(head)}</h2>"
         for line in lines:

@@ -9,6 +9,7 @@ from castwise.auditing.judging.crashes import ExplainedCrash
 from castwise.auditing.proving.target import Target
 from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
 from castwise.auditing.rewriting.source import columns_of, text_at
+from castwise.report.audit.losses import losses_json
 from castwise.report.audit.sections import sections_json
 from castwise.report.audit.text import summary
 
@@ -17,6 +18,7 @@ def audit_json(audit: Audit) -> dict[str, Any]:
     """The audit as a JSON object."""
     inside = {"inside": _inside(audit.inside)} if audit.inside else {}
     crashed = [_crash(crash) for crash in audit.sections.crashes]
+    losses = {} if audit.losses is None else {"losses": losses_json(audit.losses)}
     return {
         "summary": summary(audit),
         **({"crashes": crashed} if crashed else {}),
@@ -24,6 +26,7 @@ def audit_json(audit: Audit) -> dict[str, Any]:
         **sections_json(audit.sections),
         **inside,
         "target": _target(audit.target),
+        **losses,
         "coverage": {
             **_coverage(audit.coverage),
             "temporaries": audit.temporaries,
@@ -155,5 +158,6 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
 
 def message(finding: Finding) -> str:
     """What happened, in a sentence."""
-    cast = next(c for c in finding.operation.casts if c)
-    return f"{finding.operation.question} implicitly casts {cast}."
+    cast = next((c for c in finding.operation.casts if c), None)
+    what = cast or f"a number to {finding.result}"  # a number that is written to an array
+    return f"{finding.operation} implicitly casts {what}."

@@ -72,7 +72,7 @@ def _origin_note(origin: DtypeOrigin) -> str:
 
 
 def _finding_note(finding: Finding, origin: DtypeOrigin) -> str:
-    operation = f"{finding.operation.question} -> {finding.result}"
+    operation = str(finding)
     cost = cost_text(finding, origin)
     is_here = anchor(finding.place) == anchor(origin.place)
     cause = f"caused by {origin_link(finding, origin)}"

@@ -14,6 +14,7 @@ from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit.coverage import coverage_text
 from castwise.report.audit.crash import crash_text
 from castwise.report.audit.inside import inside_text
+from castwise.report.audit.losses import losses_text
 from castwise.report.audit.sections import section_texts
 from castwise.report.terminal.colour import Paint, plain
 from castwise.report.terminal.folding import filled, folded
@@ -49,6 +50,8 @@ def audit_text(
     if audit.findings:
         parts.append(_hazards_text(audit, paint, width))
     parts += section_texts(audit.sections, width)
+    if audit.losses is not None:
+        parts.append(losses_text(audit.losses, paint, width))
     if audit.inside:
         parts.append(inside_text(audit.inside, width))
     coverage = coverage_text(audit.coverage, width, listing.names, listing.how_to_list_all)
@@ -204,7 +207,7 @@ def _finding_text(
 def operation_text(finding: Finding) -> str:
     """The operation and its result; one without a rule is only what was observed."""
     observed = ", as observed" if finding.operation.is_observed else ""
-    return f"{finding.operation.question} -> {finding.result}{observed}"
+    return f"{finding}{observed}"
 
 
 def cost_text(finding: Finding, origin: DtypeOrigin) -> str:
