@@ -161,8 +161,7 @@ def _finding_text(
     operation = f"{finding.operation.question} -> {finding.result}"
     pieces: list[tuple[str, str | None]] = [(operation, None)]
     cost = cost_text(finding, origin)
-    if cost:
-        pieces.append((cost, None))
+    pieces += [(text, None) for text in (cost, alive_text(finding)) if text]
     if hazards:
         pieces.append((", ".join(hazards), "hazard"))
     return filled(pieces, width, len(_MARGIN) + 2, f"{_MARGIN}{where}: ", paint)
@@ -174,9 +173,13 @@ def cost_text(finding: Finding, origin: DtypeOrigin) -> str:
     size = [size_text(saved)] if saved else []
     times = [f"{finding.count:,} times"] if finding.count > 1 else []
     traced = ["per trace"] if finding.is_traced else []
+    return ", ".join([*size, *times, *traced])
+
+
+def alive_text(finding: Finding) -> str:
+    """How much of the results was alive at one time, or ""."""
     is_told = finding.alive and finding.count > 1 and not finding.inside
-    alive = [f"{size_text(finding.alive)} alive at once"] if is_told else []
-    return ", ".join([*size, *times, *alive, *traced])
+    return f"{size_text(finding.alive)} alive at once" if is_told else ""
 
 
 def _rest(origins: tuple[DtypeOrigin, ...], listing: Listing) -> str:
