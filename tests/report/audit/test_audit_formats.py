@@ -34,6 +34,7 @@ def test_json_has_the_stated_keys_and_no_other() -> None:
         "count": 32,
         "elements": 32 * 384 * 512 * 3,
         "bytes": 32 * 384 * 512 * 3 * 4,
+        "alive": 384 * 512 * 3 * 8,
         "hazards": ["widens", "not-on-device"],
         "origin": {"file": str(PIPELINE), "line": where},
         "fixes": [
