@@ -198,7 +198,8 @@ def _finding_text(
     where += f", {finding.inside}" if finding.inside else ""
     operation = operation_text(finding)
     pieces: list[tuple[str, str | None]] = [(operation, None)]
-    pieces += [(part, None) for part in _costs(finding, origin)]
+    parts = [*_costs(finding, origin), alive_text(finding)]
+    pieces += [(part, None) for part in parts if part]
     if hazards:
         pieces.append((", ".join(hazards), "hazard"))
     return filled(pieces, width, len(_MARGIN) + 2, f"{_MARGIN}{where}: ", paint)
@@ -220,9 +221,13 @@ def _costs(finding: Finding, origin: DtypeOrigin) -> list[str]:
     size = [size_text(saved)] if saved else []
     times = [f"{finding.count:,} times"] if finding.count > 1 else []
     traced = ["per trace"] if finding.is_traced else []
+    return [*size, *times, *traced]
+
+
+def alive_text(finding: Finding) -> str:
+    """How much of the results was alive at one time, or ""."""
     is_told = finding.alive and finding.count > 1 and not finding.inside
-    alive = [f"{size_text(finding.alive)} alive at once"] if is_told else []
-    return [*size, *times, *alive, *traced]
+    return f"{size_text(finding.alive)} alive at once" if is_told else ""
 
 
 def _rest(origins: tuple[DtypeOrigin, ...], listing: Listing) -> str:
