@@ -24,7 +24,7 @@ def _values(array: Any) -> list[float]:
     return array.ravel().real.astype("float32").tolist()  # type: ignore[no-any-return]
 
 
-def _as_numpy(array: Any) -> Any:
+def _held_values(array: Any) -> Any:
     """The array's values, once they are computed; None if its memory was given away."""
     return None if array.is_deleted() else sys.modules["numpy"].asarray(array)
 
@@ -36,7 +36,7 @@ HOOK = Hook(
     traced="DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",
     read=_read,
     values=_values,
-    as_numpy=_as_numpy,
+    held_values=_held_values,
     value_casts="astype _astype asarray array convert_element_type",
     callables="PjitFunction ufunc",
     modules="jaxlib",
