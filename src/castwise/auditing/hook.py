@@ -33,7 +33,7 @@ class Hook:
     scalars: str = ""  # types whose subclasses are its scalars
     read: Callable[[Any], Read] = read_array
     values: Callable[[Any], Sequence[float]] | None = None  # an array's numbers, flat
-    as_numpy: Callable[[Any], Any] | None = None  # an array's values; None if not readable now
+    held_values: Callable[[Any], Any] | None = None  # an array's values; None if not readable now
     value_casts: str = ""  # calls whose result holds the same values in another dtype
     owner: str = ""  # the attribute of a view that holds its base array
     held: Callable[[Any], Iterable[Any]] | None = None  # the arrays inside an array that hold it

@@ -201,13 +201,13 @@ def _values(thing: Any) -> Values | None:
     if not is_array_type(kind):
         return None
     found = ARRAYS[kind]
-    if found.is_traced or found.hook.as_numpy is None:
+    if found.is_traced or found.hook.held_values is None:
         return None
     try:
         dtype = to_dtype(found.read(thing)[0])
     except UsageError:
         return None
-    held = found.hook.as_numpy(thing)
+    held = found.hook.held_values(thing)
     return None if held is None or dtype.kind == "complex" else Values(held, dtype)
 
 

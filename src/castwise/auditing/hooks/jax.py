@@ -45,7 +45,7 @@ def _leaves(argument: Any) -> list[tuple[str, Any, Any, tuple[int, ...], bool]]:
     return found
 
 
-def _as_numpy(array: Any) -> Any:
+def _held_values(array: Any) -> Any:
     """The array's values, once they are computed; None if its memory was given away."""
     return None if array.is_deleted() else sys.modules["numpy"].asarray(array)
 
@@ -57,7 +57,7 @@ HOOK = Hook(
     traced="DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",
     read=_read,
     values=_values,
-    as_numpy=_as_numpy,
+    held_values=_held_values,
     value_casts="astype _astype asarray array convert_element_type",
     callables="PjitFunction ufunc",
     updates={"_IndexUpdateRef": "array"},

@@ -29,7 +29,7 @@ def _values(array: Any) -> list[float]:
     return flat.astype("float64").tolist() if flat.dtype.kind in "biuf" else []
 
 
-def _as_numpy(array: Any) -> Any:
+def _held_values(array: Any) -> Any:
     """The array itself; a matrix has operators of its own."""
     return None if type(array).__name__ == "matrix" else array
 
@@ -41,7 +41,7 @@ HOOK = Hook(
     scalars="generic",
     read=_read,
     values=_values,
-    as_numpy=_as_numpy,
+    held_values=_held_values,
     value_casts="astype array asarray asanyarray ascontiguousarray full_like",
     owner="base",
     callables="ufunc _ArrayFunctionDispatcher",

@@ -44,7 +44,7 @@ def _values(tensor: Any) -> list[float]:
     return flat.double().tolist()  # type: ignore[no-any-return]
 
 
-def _as_numpy(tensor: Any) -> Any:
+def _held_values(tensor: Any) -> Any:
     """A tensor's values; None on a device, in a trace, and where a mode would see the reading."""
     torch = sys.modules["torch"]
     core = torch._C
@@ -157,7 +157,7 @@ HOOK = Hook(
     modes="torch:autocast=bfloat16 torch:autocast=float16",
     arrays="Tensor Parameter",
     values=_values,
-    as_numpy=_as_numpy,
+    held_values=_held_values,
     value_casts="to type float double half bfloat16 int long short char byte type_as tensor "
     "as_tensor asarray",
     read=_read,
