@@ -19,6 +19,7 @@ from castwise.auditing.rewriting.building import at, first_statement, is_quiet, 
 from castwise.auditing.rewriting.builtin_names import PLAIN, RUNNING, UNTOUCHED
 from castwise.auditing.rewriting.compiled import CompiledFunctions
 from castwise.auditing.rewriting.expressions import (
+    SYMBOLS,
     dotted,
     is_fixed,
     is_observed,
@@ -45,16 +46,9 @@ KEPT, KEY, FORGET, INDEX = "_@cw_kept", "_@cw_key", "_@cw_forget", "_@cw_index"
 
 _ALL = (
     LEFT, RIGHT, POST, CALLEE, ARGUMENT, RETURNED, SETTLE, PEEK, QUIET, KEPT, KEY, FORGET, INDEX,
-    TEXT,
-    WRITE, INTO, TOOK, BASE,
+    TEXT, WRITE, INTO, TOOK, BASE,
 )  # fmt: skip
 
-_SYMBOLS: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
-    ast.Pow: "**", ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
-    ast.LShift: "<<", ast.RShift: ">>", ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=",
-    ast.Gt: ">", ast.GtE: ">=", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~",
-}  # fmt: skip
 _Node = TypeVar("_Node", bound=ast.AST)
 _New = TypeVar("_New", bound=ast.AST)
 _FunctionNode = TypeVar("_FunctionNode", ast.FunctionDef, ast.AsyncFunctionDef)
@@ -210,17 +204,17 @@ class _Rewriter(ast.NodeTransformer):
             return self.generic_visit(node)
         if literal(node.left) is not None and literal(node.right) is not None:
             return node
-        return self._operation(node, _SYMBOLS[type(node.op)], ("left", "right"))
+        return self._operation(node, SYMBOLS[type(node.op)], ("left", "right"))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         if isinstance(node.op, ast.Not):
             return self.generic_visit(node)
         if literal(node) is not None or isinstance(node.operand, ast.Constant):
             return node
-        return self._operation(node, _SYMBOLS[type(node.op)], ("operand",))
+        return self._operation(node, SYMBOLS[type(node.op)], ("operand",))
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        symbol = _SYMBOLS.get(type(node.ops[0]))
+        symbol = SYMBOLS.get(type(node.ops[0]))
         if len(node.ops) > 1 or symbol is None or is_text(node.left):
             return self.generic_visit(node)
         return self._operation(node, symbol, ("left", "comparators"))
@@ -267,7 +261,7 @@ class _Rewriter(ast.NodeTransformer):
         if is_text(node.value) or suspends(node.value):
             return self.generic_visit(node)
         mark = self._mark(
-            node, "augmented", _SYMBOLS[type(node.op)] + "=", (None, literal(node.value))
+            node, "augmented", SYMBOLS[type(node.op)] + "=", (None, literal(node.value))
         )
         if not isinstance(node.target, ast.Name):
             return self._aug_assign_part(node, node.target, mark)
