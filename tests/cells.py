@@ -19,7 +19,7 @@ from castwise.conformance.recorder import Cell, Header
 FILES = sorted((Path(__file__).parents[1] / "conformance" / "cells").glob("*.tsv.gz"))
 # One in n is taken: the largest n that leaves enough. Primes miss no column of a table.
 STEPS = (1, 2, 3, 5, 7, 13, 29, 53, 101)
-ENOUGH = 25
+ENOUGH = 15
 ENOUGH_OF_MANY = 3  # a form with a parameter, such as out=int8, is one of many
 
 takes_all = False  # set by tests/conftest.py

@@ -21,7 +21,7 @@ SAMPLE: list[Any] = [
 ]  # fmt: skip
 
 
-SHARE = 23  # one question in so many is asked, without --all-cells
+SHARE = 11  # one question in so many is asked, without --all-cells
 
 
 def questions() -> Iterator[tuple[Any, ...]]:

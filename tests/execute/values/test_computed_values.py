@@ -42,7 +42,7 @@ from processes import compiled_let_go
 
 # Dask runs a graph, JAX and CuPy compile for each cell: of theirs one in so many is tried.
 SAMPLED = {"dask": 10, "jax": 20, "cupy": 10}
-SHARE = 13  # of the others, without --all-cells; and as much less of these
+SHARE = 29  # of the others, without --all-cells; and as much less of these
 FLUSHES = {"jax", "cupy"}  # they take subnormal floats for zero
 PAIRS = [
     *[("numpy", backend) for backend in ("numpy", "torch", "dask", "jax", "cupy")],
