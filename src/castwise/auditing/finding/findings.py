@@ -67,6 +67,8 @@ def finding_of(
     if operation.is_asked or not casts or (is_sum and not with_accumulators):
         return None
     culprit = _culprit(question.operands, decision.compute)
+    if operation.is_observed and decision.compute not in [o.dtype for o in question.operands]:
+        culprit = None  # no operand is as wide
     is_narrowed = bool(lost_in(decision.result_cast))
     if culprit is None and not is_sum and not is_narrowed and not _is_caused_by_op(operation):
         return None

@@ -27,10 +27,11 @@ class Step(NamedTuple):
 
 def steps_of(events: tuple[Event, ...], seen: Seen) -> tuple[Step, ...]:
     """The steps of events."""
-    return tuple([_step(event, seen) for event in events])
+    autocast = {op.mark for op in seen.beyond.autocast_ops}
+    return tuple([_step(event, seen, event.mark in autocast) for event in events])
 
 
-def _step(event: Event, seen: Seen) -> Step:
+def _step(event: Event, seen: Seen, is_autocast: bool) -> Step:
     located = seen.site(event)
     for decided in (write_of, by_own_rules):
         found = decided(event, located.site, seen.facts.dialects)
@@ -42,7 +43,9 @@ def _step(event: Event, seen: Seen) -> Step:
     except Harmless as harmless:
         return Step(event, located, passes_dtype=not harmless.is_explicit)
     except NotUnderstood as reason:
-        return _by_dtypes(event, located, seen, str(reason))
+        found_by_dtypes = _by_dtypes(event, located, seen, str(reason))
+        # The section about autocast has its casts, which the program asked for.
+        return found_by_dtypes._replace(observed=None) if is_autocast else found_by_dtypes
 
 
 def _by_dtypes(event: Event, located: LocatedSite, seen: Seen, why: str) -> Step:

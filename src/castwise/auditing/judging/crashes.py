@@ -49,8 +49,9 @@ def _explained(crash: Crash, seen: Seen) -> ExplainedCrash | None:
             return _refused(crash, crashed, operation, refusal)
     if not crash.is_about_dtypes:
         return None
-    shown = _operation_text(crash.operations[0]) if crash.operations else ""
-    return _plain(crash, shown)
+    shown = [o for o in crash.operations if not (o.event.call and o.event.call.hides)]
+    first = next(iter((*shown, *crash.operations)), None)
+    return _plain(crash, _operation_text(first) if first else "")
 
 
 def _operation(crashed: CrashedOperation, seen: Seen) -> Operation | None:
