@@ -98,7 +98,7 @@ def _watcher_class() -> Any:
     torch: Any = sys.modules["torch"]
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    frame_above = sys._getframe
+    own_frame = sys._getframe
 
     class AutocastWatcher(TorchDispatchMode):  # type: ignore[misc]
         """Runs every op unchanged and counts those that autocast casts for."""
@@ -123,7 +123,7 @@ def _watcher_class() -> Any:
                 hide_own_frames(error, getattr(type(func).__call__, "__code__", None))
                 raise
             try:
-                _see(func, args, result, frame_above(1))
+                _see(func, args, result, own_frame().f_back)
             except Exception as error:
                 LOG.failed(error)
             return result
@@ -132,10 +132,10 @@ def _watcher_class() -> Any:
     return AutocastWatcher
 
 
-def _see(func: Any, args: Any, result: Any, frame: FrameType) -> None:
+def _see(func: Any, args: Any, result: Any, frame: FrameType | None) -> None:
     """Counts an op that ran, if autocast is on and it is not part of backward."""
     blocks = _blocks()
-    if blocks and blocks[-1][0]._enabled:
+    if blocks and frame is not None and blocks[-1][0]._enabled:
         torch: Any = sys.modules["torch"]
         if torch._C._current_autograd_node() is None:
             _seen().see(func, args, result, frame, blocks[-1][0])

@@ -21,7 +21,7 @@ from castwise.auditing.observing.threads import in_every_thread
 from castwise.auditing.observing.tracebacks import hide_own_frames
 
 _CAST = "_to_copy"
-ALSO: list[Callable[[Any, Any, Any, FrameType], None]] = []  # called with every op that ran
+ALSO: list[Callable[[Any, Any, Any, FrameType | None], None]] = []  # called with every op that ran
 _NODES_KEPT = 1 << 16  # how many autograd nodes keep their forward line
 
 
@@ -74,7 +74,7 @@ def _watcher_class() -> Any:
     log = _DispatchLog(torch)
     times = CastTimes(torch.cuda)
     LOG.before_report.append(times.settle)
-    see, frame_above = log.see, sys._getframe
+    see, own_frame = log.see, sys._getframe
 
     class DispatchWatcher(TorchDispatchMode):  # type: ignore[misc]
         """Runs every op unchanged and logs it."""
@@ -102,11 +102,12 @@ def _watcher_class() -> Any:
                 raise
             try:
                 ended = times.end(began)
-                tally = see(func, node, args, keywords, result, frame_above(1))
+                # f_back is None in a thread of backward, if this is its lowest Python frame.
+                tally = see(func, node, args, keywords, result, own_frame().f_back)
                 if ended is not None and tally is not None:
                     times.add(tally, began, ended)
                 for also in ALSO:
-                    also(func, args, result, frame_above(1))
+                    also(func, args, result, own_frame().f_back)
             except Exception as error:
                 LOG.failed(error)
             return result
@@ -128,7 +129,7 @@ class _DispatchLog:
         self._forward = _Forward()
 
     def see(
-        self, func: Any, node: int, args: Any, keywords: Any, result: Any, frame: FrameType
+        self, func: Any, node: int, args: Any, keywords: Any, result: Any, frame: FrameType | None
     ) -> Tally | None:
         """Logs an op after it ran, and returns its tally unless nothing is cast."""
         thread = get_ident()
@@ -164,13 +165,13 @@ class _DispatchLog:
         return has_operands
 
     def _log(
-        self, func: Any, args: Any, keywords: Any, result: Any, frame: FrameType
+        self, func: Any, args: Any, keywords: Any, result: Any, frame: FrameType | None
     ) -> Tally | None:
         name = func.__name__.partition(".")[0]
         node = self._running_node()
         user = users_frame(frame, None if node is None else self._engine)
         of, autocast, spot = "", "", None
-        if user is not None:
+        if user is not None and frame is not None:
             mark, spot = mark_of(user), spot_of(frame)
             if name == _CAST:
                 autocast = _autocast_dtype(self._torch)
