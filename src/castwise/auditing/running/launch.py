@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -40,6 +42,7 @@ def run_audited(
     Raises UsageError if there is no such script, and TimeoutError after `limit` seconds.
     """
     _check(program)
+    _input_begins()
     with tempfile.TemporaryDirectory(prefix="castwise-") as place:
         directory = Path(place)
         write_options(options, os.path.abspath(program[0]), directory)
@@ -100,11 +103,30 @@ def _streams(options: Options, directory: Path) -> _Streams:
     stdout = subprocess.PIPE if options.keeps_outcome else None
     if options.is_shown:
         return _Streams(None, stdout, None)
-    stdin: int | None = subprocess.DEVNULL
+    stderr = os.open(directory / _SAID, os.O_WRONLY | os.O_CREAT, 0o600)
+    return _Streams(_same_input(directory), stdout, stderr)
+
+
+@functools.cache
+def _input_begins() -> int | None:
+    """Where castwise's input begins, if it is a file; asked before the first program reads it."""
     with suppress(OSError, ValueError, AttributeError):
-        os.lseek(sys.stdin.fileno(), 0, os.SEEK_SET)
-        stdin = None
-    return _Streams(stdin, stdout, os.open(directory / _SAID, os.O_WRONLY | os.O_CREAT, 0o600))
+        number = sys.stdin.fileno()
+        if stat.S_ISREG(os.fstat(number).st_mode):
+            return os.lseek(number, 0, os.SEEK_CUR)
+    return None
+
+
+def _same_input(directory: Path) -> int:
+    """A copy of castwise's input. The position in its own input is that of whoever started it."""
+    begins = _input_begins()
+    if begins is None:
+        return subprocess.DEVNULL
+    number = sys.stdin.fileno()
+    size = max(0, os.fstat(number).st_size - begins)
+    copy = directory / "input"
+    copy.write_bytes(os.pread(number, size, begins))
+    return os.open(copy, os.O_RDONLY)
 
 
 def _wait(
@@ -126,8 +148,9 @@ def _wait(
         stderr=streams.stderr,
         env={**os.environ, **variables},
     )
-    if streams.stderr is not None:
-        os.close(streams.stderr)
+    for stream in (streams.stdin, streams.stderr):
+        if stream is not None and stream >= 0:  # subprocess.DEVNULL is negative
+            os.close(stream)
     arguments = (process.stdout, printed, options.is_shown)
     # A daemon: a process that the program started may keep the pipe open after it was ended.
     reader = threading.Thread(target=_pass_on, args=arguments, daemon=True)
