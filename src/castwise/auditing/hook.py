@@ -22,77 +22,134 @@ def read_array(array: Any) -> Read:
 
 
 @dataclass(frozen=True, eq=False)
-class Hook:
-    """How to recognise a framework's arrays and callables. Names are separated by spaces."""
+class Arrays:
+    """How to recognise its arrays, and what can be read of one."""
 
-    framework: str  # the module of its types
-    dialect: Callable[[], str] | None = None  # the dialect of the running version and mode
-    modes: str = ""  # dialects that parts of a program may switch to
-    arrays: str = ""  # the exact types of its arrays
+    types: str = ""  # the exact types of its arrays
     traced: str = ""  # those used as placeholders while a function is traced
     scalars: str = ""  # types whose subclasses are its scalars
     read: Callable[[Any], Read] = read_array
     values: Callable[[Any], Sequence[float]] | None = None  # an array's numbers, flat
     held_values: Callable[[Any], Any] | None = None  # an array's values; None if not readable now
-    value_casts: str = ""  # calls whose result holds the same values in another dtype
     owner: str = ""  # the attribute of a view that holds its base array
     held: Callable[[Any], Iterable[Any]] | None = None  # the arrays inside an array that hold it
-    callables: str = ""  # types of its functions, besides Python's function types
-    modules: str = ""  # other top-level modules with its types and functions
+    held_in: str = ""  # the dicts in which its objects hold arrays as attributes
+    # Its own names of the dtype that `read` gives, if castwise's name does not say it.
+    own_names: Callable[[Any], tuple[str, ...]] | None = None
+    rebinds: bool = False  # `x += y` means `x = x + y` for its arrays, regardless of its dialect
+
+
+@dataclass(frozen=True, eq=False)
+class Callables:
+    """How to recognise its functions and their operands."""
+
+    types: str = ""  # types of its functions, besides Python's function types
     random: str = ""  # its modules whose functions draw random numbers
-    related: str = ""  # frameworks whose functions accept its arrays and apply their own rules
     renamed: str = ""  # a pattern for the extra parts of its internal function names
+    operands: dict[str, int] = field(default_factory=dict)  # keyword -> the operand's position
+    updates: dict[str, str] = field(default_factory=dict)  # type -> what its methods update
+
+
+@dataclass(frozen=True, eq=False)
+class Calls:
+    """What its calls do with dtypes."""
+
     casts: str = ""  # calls that cast on request
+    value_casts: str = ""  # calls whose result holds the same values in another dtype
     makes: str = ""  # calls that create an array of a default dtype unless one is given
+    files: str = ""  # those of `makes` that take the dtype from a file
     keeps: str = ""  # calls that move or select elements without casts
     like: dict[str, str] = field(default_factory=dict)  # an op -> calls that cast as it does
     unlike: str = ""  # calls that cast in another way than the op of that name
+    mixes: str = ""  # calls whose arrays may have several dtypes, because none of them is cast
     # Calls that write a value into an array, or into one of its dtype: the places of the array and
     # of the value, and the value's keyword.
     writes: dict[str, tuple[int, int, str]] = field(default_factory=dict)
+    cuts: str = ""  # calls that keep an array's dtype, unless the framework's mode has none so wide
+    becomes_array: str = ""  # ops that make an array of a Python number before they promote
+
+
+@dataclass(frozen=True, eq=False)
+class OwnRules:
+    """Calls whose result dtype no dialect says."""
+
     observes: str = ""  # calls whose result dtype only the framework itself decides
-    # Its own names of the dtype that `read` gives, if castwise's name does not say it.
     computes: str = ""  # calls that compute a lazy array, whose dtype was only declared
     declares: str = ""  # calls whose result has the dtype that the program declares
     dtype_words: dict[str, str] = field(default_factory=dict)  # its own word -> castwise's
-    own_names: Callable[[Any], tuple[str, ...]] | None = None
-    cuts: str = ""  # calls that keep an array's dtype, unless the framework's mode has none so wide
-    compilers: str = ""  # decorators that compile the function themselves
-    operands: dict[str, int] = field(default_factory=dict)  # keyword -> the operand's position
-    updates: dict[str, str] = field(default_factory=dict)  # type -> what its methods update
-    mixes: str = ""  # calls whose arrays may have several dtypes, because none of them is cast
-    becomes_array: str = ""  # ops that make an array of a Python number before they promote
-    makes_temporaries: bool = False  # copies cast operands to new arrays before computing
+
+
+@dataclass(frozen=True, eq=False)
+class Spelling:
+    """How user code names its dtypes and casts: what a fix may write."""
+
     names: str = ""  # the module users import
     alias: str = ""  # its usual import alias
     cast: str = ".astype({0})"  # how user code casts an array; {code} is the array's source text
-    # A mode in which the framework reports every call before it runs; its method leave returns
-    # whether the mode has ended. `dispatch` lists the framework's modules between caller and mode.
-    mode: Callable[[Callable[..., Any]], Any] | None = None
-    dispatch: str = ""
-    dtype_errors: tuple[str, ...] = ()  # patterns of its messages that are about dtypes
-    held_in: str = ""  # the dicts in which its objects hold arrays as attributes
+    dtypes: str = "float16 bfloat16 float32 float64 complex64 complex128"  # its module's own
+    takes_dtype_names: bool = True  # a dtype may be given as a string
+    takes_dtype_first: str = ""  # calls whose first argument is a dtype
+    takes_dtype: str = ""  # other calls with dtype=
+    dtype_places: dict[str, int] = field(default_factory=dict)  # call -> where dtype may be given
+    makes_without_dtype: str = ""  # those of `Calls.makes` that take no dtype=
+    functions: dict[str, str] = field(default_factory=dict)  # operator -> function with dtype=
+
+
+@dataclass(frozen=True, eq=False)
+class Compiling:
+    """What it compiles, and for which arguments."""
+
+    compilers: str = ""  # decorators that compile the function themselves
     compiled: str = ""  # the types of functions that it compiles for dtypes and shapes
     compilations: Callable[[Any], int] | None = None  # how often such a function was compiled
     # The parts of an argument as its compiler sees them: path, value, dtype, shape, is it weak.
     leaves: Callable[[Any], Sequence[tuple[str, Any, Any, tuple[int, ...], bool]]] | None = None
-    states: str = ""  # calls that return the state of an optimizer
-    rounds_sums: str = ""  # ops that round every partial sum of 16 bits, not only the result
-    files: str = ""  # those of `makes` that take the dtype from a file
-    rebinds: bool = False  # `x += y` means `x = x + y` for its arrays, regardless of its dialect
-    is_guest: bool = False  # its arrays take part in operations of other frameworks
-    makes_without_dtype: str = ""  # those of `makes` that take no dtype=
-    takes_dtype_first: str = ""  # calls whose first argument is a dtype
-    takes_dtype: str = ""  # other calls with dtype=
-    dtype_places: dict[str, int] = field(default_factory=dict)  # call -> where dtype may be given
-    dtypes: str = "float16 bfloat16 float32 float64 complex64 complex128"  # its module's own
-    takes_dtype_names: bool = True  # a dtype may be given as a string
-    functions: dict[str, str] = field(default_factory=dict)  # operator -> function with dtype=
-    when_imported: dict[str, Callable[[], None]] = field(default_factory=dict)  # by module
-    casts_inside: str = ""  # its internal name for a cast, explicit or not
+
+
+@dataclass(frozen=True, eq=False)
+class Inside:
+    """What it does that the program does not ask for."""
+
+    casts: str = ""  # its internal name for a cast, explicit or not
     # Calls whose operands it casts when autocast is on, by its list that says to what.
     autocasts: dict[str, str] = field(default_factory=dict)
-    watch_inside: Callable[[], None] | None = None  # logs what runs inside its libraries
+    dtype_errors: tuple[str, ...] = ()  # patterns of its messages that are about dtypes
+    states: str = ""  # calls that return the state of an optimizer
+    rounds_sums: str = ""  # ops that round every partial sum of 16 bits, not only the result
+    makes_temporaries: bool = False  # copies cast operands to new arrays before computing
+
+
+@dataclass(frozen=True, eq=False)
+class Watching:
+    """What the auditor runs in it to see its calls."""
+
+    # A mode in which the framework reports every call before it runs; its method leave returns
+    # whether the mode has ended. `dispatch` lists the framework's modules between caller and mode.
+    mode: Callable[[Callable[..., Any]], Any] | None = None
+    dispatch: str = ""
+    inside: Callable[[], None] | None = None  # logs what runs inside its libraries
+    when_imported: dict[str, Callable[[], None]] = field(default_factory=dict)  # by module
+
+
+@dataclass(frozen=True, eq=False)
+class Hook:
+    """A framework's modules and dialect, and its parts, each with what one kind of reader needs.
+    Names are separated by spaces."""
+
+    framework: str  # the module of its types
+    dialect: Callable[[], str] | None = None  # the dialect of the running version and mode
+    modes: str = ""  # dialects that parts of a program may switch to
+    modules: str = ""  # other top-level modules with its types and functions
+    related: str = ""  # frameworks whose functions accept its arrays and apply their own rules
+    is_guest: bool = False  # its arrays take part in operations of other frameworks
+    arrays: Arrays = Arrays()
+    callables: Callables = Callables()
+    calls: Calls = Calls()
+    own_rules: OwnRules = OwnRules()
+    spelling: Spelling = Spelling()
+    compiling: Compiling = Compiling()
+    inside: Inside = Inside()
+    watching: Watching = Watching()
 
 
 @functools.cache
@@ -120,7 +177,7 @@ def _by_module() -> dict[str, Hook]:
         if file.ispkg:
             continue  # a dependency the hook needs only when it is used
         hook: Hook = importlib.import_module(f"{_HOOKS}.{file.name}").HOOK
-        for module in f"{hook.framework} {hook.modules} {hook.random}".split():
+        for module in f"{hook.framework} {hook.modules} {hook.callables.random}".split():
             found[module] = hook
     return found
 
@@ -132,4 +189,4 @@ def all_hooks() -> set[Hook]:
 
 def compilers() -> frozenset[str]:
     """The dotted names of all decorators that compile a function themselves."""
-    return frozenset(name for hook in all_hooks() for name in hook.compilers.split())
+    return frozenset(name for hook in all_hooks() for name in hook.compiling.compilers.split())

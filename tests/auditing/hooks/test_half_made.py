@@ -6,4 +6,4 @@ from castwise.auditing.hooks.xarray import HOOK
 
 
 def test_an_object_without_its_array_yet_has_no_dtype() -> None:
-    assert HOOK.read(object()) == (None, (), False, None)
+    assert HOOK.arrays.read(object()) == (None, (), False, None)

@@ -15,7 +15,7 @@ jnp: Any = pytest.importorskip("jax.numpy")
 DTYPES = ["bool", "int8", "uint8", "int32", "float16", "bfloat16", "float32", "complex64"]
 HOOK = find_hook("jax")
 assert HOOK is not None
-CASES = [(op, name) for op, names in HOOK.like.items() for name in names.split()]
+CASES = [(op, name) for op, names in HOOK.calls.like.items() for name in names.split()]
 
 
 @pytest.mark.parametrize(("op", "name"), CASES, ids=lambda case: case)

@@ -18,7 +18,7 @@ DIALECT = "numpy@1" if np.__version__.startswith("1.") else "numpy"
 ONE = {"sin", "mean", "std", "sum", "max"}
 HOOK = find_hook("numpy")
 assert HOOK is not None
-CASES = [(op, name) for op, names in HOOK.like.items() for name in names.split()]
+CASES = [(op, name) for op, names in HOOK.calls.like.items() for name in names.split()]
 # What a function takes besides its array, and how it takes several arrays.
 LISTS = {"vstack", "hstack", "dstack", "column_stack", "row_stack", "block"}
 PERCENT = {"percentile", "quantile", "nanpercentile", "nanquantile"}

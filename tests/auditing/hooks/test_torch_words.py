@@ -45,7 +45,7 @@ ONE_ARRAY = {
 def words() -> list[str]:
     hook = find_hook("torch")
     assert hook is not None
-    return hook.keeps.split()
+    return hook.calls.keeps.split()
 
 
 @pytest.mark.parametrize("name", REFUSING)

@@ -132,7 +132,7 @@ def _check_call(mark: int, called: LiveCall, result: Any) -> None:
             given, again["axis"] = given[:1], given[1]
         if all([_is_operand(thing) for thing in given]):
             _checked(mark, name, function, given, again, result)
-    elif name in hook.value_casts.split() and called.given:
+    elif name in hook.calls.value_casts.split() and called.given:
         source = _values(called.given[0])
         made = _values(result)
         if source and made and made.dtype and source.dtype != made.dtype:
@@ -201,13 +201,13 @@ def _values(thing: Any) -> Values | None:
     if not is_array_type(kind):
         return None
     found = ARRAYS[kind]
-    if found.is_traced or found.hook.held_values is None:
+    if found.is_traced or found.hook.arrays.held_values is None:
         return None
     try:
         dtype = to_dtype(found.read(thing)[0])
     except UsageError:
         return None
-    held = found.hook.held_values(thing)
+    held = found.hook.arrays.held_values(thing)
     return None if held is None or dtype.kind == "complex" else Values(held, dtype)
 
 

@@ -14,7 +14,7 @@ def refuse_if_blind(name: str, *, for_checks: bool) -> None:
     if available_modes() or has_observed(only_functions=for_checks) or (for_checks and CHECKED):
         return
     option = "--enforceable " if for_checks else ""
-    watched = " or ".join(hook.framework for hook in all_hooks() if hook.mode)
+    watched = " or ".join(hook.framework for hook in all_hooks() if hook.watching.mode)
     raise UsageError(
         f"{name} would see nothing here: no module was loaded for it. Run the program with "
         f"`castwise audit {option}script.py`, the tests with `pytest --castwise PACKAGE`, or put "

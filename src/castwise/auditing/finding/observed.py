@@ -82,7 +82,7 @@ def _check_computes(event: Event, call: SeenCall, hook: Hook) -> None:
         raise Harmless(f"{call.name}, which makes an array", is_explicit=True)
     if event.result is None and call.returns not in _ANSWERS:
         raise Harmless(f"{call.name}, a question")
-    if own is not None and call.module in own.random.split():
+    if own is not None and call.module in own.callables.random.split():
         raise Harmless(f"{call.name}, random numbers", is_explicit=True)
     if call.name.startswith(_CHECKS) or call.name in _mixing(hook, own):
         raise Harmless(call.name)
@@ -94,7 +94,7 @@ def _is_arithmetic(call: SeenCall) -> bool:
 
 
 def _mixing(hook: Hook, own: Hook | None) -> list[str]:
-    return f"{hook.mixes} {own.mixes if own else ''}".split()
+    return f"{hook.calls.mixes} {own.calls.mixes if own else ''}".split()
 
 
 def _is_of_framework(call: SeenCall, hook: Hook) -> bool:

@@ -131,7 +131,7 @@ def _operator(site: Site, hook: Hook) -> tuple[Op, str]:
     """The op of an operator or of an augmented assignment, and its form."""
     is_augmented = site.kind == "augmented"
     symbol = site.name[:-1] if is_augmented else site.name
-    form = "augmented" if is_augmented and not hook.rebinds else "operator"
+    form = "augmented" if is_augmented and not hook.arrays.rebinds else "operator"
     return op_of_symbol(symbol, len(site.literals)), form
 
 
@@ -141,8 +141,8 @@ def _call(
     """The op of a call, its operands, whether it is in place, and the dtype of out=."""
     own = find_hook(call.module)
     name = call.name
-    if own and own.renamed:
-        name = re.sub(own.renamed, "", name)
+    if own and own.callables.renamed:
+        name = re.sub(own.callables.renamed, "", name)
     if call.gives_dtype and not call.dtype:
         raise Harmless(f"{name} with a dtype that only its framework knows", is_explicit=True)
     if find_dtype(name):
@@ -151,11 +151,13 @@ def _call(
     if own is not None and _is_python(call) and name in _likeness(own):
         row = find_op(_likeness(own)[name], dialect)
         return row, operands[: row.arity[1]], False, None
-    if name in _words(hook) or (own and name in (_words(own) if is_related else own.keeps.split())):
-        raise Harmless(name, is_explicit=name in hook.casts.split())
+    if name in _words(hook) or (
+        own and name in (_words(own) if is_related else own.calls.keeps.split())
+    ):
+        raise Harmless(name, is_explicit=name in hook.calls.casts.split())
     if not is_related:
         raise NotUnderstood(f"{call.module}.{name}")
-    if own is not None and name in own.unlike.split():
+    if own is not None and name in own.calls.unlike.split():
         raise NotUnderstood(name)
     row, is_inplace = _row(_likeness(hook).get(name, name), dialect)
     if not call.is_complete:
@@ -173,7 +175,7 @@ def _is_python(call: SeenCall) -> bool:
 def _becoming_arrays(event: Event, hook: Hook) -> list[str]:
     """The ops for which an event's Python numbers are arrays of their own dtypes."""
     is_own = event.call is None or find_hook(event.call.module) is hook
-    return hook.becomes_array.split() if is_own else []
+    return hook.calls.becomes_array.split() if is_own else []
 
 
 _DEFAULTS = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
@@ -205,7 +207,7 @@ _FLOATS = dtype("float32").rank
 @functools.cache
 def _likeness(hook: Hook) -> dict[str, str]:
     """Maps a callable's name to the op that casts the same way."""
-    return {name: op for op, names in hook.like.items() for name in names.split()}
+    return {name: op for op, names in hook.calls.like.items() for name in names.split()}
 
 
 def are_related(one: Hook, other: Hook) -> bool:
@@ -216,7 +218,7 @@ def are_related(one: Hook, other: Hook) -> bool:
 @functools.cache
 def _words(hook: Hook) -> frozenset[str]:
     """The calls that cast nothing, or only on request."""
-    return frozenset(f"{hook.casts} {hook.makes} {hook.keeps}".split())
+    return frozenset(f"{hook.calls.casts} {hook.calls.makes} {hook.calls.keeps}".split())
 
 
 def _row(name: str, dialect: Dialect) -> tuple[Op, bool]:
@@ -238,8 +240,8 @@ def _bound(
     for name, given_by_name in zip(call.keywords, operands[call.positional :], strict=True):
         if name == "out" and isinstance(given_by_name, SeenArray):
             out = _known_dtype(given_by_name)
-        elif name in hook.operands:
-            places[hook.operands[name]] = given_by_name
+        elif name in hook.callables.operands:
+            places[hook.callables.operands[name]] = given_by_name
     first = places.get(0)
     if isinstance(first, SeenList) and arrays_in([first]):
         if row.arity[1] < ARBITRARY:

@@ -70,7 +70,7 @@ def _is_named(event: Event) -> bool:
     """Whether a hook names the call as one that only its framework decides."""
     hooks = {find_hook(array.framework) for array in event.arrays}
     name = event.call.name if event.call else ""
-    return any(hook is not None and name in hook.observes.split() for hook in hooks)
+    return any(hook is not None and name in hook.own_rules.observes.split() for hook in hooks)
 
 
 def declared_by(event: Event) -> SeenArray | None:
@@ -78,14 +78,14 @@ def declared_by(event: Event) -> SeenArray | None:
     call = event.call
     for array in arrays_in(event.operands) if call and not call.gives_dtype else ():
         hook = find_hook(array.framework)
-        if hook is not None and call is not None and call.name in hook.computes.split():
+        if hook is not None and call is not None and call.name in hook.own_rules.computes.split():
             return array
     return None
 
 
 def _declares(framework: str) -> frozenset[str]:
     hook = find_hook(framework)
-    return frozenset(hook.declares.split()) if hook else frozenset()
+    return frozenset(hook.own_rules.declares.split()) if hook else frozenset()
 
 
 def _dtypes(array: SeenArray) -> list[DType]:
@@ -97,7 +97,7 @@ def _dtypes(array: SeenArray) -> list[DType]:
 def _plain(name: str, framework: str) -> str:
     """castwise's name for a framework's own: Int64 is an int64 with missing values."""
     hook, word = find_hook(framework), name.partition("[")[0].lower()
-    return hook.dtype_words.get(word, word) if hook else word
+    return hook.own_rules.dtype_words.get(word, word) if hook else word
 
 
 def _names(array: SeenArray) -> str:

@@ -13,7 +13,7 @@ from castwise.auditing.records.findings import Operation
 def temporary_bytes(operation: Operation) -> int:
     """The bytes of the temporaries of an operation; 0 if the framework makes none."""
     hook = find_hook(framework_of(operation.event))
-    if hook is None or not hook.makes_temporaries or operation.decision is None:
+    if hook is None or not hook.inside.makes_temporaries or operation.decision is None:
         return 0
     return sum(
         _elements(operand, operation.event) * cast.target.itemsize

@@ -90,15 +90,15 @@ def _by_call(event: Event, call: SeenCall) -> tuple[SeenArray, SeenArray | SeenN
     hook = find_hook(framework_of(event)) if event.arrays else None
     if hook is None or find_hook(call.module) is not hook:
         return None
-    if call.name in hook.cuts.split() and event.result and event.operands:
+    if call.name in hook.calls.cuts.split() and event.result and event.operands:
         return _cut(event.result, event.operands[0])
-    if call.name not in hook.writes:
+    if call.name not in hook.calls.writes:
         return None
     return _known(*_target_and_value(event, call, hook), _WRITE)
 
 
 def _target_and_value(event: Event, call: SeenCall, hook: Hook) -> tuple[object, object]:
-    target, value, keyword = hook.writes[call.name]
+    target, value, keyword = hook.calls.writes[call.name]
     given = dict(enumerate(event.operands[: call.positional]))
     named = dict(zip(call.keywords, event.operands[call.positional :], strict=True))
     return given.get(target), given.get(value) or named.get(keyword)

@@ -89,7 +89,7 @@ def _fixes_to(
     if text:
         yield Fix(place, text, f"makes it {target} from the start", target, mark)
         return
-    text = cast_to(code, name, hook, module_at(place.file, place.line, hook.names))
+    text = cast_to(code, name, hook, module_at(place.file, place.line, hook.spelling.names))
     if text:
         yield Fix(place, text, f"casts it to {target} once, here", target, mark, is_after=True)
 
@@ -97,9 +97,9 @@ def _fixes_to(
 def _names_constant(source: DtypeSource, hook: Hook) -> bool:
     """Whether a site makes an array, and its dtype is a constant."""
     place, call = source.located.place, source.events[0].call
-    if call is None or call.name not in hook.makes.split():
+    if call is None or call.name not in hook.calls.makes.split():
         return False
-    module = module_at(place.file, place.line, hook.names)
+    module = module_at(place.file, place.line, hook.spelling.names)
     return is_constant(text_at(place), call, hook, module)
 
 

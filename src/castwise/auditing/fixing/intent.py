@@ -20,7 +20,7 @@ def is_meant(code: str, call: SeenCall | None, hook: Hook) -> bool:
     argument = _dtype_of(code, call, hook)
     if argument is not None:
         return not _is_kind(argument)
-    return call.gives_dtype or call.name in hook.casts.split()
+    return call.gives_dtype or call.name in hook.calls.casts.split()
 
 
 def is_constant(code: str, call: SeenCall, hook: Hook, module: str | None) -> bool:
@@ -33,7 +33,9 @@ def is_constant(code: str, call: SeenCall, hook: Hook, module: str | None) -> bo
 
 
 def _dtype_of(code: str, call: SeenCall, hook: Hook) -> ast.expr | None:
-    place = 0 if call.name in hook.takes_dtype_first.split() else hook.dtype_places.get(call.name)
+    spelling = hook.spelling
+    is_first = call.name in spelling.takes_dtype_first.split()
+    place = 0 if is_first else spelling.dtype_places.get(call.name)
     return dtype_argument(code, place)
 
 

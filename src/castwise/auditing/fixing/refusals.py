@@ -78,7 +78,7 @@ def _with_one_dtype(
     if nodes is None or len(nodes) < len(question.operands):
         return
     texts = [ast.get_source_segment(code, node) or "" for node in nodes]
-    module = module_at(place.file, place.line, hook.names)
+    module = module_at(place.file, place.line, hook.spelling.names)
     for target, other in enumerate(question.operands):
         for cast, operand in enumerate(question.operands):
             if not _may_become(operand, other) or not is_simple(texts[target]):

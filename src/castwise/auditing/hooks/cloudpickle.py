@@ -7,7 +7,7 @@ import functools
 import sys
 import types
 
-from castwise.auditing.hook import Hook
+from castwise.auditing.hook import Calls, Hook, Watching
 
 # The package itself, and the copies of it in others.
 _PACKAGES = (
@@ -35,10 +35,12 @@ def _pickle_originals(name: str) -> None:
 
 HOOK = Hook(
     framework="cloudpickle",
-    keeps="dump dumps load loads register_pickle_by_value unregister_pickle_by_value",
-    when_imported={
-        f"{package}.{module}": functools.partial(_pickle_originals, f"{package}.{module}")
-        for package in _PACKAGES
-        for module in _MODULES
-    },
+    calls=Calls(keeps="dump dumps load loads register_pickle_by_value unregister_pickle_by_value"),
+    watching=Watching(
+        when_imported={
+            f"{package}.{module}": functools.partial(_pickle_originals, f"{package}.{module}")
+            for package in _PACKAGES
+            for module in _MODULES
+        },
+    ),
 )

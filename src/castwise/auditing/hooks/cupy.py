@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from castwise.auditing.hook import Hook
+from castwise.auditing.hook import Arrays, Callables, Calls, Hook, Spelling
 from castwise.auditing.hooks.numpy import HOOK as NUMPY
 
 HOOK = Hook(
     framework="cupy",
     dialect=NUMPY.dialect,
-    arrays="ndarray",
-    owner="base",
-    callables="ufunc",
     related="numpy",
-    casts=NUMPY.casts,
-    makes=NUMPY.makes,
-    keeps=f"{NUMPY.keeps} get set asnumpy toDlpack",
-    like=NUMPY.like,
-    operands=NUMPY.operands,
-    names="cupy",
-    alias="cp",
-    makes_without_dtype=NUMPY.makes_without_dtype,
-    dtypes=NUMPY.dtypes,
-    dtype_places=NUMPY.dtype_places,
-    takes_dtype_first="astype",
-    takes_dtype=NUMPY.takes_dtype,
-    functions=NUMPY.functions,
+    arrays=Arrays(
+        types="ndarray",
+        owner="base",
+    ),
+    callables=Callables(
+        types="ufunc",
+        operands=NUMPY.callables.operands,
+    ),
+    calls=Calls(
+        casts=NUMPY.calls.casts,
+        makes=NUMPY.calls.makes,
+        keeps=f"{NUMPY.calls.keeps} get set asnumpy toDlpack",
+        like=NUMPY.calls.like,
+    ),
+    spelling=Spelling(
+        names="cupy",
+        alias="cp",
+        makes_without_dtype=NUMPY.spelling.makes_without_dtype,
+        dtypes=NUMPY.spelling.dtypes,
+        dtype_places=NUMPY.spelling.dtype_places,
+        takes_dtype_first="astype",
+        takes_dtype=NUMPY.spelling.takes_dtype,
+        functions=NUMPY.spelling.functions,
+    ),
 )

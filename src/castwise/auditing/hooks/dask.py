@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from castwise.auditing.hook import Hook, Read
+from castwise.auditing.hook import Arrays, Callables, Calls, Hook, OwnRules, Read, Spelling
 from castwise.auditing.hooks.numpy import HOOK as NUMPY
 
 
@@ -16,24 +16,34 @@ def _read(array: Any) -> Read:
 HOOK = Hook(
     framework="dask",
     dialect=NUMPY.dialect,
-    arrays="Array",
-    read=_read,
-    callables="ufunc",
     related="numpy",
-    rebinds=True,
-    casts="astype view",
-    makes=f"{NUMPY.makes} from_array from_delayed from_zarr from_npy_stack",
-    keeps=f"{NUMPY.keeps} compute persist rechunk visualize to_delayed store to_zarr map_blocks "
-    "compute_chunk_sizes",
-    computes="compute asarray array asanyarray ascontiguousarray",
-    declares="map_blocks map_overlap apply_gufunc gufunc from_delayed blockwise reduction "
-    "apply_along_axis apply_over_axes from_map",
-    like=NUMPY.like,
-    operands=NUMPY.operands,
-    names="dask.array",
-    alias="da",
-    makes_without_dtype=NUMPY.makes_without_dtype,
-    dtypes=NUMPY.dtypes,
-    dtype_places=NUMPY.dtype_places,
-    takes_dtype_first="astype",
+    arrays=Arrays(
+        types="Array",
+        read=_read,
+        rebinds=True,
+    ),
+    callables=Callables(
+        types="ufunc",
+        operands=NUMPY.callables.operands,
+    ),
+    calls=Calls(
+        casts="astype view",
+        makes=f"{NUMPY.calls.makes} from_array from_delayed from_zarr from_npy_stack",
+        keeps=f"{NUMPY.calls.keeps} compute persist rechunk visualize to_delayed store to_zarr "
+        "map_blocks compute_chunk_sizes",
+        like=NUMPY.calls.like,
+    ),
+    own_rules=OwnRules(
+        computes="compute asarray array asanyarray ascontiguousarray",
+        declares="map_blocks map_overlap apply_gufunc gufunc from_delayed blockwise reduction "
+        "apply_along_axis apply_over_axes from_map",
+    ),
+    spelling=Spelling(
+        names="dask.array",
+        alias="da",
+        makes_without_dtype=NUMPY.spelling.makes_without_dtype,
+        dtypes=NUMPY.spelling.dtypes,
+        dtype_places=NUMPY.spelling.dtype_places,
+        takes_dtype_first="astype",
+    ),
 )  # fmt: skip

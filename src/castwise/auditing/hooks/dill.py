@@ -8,7 +8,7 @@ import sys
 import types
 from typing import Any
 
-from castwise.auditing.hook import Hook
+from castwise.auditing.hook import Calls, Hook, Watching
 
 
 def _save_originals(name: str) -> None:
@@ -49,11 +49,13 @@ def _find_the_globals_of_originals() -> None:
 
 HOOK = Hook(
     framework="dill",
-    keeps="dump dumps load loads copy",
-    when_imported={
-        "dill._dill": _pickle_originals,
-        "dill.detect": _find_the_globals_of_originals,
-        # It hashes functions to find results that it has kept from earlier runs.
-        "datasets.utils._dill": functools.partial(_save_originals, "datasets.utils._dill"),
-    },
+    calls=Calls(keeps="dump dumps load loads copy"),
+    watching=Watching(
+        when_imported={
+            "dill._dill": _pickle_originals,
+            "dill.detect": _find_the_globals_of_originals,
+            # It hashes functions to find results that it has kept from earlier runs.
+            "datasets.utils._dill": functools.partial(_save_originals, "datasets.utils._dill"),
+        },
+    ),
 )

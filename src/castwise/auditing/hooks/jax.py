@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from castwise.auditing.hook import Hook, Read
+from castwise.auditing.hook import Arrays, Callables, Calls, Compiling, Hook, Inside, Read, Spelling
 
 
 def _dialect() -> str:
@@ -53,48 +53,61 @@ def _held_values(array: Any) -> Any:
 HOOK = Hook(
     framework="jax",
     dialect=_dialect,
-    arrays="ArrayImpl DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",
-    traced="DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",
-    read=_read,
-    values=_values,
-    held_values=_held_values,
-    value_casts="astype _astype asarray array convert_element_type",
-    callables="PjitFunction ufunc",
-    updates={"_IndexUpdateRef": "array"},
     modules="jaxlib",
-    random="jax.random jax._src.random",
-    compiled="PjitFunction",
-    compilations=_compilations,
-    leaves=_leaves,
-    renamed=r"^_",
-    casts="astype _astype convert_element_type bitcast_convert_type",
-    makes="array asarray zeros ones empty full zeros_like ones_like empty_like full_like arange "
-    "linspace logspace eye identity tri normal uniform bernoulli randint PRNGKey key split load "
-    "one_hot",
-    keeps="reshape transpose ravel flatten copy squeeze swapaxes moveaxis expand_dims broadcast_to "
-    "take repeat tile roll flip sort argsort unique split device_put device_get block_until_ready "
-    "tolist item stop_gradient jit grad vmap value_and_grad pmap scan fori_loop while_loop cond "
-    "switch tree_map dynamic_slice top_k pad tril triu meshgrid choice permutation array_split",
-    like={
-        "sin": "cos tan sinh cosh log1p expm1 log2 log10 exp2",
-        "concat": "vstack hstack",
-    },
-    operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "min": 1, "max": 2, "arrays": 0,
-              "condition": 0},
-    mixes="set_ get_ apply_ broadcast_arrays meshgrid digitize searchsorted lexsort "
-    "block_until_ready eval_shape",
-    dtype_errors=(
-        r"implicit dtype promotion path", r"to have the same dtypes", r"does not accept dtype",
-        r"the dtypes do not match", r"input dtype", r"must have integer or boolean type",
+    arrays=Arrays(
+        types="ArrayImpl DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",
+        traced="DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",
+        read=_read,
+        values=_values,
+        held_values=_held_values,
     ),
-    writes={"full_like": (0, 1, "fill_value")},
-    cuts="array asarray",
-    files="load",
-    names="jax.numpy",
-    alias="jnp",
-    dtype_places={"array": 1, "asarray": 1, "zeros": 1, "ones": 1, "empty": 1, "full": 2,
-                  "zeros_like": 1, "ones_like": 1, "empty_like": 1, "full_like": 2, "arange": 3,
-                  "linspace": 5, "logspace": 5, "eye": 3, "identity": 1, "tri": 3},
-    takes_dtype_first="astype",
-    makes_without_dtype="load PRNGKey key split bernoulli randint normal uniform",
+    callables=Callables(
+        types="PjitFunction ufunc",
+        updates={"_IndexUpdateRef": "array"},
+        random="jax.random jax._src.random",
+        renamed=r"^_",
+        operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "min": 1, "max": 2, "arrays": 0,
+                  "condition": 0},
+    ),
+    calls=Calls(
+        value_casts="astype _astype asarray array convert_element_type",
+        casts="astype _astype convert_element_type bitcast_convert_type",
+        makes="array asarray zeros ones empty full zeros_like ones_like empty_like full_like "
+        "arange linspace logspace eye identity tri normal uniform bernoulli randint PRNGKey key "
+        "split load one_hot",
+        keeps="reshape transpose ravel flatten copy squeeze swapaxes moveaxis expand_dims "
+        "broadcast_to take repeat tile roll flip sort argsort unique split device_put device_get "
+        "block_until_ready tolist item stop_gradient jit grad vmap value_and_grad pmap scan "
+        "fori_loop while_loop cond switch tree_map dynamic_slice top_k pad tril triu meshgrid "
+        "choice permutation array_split",
+        like={
+            "sin": "cos tan sinh cosh log1p expm1 log2 log10 exp2",
+            "concat": "vstack hstack",
+        },
+        mixes="set_ get_ apply_ broadcast_arrays meshgrid digitize searchsorted lexsort "
+        "block_until_ready eval_shape",
+        writes={"full_like": (0, 1, "fill_value")},
+        cuts="array asarray",
+        files="load",
+    ),
+    spelling=Spelling(
+        names="jax.numpy",
+        alias="jnp",
+        dtype_places={"array": 1, "asarray": 1, "zeros": 1, "ones": 1, "empty": 1, "full": 2,
+                      "zeros_like": 1, "ones_like": 1, "empty_like": 1, "full_like": 2, "arange": 3,
+                      "linspace": 5, "logspace": 5, "eye": 3, "identity": 1, "tri": 3},
+        takes_dtype_first="astype",
+        makes_without_dtype="load PRNGKey key split bernoulli randint normal uniform",
+    ),
+    compiling=Compiling(
+        compiled="PjitFunction",
+        compilations=_compilations,
+        leaves=_leaves,
+    ),
+    inside=Inside(
+        dtype_errors=(
+            r"implicit dtype promotion path", r"to have the same dtypes", r"does not accept dtype",
+            r"the dtypes do not match", r"input dtype", r"must have integer or boolean type",
+        ),
+    ),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """The hook for Numba, which compiles bytecode: the auditor leaves its functions alone."""
 
-from castwise.auditing.hook import Hook
+from castwise.auditing.hook import Compiling, Hook, Watching
 
 
 def _read_originals() -> None:
@@ -17,7 +17,9 @@ def _dispatch_originals() -> None:
 
 HOOK = Hook(
     framework="numba",
-    compilers="numba.*",
-    when_imported={"numba.core.bytecode": _read_originals,
-                   "numba.core.dispatcher": _dispatch_originals},
+    compiling=Compiling(compilers="numba.*"),
+    watching=Watching(
+        when_imported={"numba.core.bytecode": _read_originals,
+                       "numba.core.dispatcher": _dispatch_originals},
+    ),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from castwise.auditing.hook import Hook, Read
+from castwise.auditing.hook import Arrays, Callables, Calls, Hook, Inside, Read, Spelling
 
 
 def _dialect() -> str:
@@ -37,71 +37,82 @@ def _held_values(array: Any) -> Any:
 HOOK = Hook(
     framework="numpy",
     dialect=_dialect,
-    arrays="ndarray memmap matrix",
-    scalars="generic",
-    read=_read,
-    values=_values,
-    held_values=_held_values,
-    value_casts="astype array asarray asanyarray ascontiguousarray full_like",
-    owner="base",
-    callables="ufunc _ArrayFunctionDispatcher",
     modules="ml_dtypes",
-    random="numpy.random",
-    casts="astype view asarray_chkfinite frombuffer fromstring",
-    makes="array asarray asanyarray ascontiguousarray zeros ones empty full zeros_like ones_like "
-    "empty_like full_like arange linspace logspace geomspace eye identity tri fromfunction "
-    "fromiter loadtxt genfromtxt load fromfile random rand randn standard_normal normal uniform "
-    "random_sample integers randint choice permutation hanning hamming blackman bartlett kaiser "
-    "fftfreq rfftfreq tril triu diag meshgrid mgrid indices",
-    keeps="reshape transpose ravel flatten copy squeeze swapaxes moveaxis expand_dims broadcast_to "
-    "take compress repeat tile roll flip fliplr flipud rot90 sort argsort partition argpartition "
-    "searchsorted nonzero flatnonzero unique split array_split hsplit vsplit dsplit atleast_1d "
-    "atleast_2d atleast_3d diagonal trace item tolist tobytes fill put resize pad shape ndim size "
-    "isclose array_equal save savez savez_compressed savetxt may_share_memory shares_memory "
-    "ascontiguousarray delete extract shuffle isin argwhere",
-    like={
-        "sin": "cos tan sinh cosh arcsin arccos arctan arcsinh arccosh arctanh acos acosh asin "
-        "asinh atan atanh log10 log2 log1p exp2 expm1 radians degrees deg2rad rad2deg",
-        "concat": "vstack hstack dstack column_stack row_stack append block",
-        "dot": "vdot tensordot",
-        "floor_divide": "divmod",
-        "mean": "nanmean average",
-        "std": "nanstd nanvar",
-        "sum": "nansum nanprod nancumsum nancumprod",
-        "max": "nanmax nanmin ptp",
-        "median": "nanmedian percentile quantile nanpercentile nanquantile",
-    },
-    operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "a_min": 1, "a_max": 2, "min": 1,
-              "max": 2, "arrays": 0, "condition": 0},
-    mixes="broadcast_arrays ix_ digitize lexsort put_along_axis array2string "
-    "array_str array_repr nditer",
-    writes={"full_like": (0, 1, "fill_value"), "copyto": (0, 1, "src"), "fill": (0, 1, "value"),
-            "put": (0, 2, "v"), "place": (0, 2, "vals"), "putmask": (0, 2, "values"),
-            "fill_diagonal": (0, 1, "val")},
-    files="load fromfile genfromtxt loadtxt",
-    dtype_errors=(
-        r"Cannot cast ufunc", r"not supported for the input types", r"numpy boolean",
-        r"Cannot cast array data", r"out of bounds for u?int", r"arrays used as indices must be",
-    ),
-    # Only a float16 sum over the last axis is computed in float32.
-    rounds_sums="cumsum cumprod sum prod trace",
     is_guest=True,
-    names="numpy",
-    alias="np",
-    # A random number of another dtype is another number.
-    makes_without_dtype="load random standard_normal integers randint rand randn normal uniform "
-    "random_sample choice permutation hanning hamming blackman bartlett kaiser fftfreq rfftfreq "
-    "tril triu diag meshgrid indices",
-    dtypes="float16 float32 float64 complex64 complex128",
-    dtype_places={"array": 1, "asarray": 1, "asanyarray": 1, "ascontiguousarray": 1, "zeros": 1,
-                  "ones": 1, "empty": 1, "full": 2, "zeros_like": 1, "ones_like": 1,
-                  "empty_like": 1, "full_like": 2, "arange": 3, "linspace": 5, "logspace": 5,
-                  "geomspace": 4, "eye": 3, "identity": 1, "tri": 3, "fromiter": 1, "loadtxt": 1,
-                  "genfromtxt": 1, "fromfile": 1},
-    takes_dtype_first="astype",
-    takes_dtype="mean std var sum prod cumsum cumprod nanmean nanstd nanvar add subtract multiply "
-    "divide true_divide power sqrt exp log sin tanh square reciprocal hypot arctan2 maximum "
-    "minimum clip concatenate stack",
-    functions={"+": "add", "-": "subtract", "*": "multiply", "/": "divide",
-               "**": "power", "//": "floor_divide", "%": "remainder"},
+    arrays=Arrays(
+        types="ndarray memmap matrix",
+        scalars="generic",
+        read=_read,
+        values=_values,
+        held_values=_held_values,
+        owner="base",
+    ),
+    callables=Callables(
+        types="ufunc _ArrayFunctionDispatcher",
+        random="numpy.random",
+        operands={"x1": 0, "x2": 1, "a": 0, "b": 1, "x": 0, "y": 1, "a_min": 1, "a_max": 2,
+                  "min": 1, "max": 2, "arrays": 0, "condition": 0},
+    ),
+    calls=Calls(
+        value_casts="astype array asarray asanyarray ascontiguousarray full_like",
+        casts="astype view asarray_chkfinite frombuffer fromstring",
+        makes="array asarray asanyarray ascontiguousarray zeros ones empty full zeros_like "
+        "ones_like empty_like full_like arange linspace logspace geomspace eye identity tri "
+        "fromfunction fromiter loadtxt genfromtxt load fromfile random rand randn standard_normal "
+        "normal uniform random_sample integers randint choice permutation hanning hamming blackman "
+        "bartlett kaiser fftfreq rfftfreq tril triu diag meshgrid mgrid indices",
+        keeps="reshape transpose ravel flatten copy squeeze swapaxes moveaxis expand_dims "
+        "broadcast_to take compress repeat tile roll flip fliplr flipud rot90 sort argsort "
+        "partition argpartition searchsorted nonzero flatnonzero unique split array_split hsplit "
+        "vsplit dsplit atleast_1d atleast_2d atleast_3d diagonal trace item tolist tobytes fill "
+        "put resize pad shape ndim size isclose array_equal save savez savez_compressed savetxt "
+        "may_share_memory shares_memory ascontiguousarray delete extract shuffle isin argwhere",
+        like={
+            "sin": "cos tan sinh cosh arcsin arccos arctan arcsinh arccosh arctanh acos acosh asin "
+            "asinh atan atanh log10 log2 log1p exp2 expm1 radians degrees deg2rad rad2deg",
+            "concat": "vstack hstack dstack column_stack row_stack append block",
+            "dot": "vdot tensordot",
+            "floor_divide": "divmod",
+            "mean": "nanmean average",
+            "std": "nanstd nanvar",
+            "sum": "nansum nanprod nancumsum nancumprod",
+            "max": "nanmax nanmin ptp",
+            "median": "nanmedian percentile quantile nanpercentile nanquantile",
+        },
+        mixes="broadcast_arrays ix_ digitize lexsort put_along_axis array2string array_str "
+        "array_repr nditer",
+        writes={"full_like": (0, 1, "fill_value"), "copyto": (0, 1, "src"), "fill": (0, 1, "value"),
+                "put": (0, 2, "v"), "place": (0, 2, "vals"), "putmask": (0, 2, "values"),
+                "fill_diagonal": (0, 1, "val")},
+        files="load fromfile genfromtxt loadtxt",
+    ),
+    spelling=Spelling(
+        names="numpy",
+        alias="np",
+        # A random number of another dtype is another number.
+        makes_without_dtype="load random standard_normal integers randint rand randn normal "
+        "uniform random_sample choice permutation hanning hamming blackman bartlett kaiser fftfreq "
+        "rfftfreq tril triu diag meshgrid indices",
+        dtypes="float16 float32 float64 complex64 complex128",
+        dtype_places={"array": 1, "asarray": 1, "asanyarray": 1, "ascontiguousarray": 1, "zeros": 1,
+                      "ones": 1, "empty": 1, "full": 2, "zeros_like": 1, "ones_like": 1,
+                      "empty_like": 1, "full_like": 2, "arange": 3, "linspace": 5, "logspace": 5,
+                      "geomspace": 4, "eye": 3, "identity": 1, "tri": 3, "fromiter": 1,
+                      "loadtxt": 1, "genfromtxt": 1, "fromfile": 1},
+        takes_dtype_first="astype",
+        takes_dtype="mean std var sum prod cumsum cumprod nanmean nanstd nanvar add subtract "
+        "multiply divide true_divide power sqrt exp log sin tanh square reciprocal hypot arctan2 "
+        "maximum minimum clip concatenate stack",
+        functions={"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "**": "power",
+                   "//": "floor_divide", "%": "remainder"},
+    ),
+    inside=Inside(
+        dtype_errors=(
+            r"Cannot cast ufunc", r"not supported for the input types", r"numpy boolean",
+            r"Cannot cast array data", r"out of bounds for u?int",
+            r"arrays used as indices must be",
+        ),
+        # Only a float16 sum over the last axis is computed in float32.
+        rounds_sums="cumsum cumprod sum prod trace",
+    ),
 )  # fmt: skip

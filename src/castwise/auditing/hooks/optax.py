@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from castwise.auditing.hook import Hook
+from castwise.auditing.hook import Hook, Inside
 
-HOOK = Hook(framework="optax", states="init_fn init")
+HOOK = Hook(framework="optax", inside=Inside(states="init_fn init"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from castwise.auditing.hook import Hook, Read
+from castwise.auditing.hook import Arrays, Callables, Calls, Hook, OwnRules, Read, Spelling
 from castwise.auditing.hooks.numpy import HOOK as NUMPY
 
 
@@ -38,30 +38,39 @@ def _held(frame: Any) -> Iterator[Any]:
 HOOK = Hook(
     framework="pandas",
     dialect=NUMPY.dialect,
-    arrays="Series DataFrame",
-    read=_read,
-    held=_held,
-    own_names=_own_names,
-    dtype_words={"boolean": "bool", "double": "float64", "float": "float32",
-                 "halffloat": "float16"},
     related="numpy",
-    rebinds=True,
-    casts="astype to_numeric convert_dtypes infer_objects to_datetime to_timedelta",
-    makes="Series DataFrame read_csv read_parquet read_json read_excel read_sql read_pickle "
-    "read_table concat merge get_dummies date_range",
-    keeps=f"{NUMPY.keeps} to_numpy to_list tolist head tail sample copy reset_index set_index "
-    "reindex drop drop_duplicates dropna sort_values sort_index rename groupby loc iloc filter "
-    "nlargest nsmallest rolling expanding resample pipe to_csv to_parquet to_dict iterrows items "
-    "itertuples value_counts nunique duplicated isna notna isnull notnull keys pop insert assign "
-    "query join pivot pivot_table melt stack unstack explode shift",
-    observes="reindex reindex_like align where mask concat merge join combine_first fillna ffill "
-    "bfill shift to_numpy unstack pivot pivot_table map apply replace update interpolate diff",
-    operands={"other": 1},
-    mixes="describe rank align combine_first merge_asof",
-    names="numpy",
-    alias="np",
-    makes_without_dtype="DataFrame read_csv read_parquet read_json read_excel read_sql "
-    "read_pickle read_table concat merge get_dummies date_range",
-    dtypes=NUMPY.dtypes,
-    takes_dtype_first="astype",
+    arrays=Arrays(
+        types="Series DataFrame",
+        read=_read,
+        held=_held,
+        own_names=_own_names,
+        rebinds=True,
+    ),
+    callables=Callables(operands={"other": 1}),
+    calls=Calls(
+        casts="astype to_numeric convert_dtypes infer_objects to_datetime to_timedelta",
+        makes="Series DataFrame read_csv read_parquet read_json read_excel read_sql read_pickle "
+        "read_table concat merge get_dummies date_range",
+        keeps=f"{NUMPY.calls.keeps} to_numpy to_list tolist head tail sample copy reset_index "
+        "set_index reindex drop drop_duplicates dropna sort_values sort_index rename groupby loc "
+        "iloc filter nlargest nsmallest rolling expanding resample pipe to_csv to_parquet to_dict "
+        "iterrows items itertuples value_counts nunique duplicated isna notna isnull notnull keys "
+        "pop insert assign query join pivot pivot_table melt stack unstack explode shift",
+        mixes="describe rank align combine_first merge_asof",
+    ),
+    own_rules=OwnRules(
+        dtype_words={"boolean": "bool", "double": "float64", "float": "float32",
+                     "halffloat": "float16"},
+        observes="reindex reindex_like align where mask concat merge join combine_first fillna "
+        "ffill bfill shift to_numpy unstack pivot pivot_table map apply replace update interpolate "
+        "diff",
+    ),
+    spelling=Spelling(
+        names="numpy",
+        alias="np",
+        makes_without_dtype="DataFrame read_csv read_parquet read_json read_excel read_sql "
+        "read_pickle read_table concat merge get_dummies date_range",
+        dtypes=NUMPY.spelling.dtypes,
+        takes_dtype_first="astype",
+    ),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """The hook for Python's built-in functions and the standard library."""
 
-from castwise.auditing.hook import Hook
+from castwise.auditing.hook import Calls, Hook, Watching
 
 
 def _marshal_originals() -> None:
@@ -23,12 +23,16 @@ def _hide_observers() -> None:
 
 HOOK = Hook(
     framework="builtins",
-    like={"abs": "abs", "round": "round", "pow": "pow", "floor_divide": "divmod"},
     modules="math cmath operator functools itertools copy time os sys random json pickle io re "
     "typing",
-    keeps="float int bool complex str repr len iter next min max any all print isinstance type "
-    "deepcopy copy id hash enumerate zip sorted reversed append extend insert dump dumps write "
-    "cast",
-    when_imported={"marshal": _marshal_originals, "dis": _show_originals,
-                   "inspect": _hide_observers},
+    calls=Calls(
+        like={"abs": "abs", "round": "round", "pow": "pow", "floor_divide": "divmod"},
+        keeps="float int bool complex str repr len iter next min max any all print isinstance type "
+        "deepcopy copy id hash enumerate zip sorted reversed append extend insert dump dumps write "
+        "cast",
+    ),
+    watching=Watching(
+        when_imported={"marshal": _marshal_originals, "dis": _show_originals,
+                       "inspect": _hide_observers},
+    ),
 )  # fmt: skip

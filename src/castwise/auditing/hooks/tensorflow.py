@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from castwise.auditing.hook import Hook, Read
+from castwise.auditing.hook import Arrays, Callables, Calls, Compiling, Hook, Inside, Read, Spelling
 
 _MODES = {"ALL": "tensorflow:np-all", "SAFE": "tensorflow:np-safe"}
 
@@ -41,31 +41,43 @@ def _leaves(argument: Any) -> list[tuple[str, Any, Any, tuple[int, ...], bool]]:
 HOOK = Hook(
     framework="tensorflow",
     dialect=_dialect,
-    arrays="EagerTensor SymbolicTensor ResourceVariable EagerWeakTensor GraphWeakTensor",
-    traced="SymbolicTensor GraphWeakTensor",
-    read=_read,
-    compiled="Function",
-    compilations=_compilations,
-    leaves=_leaves,
-    renamed=r"(_v[12])?(_with_dispatch|_nd)?$",
-    dtype_errors=(
-        r"was expected to be an? \w+ tensor", r"that does not match type",
-        r"Tensor conversion requested dtype", r"is not in list of allowed values",
+    arrays=Arrays(
+        types="EagerTensor SymbolicTensor ResourceVariable EagerWeakTensor GraphWeakTensor",
+        traced="SymbolicTensor GraphWeakTensor",
+        read=_read,
     ),
-    casts="cast saturate_cast bitcast astype to_float to_double to_int32 to_int64",
-    makes="constant zeros ones fill zeros_like ones_like eye range linspace random_normal "
-    "random_uniform truncated_normal stateless_random_normal stateless_random_uniform "
-    "convert_to_tensor Variable one_hot variable",
-    keeps="reshape transpose expand_dims squeeze concat stack unstack split gather gather_nd slice "
-    "strided_slice tile pad identity stop_gradient broadcast_to reverse roll sort argsort numpy "
-    "read_value assign shape size rank boolean_mask scatter_nd repeat top_k unique shuffle "
-    "function gradient watch apply_gradients",
-    operands={"x": 0, "y": 1, "a": 0, "b": 1, "input_tensor": 0, "condition": 0, "tensor": 0},
-    names="tensorflow",
-    alias="tf",
-    cast="{module}.cast({code}, {0})",
-    makes_without_dtype="fill linspace convert_to_tensor Variable variable random_normal "
-    "random_uniform truncated_normal stateless_random_normal stateless_random_uniform",
-    dtype_places={"constant": 1, "zeros": 1, "ones": 1, "zeros_like": 1, "ones_like": 1,
-                  "eye": 3, "range": 3},
+    callables=Callables(
+        renamed=r"(_v[12])?(_with_dispatch|_nd)?$",
+        operands={"x": 0, "y": 1, "a": 0, "b": 1, "input_tensor": 0, "condition": 0, "tensor": 0},
+    ),
+    calls=Calls(
+        casts="cast saturate_cast bitcast astype to_float to_double to_int32 to_int64",
+        makes="constant zeros ones fill zeros_like ones_like eye range linspace random_normal "
+        "random_uniform truncated_normal stateless_random_normal stateless_random_uniform "
+        "convert_to_tensor Variable one_hot variable",
+        keeps="reshape transpose expand_dims squeeze concat stack unstack split gather gather_nd "
+        "slice strided_slice tile pad identity stop_gradient broadcast_to reverse roll sort "
+        "argsort numpy read_value assign shape size rank boolean_mask scatter_nd repeat top_k "
+        "unique shuffle function gradient watch apply_gradients",
+    ),
+    spelling=Spelling(
+        names="tensorflow",
+        alias="tf",
+        cast="{module}.cast({code}, {0})",
+        makes_without_dtype="fill linspace convert_to_tensor Variable variable random_normal "
+        "random_uniform truncated_normal stateless_random_normal stateless_random_uniform",
+        dtype_places={"constant": 1, "zeros": 1, "ones": 1, "zeros_like": 1, "ones_like": 1,
+                      "eye": 3, "range": 3},
+    ),
+    compiling=Compiling(
+        compiled="Function",
+        compilations=_compilations,
+        leaves=_leaves,
+    ),
+    inside=Inside(
+        dtype_errors=(
+            r"was expected to be an? \w+ tensor", r"that does not match type",
+            r"Tensor conversion requested dtype", r"is not in list of allowed values",
+        ),
+    ),
 )  # fmt: skip

@@ -6,7 +6,17 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from castwise.auditing.hook import Hook, Read
+from castwise.auditing.hook import (
+    Arrays,
+    Callables,
+    Calls,
+    Compiling,
+    Hook,
+    Inside,
+    Read,
+    Spelling,
+    Watching,
+)
 from castwise.errors import PromotionError
 
 
@@ -155,84 +165,100 @@ HOOK = Hook(
     framework="torch",
     dialect=_dialect,
     modes="torch:autocast=bfloat16 torch:autocast=float16",
-    arrays="Tensor Parameter",
-    values=_values,
-    held_values=_held_values,
-    value_casts="to type float double half bfloat16 int long short char byte type_as tensor "
-    "as_tensor asarray",
-    read=_read,
-    owner="_base",
-    casts="to type float double half bfloat16 int long short char byte bool cfloat cdouble chalf "
-    "type_as set_default_dtype",
-    makes="tensor as_tensor asarray zeros ones empty full zeros_like ones_like empty_like "
-    "full_like arange linspace logspace eye rand randn randint rand_like randn_like randint_like "
-    "normal randperm load new_zeros new_ones new_full new_empty new_tensor Tensor",
-    keeps="reshape view transpose permute contiguous clone detach squeeze unsqueeze flatten expand "
-    "numpy from_numpy Parameter expand_as repeat tile roll flip sort argsort topk gather "
-    "index_select masked_select take "
-    "register_buffer register_parameter narrow select chunk split unbind item tolist numel size "
-    "dim backward zero_ fill_ copy_ "
-    "requires_grad_ cpu cuda t diagonal diag tril triu movedim swapaxes broadcast_to unfold "
-    "normal_ uniform_ manual_seed save isclose equal is_floating_point is_complex one_hot "
-    "linear bmm mm mv addmm baddbmm einsum conv1d conv2d scaled_dot_product_attention max_pool2d "
-    "avg_pool2d adaptive_avg_pool2d interpolate pad dropout normalize silu leaky_relu elu softplus "
-    "embedding masked_fill alias view_as unfold register_hook retain_grad data_ptr element_size",
-    writes={"full_like": (0, 1, "fill_value"), "copy_": (0, 1, "src"), "fill_": (0, 1, "value"),
-            "masked_fill": (0, 2, "value"), "masked_fill_": (0, 2, "value"),
-            "new_full": (0, 2, "fill_value")},
-    compilers="torch.compile torch.jit.script torch.jit.trace torch.jit.script_method",
-    operands={"input": 0, "other": 1, "exponent": 1, "min": 1, "max": 2, "tensors": 0,
-              "target": 1, "condition": 0},
-    like={"concat": "vstack hstack dstack column_stack row_stack"},
-    # Norms take statistics and weights in a wider dtype than their input.
-    mixes="broadcast_tensors meshgrid atleast_1d atleast_2d atleast_3d align_tensors batch_norm "
-    "layer_norm group_norm instance_norm rms_norm grad set_ set_data swap_tensors index_copy_ "
-    "index_put_ index_fill_ masked_scatter_ scatter_ put_ searchsorted bucketize",
-    makes_temporaries=True,
-    files="load",
-    mode=_mode,
-    dispatch="torch.overrides torch._tensor",
-    names="torch",
-    alias="torch",
-    cast=".to({0})",
-    takes_dtype_names=False,
-    # A random number of another dtype is another number.
-    makes_without_dtype="load Tensor from_numpy randperm rand randn rand_like randn_like normal",
-    takes_dtype_first="type",
-    rounds_sums="index_add",
-    when_imported={"torch.amp.autocast_mode": _watch_autocast,
-                   "torch.optim.optimizer": _watch_optimizers,
-                   "torch.utils.data._utils.collate": _follow_batches,
-                   "torch._dynamo.convert_frame": _compile_originals,
-                   "torch._dynamo.variables.functions": _inline_originals},
-    # torch.amp's lists for the CPU and for CUDA, by their names in the library. A device may not
-    # have all of them: what was cast shows it.
-    autocasts={
-        "to lower precision": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
-        "conv_transpose3d conv_tbc bmm mm baddbmm addmm addbmm addmv addr chain_matmul multi_dot "
-        "mv linear matmul bilinear prelu einsum linalg_vecdot scaled_dot_product_attention "
-        "multi_head_attention_forward lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell "
-        "rnn_relu_cell",
-        "to float32": "avg_pool3d adaptive_avg_pool3d max_pool3d binary_cross_entropy "
-        "grid_sampler grid_sample binary_cross_entropy_with_logits cosine_embedding_loss "
-        "cosine_similarity cross_entropy cross_entropy_loss ctc_loss hinge_embedding_loss "
-        "huber_loss kl_div l1_loss margin_ranking_loss mse_loss multi_margin_loss "
-        "multilabel_margin_loss nll_loss nll_loss2d poisson_nll_loss smooth_l1_loss "
-        "soft_margin_loss triplet_margin_loss acos asin cosh erfinv exp expm1 log log10 log1p log2 "
-        "reciprocal rsqrt sinh tan pow cdist cumprod cumsum dist layer_norm native_layer_norm "
-        "group_norm norm softmax log_softmax softmin softplus prod sum renorm polar quantile "
-        "nanquantile stft trace inverse pinverse cholesky interpolate",
-        "to the widest": "addcdiv addcmul atan2 cat stack concat dot index_put scatter_add "
-        "index_copy",
-    },
-    dtype_errors=(
-        r"can't be cast to the desired output type", r"same dtype", r"expected scalar type",
-        r"expected (target |m1|dtype)", r"to have the same dtype", r"not implemented for '",
-        r"type \(.*\) and \w+ type \(.*\) should be the same", r"scalar types?:", r"dtypes? match",
-        r"tensors used as indices must be", r"[Ll]ow precision dtypes", r"dtype must be",
-        r"to be equal to src\.dtype", r"[Tt]wo bool tensors|with a bool tensor",
+    arrays=Arrays(
+        types="Tensor Parameter",
+        values=_values,
+        held_values=_held_values,
+        read=_read,
+        owner="_base",
+        held_in="_parameters _buffers _modules",
     ),
-    held_in="_parameters _buffers _modules",
-    casts_inside="_to_copy",
-    watch_inside=_watch_inside,
+    callables=Callables(
+        operands={"input": 0, "other": 1, "exponent": 1, "min": 1, "max": 2, "tensors": 0,
+                  "target": 1, "condition": 0},
+    ),
+    calls=Calls(
+        value_casts="to type float double half bfloat16 int long short char byte type_as tensor "
+        "as_tensor asarray",
+        casts="to type float double half bfloat16 int long short char byte bool cfloat cdouble "
+        "chalf type_as set_default_dtype",
+        makes="tensor as_tensor asarray zeros ones empty full zeros_like ones_like empty_like "
+        "full_like arange linspace logspace eye rand randn randint rand_like randn_like "
+        "randint_like normal randperm load new_zeros new_ones new_full new_empty new_tensor Tensor",
+        keeps="reshape view transpose permute contiguous clone detach squeeze unsqueeze flatten "
+        "expand numpy from_numpy Parameter expand_as repeat tile roll flip sort argsort topk "
+        "gather index_select masked_select take register_buffer register_parameter narrow select "
+        "chunk split unbind item tolist numel size dim backward zero_ fill_ copy_ requires_grad_ "
+        "cpu cuda t diagonal diag tril triu movedim swapaxes broadcast_to unfold normal_ uniform_ "
+        "manual_seed save isclose equal is_floating_point is_complex one_hot linear bmm mm mv "
+        "addmm baddbmm einsum conv1d conv2d scaled_dot_product_attention max_pool2d avg_pool2d "
+        "adaptive_avg_pool2d interpolate pad dropout normalize silu leaky_relu elu softplus "
+        "embedding masked_fill alias view_as unfold register_hook retain_grad data_ptr "
+        "element_size",
+        writes={"full_like": (0, 1, "fill_value"), "copy_": (0, 1, "src"), "fill_": (0, 1, "value"),
+                "masked_fill": (0, 2, "value"), "masked_fill_": (0, 2, "value"),
+                "new_full": (0, 2, "fill_value")},
+        like={"concat": "vstack hstack dstack column_stack row_stack"},
+        # Norms take statistics and weights in a wider dtype than their input.
+        mixes="broadcast_tensors meshgrid atleast_1d atleast_2d atleast_3d align_tensors "
+        "batch_norm layer_norm group_norm instance_norm rms_norm grad set_ set_data swap_tensors "
+        "index_copy_ index_put_ index_fill_ masked_scatter_ scatter_ put_ searchsorted bucketize",
+        files="load",
+    ),
+    spelling=Spelling(
+        names="torch",
+        alias="torch",
+        cast=".to({0})",
+        takes_dtype_names=False,
+        # A random number of another dtype is another number.
+        makes_without_dtype="load Tensor from_numpy randperm rand randn rand_like randn_like "
+        "normal",
+        takes_dtype_first="type",
+    ),
+    compiling=Compiling(
+        compilers="torch.compile torch.jit.script torch.jit.trace torch.jit.script_method",
+    ),
+    inside=Inside(
+        makes_temporaries=True,
+        rounds_sums="index_add",
+        # torch.amp's lists for the CPU and for CUDA, by their names in the library. A device may
+        # not have all of them: what was cast shows it.
+        autocasts={
+            "to lower precision": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
+            "conv_transpose3d conv_tbc bmm mm baddbmm addmm addbmm addmv addr chain_matmul "
+            "multi_dot mv linear matmul bilinear prelu einsum linalg_vecdot "
+            "scaled_dot_product_attention multi_head_attention_forward lstm gru rnn_tanh rnn_relu "
+            "lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell",
+            "to float32": "avg_pool3d adaptive_avg_pool3d max_pool3d binary_cross_entropy "
+            "grid_sampler grid_sample binary_cross_entropy_with_logits cosine_embedding_loss "
+            "cosine_similarity cross_entropy cross_entropy_loss ctc_loss hinge_embedding_loss "
+            "huber_loss kl_div l1_loss margin_ranking_loss mse_loss multi_margin_loss "
+            "multilabel_margin_loss nll_loss nll_loss2d poisson_nll_loss smooth_l1_loss "
+            "soft_margin_loss triplet_margin_loss acos asin cosh erfinv exp expm1 log log10 log1p "
+            "log2 reciprocal rsqrt sinh tan pow cdist cumprod cumsum dist layer_norm "
+            "native_layer_norm group_norm norm softmax log_softmax softmin softplus prod sum "
+            "renorm polar quantile nanquantile stft trace inverse pinverse cholesky interpolate",
+            "to the widest": "addcdiv addcmul atan2 cat stack concat dot index_put scatter_add "
+            "index_copy",
+        },
+        dtype_errors=(
+            r"can't be cast to the desired output type", r"same dtype", r"expected scalar type",
+            r"expected (target |m1|dtype)", r"to have the same dtype", r"not implemented for '",
+            r"type \(.*\) and \w+ type \(.*\) should be the same", r"scalar types?:",
+            r"dtypes? match", r"tensors used as indices must be", r"[Ll]ow precision dtypes",
+            r"dtype must be", r"to be equal to src\.dtype",
+            r"[Tt]wo bool tensors|with a bool tensor",
+        ),
+        casts="_to_copy",
+    ),
+    watching=Watching(
+        mode=_mode,
+        dispatch="torch.overrides torch._tensor",
+        when_imported={"torch.amp.autocast_mode": _watch_autocast,
+                       "torch.optim.optimizer": _watch_optimizers,
+                       "torch.utils.data._utils.collate": _follow_batches,
+                       "torch._dynamo.convert_frame": _compile_originals,
+                       "torch._dynamo.variables.functions": _inline_originals},
+        inside=_watch_inside,
+    ),
 )  # fmt: skip

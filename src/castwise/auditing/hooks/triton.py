@@ -1,5 +1,5 @@
 """The hook for Triton, which compiles source: the auditor leaves its kernels alone."""
 
-from castwise.auditing.hook import Hook
+from castwise.auditing.hook import Compiling, Hook
 
-HOOK = Hook(framework="triton", compilers="triton.jit")
+HOOK = Hook(framework="triton", compiling=Compiling(compilers="triton.jit"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from castwise.auditing.hook import Hook, Read, read_array
+from castwise.auditing.hook import Arrays, Callables, Calls, Hook, Read, Spelling, read_array
 from castwise.auditing.hooks.numpy import HOOK as NUMPY
 
 
@@ -18,21 +18,28 @@ def _read(array: Any) -> Read:
 HOOK = Hook(
     framework="xarray",
     dialect=NUMPY.dialect,
-    arrays="DataArray Variable",
-    read=_read,
     related="numpy",
-    casts="astype",
-    makes="DataArray Variable zeros_like ones_like full_like open_dataset open_dataarray "
-    "load_dataset load_dataarray concat",
-    keeps=f"{NUMPY.keeps} sel isel to_numpy compute load persist chunk rename drop_vars assign "
-    "assign_coords stack unstack groupby rolling resample coarsen to_dataset to_netcdf sortby "
-    "isnull notnull dropna reindex interp_like broadcast_like shift set_index reset_index",
-    like=NUMPY.like,
-    operands={"other": 1},
-    names="numpy",
-    alias="np",
-    makes_without_dtype="DataArray Variable open_dataset open_dataarray load_dataset "
-    "load_dataarray concat",
-    dtypes=NUMPY.dtypes,
-    takes_dtype_first="astype",
+    arrays=Arrays(
+        types="DataArray Variable",
+        read=_read,
+    ),
+    callables=Callables(operands={"other": 1}),
+    calls=Calls(
+        casts="astype",
+        makes="DataArray Variable zeros_like ones_like full_like open_dataset open_dataarray "
+        "load_dataset load_dataarray concat",
+        keeps=f"{NUMPY.calls.keeps} sel isel to_numpy compute load persist chunk rename drop_vars "
+        "assign assign_coords stack unstack groupby rolling resample coarsen to_dataset to_netcdf "
+        "sortby isnull notnull dropna reindex interp_like broadcast_like shift set_index "
+        "reset_index",
+        like=NUMPY.calls.like,
+    ),
+    spelling=Spelling(
+        names="numpy",
+        alias="np",
+        makes_without_dtype="DataArray Variable open_dataset open_dataarray load_dataset "
+        "load_dataarray concat",
+        dtypes=NUMPY.spelling.dtypes,
+        takes_dtype_first="astype",
+    ),
 )  # fmt: skip

@@ -65,7 +65,7 @@ def _add(casts: dict[object, InsideCast], new: InsideCast) -> None:
 
 def _closed(seen: Seen) -> tuple[str, ...]:
     hooks = [(name, find_hook(name)) for name in sorted(seen.facts.dialects)]
-    return tuple(name for name, hook in hooks if hook and not hook.watch_inside)
+    return tuple(name for name, hook in hooks if hook and not hook.watching.inside)
 
 
 def _has_one_dtype(event: Event) -> bool:
@@ -103,7 +103,7 @@ def _cast(event: Event, place: SourcePlace, is_autocast_site: bool) -> InsideCas
     """
     call = event.call
     hook = find_hook(call.module) if call else None
-    if call is None or hook is None or call.name not in hook.casts_inside.split():
+    if call is None or hook is None or call.name not in hook.inside.casts.split():
         return None
     before, after = event.operands[0], event.result
     source = before.dtype if isinstance(before, SeenArray) else None
@@ -119,16 +119,17 @@ def _cast(event: Event, place: SourcePlace, is_autocast_site: bool) -> InsideCas
 def _why(how: SeenInside, hook: Hook, is_autocast_site: bool) -> str:
     """What caused a cast, as far as is known."""
     of, spot = how.backward_of, how.spot
-    if of in hook.casts_inside.split():
+    if of in hook.inside.casts.split():
         if is_autocast_site:
             return "backward of a cast by autocast"
         raise Harmless("the gradient of a cast")
     if of:
         return f"backward of {of}"
     call = _call_at(spot)
-    if call.is_cast or call.name in hook.casts.split():
+    if call.is_cast or call.name in hook.calls.casts.split():
         raise Harmless(call.name)
-    if how.autocast and (not call.name or call.name in " ".join(hook.autocasts.values()).split()):
+    autocasts = " ".join(hook.inside.autocasts.values()).split()
+    if how.autocast and (not call.name or call.name in autocasts):
         return f"autocast for {call.name or 'an operator'}"
     return f"unknown origin, inside {spot_text(spot)}"
 

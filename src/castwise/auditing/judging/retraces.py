@@ -133,7 +133,7 @@ def _parameter(argument: SeenArgument) -> str:
 
 def _hook(seen: Seen) -> Hook | None:
     hooks = [find_hook(name) for name in seen.facts.dialects]
-    return next((hook for hook in hooks if hook and hook.compilations), None)
+    return next((hook for hook in hooks if hook and hook.compiling.compilations), None)
 
 
 def _numbers(
@@ -177,9 +177,9 @@ def _strong(
     if target is None:
         return
     does = f"gives it the dtype {target}, which is not weak"
-    if made is not None and made.site.name.rpartition(".")[2] in hook.makes.split():
+    if made is not None and made.site.name.rpartition(".")[2] in hook.calls.makes.split():
         name = spelled(target, hook, made.place)
-        place = hook.dtype_places.get(made.site.name.rpartition(".")[2])
+        place = hook.spelling.dtype_places.get(made.site.name.rpartition(".")[2])
         text = with_dtype(text_at(made.place), name, place) if name else None
         if text:
             yield Fix(made.place, text, does, target, weak.maker)

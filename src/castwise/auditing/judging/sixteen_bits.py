@@ -83,8 +83,8 @@ def _reductions(steps: Iterable[Step]) -> Iterator[NarrowSum]:
             continue
         terms = max((_terms(a, event) for a in arrays_in(event.operands[:1])), default=0)
         if terms >= _LEAST_TERMS:
-            hook = find_hook(framework_of(event))
-            rounds = hook is not None and operation.question.op.name in hook.rounds_sums.split()
+            hook, op = find_hook(framework_of(event)), operation.question.op
+            rounds = hook is not None and op.name in hook.inside.rounds_sums.split()
             yield NarrowSum(step.located.place, str(operation.question), result, terms, rounds)
 
 

@@ -73,12 +73,12 @@ def _array_type(kind: type) -> ArrayType | None:
     hook = find_hook(module) if module else None
     if hook is None or not hook.dialect:
         return None
-    if kind.__name__ in hook.arrays.split():
-        is_traced = kind.__name__ in hook.traced.split()
-        return ArrayType(hook.read, hook.owner, hook, False, is_traced)
+    if kind.__name__ in hook.arrays.types.split():
+        is_traced = kind.__name__ in hook.arrays.traced.split()
+        return ArrayType(hook.arrays.read, hook.arrays.owner, hook, False, is_traced)
     bases = {base.__name__ for base in kind.__mro__ if _top_module(base) == hook.framework}
-    is_scalar = bool(bases & set(hook.scalars.split()))
-    return ArrayType(hook.read, "", hook, True, False) if is_scalar else None
+    is_scalar = bool(bases & set(hook.arrays.scalars.split()))
+    return ArrayType(hook.arrays.read, "", hook, True, False) if is_scalar else None
 
 
 def _top_module(kind: type) -> str | None:

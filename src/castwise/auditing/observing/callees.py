@@ -188,7 +188,7 @@ def _update(function: Any, owner: Any) -> PendingCall | None:
     place."""
     kind = type(owner)
     hook = find_hook(module_of(kind.__module__)) if type(kind.__module__) is str else None
-    attribute = hook.updates.get(kind.__name__) if hook else None
+    attribute = hook.callables.updates.get(kind.__name__) if hook else None
     if hook is None or attribute is None:
         return None
     callee = Callee(hook.framework, f"{function.__name__}_", True)
@@ -230,7 +230,7 @@ def _call_of(kind: type) -> int:
         return _NO
     top = module_of(module)
     hook: Hook | None = find_hook(top)
-    if hook and kind.__name__ in hook.callables.split():
+    if hook and kind.__name__ in hook.callables.types.split():
         return _FUNCTION
     if any(["__name__" in vars(base) and "__call__" in vars(base) for base in kind.__mro__]):
         return _FUNCTION  # of a compiled extension

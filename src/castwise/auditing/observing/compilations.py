@@ -69,9 +69,9 @@ def compiled_call(function: Any) -> CompiledCall | None:
     if type(function) is types.MethodType:
         function = function.__func__
     hook = _hook_of(type(function))
-    if hook is None or hook.compilations is None:
+    if hook is None or hook.compiling.compilations is None:
         return None
-    call = CompiledCall(function, hook, hook.compilations(function))
+    call = CompiledCall(function, hook, hook.compiling.compilations(function))
     _unfinished.append(call)
     if len(_unfinished) > _MOST_UNFINISHED:
         _unfinished.pop(0).clear()
@@ -83,7 +83,7 @@ def _hook_of(kind: type) -> Hook | None:
     if key not in _hooks:
         module = getattr(kind, "__module__", None)
         hook = find_hook(module.partition(".")[0]) if isinstance(module, str) else None
-        is_compiled = hook is not None and kind.__name__ in hook.compiled.split()
+        is_compiled = hook is not None and kind.__name__ in hook.compiling.compiled.split()
         _hooks[key] = hook if is_compiled else None
     return _hooks[key]
 
@@ -92,7 +92,8 @@ def compiled(mark: int, call: CompiledCall) -> None:
     """Records the arguments of a call that ended, if its function was compiled for them."""
     if call in _unfinished:
         _unfinished.remove(call)
-    count = call.hook.compilations(call.function) if call.hook.compilations else 0
+    compilations = call.hook.compiling.compilations
+    count = compilations(call.function) if compilations else 0
     given: list[tuple[int | str, Any]] = [*enumerate(call.given), *call.named.items()]
     if count <= call.before or not given:
         return
@@ -120,7 +121,7 @@ def _arguments(
 ) -> list[SeenArgument]:
     is_named = isinstance(place, int) and place < len(parameters)
     label = parameters[place] if is_named else str(place)  # type: ignore[index]
-    leaves = hook.leaves(thing) if hook.leaves else []
+    leaves = hook.compiling.leaves(thing) if hook.compiling.leaves else []
     return [_argument(str(place), label, AbstractLeaf(*leaf)) for leaf in leaves]
 
 

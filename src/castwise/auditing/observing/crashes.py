@@ -91,7 +91,7 @@ def _crash(error: Exception, steps: list[TracebackType]) -> Crash:
 
 
 def _is_about_dtypes(text: str, hook: Hook) -> bool:
-    return any(re.search(pattern, text) for pattern in hook.dtype_errors)
+    return any(re.search(pattern, text) for pattern in hook.inside.dtype_errors)
 
 
 def _spot(step: TracebackType) -> CodeSpot:
@@ -211,7 +211,7 @@ def _attribute(owner: Any, name: str) -> Any:
     if name in held:
         return held[name]
     for hook in {found.hook for found in ARRAYS.values()}:
-        for part in hook.held_in.split():
+        for part in hook.arrays.held_in.split():
             found = held.get(part)
             if isinstance(found, dict) and name in found:
                 return found[name]

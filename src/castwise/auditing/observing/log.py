@@ -318,14 +318,14 @@ def _names_dtype(callee: AnyCallee, flags: Any, kind: type) -> bool:
 
 @functools.cache
 def _casts(hook: Hook) -> frozenset[str]:
-    return frozenset(hook.casts.split())
+    return frozenset(hook.calls.casts.split())
 
 
 def _remember_owner(made: Any, mark: int, is_maker: bool) -> None:
     """Records the base array of a constructor's result, because views of the result refer to it,
     and the arrays inside it; of another call's result, a base array that nobody has seen."""
     found = ARRAYS[type(made)]
-    for array in found.hook.held(made) if found.hook.held else ():
+    for array in found.hook.arrays.held(made) if found.hook.arrays.held else ():
         if is_maker or not maker_of(array):
             remember(array, mark)
     owned = getattr(made, found.owner or "_", None)

@@ -33,7 +33,7 @@ _thread = _local()
 
 def available_modes() -> list[Hook]:
     """The hooks of imported frameworks that have a mode."""
-    return [hook for hook in all_hooks() if hook.mode and hook.framework in sys.modules]
+    return [hook for hook in all_hooks() if hook.watching.mode and hook.framework in sys.modules]
 
 
 def entered_modes() -> dict[str, list[Any]]:
@@ -50,8 +50,8 @@ def enter_modes() -> None:
     for hook in available_modes():
         entry = entered_modes().get(hook.framework)
         if entry is None:
-            assert hook.mode is not None  # available_modes checked it
-            entry = entered_modes()[hook.framework] = [hook.mode(_watcher(hook)), 0]
+            assert hook.watching.mode is not None  # available_modes checked it
+            entry = entered_modes()[hook.framework] = [hook.watching.mode(_watcher(hook)), 0]
         entry[1] += 1
 
 
@@ -59,7 +59,7 @@ def enter_modes_everywhere() -> None:
     """Makes every mode watch this thread and all threads started later, once its framework is
     imported. The process has entered its scope."""
     for hook in all_hooks():
-        if hook.mode:
+        if hook.watching.mode:
             when_imported(hook.framework, enter_modes)
 
     def enter() -> Callable[[], None]:
@@ -105,10 +105,11 @@ def _caller(function: Any, hook: Hook) -> FrameType:
     """The frame that calls a function, skipping this file, the framework's dispatch and the
     function itself."""
     own = getattr(function, "__code__", None)
+    dispatch = hook.watching.dispatch.split()
     frame = sys._getframe(2)
     while frame.f_back is not None:
         module = str(frame.f_globals.get("__name__", ""))
-        is_dispatch = module in hook.dispatch.split() or module.startswith("castwise.auditing.")
+        is_dispatch = module in dispatch or module.startswith("castwise.auditing.")
         if not is_dispatch and frame.f_code is not own:
             break
         frame = frame.f_back

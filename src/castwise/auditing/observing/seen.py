@@ -195,7 +195,7 @@ def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
         None if shape is None else tuple([int(size) for size in shape]),
         low,
         high,
-        found.hook.own_names(dtype) if found.hook.own_names else (),
+        found.hook.arrays.own_names(dtype) if found.hook.arrays.own_names else (),
     )
 
 

@@ -14,7 +14,7 @@ from castwise.vocab.dtypes import dtype
 
 _MOST_ARRAYS = 100_000
 _NARROW = 16  # bits
-STATEFUL = frozenset(hook.framework for hook in all_hooks() if hook.states)
+STATEFUL = frozenset(hook.framework for hook in all_hooks() if hook.inside.states)
 
 
 def hold(mark: int, owner: str, named: Iterable[tuple[str, Any]]) -> None:
@@ -41,7 +41,7 @@ def _size(shape: tuple[int, ...]) -> int:
 
 def returned_state(mark: int, module: str, name: str, result: Any) -> None:
     """Records the state that a call returns."""
-    if any(name in hook.states.split() for hook in all_hooks() if hook.framework == module):
+    if any(name in hook.inside.states.split() for hook in all_hooks() if hook.framework == module):
         hold(mark, f"{module}'s state", _arrays_in(result))
 
 

@@ -195,6 +195,6 @@ def _is_number(code: str) -> bool:
 
 def _cast_text(code: str, target: DType, hook: Hook) -> str:
     """An expression followed by a cast, as the framework writes it."""
-    text = cast_to(code, f"{hook.alias}.{target}", hook, hook.alias)
+    text = cast_to(code, f"{hook.spelling.alias}.{target}", hook, hook.spelling.alias)
     assert text is not None  # its module has a name
     return text

@@ -162,7 +162,7 @@ class _Sorter:
         place, name = self._seen.site(event).place, event.call.name if event.call else ""
         cast = cast_between(before, after)
         hook = find_hook(self.target.framework)
-        spelled = f"{hook.alias}.{before}" if hook else before.name
+        spelled = f"{hook.spelling.alias}.{before}" if hook else before.name
         is_had = before not in self.target.truncations
         self._put(
             (before,),
@@ -242,7 +242,7 @@ def _default_made(event: Event, source: Dialect) -> DType | None:
     call, result = event.call, event.result
     if hook is None or not call or not result or not result.dtype or call.gives_dtype:
         return None
-    is_default = call.name in hook.makes.split() and call.name not in hook.files.split()
+    is_default = call.name in hook.calls.makes.split() and call.name not in hook.calls.files.split()
     if not is_default or arrays_in(event.operands):
         return None
     made = dtype(result.dtype)

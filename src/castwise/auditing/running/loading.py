@@ -156,8 +156,8 @@ def start(
     _watch_imports(finder)
     if is_deep:
         for hook in all_hooks():
-            if hook.watch_inside:
-                arrivals.when_imported(hook.framework, hook.watch_inside)
+            if hook.watching.inside:
+                arrivals.when_imported(hook.framework, hook.watching.inside)
     if not only_included:
         _audit_scripts()
         originals.file_auditors.append(_audit_file)
@@ -174,7 +174,7 @@ def prepare() -> None:
 
 def _watch_imports(finder: Finder) -> None:
     for hook in all_hooks():
-        for module, action in hook.when_imported.items():
+        for module, action in hook.watching.when_imported.items():
             arrivals.when_imported(module, action)
     _installed()  # now: it imports modules itself, which must not happen in the middle of an import
     sys.meta_path.insert(0, finder)

@@ -73,7 +73,7 @@ def _values(thing: Any) -> tuple[list[float], bool]:
         values = [thing.real, thing.imag] if is_complex else [float(thing)]
         return values, isinstance(thing, int)
     hook = ARRAYS[type(thing)].hook
-    values = list(hook.values(thing)) if hook.values else []
+    values = list(hook.arrays.values(thing)) if hook.arrays.values else []
     step = max(1, len(values) // _MOST_VALUES)
     is_exact = not any(kind in str(thing.dtype) for kind in ("float", "complex"))
     return [float(value) for value in values[::step]], is_exact

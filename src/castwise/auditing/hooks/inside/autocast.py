@@ -145,7 +145,7 @@ def _see(func: Any, args: Any, result: Any, frame: FrameType | None) -> None:
 def _lists() -> dict[str, str]:
     """The list that an op is on."""
     hook = find_hook("torch")
-    lists = hook.autocasts if hook else {}
+    lists = hook.inside.autocasts if hook else {}
     return {name: rule for rule, names in lists.items() for name in names.split()}
 
 
