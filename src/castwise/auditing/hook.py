@@ -117,6 +117,8 @@ class Inside:
     states: str = ""  # calls that return the state of an optimizer
     rounds_sums: str = ""  # ops that round every partial sum of 16 bits, not only the result
     makes_temporaries: bool = False  # copies cast operands to new arrays before computing
+    # Whether it computed on a GPU, whose kernels cast operands without such arrays.
+    used_gpu: Callable[[], bool] | None = None
 
 
 @dataclass(frozen=True, eq=False)

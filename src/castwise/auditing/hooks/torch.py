@@ -72,6 +72,10 @@ def _held_values(tensor: Any) -> Any:
     return (plain.double() if is_foreign else plain).numpy()
 
 
+def _used_gpu() -> bool:
+    return bool(sys.modules["torch"].cuda.is_initialized())
+
+
 def _watch_inside() -> None:
     from castwise.auditing.hooks.inside.torch import watch
 
@@ -220,6 +224,7 @@ HOOK = Hook(
     ),
     inside=Inside(
         makes_temporaries=True,
+        used_gpu=_used_gpu,
         rounds_sums="index_add",
         # torch.amp's lists for the CPU and for CUDA, by their names in the library. A device may
         # not have all of them: what was cast shows it.

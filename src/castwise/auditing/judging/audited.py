@@ -116,6 +116,8 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
     if seen.facts.is_deep:
         more, inside = find_inside(log, seen)
         found = _without_calls_seen_inside(found, more.values()) | more
+    if seen.facts.used_gpu:
+        found = {position: replace(f, temporaries=0) for position, f in found.items()}
     coverage = coverage_of(log.steps[: len(seen.events)], seen)
     target = target or inferred_target(log.steps, found.values())
     origins = _origins(merged(found.values()), Planner(log, found, target), seen)

@@ -55,6 +55,7 @@ def seen_in(log: Log) -> Seen:
     crashed = [operation.event for operation in log.crash.operations] if log.crash else []
     operands = [o for event in (*events, *attempts, *crashed) for o in event.operands]
     autocast = log.autocast
+    hooks = {found.hook for found in list(ARRAYS.values())}
     beyond = Beyond(
         tuple(log.states.values()),
         autocast.records if autocast else (),
@@ -88,6 +89,7 @@ def seen_in(log: Log) -> Seen:
             log.is_deep,
             peak_memory=_peak_memory(),
             checks_values=log.checks_values,
+            used_gpu=any(hook.inside.used_gpu() for hook in hooks if hook.inside.used_gpu),
             included=tuple(sorted(INCLUDED)),
         ),
         digests=dict(DIGESTS),

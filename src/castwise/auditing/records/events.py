@@ -133,6 +133,7 @@ class RunFacts:
     processes: int = 1
     peak_memory: int = 0  # bytes, of the largest process
     checks_values: bool = False  # whether values were looked at
+    used_gpu: bool = False
     included: tuple[str, ...] = ()  # the packages asked for of which some source was audited
 
 

@@ -62,6 +62,7 @@ def put_together(parts: Iterable[Seen]) -> Seen:
             sum(part.processes for part in facts),
             max((part.peak_memory for part in facts), default=0),
             any(part.checks_values for part in facts),
+            any(part.used_gpu for part in facts),
             tuple(sorted({name for part in facts for name in part.included})),
         ),
         digests=_merged_digests(parts),
