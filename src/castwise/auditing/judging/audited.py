@@ -119,7 +119,7 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
     if seen.facts.used_gpu:
         found = {position: replace(f, temporaries=0) for position, f in found.items()}
     coverage = coverage_of(log.steps[: len(seen.events)], seen)
-    target = target or inferred_target(log.steps, found.values())
+    target = target or inferred_target(log.steps, found.values(), log.provenance)
     origins = _origins(merged(found.values()), Planner(log, found, target), seen)
     noted = [_noted(origin, target) for origin in apart_by_dtypes(origins, seen)]
     ordered = worst_first(noted, target)

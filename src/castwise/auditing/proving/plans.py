@@ -100,7 +100,10 @@ class Planner:
             operand.dtype
             for finding in found
             for place, operand in enumerate(finding.operands)
-            if place != finding.culprit and operand.dtype and operand.dtype.kind == "float"
+            if place != finding.culprit
+            and operand.dtype
+            # A complex array must not lose its imaginary part.
+            and operand.dtype.kind == finding.result.kind in ("float", "complex")
         ]
         targets = dict.fromkeys([*mixed, self._target.of_kind(found[0].result.kind)])
         least = _LEAST_FOR_COUNTS if any(map(_holds_counts, found)) else 0

@@ -41,7 +41,7 @@ class Log:
 
     def __init__(self, steps: Sequence[Step], *, with_accumulators: bool = False) -> None:
         self.steps = steps
-        self._provenance = Provenance(step.event for step in steps)
+        self.provenance = Provenance(step.event for step in steps)
         self._with_accumulators = with_accumulators
         self._at: dict[int, list[int]] = {}  # a site -> the positions of its steps
         self._users: dict[int, set[int]] = {}  # a site -> the sites that use its results
@@ -90,7 +90,7 @@ class Log:
         if operation is None or not operation.is_expected:
             return None
         place = step.located.place
-        return finding_of(operation, place, self._provenance, self._with_accumulators)
+        return finding_of(operation, place, self.provenance, self._with_accumulators)
 
     def _affected(self, marks: Iterable[int]) -> list[int]:
         """The steps of some sites, and of all that use their results, directly or not."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from castwise.auditing.finding.provenance import Provenance
 from castwise.auditing.finding.steps import Step
-from castwise.auditing.records.events import SeenArray
+from castwise.auditing.records.events import arrays_in
 from castwise.auditing.records.findings import Finding
 from castwise.errors import UsageError, did_you_mean
 from castwise.vocab.dtypes import DType, dtype
@@ -69,31 +72,30 @@ def stated_target(name: str) -> Target:
     return Target(dtype(_DEVICES.get(name, name)), is_stated=True, device=device)
 
 
-def inferred_target(steps: Iterable[Step], findings: Iterable[Finding]) -> Target:
-    """The float dtype that the arrays had which others widened; else the most frequent one
-    narrower than float64; else float64."""
+def inferred_target(
+    steps: Iterable[Step], findings: Iterable[Finding], provenance: Provenance
+) -> Target:
+    """The float dtype that the arrays had which others widened; else that of most elements that no
+    finding made."""
     widened: Counter[DType] = Counter()
+    caused = set()
     for finding in findings:
+        caused.add(finding.origin)
         for place, operand in enumerate(finding.operands):
             if place != finding.culprit and _is_narrow(operand.dtype):
                 widened[operand.dtype] += finding.elements  # type: ignore[index]
-    why = "the arrays that wider ones widened"
-    if not widened:
-        why = "most of its floats narrower than float64"
-        for step in steps:
-            for array in step.event.arrays:
-                widened += Counter(_narrow_elements(array))
-    if not widened:
+    if widened:
+        return Target(widened.most_common(1)[0][0], why="the arrays that wider ones widened")
+    origin = functools.cache(provenance.origin)
+    elements: Counter[DType] = Counter()
+    for step in steps:
+        for array in arrays_in(step.event.operands):
+            found = dtype(array.dtype) if array.dtype else None
+            if found is not None and found.kind == "float" and origin(array) not in caused:
+                elements[found] += math.prod(array.shape or ()) * step.event.count
+    if not any(map(_is_narrow, elements)):
         return Target(_WIDEST, why="its floats, none of which is narrower")
-    return Target(widened.most_common(1)[0][0], why=why)
-
-
-def _narrow_elements(array: SeenArray) -> dict[DType, int]:
-    found = dtype(array.dtype) if array.dtype else None
-    size = 1
-    for length in array.shape or ():
-        size *= length
-    return {found: size} if found is not None and _is_narrow(found) else {}
+    return Target(elements.most_common(1)[0][0], why="most of its floats")
 
 
 def _is_narrow(found: DType | None) -> bool:

@@ -154,6 +154,8 @@ class _Search:
         except TimeoutError:
             seconds = f"{self.second.seconds:.0f} s"
             return _Attempt(origins, f"it does not end after {limit:.0f} s, {seconds} without it")
+        if not run.seen.facts.versions:
+            return _Attempt(origins, "its run could not be observed", run)
         if self._changes_ending(run):
             return _Attempt(origins, crash_text(run, self.first.seen.files), run)
         found = len(self.read(run.seen).findings)
