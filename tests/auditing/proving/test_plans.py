@@ -104,6 +104,28 @@ def test_a_program_in_float64_is_not_told_to_narrow_its_integers(tmp_path: Path)
     assert fixes(stated) == [["np.divide(np.arange(9), 7, dtype=np.float32)"]]
 
 
+def test_a_complex_array_is_never_made_real(tmp_path: Path) -> None:
+    program = """
+        spectrum = np.fft.fft(np.linspace(0, 1, 8))
+        mask = np.linspace(1, 2, 8)
+        kept = spectrum * mask
+        half = np.ones(8, np.float32) * np.fft.fft(mask)
+    """
+    assert fixes(audited(program, tmp_path, stated_target("float32"))) == [[], []]
+    assert fixes(audited(program, tmp_path)) == [[], []]
+
+
+def test_the_target_is_what_most_floats_are_that_no_cast_made(tmp_path: Path) -> None:
+    program = """
+        steps = np.arange(1000) * 0.5
+        small = np.zeros(3) + np.zeros(3)
+    """
+    found = audited("y = x + x\n" + dedent(program), tmp_path)
+    assert (str(found.target.dtype), found.target.why) == ("float32", "most of its floats")
+    wide = "many = np.zeros(100)\nmany = many + many\n"
+    assert str(audited("y = x + x\n" + wide, tmp_path).target.dtype) == "float64"
+
+
 def test_the_target_of_a_device_is_its_widest_dtype() -> None:
     assert stated_target("mps") == Target(dtype("float32"), is_stated=True, device="mps")
     with pytest.raises(cw.UsageError, match=r"unknown target 'flaot32'\. Did you mean 'float32'"):

@@ -70,7 +70,7 @@ def fixes_at(
         yield Fix(place, f"{_number_kind(made)}({code})", _A_NUMBER, None, mark)
     for target in targets:
         name = spelled(target, hook, place)
-        if name is not None and target.name != made.dtype:
+        if name is not None and target.name != made.dtype and _keeps_parts(made, target):
             yield from _fixes_to(source, code, name, target, hook)
 
 
@@ -118,7 +118,7 @@ def fixes_where_used(finding: Finding, mark: int, events: Sequence[Event]) -> It
         return
     other = 1 - culprit
     seen = [(event.operands[culprit], event.operands[other]) for event in events]
-    is_of_arrays = all(_is_float(a) and _is_float(b) for a, b in seen)
+    is_of_arrays = all(_float_kind(a) and _float_kind(a) == _float_kind(b) for a, b in seen)
     hook = find_hook(seen[0][0].framework) if isinstance(seen[0][0], SeenArray) else None
     if not is_of_arrays or hook is None or not is_simple(texts[other]):
         return
@@ -133,10 +133,17 @@ def _hook(source: DtypeSource) -> Hook | None:
     return find_hook(made.framework) if made else None
 
 
-def _is_float(operand: object) -> bool:
+def _float_kind(operand: object) -> str:
+    """float or complex, if an operand is such an array; else ""."""
     if not isinstance(operand, SeenArray) or operand.dtype is None:
-        return False
-    return dtype(operand.dtype).kind in ("float", "complex")
+        return ""
+    kind = dtype(operand.dtype).kind
+    return kind if kind in ("float", "complex") else ""
+
+
+def _keeps_parts(made: SeenArray, target: DType) -> bool:
+    """Whether a dtype keeps the imaginary parts of an array that has them."""
+    return not made.dtype or dtype(made.dtype).kind != "complex" or target.kind == "complex"
 
 
 def _array_place(events: Sequence[Event]) -> int:
