@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from recorded_operands import NUMPY, live_operand
 
 import castwise as cw
+import cells
 from castwise.compare.verify import question_for
 from castwise.conformance.calls import AUGMENTED_OPERATORS
 from castwise.conformance.differences import difference_at
@@ -81,7 +83,8 @@ def is_of_tensor(cell: Cell) -> bool:
 def test_each_recorded_cell_is_carried_out(cell_file: Recorded) -> None:
     dialect = dialect_named(cell_file.dialect)
     wrong = []
-    for number, cell in enumerate(cell_file.asked()):
+    share = 1 if cells.takes_all else 3
+    for number, cell in enumerate(itertools.islice(cell_file.asked(), 0, None, share)):
         is_asked = cell.form == "inplace" or (cell.form == "augmented" and is_of_tensor(cell))
         # If the name is rebound, the plain operator runs, which other tests cover.
         if not is_asked or (number % 20 and rebinds(question_for(cell, dialect))):

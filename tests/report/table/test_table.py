@@ -121,7 +121,9 @@ def test_the_title_says_what_is_asked(op: str, title: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", dialects())
-@pytest.mark.parametrize("op", ["add", "div", "where", "bitwise_not"])
+@pytest.mark.parametrize(
+    "op", ["add", "div", "where", "bitwise_not"][:: 1 if cells.takes_all else 2]
+)
 def test_cells_are_what_resolve_answers(op: str, dialect: str) -> None:
     made = table(op, dialect, columns=["0-d", "scalars"])
     columns = [[right] for group in made.columns for right in group] or [[]]
