@@ -17,8 +17,8 @@ import cells
 from castwise.auditing.running import launch
 from processes import limited
 
-settings.register_profile("local", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, database=None)
+settings.register_profile("local", max_examples=50, deadline=None)
+settings.register_profile("ci", max_examples=50, deadline=None, derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 # What the collected tests hold stays to the end: no pass of the garbage collector looks at it.
