@@ -510,7 +510,7 @@ PARTS: list[dict[str, Any]] = [{}, {"form": "function"}, {"inplace": True}, {"ou
 @pytest.fixture(scope="module", params=DIALECTS)
 def all_answers(request: pytest.FixtureRequest) -> tuple[str, Answers]:
     """A dialect, and every question with its answer there."""
-    return request.param, [(asked, answered(asked, request.param)) for asked in questions(1, 29)]
+    return request.param, [(asked, answered(asked, request.param)) for asked in questions(1, 41)]
 
 
 def crashes_in(found: Iterable[Answer]) -> dict[Any, Any]:
@@ -533,7 +533,7 @@ def test_every_question_gets_a_decision_or_an_error_of_castwise(
 def test_so_it_does_in_every_form_and_when_written_somewhere(
     dialect: str, parts: dict[str, Any]
 ) -> None:
-    asked = questions(4, 101)
+    asked = questions(4, 149)
     assert crashes_in((q, answered(q, dialect, **parts)) for q in asked) == {}
 
 

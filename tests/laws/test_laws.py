@@ -20,7 +20,7 @@ from castwise.vocab.operands import Operand, array_operand, scalar_operand
 from castwise.vocab.ops import op as op_named
 
 DIALECTS = cw.dialects()
-EXAMPLES = 100 if cells.takes_all else 5  # in each dialect
+EXAMPLES = 100 if cells.takes_all else 3  # in each dialect
 COMMUTATIVE_OPS = [
     "add", "mul", "maximum", "minimum", "fmax", "fmin", "eq", "ne", "bitwise_and", "bitwise_or",
     "bitwise_xor", "logical_and", "logical_or", "logical_xor", "hypot", "logaddexp", "result_type",
