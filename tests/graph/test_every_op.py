@@ -70,7 +70,7 @@ def check(x: Any, y: Any) -> None:
 
 @pytest.mark.parametrize(("number", "dialect"), [*enumerate(cw.dialects())])
 def test_a_graph_gives_what_eager_gives(number: int, dialect: str) -> None:
-    """Without --all-cells for a third of the pairs, in each dialect another."""
+    """Without --all-cells for a seventh of the pairs, in each dialect another."""
     with cw.use(dialect):
         for pair in PAIRS if cells.takes_all else PAIRS[number % 7 :: 7]:
             check(*pair)
