@@ -20,8 +20,8 @@ from castwise.vocab.operands import array_operand
 from castwise.vocab.ops import op
 
 _WRITE, _CUT = "write", "cut"  # forms of questions that only an audit asks
-# What a narrower or other dtype costs a value. The array that is written to has its size anyway.
 _FLOAT = dtype("float32").rank
+# What a narrower or other dtype costs a value. The array that is written to has its size anyway.
 _LOSSES = ("loses-precision", "loses-range", "wraps", "changes-kind", "drops-imaginary")
 
 

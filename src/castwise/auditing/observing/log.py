@@ -93,7 +93,6 @@ def _value(operand: Any) -> Any:
 _ORDERED = frozenset({bool, int, float})
 
 
-_MOST_RESULTS = 64
 _NOW_AND_THEN = 15  # one in 16 runs of an operation checks whether a report is due
 
 

@@ -7,19 +7,6 @@ import ast
 from castwise.auditing.records.places import Literal
 
 _NUMBERS = (bool, int, float, complex)
-# These inspect the calling frame, or must be called by that name.
-_UNTOUCHED = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
-# Builtins that neither create nor cast arrays: not worth observing.
-_PLAIN = frozenset(
-    {
-        "print", "len", "range", "isinstance", "issubclass", "hasattr", "getattr", "setattr",
-        "delattr", "enumerate", "zip", "type", "id", "repr", "str", "list", "dict", "set",
-        "frozenset", "tuple", "open", "iter", "next", "callable", "hash", "input", "ord", "chr",
-        "format", "bytes", "bytearray", "memoryview", "object", "property", "staticmethod",
-        "classmethod", "sorted", "reversed", "map", "filter", "breakpoint",
-    }
-)  # fmt: skip
-
 SYMBOLS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
     ast.Pow: "**", ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
