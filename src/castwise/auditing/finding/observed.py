@@ -25,7 +25,6 @@ _ANSWERS = ("float", "complex", "")  # of a call; any other type says something 
 _CHECKS = "assert"  # how the names of checks in tests begin, which compare any dtypes
 _WIDEST = ("float64", "complex128")
 _COMPLEX_OF = {"float16": "complex32", "float32": "complex64", "float64": "complex128"}
-_REAL_OF = {name: real for real, name in _COMPLEX_OF.items()}
 
 
 def as_observed(event: Event, dialects: dict[str, str], why: str) -> Operation | None:
@@ -151,7 +150,7 @@ def _kind(array: SeenArray) -> str:
 def _real(array: SeenArray) -> DType:
     """The dtype of an array's numbers; of a complex array, that of their parts."""
     assert array.dtype is not None  # only asked of arrays with one
-    return dtype(_REAL_OF.get(array.dtype, array.dtype))
+    return dtype(array.dtype).part
 
 
 def _operation(event: Event, name: str, dialect: Dialect) -> Operation:
@@ -181,7 +180,7 @@ def _cast(array: SeenArray, widest: DType, has_floats: bool) -> Cast | None:
     assert array.dtype is not None  # checked before
     if not _is_floating(array):
         return None if has_floats else cast_between(dtype(array.dtype), widest)
-    real = dtype(_REAL_OF.get(widest.name, widest.name))
+    real = widest.part
     if _real(array) == real:
         return None
     return cast_between(dtype(array.dtype), widest if _kind(array) == "complex" else real)
