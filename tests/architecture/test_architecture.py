@@ -6,6 +6,7 @@ import ast
 import functools
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -126,6 +127,15 @@ def test_no_function_is_over_60_lines(file: Path) -> None:
         if (size := (f.end_lineno or f.lineno) - f.lineno + 1) > 60
     }
     assert long == {}
+
+
+# Folders that hold things of one kind, one file each: chapters of the standard, frameworks, steps.
+OF_ONE_KIND = {"array_api", "auditing/hooks", "conformance/recorders", "engine/steps", "frameworks"}
+
+
+def test_no_folder_has_over_16_files_of_several_kinds() -> None:
+    counts = Counter(place(file.parent) for file in FILES if file.name != "__init__.py")
+    assert {folder for folder, count in counts.items() if count > 16} == OF_ONE_KIND
 
 
 def test_no_module_is_a_drawer_for_everything() -> None:

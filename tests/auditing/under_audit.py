@@ -11,7 +11,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
 
-from castwise.auditing.observing import makers
+from castwise.auditing.noting import makers
 from castwise.auditing.records.events import Seen
 from castwise.auditing.records.runs import Options
 from castwise.auditing.running import saved

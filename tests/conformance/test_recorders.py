@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from castwise.conformance.__main__ import main
+from castwise.conformance.chosen_operands import chosen_operands
 from castwise.conformance.differences import difference_at
 from castwise.conformance.grid import GridQuestion, Scope, is_about, questions
 from castwise.conformance.operand import Spec, read_operand
@@ -24,7 +25,6 @@ from castwise.conformance.recorder import (
     read_cells,
     write_cells,
 )
-from castwise.conformance.values import chosen_operands
 from cells import FILES, Recorded, recorded
 
 

@@ -18,10 +18,10 @@ from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS
 from castwise.conformance.grid import JOINS, REDUCTIONS
 from castwise.conformance.recorder import OUT_OF_RANGE, Cell, read_cells
 from castwise.conformance.recorders.numpy_values import numpy_array, numpy_held
-from castwise.conformance.value_agreement import agrees
-from castwise.conformance.value_grid import CAST, LOSSES, PRODUCTS
-from castwise.conformance.value_notation import Held, read_held
-from castwise.conformance.value_recorder import ZERO_DIVISION
+from castwise.conformance.values.agreement import agrees
+from castwise.conformance.values.grid import CAST, LOSSES, PRODUCTS
+from castwise.conformance.values.notation import Held, read_held
+from castwise.conformance.values.recorder import ZERO_DIVISION
 from castwise.errors import CastwiseError, ScalarRangeError
 from castwise.execute.calling.apply import apply
 from castwise.execute.calling.in_place import update

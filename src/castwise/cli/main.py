@@ -16,12 +16,12 @@ from castwise.errors import CastwiseError, did_you_mean
 # Command -> the file that defines it. A file is imported only when its command runs, and a command
 # imports only the reports it prints, so that each starts fast.
 _FILES = {
-    "audit": "audit",
+    "audit": "auditing.audit",
     "dialects": "dialects",
     "diff": "diff",
     "explain": "answers",
     "lattice": "dialects",
-    "port": "port",
+    "port": "auditing.port",
     "resolve": "answers",
     "table": "dialects",
     "verify": "verify",

@@ -21,9 +21,9 @@ from castwise.conformance.recorder import (
     read_cells,
     write_cells,
 )
-from castwise.conformance.value_grid import OPS as VALUE_OPS
-from castwise.conformance.value_grid import value_questions
-from castwise.conformance.value_recorder import find_value_recorder, value_cells, value_header
+from castwise.conformance.values.grid import OPS as VALUE_OPS
+from castwise.conformance.values.grid import value_questions
+from castwise.conformance.values.recorder import find_value_recorder, value_cells, value_header
 
 _EVERY = 1000  # questions between two updates of the progress line
 

@@ -11,8 +11,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from itertools import chain, product
 from typing import NamedTuple
 
-from castwise.conformance.operand import words
-from castwise.conformance.values import (
+from castwise.conformance.chosen_operands import (
     EXPONENTS,
     LISTS,
     MORE_LISTS,
@@ -20,6 +19,7 @@ from castwise.conformance.values import (
     chosen_operands,
     operands_holding,
 )
+from castwise.conformance.operand import words
 from castwise.vocab.ops import OPS as OP_ROWS
 
 # How an op is asked about follows from its row.

@@ -14,8 +14,8 @@ from typing import Any
 
 from castwise.auditing.enforcing.decorated import code_like, unobserved_as
 from castwise.auditing.hook import compilers
-from castwise.auditing.observing.callees import is_observed, observed_code
-from castwise.auditing.observing.log import UNOBSERVED
+from castwise.auditing.noting.callees import is_observed, observed_code
+from castwise.auditing.noting.log import UNOBSERVED
 from castwise.auditing.records.places import Unobserved
 from castwise.auditing.rewriting.compiled import CompiledFunctions
 from castwise.auditing.rewriting.marks import full_path

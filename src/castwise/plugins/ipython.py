@@ -9,7 +9,7 @@ from typing import Any
 
 from castwise.auditing.accepting.accepted import without_ignored
 from castwise.auditing.enforcing.contexts import AuditLog
-from castwise.auditing.observing.callees import observed_file
+from castwise.auditing.noting.callees import observed_file
 from castwise.auditing.observing.originals import keep_source
 from castwise.auditing.rewriting.rewrite import rewrite_tree
 from castwise.auditing.running.loading import CHECKED, prepare, register_sites

@@ -111,8 +111,8 @@ class _Session:
             yield
             return
         from castwise.auditing.accepting.accepted import ANY
-        from castwise.auditing.observing.log import LOG, Log
-        from castwise.auditing.observing.seen import seen_in
+        from castwise.auditing.noting.log import LOG, Log
+        from castwise.auditing.noting.seen import seen_in
 
         outside, LOG.events = LOG.events, {}
         try:
@@ -138,8 +138,8 @@ class _Session:
         """Judges what was seen, or, in a worker, passes it to the main session."""
         from castwise.auditing.accepting.accepted import failing, without_allowed, without_ignored
         from castwise.auditing.judging.audited import audit_of
-        from castwise.auditing.observing.log import LOG
-        from castwise.auditing.observing.seen import seen_in
+        from castwise.auditing.noting.log import LOG
+        from castwise.auditing.noting.seen import seen_in
         from castwise.auditing.records.as_json import seen_to_json
         from castwise.auditing.running.packages import reasons_not_audited
         from castwise.auditing.running.saved import put_together

@@ -12,8 +12,8 @@ from castwise.auditing.judging.audited import Audit, audit_of
 from castwise.auditing.records.findings import Finding, InsideCast, InsideCoverage
 from castwise.auditing.records.runs import Options
 from castwise.auditing.running.launch import run_audited
-from castwise.report.audit.inside import inside_text
 from castwise.report.audit.json import audit_json
+from castwise.report.audit.sections.inside import inside_text
 from processes import finished
 
 pytest.importorskip("torch")

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from castwise.auditing.hooks.inside.cast_times import CastTimes
-from castwise.auditing.observing.log import Tally
+from castwise.auditing.noting.log import Tally
 from castwise.auditing.records.findings import InsideCast, InsideCoverage
 from castwise.auditing.records.places import SourcePlace
-from castwise.report.audit.inside import inside_text
+from castwise.report.audit.sections.inside import inside_text
 from castwise.vocab.dtypes import dtype
 
 

@@ -10,7 +10,7 @@ import pytest
 from under_audit import audited, write
 
 from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.observing.log import LOG
+from castwise.auditing.noting.log import LOG
 from castwise.auditing.observing.states import returned_state
 from castwise.report.audit.json import audit_json
 from castwise.report.audit.text import audit_text

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from under_audit import forget_makers
 
+from castwise.auditing.noting.callees import pending_call
+from castwise.auditing.noting.log import LOG, SITES
+from castwise.auditing.noting.makers import maker_of
 from castwise.auditing.observing import observe
-from castwise.auditing.observing.callees import pending_call
-from castwise.auditing.observing.log import LOG, SITES
-from castwise.auditing.observing.makers import maker_of
 from castwise.auditing.records.places import Site
 
 ADD, NEG, CALL = 11, 12, 13

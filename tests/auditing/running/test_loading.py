@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.observing.log import UNOBSERVED
+from castwise.auditing.noting.log import UNOBSERVED
 from castwise.auditing.running import cache as disk_cache
 from castwise.auditing.running import compiling, loading
 from castwise.auditing.running.loading import Finder, is_users_own, rewritten

@@ -15,7 +15,7 @@ from castwise.conformance.programs.listed import FoundDifference, listed_at, lis
 from castwise.conformance.programs.program import ALIAS, ASSIGN, Program, Step, made
 from castwise.conformance.programs.speaker import find_speaker
 from castwise.conformance.programs.speakers.numpy import NumpySpeaker
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 from castwise.errors import UsageError
 from castwise.report.verify.programs import checked_json, checked_text
 from castwise.rules.catalog import dialect_named

@@ -12,8 +12,8 @@ from castwise.conformance.grid import LITERALS, OPS
 from castwise.conformance.programs.generate import program
 from castwise.conformance.programs.program import MAKE, Program, Step, made, signature
 from castwise.conformance.programs.speaker import Menu, Raised, Side, find_speaker
-from castwise.conformance.value_notation import Held
-from castwise.conformance.value_operands import DTYPES
+from castwise.conformance.values.notation import Held
+from castwise.conformance.values.operands import DTYPES
 
 FORMS = ("function", "operator", "inplace", "augmented")
 MENU = Menu(

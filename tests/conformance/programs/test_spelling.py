@@ -8,7 +8,7 @@ import pytest
 
 from castwise.conformance.programs.program import ASSIGN, CAST, INDEX, Step, made
 from castwise.conformance.programs.spelling import numbers, statement
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 
 
 class Plain:

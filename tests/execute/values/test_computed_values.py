@@ -1,7 +1,7 @@
 """Under a dialect, on any backend, tensors compute what the dialect's framework computed.
 
 Values recorded on a processor like the one at hand are executed, all with --all-cells, bit for
-bit except for what value_agreement.py allows. What is deliberately otherwise is listed in
+bit except for what conformance/values/agreement.py allows. What is deliberately otherwise is listed in
 conformance/values/differences.tsv with its reason and count.
 """
 
@@ -29,8 +29,8 @@ from recorded_values import (
 import castwise as cw
 import cells
 from castwise.conformance.recorder import Cell
-from castwise.conformance.value_agreement import agrees
-from castwise.conformance.value_notation import read_held
+from castwise.conformance.values.agreement import agrees
+from castwise.conformance.values.notation import read_held
 from castwise.errors import DivisionByZeroError, ScalarRangeError, UsageError
 from castwise.execute.backend import backend_named
 from castwise.execute.calling.apply import apply

@@ -8,8 +8,8 @@ from recorded_values import RECORDED_ON, computed, of_processor, quietly, record
 
 import castwise as cw
 from castwise.conformance.recorder import Cell
-from castwise.conformance.value_grid import CAST
-from castwise.conformance.value_notation import read_held
+from castwise.conformance.values.grid import CAST
+from castwise.conformance.values.notation import read_held
 from castwise.vocab.architecture import architecture
 from castwise.vocab.dtypes import dtype
 

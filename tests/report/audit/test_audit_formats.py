@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from castwise.engine.decision import HAZARDS
-from castwise.report.audit.coverage import coverage_text
 from castwise.report.audit.json import audit_json
 from castwise.report.audit.sarif import audit_sarif
+from castwise.report.audit.sections.coverage import coverage_text
 from report_example import PIPELINE, audited, line_of, pipeline
 
 ROOT = PIPELINE.parents[1]

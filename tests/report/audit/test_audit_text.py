@@ -11,7 +11,7 @@ import pytest
 from castwise.auditing.proving.plans import NO_PLAN
 from castwise.auditing.records.findings import Coverage
 from castwise.auditing.records.places import UnobservedFunction
-from castwise.report.audit.coverage import coverage_text
+from castwise.report.audit.sections.coverage import coverage_text
 from castwise.report.audit.text import audit_text
 from castwise.report.terminal.colour import coloured
 from report_example import PIPELINE, audited, line_of, pipeline

@@ -16,10 +16,10 @@ from castwise.auditing.hooks.inside.lost_values import (
     lost_in_operation,
     takes_axis,
 )
+from castwise.auditing.noting.arrays import ARRAYS, NUMBERS, is_array_type
+from castwise.auditing.noting.callees import PendingCall, pending_call
+from castwise.auditing.noting.log import LOG, SITES
 from castwise.auditing.observing import observe, switching, writes
-from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, is_array_type
-from castwise.auditing.observing.callees import PendingCall, pending_call
-from castwise.auditing.observing.log import LOG, SITES
 from castwise.auditing.rewriting.writes import INTO, WRITE
 from castwise.errors import UsageError
 from castwise.vocab.live import to_dtype

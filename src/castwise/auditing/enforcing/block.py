@@ -6,8 +6,8 @@ from types import FrameType, TracebackType
 from typing import TypeVar
 
 from castwise.auditing.enforcing.instrumented import refuse_if_blind
+from castwise.auditing.noting.log import Log, PendingOperation
 from castwise.auditing.observing import switching
-from castwise.auditing.observing.log import Log, PendingOperation
 from castwise.auditing.observing.modes import enter_modes, leave_modes
 
 Entered = TypeVar("Entered", bound="Block")

@@ -6,8 +6,8 @@ from types import FrameType
 
 from castwise.auditing.enforcing.block import Block
 from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.observing.log import Log, PendingOperation
-from castwise.auditing.observing.seen import seen_in
+from castwise.auditing.noting.log import Log, PendingOperation
+from castwise.auditing.noting.seen import seen_in
 from castwise.auditing.porting.port import Port, port_of
 from castwise.auditing.records.events import Seen
 from castwise.auditing.records.findings import Coverage, Finding

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
-from castwise.auditing.observing.callees import observed_code
-from castwise.auditing.observing.log import UNOBSERVED
+from castwise.auditing.noting.callees import observed_code
+from castwise.auditing.noting.log import UNOBSERVED
 from castwise.auditing.observing.originals import keep_source
 from castwise.auditing.records.places import Unobserved
 from castwise.auditing.rewriting.marks import full_path

@@ -12,8 +12,8 @@ from types import FrameType
 from castwise.auditing.enforcing.block import Block
 from castwise.auditing.enforcing.decorating import Decorator, Wrapped
 from castwise.auditing.enforcing.verdicts import Remembered, Verdict, judged
-from castwise.auditing.observing.log import LOG, Log, PendingOperation
-from castwise.auditing.observing.seen import site_of
+from castwise.auditing.noting.log import LOG, Log, PendingOperation
+from castwise.auditing.noting.seen import site_of
 from castwise.auditing.records.findings import Operation
 from castwise.auditing.records.runs import EnforcedDialect
 from castwise.engine.ask import find_op

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castwise.auditing.hook import all_hooks
-from castwise.auditing.observing.callees import has_observed
+from castwise.auditing.noting.callees import has_observed
 from castwise.auditing.observing.modes import available_modes
 from castwise.auditing.running.loading import CHECKED
 from castwise.errors import UsageError

@@ -7,9 +7,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from castwise.auditing.finding.observed import as_mixed
 from castwise.auditing.finding.operations import Harmless, NotUnderstood, understand
-from castwise.auditing.observing.arrays import NUMBERS, Note
-from castwise.auditing.observing.log import PendingOperation, Tally
-from castwise.auditing.observing.seen import event_of, running_dialects, site_of
+from castwise.auditing.noting.arrays import NUMBERS, Note
+from castwise.auditing.noting.log import PendingOperation, Tally
+from castwise.auditing.noting.seen import event_of, running_dialects, site_of
 from castwise.auditing.porting.answers import answer_to, questions_in
 from castwise.auditing.records.findings import Operation
 from castwise.errors import PromotionError, UsageError

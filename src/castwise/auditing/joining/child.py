@@ -15,9 +15,9 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
+from castwise.auditing.noting.log import LOG
 from castwise.auditing.observing import switching
 from castwise.auditing.observing.crashes import last_crash
-from castwise.auditing.observing.log import LOG
 from castwise.auditing.records.runs import Options
 from castwise.auditing.rewriting.trying import try_edits
 from castwise.auditing.running import loading, main_script, saved

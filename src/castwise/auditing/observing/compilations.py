@@ -6,10 +6,10 @@ import types
 from typing import Any, NamedTuple
 
 from castwise.auditing.hook import Hook, find_hook
-from castwise.auditing.observing.arrays import ARRAYS, NUMBERS
-from castwise.auditing.observing.log import LOG
-from castwise.auditing.observing.makers import maker_of
-from castwise.auditing.observing.seen import dtype_name
+from castwise.auditing.noting.arrays import ARRAYS, NUMBERS
+from castwise.auditing.noting.log import LOG
+from castwise.auditing.noting.makers import maker_of
+from castwise.auditing.noting.seen import dtype_name
 from castwise.auditing.records.beyond import Compilation, SeenArgument
 from castwise.auditing.rewriting.marks import full_path
 

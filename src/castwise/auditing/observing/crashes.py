@@ -14,12 +14,12 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from castwise.auditing.hook import Hook
-from castwise.auditing.observing.arrays import ARRAYS, Note, note
-from castwise.auditing.observing.callees import Callee, PendingCall, is_observed
-from castwise.auditing.observing.frames import spot_in
-from castwise.auditing.observing.log import SITES, PendingOperation, Tally
+from castwise.auditing.noting.arrays import ARRAYS, Note, note
+from castwise.auditing.noting.callees import Callee, PendingCall, is_observed
+from castwise.auditing.noting.frames import spot_in
+from castwise.auditing.noting.log import SITES, PendingOperation, Tally
+from castwise.auditing.noting.seen import event_of, site_of
 from castwise.auditing.observing.observe import NOTES
-from castwise.auditing.observing.seen import event_of, site_of
 from castwise.auditing.records.crashes import Crash, CrashedOperation
 from castwise.auditing.records.places import CodeSpot, LocatedSite, Site
 from castwise.auditing.rewriting.expressions import dotted, literal

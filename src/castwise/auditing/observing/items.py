@@ -6,9 +6,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, is_array_type
-from castwise.auditing.observing.log import LOG
-from castwise.auditing.observing.makers import maker_of, remember
+from castwise.auditing.noting.arrays import ARRAYS, NUMBERS, is_array_type
+from castwise.auditing.noting.log import LOG
+from castwise.auditing.noting.makers import maker_of, remember
 from castwise.auditing.rewriting.items import BASE, TOOK
 
 _MOST_KEPT = 1 << 12  # of unfinished expressions; those that raised never finish

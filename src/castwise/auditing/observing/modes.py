@@ -10,11 +10,11 @@ from types import CodeType, FrameType
 from typing import Any
 
 from castwise.auditing.hook import Hook, all_hooks
-from castwise.auditing.observing.arrays import Note, is_array_type, note
+from castwise.auditing.noting.arrays import Note, is_array_type, note
+from castwise.auditing.noting.callees import Callee, PendingCall, is_observed
+from castwise.auditing.noting.frames import spot_of
+from castwise.auditing.noting.log import FILES, SITES, PendingOperation
 from castwise.auditing.observing.arrivals import when_imported
-from castwise.auditing.observing.callees import Callee, PendingCall, is_observed
-from castwise.auditing.observing.frames import spot_of
-from castwise.auditing.observing.log import FILES, SITES, PendingOperation
 from castwise.auditing.observing.scopes import scopes
 from castwise.auditing.observing.threads import in_every_thread
 from castwise.auditing.records.places import Site

@@ -11,11 +11,11 @@ import sys
 from types import CodeType, FunctionType
 from typing import Any
 
+from castwise.auditing.noting.arrays import ARRAYS, NUMBERS, Note, Numbers, is_array_type, note
+from castwise.auditing.noting.callees import is_observed, pending_call
+from castwise.auditing.noting.log import LOG, SITES
 from castwise.auditing.observing import items, writes
-from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, Numbers, is_array_type, note
-from castwise.auditing.observing.callees import is_observed, pending_call
 from castwise.auditing.observing.compilations import CompiledCall, compiled, compiled_call
-from castwise.auditing.observing.log import LOG, SITES
 from castwise.auditing.observing.states import STATEFUL, returned_state
 from castwise.auditing.rewriting import rewrite
 

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from castwise.auditing.hook import compilers
-from castwise.auditing.observing.callees import rewritten_files
-from castwise.auditing.observing.log import LOG, UNOBSERVED
+from castwise.auditing.noting.callees import rewritten_files
+from castwise.auditing.noting.log import LOG, UNOBSERVED
 from castwise.auditing.records.places import Unobserved
 from castwise.auditing.rewriting.marks import full_path
 from castwise.auditing.rewriting.rewrite import rewrite

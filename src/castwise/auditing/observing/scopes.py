@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol
 
-from castwise.auditing.observing.log import LOG, Log, PendingOperation
+from castwise.auditing.noting.log import LOG, Log, PendingOperation
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from castwise.auditing.hook import all_hooks
-from castwise.auditing.observing.arrays import Note, note
-from castwise.auditing.observing.log import LOG
-from castwise.auditing.observing.seen import dtype_name
+from castwise.auditing.noting.arrays import Note, note
+from castwise.auditing.noting.log import LOG
+from castwise.auditing.noting.seen import dtype_name
 from castwise.auditing.records.beyond import HeldState
 from castwise.vocab.dtypes import dtype
 

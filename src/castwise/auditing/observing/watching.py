@@ -7,9 +7,9 @@ import sys
 from types import FrameType
 from typing import Any
 
-from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, is_array_type
-from castwise.auditing.observing.callees import PendingCall, pending_call
-from castwise.auditing.observing.log import SITES, PendingOperation
+from castwise.auditing.noting.arrays import ARRAYS, NUMBERS, Note, is_array_type
+from castwise.auditing.noting.callees import PendingCall, pending_call
+from castwise.auditing.noting.log import SITES, PendingOperation
 from castwise.auditing.observing.modes import is_covered
 from castwise.auditing.observing.observe import NOTES, note_operand, operands, peek
 from castwise.auditing.observing.scopes import is_watched, logs, scopes

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Collection
 from typing import Any
 
-from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Note, is_array_type, note
-from castwise.auditing.observing.log import LOG, Log
+from castwise.auditing.noting.arrays import ARRAYS, NUMBERS, Note, is_array_type, note
+from castwise.auditing.noting.log import LOG, Log
 from castwise.auditing.observing.scopes import logs
 from castwise.auditing.rewriting.writes import INTO, WRITE
 from castwise.errors import UsageError

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from castwise.auditing.hook import all_hooks
+from castwise.auditing.noting.callees import observed_file
+from castwise.auditing.noting.log import DIGESTS, FILES, INCLUDED, LOG, SITES, UNOBSERVED
 from castwise.auditing.observing import arrivals, originals, switching
-from castwise.auditing.observing.callees import observed_file
-from castwise.auditing.observing.log import DIGESTS, FILES, INCLUDED, LOG, SITES, UNOBSERVED
 from castwise.auditing.records.places import Site, Unobserved
 from castwise.auditing.rewriting.marks import first_mark, full_path
 from castwise.auditing.rewriting.source import digest_of

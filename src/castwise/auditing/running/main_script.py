@@ -14,7 +14,7 @@ from collections.abc import Collection
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
-from castwise.auditing.observing.log import UNOBSERVED
+from castwise.auditing.noting.log import UNOBSERVED
 from castwise.auditing.records.places import Unobserved
 from castwise.auditing.rewriting.rewrite import BEGIN
 from castwise.auditing.running import loading

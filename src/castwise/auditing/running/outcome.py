@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, is_array_type
+from castwise.auditing.noting.arrays import ARRAYS, NUMBERS, is_array_type
 from castwise.auditing.records.runs import FinalValues, Outcome
 
 _MOST_VALUES = 100_000  # per array; a larger one is sampled evenly

@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from castwise.auditing.observing.log import LOG
-from castwise.auditing.observing.seen import seen_in
+from castwise.auditing.noting.log import LOG
+from castwise.auditing.noting.seen import seen_in
 from castwise.auditing.records.as_json import seen_from_json, seen_to_json
 from castwise.auditing.records.beyond import together
 from castwise.auditing.records.events import Counts, RunFacts, Seen

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from castwise.conformance.programs.program import CAST, Operand, Program, Step, made
 from castwise.conformance.programs.speaker import Raised, Side, Speaker
-from castwise.conformance.value_agreement import agrees
-from castwise.conformance.value_grid import CAST as ASTYPE
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.agreement import agrees
+from castwise.conformance.values.grid import CAST as ASTYPE
+from castwise.conformance.values.notation import Held
 
 # What can differ, in the words of the report.
 RAISES, COMPUTES = "the framework raises", "castwise raises"

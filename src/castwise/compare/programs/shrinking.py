@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from castwise.compare.programs.comparing import ALIASING, ProgramDifference
 from castwise.conformance.programs.program import ALIAS, MAKE, Operand, Program, Step, made
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 
 Finds = Callable[[Program], ProgramDifference | None]
 

@@ -12,7 +12,7 @@ from castwise.conformance.programs.program import Step
 from castwise.conformance.programs.speaker import Framework
 from castwise.conformance.programs.spelling import AxisWords, arguments, numbers
 from castwise.conformance.recorders.numpy_values import numpy_held
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 from castwise.execute.tensor import Tensor
 
 _MISSING = re.compile(r"the backend \w+ has (no|nothing)|not implemented for '")

@@ -34,8 +34,8 @@ from castwise.conformance.programs.program import (
 )
 from castwise.conformance.programs.shapes import Shape, broadcast, indexed, product_of, reduced
 from castwise.conformance.programs.speaker import Menu
-from castwise.conformance.value_notation import Held, number
-from castwise.conformance.value_operands import edges, ordinary
+from castwise.conformance.values.notation import Held, number
+from castwise.conformance.values.operands import edges, ordinary
 
 _STEPS = 14
 _NAMES = "abcdefghijklmnopqrstuvwxyz"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import EllipsisType
 from typing import NamedTuple
 
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 
 # The steps that are not ops of the vocabulary.
 MAKE, ALIAS, INDEX, ASSIGN, CAST = "make", "alias", "index", "assign", "cast"

@@ -9,7 +9,7 @@ from typing import Any
 from castwise.conformance.calls import AUGMENTED_OPERATORS
 from castwise.conformance.recorder import NO_KERNEL, Header, Recorder
 from castwise.conformance.recorders.numpy_values import numpy_held
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 
 Forms = Mapping[str, tuple[str, ...]]
 

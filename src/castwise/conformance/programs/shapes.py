@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from castwise.conformance.programs.program import KeyPart
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 
 Shape = tuple[int, ...]
 

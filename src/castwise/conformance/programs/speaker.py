@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, cast
 from castwise.conformance.programs import speakers
 from castwise.conformance.programs.program import Step
 from castwise.conformance.programs.spelling import Language, statement
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 
 
 class Menu(NamedTuple):

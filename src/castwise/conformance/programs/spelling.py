@@ -18,7 +18,7 @@ from castwise.conformance.programs.program import (
     Operand,
     Step,
 )
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 from castwise.vocab.ops import OPS
 
 _SYMBOLS = {(op.name, op.arity[0]): op.symbol for op in OPS.values() if op.symbol}

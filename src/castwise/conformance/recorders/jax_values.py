@@ -7,8 +7,8 @@ from typing import Any
 
 from castwise.conformance.recorders.jax import JaxRecorder
 from castwise.conformance.recorders.numpy_values import numpy_array, numpy_held
-from castwise.conformance.value_notation import Held
-from castwise.conformance.value_operands import DTYPES
+from castwise.conformance.values.notation import Held
+from castwise.conformance.values.operands import DTYPES
 
 _WIDE = ("int64", "uint64", "float64", "complex128")  # without x64 no array has them
 

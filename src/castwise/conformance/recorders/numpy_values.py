@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from castwise.conformance.recorders.numpy import DTYPES, NumpyRecorder
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 
 
 class NumpyValues(NumpyRecorder):

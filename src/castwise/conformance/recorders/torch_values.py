@@ -7,7 +7,7 @@ from typing import Any
 
 from castwise.conformance.operand import words
 from castwise.conformance.recorders.torch import TorchRecorder
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 
 
 class TorchValues(TorchRecorder):

@@ -9,8 +9,8 @@ from castwise.auditing.judging.crashes import ExplainedCrash
 from castwise.auditing.proving.target import Target
 from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
 from castwise.auditing.rewriting.source import columns_of, text_at
-from castwise.report.audit.losses import losses_json
-from castwise.report.audit.sections import sections_json
+from castwise.report.audit.sections.losses import losses_json
+from castwise.report.audit.sections.optional import sections_json
 from castwise.report.audit.text import summary
 
 

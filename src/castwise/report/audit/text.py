@@ -11,11 +11,11 @@ from castwise.auditing.records.findings import Finding
 from castwise.auditing.rewriting.source import lines_at
 from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import counted, place_text, size_text
-from castwise.report.audit.coverage import coverage_text
-from castwise.report.audit.crash import crash_text
-from castwise.report.audit.inside import inside_text
-from castwise.report.audit.losses import losses_text
-from castwise.report.audit.sections import section_texts
+from castwise.report.audit.sections.coverage import coverage_text
+from castwise.report.audit.sections.crash import crash_text
+from castwise.report.audit.sections.inside import inside_text
+from castwise.report.audit.sections.losses import losses_text
+from castwise.report.audit.sections.optional import section_texts
 from castwise.report.terminal.colour import Paint, plain
 from castwise.report.terminal.folding import filled, folded
 

@@ -16,9 +16,9 @@ from weakref import WeakKeyDictionary, ref
 from castwise.auditing.hook import find_hook
 from castwise.auditing.hooks.inside.dynamo import leave_to_python
 from castwise.auditing.hooks.inside.torch import ALSO, run_op
-from castwise.auditing.observing.frames import mark_of, spot_of, users_frame
-from castwise.auditing.observing.log import LOG
-from castwise.auditing.observing.seen import dtype_name
+from castwise.auditing.noting.frames import mark_of, spot_of, users_frame
+from castwise.auditing.noting.log import LOG
+from castwise.auditing.noting.seen import dtype_name
 from castwise.auditing.observing.tracebacks import hide_own_frames, standing_in
 from castwise.auditing.records.beyond import AutocastOp, RepeatedCast
 from castwise.auditing.rewriting.source import text_at

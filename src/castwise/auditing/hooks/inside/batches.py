@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from castwise.auditing.observing.arrays import ARRAYS, is_array_type
-from castwise.auditing.observing.makers import maker_of, remember
+from castwise.auditing.noting.arrays import ARRAYS, is_array_type
+from castwise.auditing.noting.makers import maker_of, remember
 from castwise.auditing.observing.tracebacks import standing_in
 
 _ARRAYS = ("Tensor", "ndarray")  # not is_array_type, which takes note that a type was seen

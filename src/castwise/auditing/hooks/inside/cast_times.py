@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from castwise.auditing.observing.log import LOG, Tally
+from castwise.auditing.noting.log import LOG, Tally
 
 _MOST_PENDING = 4096
 _MILLISECONDS = 1000

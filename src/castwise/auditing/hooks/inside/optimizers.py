@@ -6,8 +6,8 @@ import sys
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from castwise.auditing.observing.frames import mark_of, users_frame
-from castwise.auditing.observing.log import LOG
+from castwise.auditing.noting.frames import mark_of, users_frame
+from castwise.auditing.noting.log import LOG
 from castwise.auditing.observing.states import hold
 
 _PARAMETERS = "parameters"

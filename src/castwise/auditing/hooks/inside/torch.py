@@ -12,11 +12,11 @@ from typing import Any
 
 from castwise.auditing.hooks.inside.cast_times import CastTimes
 from castwise.auditing.hooks.inside.dynamo import leave_to_python
-from castwise.auditing.observing.arrays import NUMBERS
-from castwise.auditing.observing.callees import InsideCallee
-from castwise.auditing.observing.frames import mark_of, spot_of, users_frame
-from castwise.auditing.observing.inside import PLAIN, log_inside
-from castwise.auditing.observing.log import LOG, Tally
+from castwise.auditing.noting.arrays import NUMBERS
+from castwise.auditing.noting.callees import InsideCallee
+from castwise.auditing.noting.frames import mark_of, spot_of, users_frame
+from castwise.auditing.noting.inside import PLAIN, log_inside
+from castwise.auditing.noting.log import LOG, Tally
 from castwise.auditing.observing.threads import in_every_thread
 from castwise.auditing.observing.tracebacks import hide_own_frames
 

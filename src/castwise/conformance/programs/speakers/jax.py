@@ -11,7 +11,7 @@ from castwise.conformance.programs.speaker import Menu
 from castwise.conformance.programs.spelling import AxisWords, arguments, in_list, numbers
 from castwise.conformance.recorders.jax import LITERALS, JaxRecorder
 from castwise.conformance.recorders.jax_values import JaxValues
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 
 
 class JaxSpeaker(RecordedSpeaker):

@@ -12,7 +12,7 @@ from castwise.conformance.programs.recorded import RecordedSpeaker, with_augment
 from castwise.conformance.programs.speaker import Menu
 from castwise.conformance.programs.spelling import AxisWords, arguments, in_list, numbers
 from castwise.conformance.recorders.numpy_values import NumpyValues
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 
 
 class NumpySpeaker(RecordedSpeaker):

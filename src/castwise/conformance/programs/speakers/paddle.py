@@ -15,7 +15,7 @@ from castwise.conformance.programs.spelling import AxisWords, arguments, in_list
 from castwise.conformance.recorders.numpy_values import numpy_held
 from castwise.conformance.recorders.paddle import PaddleRecorder
 from castwise.conformance.recorders.paddle_errors import is_missing_kernel
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 
 # Of uint16, uint32 and uint64 it computes next to nothing.
 DTYPES = words(

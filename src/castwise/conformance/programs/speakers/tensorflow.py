@@ -14,7 +14,7 @@ from castwise.conformance.programs.speaker import Menu
 from castwise.conformance.programs.spelling import AxisWords, arguments, in_list, numbers
 from castwise.conformance.recorders.numpy_values import numpy_held
 from castwise.conformance.recorders.tensorflow import DTYPES, TensorflowRecorder
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 
 # They take only matrices, or an axis that castwise has no name for.
 _NOT_WRITTEN = words("matmul dot result_type")

@@ -13,7 +13,7 @@ from castwise.conformance.programs.speaker import Menu
 from castwise.conformance.programs.spelling import AxisWords, arguments, numbers
 from castwise.conformance.recorders.numpy_values import numpy_held
 from castwise.conformance.recorders.tinygrad import DTYPES, REVERSIBLE, TinygradRecorder
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 
 # They are only about dtypes.
 _NOT_WRITTEN = words("result_type promote_types")

@@ -14,7 +14,7 @@ from castwise.conformance.programs.spelling import AxisWords, arguments, in_list
 from castwise.conformance.recorders.torch import NEED_AXIS
 from castwise.conformance.recorders.torch_errors import is_missing_kernel
 from castwise.conformance.recorders.torch_values import TorchValues
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 
 
 class TorchSpeaker(RecordedSpeaker):

@@ -13,13 +13,13 @@ from castwise.auditing.records.findings import Finding, Fix
 from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import lines_at, text_at
 from castwise.report.amounts import counted, place_text, size_text
-from castwise.report.audit.bars import bars_by_line, bars_by_origin
-from castwise.report.audit.coverage import coverage_lines
-from castwise.report.audit.crash import crash_sentences
-from castwise.report.audit.inside import inside_lines
-from castwise.report.audit.losses import losses_html
-from castwise.report.audit.sections import section_lines
-from castwise.report.audit.source import anchor, hazards_html, origin_link, source_html
+from castwise.report.audit.page.bars import bars_by_line, bars_by_origin
+from castwise.report.audit.page.source import anchor, hazards_html, origin_link, source_html
+from castwise.report.audit.sections.coverage import coverage_lines
+from castwise.report.audit.sections.crash import crash_sentences
+from castwise.report.audit.sections.inside import inside_lines
+from castwise.report.audit.sections.losses import losses_html
+from castwise.report.audit.sections.optional import section_lines
 from castwise.report.audit.text import gain, notes, operation_text, summary
 
 _PAGE = Path(__file__).with_name("page.html")

@@ -15,8 +15,8 @@ from typing import Any, Protocol, cast
 from castwise.conformance import recorders
 from castwise.conformance.grid import GridQuestion, Scope
 from castwise.conformance.recorder import OUT_OF_RANGE, Cell, Header
-from castwise.conformance.value_grid import CAST, value_questions
-from castwise.conformance.value_notation import Held, read_held
+from castwise.conformance.values.grid import CAST, value_questions
+from castwise.conformance.values.notation import Held, read_held
 from castwise.vocab.architecture import architecture
 
 ZERO_DIVISION = "!zero"  # it raised, since an integer was divided by zero

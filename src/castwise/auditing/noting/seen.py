@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from castwise import __version__
-from castwise.auditing.observing.arrays import ARRAYS, NUMBERS, Numbers, Signature
-from castwise.auditing.observing.callees import AnyCallee, InsideCallee
-from castwise.auditing.observing.inside import PLAIN
-from castwise.auditing.observing.log import (
+from castwise.auditing.noting.arrays import ARRAYS, NUMBERS, Numbers, Signature
+from castwise.auditing.noting.callees import AnyCallee, InsideCallee
+from castwise.auditing.noting.inside import PLAIN
+from castwise.auditing.noting.log import (
     DIGESTS,
     FILES,
     INCLUDED,

@@ -6,8 +6,8 @@ import itertools
 import sys
 from types import CodeType, FrameType
 
-from castwise.auditing.observing.callees import rewritten_files
-from castwise.auditing.observing.log import SITES
+from castwise.auditing.noting.callees import rewritten_files
+from castwise.auditing.noting.log import SITES
 from castwise.auditing.records.places import CodeSpot, Site
 from castwise.auditing.rewriting.marks import first_mark
 

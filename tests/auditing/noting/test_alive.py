@@ -10,7 +10,7 @@ import pytest
 from under_audit import audited, write
 
 from castwise.auditing.judging.audited import audit_of
-from castwise.auditing.observing.alive import AliveResults
+from castwise.auditing.noting.alive import AliveResults
 from castwise.report.audit.json import audit_json
 from castwise.report.audit.text import audit_text
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from castwise.auditing.judging.sections import Sections
-from castwise.report.audit.autocast import autocast_json, autocast_lines
-from castwise.report.audit.retraces import retrace_lines, retraces_json
-from castwise.report.audit.sixteen_bits import sixteen_bits_json, sixteen_bits_lines
+from castwise.report.audit.sections.autocast import autocast_json, autocast_lines
+from castwise.report.audit.sections.retraces import retrace_lines, retraces_json
+from castwise.report.audit.sections.sixteen_bits import sixteen_bits_json, sixteen_bits_lines
 from castwise.report.terminal.folding import folded
 
 

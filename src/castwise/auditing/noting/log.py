@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from castwise.auditing.hook import Hook
-from castwise.auditing.observing.alive import AliveResults, itemsize_of
-from castwise.auditing.observing.arguments import NAMES, arrays_of, shows
-from castwise.auditing.observing.arrays import (
+from castwise.auditing.noting.alive import AliveResults, itemsize_of
+from castwise.auditing.noting.arguments import NAMES, arrays_of, shows
+from castwise.auditing.noting.arrays import (
     ARRAYS,
     Note,
     Numbers,
@@ -18,8 +18,8 @@ from castwise.auditing.observing.arrays import (
     note,
     signature_of,
 )
-from castwise.auditing.observing.callees import AnyCallee, PendingCall
-from castwise.auditing.observing.makers import maker_of, remember
+from castwise.auditing.noting.callees import AnyCallee, PendingCall
+from castwise.auditing.noting.makers import maker_of, remember
 from castwise.auditing.records.beyond import AutocastOp, Compilation, HeldState, RepeatedCast
 from castwise.auditing.records.crashes import Crash
 from castwise.auditing.records.places import Site, Unobserved

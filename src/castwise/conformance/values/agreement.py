@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from castwise.conformance.operand import Scalar, words
-from castwise.conformance.value_notation import Held
+from castwise.conformance.values.notation import Held
 from castwise.vocab.ops import known_op
 
 # dtype -> significant bits and the exponent of the smallest normal number

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from castwise.auditing.hook import Hook, Read, find_hook, module_of
-from castwise.auditing.observing.makers import MADE, maker_of
+from castwise.auditing.noting.makers import MADE, maker_of
 
 NUMBERS = frozenset({bool, int, float, complex})
 

@@ -11,10 +11,10 @@ import pytest
 from castwise.conformance.__main__ import main
 from castwise.conformance.grid import GridQuestion
 from castwise.conformance.recorder import read_cells
-from castwise.conformance.value_grid import OPS, value_questions
-from castwise.conformance.value_notation import Held, read_held, single, vector, written
-from castwise.conformance.value_operands import DTYPES, edges, ordinary, paired
-from castwise.conformance.value_recorder import (
+from castwise.conformance.values.grid import OPS, value_questions
+from castwise.conformance.values.notation import Held, read_held, single, vector, written
+from castwise.conformance.values.operands import DTYPES, edges, ordinary, paired
+from castwise.conformance.values.recorder import (
     ValueRecorder,
     ask_values,
     find_value_recorder,

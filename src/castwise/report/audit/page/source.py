@@ -13,7 +13,7 @@ from castwise.auditing.records.findings import Finding
 from castwise.auditing.records.places import SourcePlace
 from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import place_text, size_text
-from castwise.report.audit.python_html import lines_html
+from castwise.report.audit.page.python_html import lines_html
 from castwise.report.audit.text import cost_text, gain
 
 _AROUND = 4  # lines shown around one that has a note

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from under_audit import forget_makers
 
-from castwise.auditing.observing import makers
-from castwise.auditing.observing.makers import maker_of, remember
+from castwise.auditing.noting import makers
+from castwise.auditing.noting.makers import maker_of, remember
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ from itertools import chain
 from castwise.conformance.grid import BINARY as GRID_BINARY
 from castwise.conformance.grid import JOINS, LOSSES, REDUCTIONS, UNARY, GridQuestion
 from castwise.conformance.operand import Scalar, read_literal, words
-from castwise.conformance.value_notation import Held, number, single, vector
-from castwise.conformance.value_operands import (
+from castwise.conformance.values.notation import Held, number, single, vector
+from castwise.conformance.values.operands import (
     COMPLEX,
     DTYPES,
     FLOATS,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from castwise.cli.gate import check_include, with_include
+from castwise.cli.auditing.gate import check_include, with_include
 from castwise.report.terminal.colour import paint_for
 
 _FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from castwise.auditing.observing.arrays import NUMBERS, is_array_type, note, numbers_in
+from castwise.auditing.noting.arrays import NUMBERS, is_array_type, note, numbers_in
 
 _MOST_ELEMENTS = 64  # longest list of arrays that is read, as for concatenate and stack
 _DEEPEST = 3  # of lists in lists

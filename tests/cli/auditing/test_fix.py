@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from castwise.cli.auditing.sizes import size_of
 from castwise.cli.main import main
-from castwise.cli.sizes import size_of
 from processes import finished
 
 # Every kind of file in one program: each module has one fix.

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from castwise.cli.configuration import ConfiguredCommand, no_config_option
-from castwise.cli.findings import Wanted, finding_options, judge_of
-from castwise.cli.fixes import Fixes, fix_options, run_with_progress, tried
-from castwise.cli.gate import check_include, check_value_options, with_gate, with_include
-from castwise.cli.misplaced import misplaced_note
-from castwise.cli.other_dialects import OtherDialects, other_dialects
+from castwise.cli.auditing.configuration import ConfiguredCommand, no_config_option
+from castwise.cli.auditing.findings import Wanted, finding_options, judge_of
+from castwise.cli.auditing.fixes import Fixes, fix_options, run_with_progress, tried
+from castwise.cli.auditing.gate import check_include, check_value_options, with_gate, with_include
+from castwise.cli.auditing.misplaced import misplaced_note
+from castwise.cli.auditing.other_dialects import OtherDialects, other_dialects
 from castwise.report.terminal.colour import paint_for
 from castwise.report.terminal.printing import terminal_width
 

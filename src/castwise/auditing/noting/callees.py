@@ -7,8 +7,8 @@ import types
 from typing import Any, NamedTuple, TypeAlias
 
 from castwise.auditing.hook import Hook, find_hook, module_of
-from castwise.auditing.observing.arguments import CALLS, NAMES, noted, shows
-from castwise.auditing.observing.arrays import is_array_type, note
+from castwise.auditing.noting.arguments import CALLS, NAMES, noted, shows
+from castwise.auditing.noting.arrays import is_array_type, note
 from castwise.auditing.records.places import CodeSpot
 
 _FUNCTIONS_KEPT = 1024

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from castwise.auditing.observing.arrays import NUMBERS, is_array_type, note
-from castwise.auditing.observing.callees import InsideCallee, given_dtype
-from castwise.auditing.observing.log import LOG, Tally
+from castwise.auditing.noting.arrays import NUMBERS, is_array_type, note
+from castwise.auditing.noting.callees import InsideCallee, given_dtype
+from castwise.auditing.noting.log import LOG, Tally
 
 _MOST_ELEMENTS = 64  # of a list of arrays
 

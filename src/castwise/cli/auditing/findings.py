@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from castwise.cli.sizes import Size
+from castwise.cli.auditing.sizes import Size
 from castwise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Judge(NamedTuple):
 
             _write(wanted.sarif_file, json.dumps(audit_sarif(counted), indent=2))
         if wanted.html_file:
-            from castwise.report.audit.html import audit_html
+            from castwise.report.audit.page.html import audit_html
 
             _write(wanted.html_file, audit_html(counted))
         if wanted.write_baseline:

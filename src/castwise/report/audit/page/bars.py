@@ -10,7 +10,7 @@ from castwise.auditing.judging.audited import Audit
 from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import lines_at
 from castwise.report.amounts import counted, size_text
-from castwise.report.audit.source import anchor, bytes_by_line
+from castwise.report.audit.page.source import anchor, bytes_by_line
 
 _MOST = 12  # bars
 _WIDTH, _ROW, _BAR = 520, 40, 12

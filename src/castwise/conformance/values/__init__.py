@@ -1,0 +1,1 @@
+"""What frameworks compute: which values are asked for, recorded, and agree."""

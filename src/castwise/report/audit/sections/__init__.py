@@ -1,0 +1,1 @@
+"""The parts of a report, each for every format that shows it."""
