@@ -130,7 +130,9 @@ class Watching:
     mode: Callable[[Callable[..., Any]], Any] | None = None
     dispatch: str = ""
     inside: Callable[[], None] | None = None  # logs what runs inside its libraries
-    when_imported: dict[str, Callable[[], None]] = field(default_factory=dict)  # by module
+    # By module: what must run once it is imported, and what only the audit of a process needs.
+    when_imported: dict[str, Callable[[], None]] = field(default_factory=dict)
+    when_recording: dict[str, Callable[[], None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,6 +97,12 @@ def test_the_mode_is_gone_afterwards() -> None:
     assert depth() == before
 
 
+def test_an_audited_function_leaves_autocast_alone() -> None:
+    cw.audited(mixed)(X, IDS)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch._C._len_torch_dispatch_stack() == 0
+
+
 def test_modes_of_others_are_left_alone() -> None:
     before = depth()
     block = cw.audit()

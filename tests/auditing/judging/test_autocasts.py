@@ -119,6 +119,11 @@ def test_a_program_with_autocast_runs_as_it_does(tmp_path: Path) -> None:
     except RuntimeError:
         traceback.print_exc()
     try:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            x.to(torch.float8_e4m3fn) + 2**63
+    except RuntimeError:
+        traceback.print_exc()
+    try:
         torch.autocast("cpu", dtype="no dtype").__enter__()
     except TypeError as error:
         print(error)

@@ -259,11 +259,11 @@ HOOK = Hook(
     watching=Watching(
         mode=_mode,
         dispatch="torch.overrides torch._tensor",
-        when_imported={"torch.amp.autocast_mode": _watch_autocast,
-                       "torch.optim.optimizer": _watch_optimizers,
-                       "torch.utils.data._utils.collate": _follow_batches,
+        when_imported={"torch.utils.data._utils.collate": _follow_batches,
                        "torch._dynamo.convert_frame": _compile_originals,
                        "torch._dynamo.variables.functions": _inline_originals},
+        when_recording={"torch.amp.autocast_mode": _watch_autocast,
+                        "torch.optim.optimizer": _watch_optimizers},
         inside=_watch_inside,
     ),
 )  # fmt: skip

@@ -154,10 +154,11 @@ def start(
     LOG.is_deep = is_deep
     finder = Finder(include, only_included=only_included)
     _watch_imports(finder)
-    if is_deep:
-        for hook in all_hooks():
-            if hook.watching.inside:
-                arrivals.when_imported(hook.framework, hook.watching.inside)
+    for hook in all_hooks():
+        for module, action in hook.watching.when_recording.items():
+            arrivals.when_imported(module, action)
+        if is_deep and hook.watching.inside:
+            arrivals.when_imported(hook.framework, hook.watching.inside)
     if not only_included:
         _audit_scripts()
         originals.file_auditors.append(_audit_file)

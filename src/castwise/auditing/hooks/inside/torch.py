@@ -205,7 +205,9 @@ def _numbers_as_tensors(torch: Any, func: Any, args: Any) -> Any:
     given = list(args)
     for place, (thing, argument) in enumerate(zip(args, func._schema.arguments, strict=False)):
         if type(thing) in NUMBERS and str(argument.type) == "Tensor":
-            given[place] = torch.scalar_tensor(thing, dtype=wide[type(thing)])
+            is_beyond_int64 = type(thing) is int and thing >= 2**63
+            kind = torch.uint64 if is_beyond_int64 else wide[type(thing)]
+            given[place] = torch.scalar_tensor(thing, dtype=kind)
     return given if any(one is not other for one, other in zip(given, args, strict=True)) else args
 
 
