@@ -1,8 +1,8 @@
 """Under a dialect, on any backend, tensors compute what the dialect's framework computed.
 
 Values recorded on a processor like the one at hand are executed, all with --all-cells, bit for
-bit except for what conformance/values/agreement.py allows. What is deliberately otherwise is listed in
-conformance/values/differences.tsv with its reason and count.
+bit except for what castwise/conformance/values/agreement.py allows. What is deliberately otherwise
+is listed in conformance/values/differences.tsv with its reason and count.
 """
 
 from __future__ import annotations
