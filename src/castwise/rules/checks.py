@@ -210,7 +210,7 @@ def _check_values(values: Values) -> None:
 def _counts_dimensions(names: str) -> bool:
     """Whether all the ops of a key distinguish vectors from matrices."""
     ops = [OPS.get(word.partition("/")[0]) for word in names.split()]
-    return all(op and op.counts_dimensions for op in ops)
+    return all(op and op.shapes.counts_dimensions for op in ops)
 
 
 def _check_name(name: str, known: Iterable[str], what: str) -> None:
