@@ -18,7 +18,11 @@ ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PACKAGE = ROOT / "src" / "castwise"
 # Where the lines of an example belong: below this line of the file, or above it.
-BELOW = {"in aliases": "    aliases={\n", "in _NO_KERNEL": "_NO_KERNEL = {\n", "": "_ROWS = [\n"}
+BELOW = {
+    "in aliases": "        aliases={\n",
+    "in _NO_KERNEL": "_NO_KERNEL = {\n",
+    "": "_ROWS = [\n",
+}
 ABOVE = "# A recipe has the name of its op"
 
 

@@ -203,7 +203,7 @@ def test_a_dialect_that_no_framework_speaks_says_what_it_comes_from(
 def test_every_dialect_is_recorded_or_says_what_else_it_comes_from() -> None:
     for spoken in map(dialect_named, dialects()):
         is_recorded = spoken.name in recorded_dialects(spoken.framework)
-        assert spoken.evidence.startswith("recorded from") == is_recorded
+        assert spoken.evidence.source.startswith("recorded from") == is_recorded
 
 
 class TakesInt4(AlwaysFloat32):

@@ -384,7 +384,7 @@ def test_threshold_promotes_its_input_to_a_common_dtype(way: Way, dtype: str) ->
 def test_a_configuration_has_many_attributes() -> None:
     """ "这个Config类是用于配制各种属性" (the Config class sets attributes): switches here"""
     row = cw.declare_op("configured", promotes=True)
-    assert row.promotes
+    assert row.switches.promotes
     assert cw.resolve("configured", "int8[3]", "int16[3]", dialect=TORCH).casts[0]
 
 

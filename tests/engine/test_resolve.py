@@ -405,11 +405,14 @@ def test_a_frameworks_own_name_finds_the_op(name: str, dialect: str, op: str) ->
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_alias_of_a_dialect_finds_its_op(dialect: str) -> None:
     spoken = cw.dialect(dialect)
-    assert spoken.aliases
-    for op, words in spoken.aliases.items():
+    assert spoken.naming.aliases
+    for op, words in spoken.naming.aliases.items():
         for word in words.split():
             assert find_op(word, spoken).name == op
-            assert find_op(f"{spoken.prefixes.split()[0]}.{word}", cw.dialect("numpy")).name == op
+            assert (
+                find_op(f"{spoken.naming.prefixes.split()[0]}.{word}", cw.dialect("numpy")).name
+                == op
+            )
 
 
 LIVE_MODULES = {
@@ -420,7 +423,7 @@ LIVE_MODULES = {
 
 @pytest.mark.parametrize("dialect", LIVE_MODULES)
 def test_every_alias_is_a_name_the_framework_has(dialect: str) -> None:
-    words = [w for words in cw.dialect(dialect).aliases.values() for w in words.split()]
+    words = [w for words in cw.dialect(dialect).naming.aliases.values() for w in words.split()]
     modules = [pytest.importorskip(name) for name in LIVE_MODULES[dialect]]
     missing = [w for w in words if not any(hasattr(m, w) for m in modules)]
     assert missing == []

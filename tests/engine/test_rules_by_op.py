@@ -7,14 +7,14 @@ import pytest
 import castwise as cw
 from castwise.engine.ask import answer, question_in
 from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Becomes, Joining
+from castwise.rules.dialect_parts import Becomes, Evidence, Joining
 from castwise.rules.parts import Accepts, Arrays, Composed, Joins, Numbers
 from castwise.rules.rule import Rule
 
 MIXED = Dialect(
     framework="mixed",
     about="A small table, and ops that go their own ways.",
-    evidence="made up",
+    evidence=Evidence("made up"),
     order="bool int8 int32 float16 float32 float64 complex64",
     reaches="bool -> int8; int8 -> int32; int32 -> float16; float16 -> float32;"
     "float32 -> float64 complex64",

@@ -9,18 +9,18 @@ import pytest
 import castwise as cw
 from castwise.engine.ask import answer, question_in
 from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Becomes
+from castwise.rules.dialect_parts import Becomes, Evidence, Joining
 from castwise.rules.parts import Arrays, NumPyOperands, Weakness, Writes
 from castwise.rules.rule import Rule
 
 LATTICE = Dialect(
     framework="lattice",
     about="A small lattice with a weak node a kind.",
-    evidence="made up",
+    evidence=Evidence("made up"),
     order="bool int* int8 int32 int64 float* float16 float32 float64",
     reaches="bool -> int*; int* -> int8; int8 -> int32; int32 -> int64; int64 -> float*;"
     "float* -> float16; float16 -> float32; float32 -> float64",
-    weak_arrays="keep their width",
+    joining=Joining(weak_arrays="keep their width"),
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "float64"},
     becomes=Becomes(lifts="int -> default_float"),
     casts="any",
@@ -108,7 +108,7 @@ def test_what_is_converted_may_be_strong() -> None:
 
 
 def test_without_weak_arrays_no_result_is_weak() -> None:
-    strong = LATTICE.vary(weak_arrays="none")
+    strong = LATTICE.vary(joining=Joining(weak_arrays="none"))
     decision = cw.resolve("add", "int8[3]", 1.5, dialect=strong)
     assert (decision.result.name, decision.is_weak) == ("float64", False)
     assert decision.steps[-1] == "The result is float64."
@@ -122,7 +122,7 @@ def test_pair_by_pair_a_weak_node_is_left_for_its_dtype() -> None:
         python={"bool": "bool", "int": "int8", "float": "float32"},
     )
     operands = ("uint64[3]", "int8[3]", "float16[3]")
-    strong = fork.vary(joining=replace(fork.joining, folds=True), weak_arrays="none")
+    strong = fork.vary(joining=Joining(folds=True, weak_arrays="none"))
     assert cw.result_type(*operands, dialect=fork).name == "float16"
     assert cw.result_type(*operands, dialect=strong).name == "float32"
     assert cw.result_type(1, 1.5, "float16[3]", dialect=strong).name == "float16"

@@ -118,14 +118,14 @@ OPERATORS_OF_CASTS = {
     ("tensorflow:np-safe", "mul"): "as in tensorflow",
 }
 
-COMMUTATIVE = [d for d in DIALECTS if cw.dialect(d).laws.is_commutative]
+COMMUTATIVE = [d for d in DIALECTS if cw.dialect(d).evidence.laws.is_commutative]
 
 
 @pytest.mark.parametrize("dialect", COMMUTATIVE)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_the_order_of_two_operands_does_not_matter(dialect: str, data: st.DataObject) -> None:
-    one_sided = cw.dialect(dialect).laws.one_sided.split()
+    one_sided = cw.dialect(dialect).evidence.laws.one_sided.split()
     op = data.draw(st.sampled_from([op for op in COMMUTATIVE_OPS if op not in one_sided]))
     a, b = data.draw(operands_of(dialect)), data.draw(operands_of(dialect))
     form = data.draw(st.sampled_from(["function", "operator"]))
@@ -133,7 +133,9 @@ def test_the_order_of_two_operands_does_not_matter(dialect: str, data: st.DataOb
     assert there is back
 
 
-@pytest.mark.parametrize("dialect", [d for d in DIALECTS if not cw.dialect(d).laws.is_commutative])
+@pytest.mark.parametrize(
+    "dialect", [d for d in DIALECTS if not cw.dialect(d).evidence.laws.is_commutative]
+)
 def test_a_dialect_that_is_not_commutative_shows_where(dialect: str) -> None:
     operands = (*cw.dialect(dialect).dtypes, True, 1, 1.5)
     assert any(
@@ -145,7 +147,8 @@ def test_a_dialect_that_is_not_commutative_shows_where(dialect: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dialect", "op"), [(d, op) for d in DIALECTS for op in cw.dialect(d).laws.one_sided.split()]
+    ("dialect", "op"),
+    [(d, op) for d in DIALECTS for op in cw.dialect(d).evidence.laws.one_sided.split()],
 )
 def test_a_one_sided_op_shows_where(dialect: str, op: str) -> None:
     assert op in COMMUTATIVE_OPS
@@ -183,7 +186,7 @@ def test_the_order_of_many_operands_does_not_matter(dialect: str, data: st.DataO
     """Where a dialect joins pair by pair and its pairs are not associative, any order of three may
     answer otherwise, as its witness shows."""
     spoken = cw.dialect(dialect)
-    at_most = 2 if spoken.joining.folds and spoken.laws.associativity_witness else 5
+    at_most = 2 if spoken.joining.folds and spoken.evidence.laws.associativity_witness else 5
     operands = data.draw(st.lists(operands_of(dialect), min_size=2, max_size=at_most))
     shuffled = data.draw(st.permutations(operands))
     results = {decided(dialect, "result_type", *order) for order in (operands, shuffled)}
@@ -224,10 +227,10 @@ def test_promotion_is_associative_or_the_witness_shows_that_it_is_not(dialect: s
         for a, b, c in itertools.product(map(array_of, spoken.dtypes), repeat=3)
     ]
     differing = [three for three, (left, right) in bracketed if left and right and left != right]
-    if spoken.laws.associativity_witness is None:
+    if spoken.evidence.laws.associativity_witness is None:
         assert differing == []
     else:
-        assert spoken.laws.associativity_witness in differing
+        assert spoken.evidence.laws.associativity_witness in differing
     is_refused_on_one_side = any(
         (left is None) != (right is None) for _, (left, right) in bracketed
     )

@@ -13,6 +13,7 @@ from castwise.rules.checks import check
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect, rule_for
 from castwise.rules.dialect_data import parse_edges
+from castwise.rules.dialect_parts import Evidence
 from castwise.rules.parts import Accepts, Joins, NumPyOperands, Range, Writes
 from castwise.rules.rule import Rule
 from castwise.vocab.dtypes import dtype, dtypes_of
@@ -32,7 +33,7 @@ def test_a_dialect_is_found_by_its_own_name(name: str) -> None:
     assert found.name == name
     assert cw.dialect(name) is found
     assert found.about
-    assert found.evidence
+    assert found.evidence.source
     check(found)
 
 
@@ -126,19 +127,25 @@ def test_vary_changes_the_copy_alone() -> None:
     assert varied.python["float"] == "float64"
     assert torch.python["float"] == "float32"
     assert varied.framework == "torch"
-    assert torch.vary(index="int32").index == "int32"
-    assert cw.resolve("argmax", "float32[3]", dialect=torch.vary(index="int32")).result.bits == 32
+    narrow = torch.vary(becomes=replace(torch.becomes, index="int32"))
+    assert narrow.becomes.index == "int32"
+    assert cw.resolve("argmax", "float32[3]", dialect=narrow).result.bits == 32
+    assert torch.becomes.index == "int64"
     assert cw.resolve("argmax", "float32[3]", dialect="torch").result.bits == 64
 
 
 def test_vary_refuses_what_is_no_field() -> None:
     with pytest.raises((TypeError, cw.UsageError), match="nonsense"):
         cw.dialect("torch").vary(nonsense=1)
+    with pytest.raises(cw.UsageError, match=r"vary\(becomes=replace\(.*index="):
+        cw.dialect("torch").vary(index="int32")
 
 
 def test_a_dialect_cannot_be_changed() -> None:
     with pytest.raises(AttributeError):
-        cw.dialect("torch").index = "int8"  # type: ignore[misc]
+        cw.dialect("torch").casts = "any"  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        cw.dialect("torch").becomes.index = "int8"  # type: ignore[misc]
 
 
 def test_to_dialect_takes_a_name_a_dialect_or_nothing() -> None:
@@ -312,7 +319,7 @@ def test_a_custom_dialect_decides() -> None:
     mine = Dialect(
         framework="mine",
         about="Two dtypes.",
-        evidence="this test",
+        evidence=Evidence("this test"),
         order="int8 float32",
         reaches="int8 -> float32",
         python={"bool": "int8", "int": "int8", "float": "float32", "complex": "float32"},

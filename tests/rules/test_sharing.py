@@ -31,9 +31,9 @@ def test_dialects_that_differ_in_one_field_are_two() -> None:
     numpy = cw.dialect("numpy")
     assert numpy.vary(about="Mine.") is not numpy
     assert numpy.vary(about="Mine.") is not numpy.vary(about="Yours.")
-    assert numpy.vary(laws=replace(numpy.laws, is_commutative=True)) is not numpy.vary(
-        laws=replace(numpy.laws, is_commutative=1)
-    )
+    laws = [replace(numpy.evidence.laws, is_commutative=word) for word in (True, 1)]
+    one, other = [numpy.vary(evidence=replace(numpy.evidence, laws=each)) for each in laws]
+    assert one is not other
     backwards = dict(reversed(numpy.ops.items()))
     assert numpy.vary(ops=backwards) is not numpy  # later rules are laid over earlier ones
 

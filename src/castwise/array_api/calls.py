@@ -88,7 +88,7 @@ def alone(number: Number, x: Tensor) -> Tensor:
 def as_index(array: Any, x: Tensor) -> Tensor:
     """A backend's array of indices or counts, in the dialect's dtype for them."""
     kind = x._kind
-    target = dtype_named(kind.current_dialect.index)
+    target = dtype_named(kind.current_dialect.becomes.index)
     found = wrapped(array, kind.with_(is_weak=False))
     return found if found.dtype is target else found.astype(target)
 

@@ -44,7 +44,8 @@ class Info:
             if number in dialect.python
         }
         named = {
-            kind: dtype_named(name) for kind, name in (*found.items(), ("indexing", dialect.index))
+            kind: dtype_named(name)
+            for kind, name in (*found.items(), ("indexing", dialect.becomes.index))
         }
         return {kind: held_dtype(dtype, dialect) for kind, dtype in named.items()}
 

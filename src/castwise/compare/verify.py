@@ -121,7 +121,7 @@ def recorder_for(dialect: Dialect, ops: Iterable[str] = ()) -> Recorder:
     except ImportError as error:
         raise UsageError(
             f"{dialect.name} cannot be verified: {error.name} is not installed."
-            f" Install it first: the dialect is {dialect.evidence}."
+            f" Install it first: the dialect is {dialect.evidence.source}."
         ) from None
     except ValueError as error:
         raise UsageError(f"{dialect.name} cannot be verified: {error}") from None
@@ -143,8 +143,8 @@ def _not_recorded(dialect: Dialect, recorded: tuple[str, ...]) -> str:
     *others, last = recorded
     instead = f"{', '.join(others)} or {last}" if others else last
     return (
-        f"no installed framework implements it. Evidence: {dialect.evidence}. Verify {instead}"
-        f" instead, or compare: castwise diff {dialect.name} {recorded[0]}"
+        f"no installed framework implements it. Evidence: {dialect.evidence.source}."
+        f" Verify {instead} instead, or compare: castwise diff {dialect.name} {recorded[0]}"
     )
 
 

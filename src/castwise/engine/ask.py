@@ -256,9 +256,13 @@ def find_op(name: str, dialect: Dialect) -> Op:
 @functools.lru_cache(maxsize=256)
 def _dialect_of_prefix(prefix: str) -> Dialect | None:
     """The dialect whose framework has a prefix, such as np or torch.nn.functional."""
-    return next((d for d in map(dialect_named, dialects()) if prefix in d.prefixes.split()), None)
+    return next(
+        (d for d in map(dialect_named, dialects()) if prefix in d.naming.prefixes.split()), None
+    )
 
 
 @functools.lru_cache(maxsize=256)
 def _aliases(dialect: Dialect) -> dict[str, str]:
-    return {alias: name for name, words in dialect.aliases.items() for alias in words.split()}
+    return {
+        alias: name for name, words in dialect.naming.aliases.items() for alias in words.split()
+    }

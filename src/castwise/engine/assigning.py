@@ -97,9 +97,9 @@ def _objection(value: Operand, target: DType, dialect: Dialect, by_places: bool)
         return "values assigned through an index array must have the dtype of the elements"
     if cast and not is_free and rule == "always same dtype":
         return "an assigned array must have the dtype of the array it is written into"
-    if cast and "no implicit cast" in dialect.guards:
+    if cast and "no implicit cast" in dialect.joining.guards:
         return f"the implicit cast {cast} is not allowed"
-    if cast and "no lossy cast" in dialect.guards and not HARMLESS.issuperset(cast.hazards):
+    if cast and "no lossy cast" in dialect.joining.guards and not HARMLESS.issuperset(cast.hazards):
         return f"{cast_text(cast)}, and no implicit cast may change a value"
     return ""
 

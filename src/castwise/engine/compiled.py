@@ -62,7 +62,7 @@ def accepts_of(rule: parts.Accepts, row: Op) -> AcceptsPlan:
         refuses_zero_d=bool(rule.refuses_zero_d),
         one_inexact_of_last=rule.one_inexact_of_last or 0,
         needs_rank=rule.needs_rank or 0,
-        same_dtype=row.same_dtype if rule.same_dtype is None else rule.same_dtype,
+        same_dtype=row.switches.same_dtype if rule.same_dtype is None else rule.same_dtype,
         compared=rule.compared or row.arity[1],
         condition=_condition(rule.condition or parts.Condition()),
     )
@@ -150,7 +150,7 @@ def arrays_of(rule: parts.Arrays, row: Op, dialect: Dialect) -> ArraysPlan:
     """How arrays count for an op."""
     truncates = {} if rule.is_truncated is False else dialect.truncations
     return ArraysPlan(
-        promotes=row.promotes if rule.promotes is None else rule.promotes,
+        promotes=row.switches.promotes if rule.promotes is None else rule.promotes,
         lowest=_lowest(row, truncates) if _has_lowest(row, rule) else (),
         zero_d_as_arrays=bool(rule.zero_d_as_arrays),
         makes_arrays=rule.makes_arrays or "",
@@ -163,16 +163,17 @@ def arrays_of(rule: parts.Arrays, row: Op, dialect: Dialect) -> ArraysPlan:
 
 def _has_lowest(row: Op, rule: parts.Arrays) -> bool:
     """Whether the op's lowest dtypes count. One operand has nothing to be promoted with."""
-    promotes = row.promotes and row.arity[1] > 1
+    promotes = row.switches.promotes and row.arity[1] > 1
     return rule.lowest_promoted is not False or not promotes
 
 
 def _lowest(row: Op, truncates: dict[DType, DType]) -> tuple[DType | None, ...]:
     """The lowest dtype of each operand, as arrays really have it; those not named have none."""
-    if not (row.lowest or row.lowest_per_input):
+    switches, count = row.switches, row.arity[1]
+    if not switches.has_lowest:
         return ()
-    count = row.arity[1]
-    named = [dtype(low) if low else None for low in row.lowest_per_input or (row.lowest,) * count]
+    lowest = switches.lowest_per_input or (switches.lowest,) * count
+    named = [dtype(low) if low else None for low in lowest]
     held = [truncates.get(low, low) if low else None for low in named]
     return (*held, *[None] * (count - len(held)))
 
@@ -323,8 +324,8 @@ class WritesPlan:
 
 def writes_of(rule: parts.Writes, row: Op, dialect: Dialect) -> WritesPlan:
     """What may be written: the op's own switches first, then the dialect's rule."""
-    into = (rule.into or "any") if row.safe_output else "any"
-    if not row.casts_to_output:  # then there is no cast that safe_output could allow
+    into = (rule.into or "any") if row.switches.safe_output else "any"
+    if not row.switches.casts_to_output:  # then there is no cast that safe_output could allow
         into = "same dtype"
     return WritesPlan(
         into, rule.rebinds or "", pairs(rule.also or "", dialect), pairs(rule.never or "", dialect)

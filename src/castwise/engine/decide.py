@@ -110,7 +110,7 @@ def decide(question: Question, say: Say = None) -> Decision:
     if say:
         for cast in filter(None, (*casts, result_cast)):
             say(f"Cast: {cast_text(cast)}.")
-    if question.dialect.guards:
+    if question.dialect.joining.guards:
         check_guards(decision)
     if say:
         _say_result(decision, say)
@@ -303,7 +303,7 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say
         first = operands[0].dtype or compute
         result = first if takes_any(plan) else written_dtype(plan, compute, first)
     else:
-        named = dtype(plan.dialect.index if plan.result == "index" else plan.result)
+        named = dtype(plan.dialect.becomes.index if plan.result == "index" else plan.result)
         result = held_dtype(plan, named)
     if say and not promotes(plan):
         say(f"{plan.op.name} casts nothing: its first operand is {compute}, its result {result}.")

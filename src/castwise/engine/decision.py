@@ -93,9 +93,10 @@ class Question:
         """Everything that the answer can depend on."""
         operands = tuple([operand.key for operand in self.operands])
         alpha = (type(self.alpha), self.alpha)  # True and 1 are equal, but not the same alpha
-        if self.op.counts_dimensions:
+        shapes = self.op.shapes
+        if shapes.counts_dimensions:
             operands = (*operands, *[min(operand.rank, 2) for operand in self.operands])
-        if self.op.counts_elements:
+        if shapes.counts_elements:
             operands = (*operands, *[operand.is_empty for operand in self.operands])
         if self.op.family == "questions":  # a bare dtype may count for more than an array
             operands = (*operands, *[operand.shape is None for operand in self.operands])

@@ -46,7 +46,7 @@ def _holding(numbers: list[int], own: DType, dialect: Dialect) -> DType:
     least, greatest = min(ints), max(ints)
     if (own.min <= least and greatest <= own.max) or least < _LEAST or greatest >= _BEYOND:
         return own
-    for other in dtypes_of(dialect.reads_ints):
+    for other in dtypes_of(dialect.becomes.reads_ints):
         is_wider = other.min <= own.min
         if other.min <= least and greatest <= other.max and (is_wider or least > own.max):
             return other

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Assigns, Becomes, Joining
+from castwise.rules.dialect_parts import Assigns, Becomes, Evidence, Joining, Naming
 from castwise.rules.parts import (
     Accepts,
     Arguments,
@@ -67,7 +67,6 @@ _OPS = {
 ARRAY_API = Dialect(
     framework="array-api",
     about="The Python Array API standard: mixed kinds are refused.",
-    evidence="recorded from array-api-strict 2.6, standard 2025.12",
     order="bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64"
     " complex64 complex128",
     joining=Joining(
@@ -85,10 +84,10 @@ ARRAY_API = Dialect(
         float64 complex64 -> complex128
     """,
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
-    reads_ints="uint64 float64",
     becomes=Becomes(
         lifts="int -> default_float",
         accumulates="int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
+        reads_ints="uint64 float64",
     ),
     casts="safe",
     assigns=Assigns(values="safe", limit="dtype"),
@@ -98,32 +97,37 @@ ARRAY_API = Dialect(
         needs=Needs(vectors="outer"),
     ),
     ops=_OPS,
-    prefixes="xp xp.linalg array_api_strict",
-    aliases={
-        "sub": "subtract",
-        "mul": "multiply",
-        "div": "divide",
-        "eq": "equal",
-        "ne": "not_equal",
-        "lt": "less",
-        "le": "less_equal",
-        "gt": "greater",
-        "ge": "greater_equal",
-        "bitwise_not": "bitwise_invert",
-        "clamp": "clip",
-        "neg": "negative",
-        "cumsum": "cumulative_sum",
-        "cumprod": "cumulative_prod",
-        "norm": "vector_norm",
-    },
-    surprises=(
-        "int32[3] + float32[3]",
-        "int8[3] + uint8[3]",
-        "int8[3] + uint64[3]",
-        "int32[3] + 1.5",
-        "float32[3] + 1",
-        "int32[3] / int32[3]",
-        "bool[3] + bool[3]",
-        "sum(uint8[3])",
+    naming=Naming(
+        prefixes="xp xp.linalg array_api_strict",
+        aliases={
+            "sub": "subtract",
+            "mul": "multiply",
+            "div": "divide",
+            "eq": "equal",
+            "ne": "not_equal",
+            "lt": "less",
+            "le": "less_equal",
+            "gt": "greater",
+            "ge": "greater_equal",
+            "bitwise_not": "bitwise_invert",
+            "clamp": "clip",
+            "neg": "negative",
+            "cumsum": "cumulative_sum",
+            "cumprod": "cumulative_prod",
+            "norm": "vector_norm",
+        },
+    ),
+    evidence=Evidence(
+        source="recorded from array-api-strict 2.6, standard 2025.12",
+        surprises=(
+            "int32[3] + float32[3]",
+            "int8[3] + uint8[3]",
+            "int8[3] + uint64[3]",
+            "int32[3] + 1.5",
+            "float32[3] + 1",
+            "int32[3] / int32[3]",
+            "bool[3] + bool[3]",
+            "sum(uint8[3])",
+        ),
     ),
 )

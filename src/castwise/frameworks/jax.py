@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from castwise.frameworks.numpy import ALIASES
 from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Assigns, Becomes, Joining, Laws
+from castwise.rules.dialect_parts import Assigns, Becomes, Evidence, Joining, Laws, Naming
 from castwise.rules.parts import (
     Accepts,
     Arguments,
@@ -167,18 +167,17 @@ JAX_X64 = Dialect(
     version="0.10",
     mode="x64",
     about="JAX with jax_enable_x64: the lattice with real 64-bit dtypes.",
-    evidence="recorded from JAX 0.10.2, CPU",
     order=f"bool int* {_NARROW} uint8 int8 uint16 int16 uint32 int32 uint64 int64 float*"
     f" {_NARROW_FLOATS} float16 bfloat16 float32 float64 complex* complex64 complex128",
     reaches=LATTICE + _WIDE + f"{_ALL_NARROW}; uint16 -> int32; uint32 -> int64",
-    weak_arrays="keep their width",
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
     becomes=Becomes(
         lifts=f"bool uint4 int4 {_INTS} -> float32; int64 uint64 -> float64",
         accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
     ),
     joining=Joining(
-        refusal="integers below 8 bits and floats up to 8 bits join only dtypes below them"
+        refusal="integers below 8 bits and floats up to 8 bits join only dtypes below them",
+        weak_arrays="keep their width",
     ),
     no_kernel={"*": _NOT_HELD},
     casts="as numpy",  # jnp.can_cast is np.can_cast
@@ -198,17 +197,22 @@ JAX_X64 = Dialect(
         needs=Needs(dimension="softmax log_softmax"),
     ),
     ops=_WIDE_OPS,
-    prefixes="jnp jax.numpy jax.nn jax.lax jax.scipy.special jnp.linalg jax.numpy.linalg",
-    aliases=ALIASES,
-    laws=Laws(associativity_witness=("uint64", "int8", "float16")),
-    surprises=(
-        "uint64[3] + int8[3]",
-        "int64[3] + float16[3]",
-        "int8[3] + 1.5",
-        "int8[3] ** int16[]",
-        "bool[3] // bool[3]",
-        "int4[3] + int8[3]",
-        "dot(int8[3], 1)",
+    naming=Naming(
+        prefixes="jnp jax.numpy jax.nn jax.lax jax.scipy.special jnp.linalg jax.numpy.linalg",
+        aliases=ALIASES,
+    ),
+    evidence=Evidence(
+        source="recorded from JAX 0.10.2, CPU",
+        laws=Laws(associativity_witness=("uint64", "int8", "float16")),
+        surprises=(
+            "uint64[3] + int8[3]",
+            "int64[3] + float16[3]",
+            "int8[3] + 1.5",
+            "int8[3] ** int16[]",
+            "bool[3] // bool[3]",
+            "int4[3] + int8[3]",
+            "dot(int8[3], 1)",
+        ),
     ),
 )
 
@@ -227,15 +231,9 @@ JAX_EXPLICIT_X64 = JAX_X64.vary(
     reaches=_EXPLICIT,
     python={"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64"},
     becomes=replace(
-        JAX_X64.becomes, accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32"
-    ),
-    index="int32",
-    surprises=(
-        "uint64[3] + int8[3]",
-        "int64[3] + 1.5",
-        "int64[3] + np.int64[3]",
-        "int64[3] / int8[3]",
-        "uint32[3] + int32[3]",
+        JAX_X64.becomes,
+        accumulates="bool int8 int16 -> int32; uint8 uint16 -> uint32",
+        index="int32",
     ),
     ops={
         **_WIDE_OPS,
@@ -246,6 +244,16 @@ JAX_EXPLICIT_X64 = JAX_X64.vary(
             accepts=Accepts(refuses="uint64 int64 float64 complex128")
         ),  # it divides by a float32
     },
+    evidence=replace(
+        JAX_X64.evidence,
+        surprises=(
+            "uint64[3] + int8[3]",
+            "int64[3] + 1.5",
+            "int64[3] + np.int64[3]",
+            "int64[3] / int8[3]",
+            "uint32[3] + int32[3]",
+        ),
+    ),
 )
 
 JAX = JAX_EXPLICIT_X64.vary(
@@ -268,15 +276,18 @@ JAX = JAX_EXPLICIT_X64.vary(
             ),
         ),
     },
-    laws=replace(JAX_EXPLICIT_X64.laws, associativity_witness=None),
-    surprises=(
-        "int64[3] + 1.5",
-        "uint32[3] + int32[3]",
-        "int32[3] + float16[3]",
-        "int8[3] ** int16[]",
-        "bool[3] // bool[3]",
-        "int4[3] + int8[3]",
-        "int8[3] + 2147483648",
+    evidence=replace(
+        JAX_EXPLICIT_X64.evidence,
+        laws=replace(JAX_EXPLICIT_X64.evidence.laws, associativity_witness=None),
+        surprises=(
+            "int64[3] + 1.5",
+            "uint32[3] + int32[3]",
+            "int32[3] + float16[3]",
+            "int8[3] ** int16[]",
+            "bool[3] // bool[3]",
+            "int4[3] + int8[3]",
+            "int8[3] + 2147483648",
+        ),
     ),
 )
 
@@ -291,16 +302,10 @@ JAX_STRICT = JAX_X64.vary(
     about="JAX with numpy_dtype_promotion='strict' and x64: only weak types promote.",
     reaches="int* -> int float*; float* -> float complex*; complex* -> complex",
     joining=replace(
-        JAX_X64.joining, alone="bool", refusal="under strict promotion only weak types promote"
-    ),
-    weak_arrays="by kind",
-    laws=replace(JAX_X64.laws, associativity_witness=None),
-    surprises=(
-        "int8[3] + True",
-        "int32[3] + 1.5",
-        "float32[3] + np.float64(1)",
-        "int32[3] / int32[3]",
-        "float32[3] ** int8[]",
+        JAX_X64.joining,
+        alone="bool",
+        refusal="under strict promotion only weak types promote",
+        weak_arrays="by kind",
     ),
     ops={
         **_OPS,
@@ -329,13 +334,26 @@ JAX_STRICT = JAX_X64.vary(
             )
         ),
     },
+    evidence=replace(
+        JAX_X64.evidence,
+        laws=replace(JAX_X64.evidence.laws, associativity_witness=None),
+        surprises=(
+            "int8[3] + True",
+            "int32[3] + 1.5",
+            "float32[3] + np.float64(1)",
+            "int32[3] / int32[3]",
+            "float32[3] ** int8[]",
+        ),
+    ),
 )
 
 JAX_STRICT_X32 = JAX_STRICT.vary(
     mode="strict-x32",
     about="JAX with numpy_dtype_promotion='strict': only weak types promote; 64-bit dtypes are"
     " truncated to 32 bits.",
-    becomes=replace(JAX_STRICT.becomes, truncates=_TRUNCATES, accumulates=JAX.becomes.accumulates),
+    becomes=replace(
+        JAX_STRICT.becomes, truncates=_TRUNCATES, accumulates=JAX.becomes.accumulates, index="int32"
+    ),
     reaches=f"""
         int* -> {_NARROW} uint8 int8 uint16 int16 uint32 int32 float*
         float* -> {_NARROW_FLOATS} float16 bfloat16 float32 complex*
@@ -343,17 +361,19 @@ JAX_STRICT_X32 = JAX_STRICT.vary(
     """,
     joining=replace(JAX_STRICT.joining, alone=f"bool {JAX.joining.alone}"),
     python=JAX.python,
-    index="int32",
     ops={
         **_OPS,
         "*/inplace": _STRICT_INPLACE,
         "promote_types": Rule(arrays=Arrays(keeps_dtypes=True)),
     },
-    surprises=(
-        "int8[3] + True",
-        "int64[3] + int32[3]",
-        "int32[3] + 1.5",
-        "float32[3] + np.float64(1)",
-        "int32[3] / int32[3]",
+    evidence=replace(
+        JAX_STRICT.evidence,
+        surprises=(
+            "int8[3] + True",
+            "int64[3] + int32[3]",
+            "int32[3] + 1.5",
+            "float32[3] + np.float64(1)",
+            "int32[3] / int32[3]",
+        ),
     ),
 )

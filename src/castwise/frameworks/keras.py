@@ -28,7 +28,6 @@ KERAS = JAX.vary(
     framework="keras",
     version="3.15",
     about="Keras 3 on JAX: jax.numpy's rules, with Keras's own lattice in some functions.",
-    evidence="recorded from Keras 3.15.1 with JAX 0.10.2, CPU, floatx float32",
     order="bool int* uint8 int8 uint16 int16 uint32 int32 uint64 int64 float* float8_e4m3fn"
     " float8_e5m2 float16 bfloat16 float32 float64 complex* complex64 complex128",
     reaches=LATTICE + f"float* -> {_FLOAT8}; uint32 -> int32; int32 -> float*",
@@ -114,14 +113,18 @@ KERAS = JAX.vary(
         "cumsum/dtype cumprod/dtype": Rule(converts=""),
         "max min": Rule(computes="bool int float complex", arguments=Arguments(initial="cast")),
     },
-    prefixes="keras keras.ops ops keras.backend",
-    surprises=(
-        "matmul(int8[3], int8[3])",
-        "atan2(float16[3], 1.5)",
-        "floor(int32[3])",
-        "var(complex64[3])",
-        "result_type(uint64[3], int8[3])",
-        "add(uint64[3], int8[3])",
-        "sin(float8_e5m2[3])",
+    naming=replace(JAX.naming, prefixes="keras keras.ops ops keras.backend"),
+    evidence=replace(
+        JAX.evidence,
+        source="recorded from Keras 3.15.1 with JAX 0.10.2, CPU, floatx float32",
+        surprises=(
+            "matmul(int8[3], int8[3])",
+            "atan2(float16[3], 1.5)",
+            "floor(int32[3])",
+            "var(complex64[3])",
+            "result_type(uint64[3], int8[3])",
+            "add(uint64[3], int8[3])",
+            "sin(float8_e5m2[3])",
+        ),
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Becomes, Joining
+from castwise.rules.dialect_parts import Becomes, Evidence, Joining, Naming
 from castwise.rules.parts import Accepts, Composed, Condition, Joins, Numbers, NumPyOperands, Writes
 from castwise.rules.rule import Rule
 from castwise.rules.values import Arithmetic, Casting, Dividing, Values
@@ -72,22 +72,24 @@ _OPS = {
     "bitwise_and bitwise_or bitwise_xor": Rule(accepts=Accepts(refuses="complex")),
 }
 
-PREFIXES = "megengine mge megengine.functional megengine.functional.nn F"
-ALIASES = {
-    "floor_divide": "floor_div",
-    "remainder": "mod",
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_right_shift": "right_shift",
-    "clamp": "clip",
-    "log_softmax": "logsoftmax",
-    "mse_loss": "square_loss",
-}
+NAMING = Naming(
+    prefixes="megengine mge megengine.functional megengine.functional.nn F",
+    aliases={
+        "floor_divide": "floor_div",
+        "remainder": "mod",
+        "eq": "equal",
+        "ne": "not_equal",
+        "lt": "less",
+        "le": "less_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+        "bitwise_left_shift": "left_shift",
+        "bitwise_right_shift": "right_shift",
+        "clamp": "clip",
+        "log_softmax": "logsoftmax",
+        "mse_loss": "square_loss",
+    },
+)
 
 VALUES = Values(
     dividing=Dividing(
@@ -107,7 +109,6 @@ MEGENGINE = Dialect(
     framework="megengine",
     version="1.13",
     about="MegEngine as shipped: unequal kinds give float32; signed and unsigned do not mix.",
-    evidence="recorded from megengine 1.13.0, CPU",
     order="bool uint8 uint16 int8 int16 int32 float16 bfloat16 float32 complex64",
     reaches="""
         bool -> float32
@@ -125,23 +126,24 @@ MEGENGINE = Dialect(
         refusal="signed and unsigned integers do not join",
     ),
     python={"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64"},
-    becomes=Becomes(lifts="int -> default_float", accumulates="bool -> int32"),
-    index="int32",
+    becomes=Becomes(lifts="int -> default_float", accumulates="bool -> int32", index="int32"),
     no_kernel=_NO_KERNEL,
     casts="any",
     # Observed in 1.13 on the CPU, where an integer division by zero ends the process.
     values=VALUES,
     ops=_OPS,
-    prefixes=PREFIXES,
-    aliases=ALIASES,
-    surprises=(
-        "bool[3] + int32[3]",
-        "float16[3] + int8[3]",
-        "int8[3] + uint8[3]",
-        "int8[3] + np.uint8[3]",
-        "uint8[3] + np.int8[3]",
-        "bool[3] + 1",
-        "bfloat16[3] + 1",
-        "sum(uint8[3])",
+    naming=NAMING,
+    evidence=Evidence(
+        source="recorded from megengine 1.13.0, CPU",
+        surprises=(
+            "bool[3] + int32[3]",
+            "float16[3] + int8[3]",
+            "int8[3] + uint8[3]",
+            "int8[3] + np.uint8[3]",
+            "uint8[3] + np.int8[3]",
+            "bool[3] + 1",
+            "bfloat16[3] + 1",
+            "sum(uint8[3])",
+        ),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Assigns, Becomes, Joining, Laws
+from castwise.rules.dialect_parts import Assigns, Becomes, Evidence, Joining, Laws, Naming
 from castwise.rules.parts import (
     Accepts,
     Arguments,
@@ -125,7 +125,6 @@ NUMPY = Dialect(
     framework="numpy",
     version="2",
     about="NumPy 2: NEP 50. Only dtypes count; Python numbers are weak.",
-    evidence="recorded from NumPy 2.4.6 with ml_dtypes 0.6; NEP 50",
     order="bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64"
     " complex64 complex128",
     reaches="""
@@ -146,8 +145,10 @@ NUMPY = Dialect(
         refusal="dtypes join only in one to which all of them cast safely",
     ),
     python={"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"},
-    reads_ints="uint64 float64",
-    becomes=Becomes(accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64"),
+    becomes=Becomes(
+        accumulates="bool int8 int16 int32 -> int64; uint8 uint16 uint32 -> uint64",
+        reads_ints="uint64 float64",
+    ),
     values=Values(
         powers=Powers(by_one_exponent="square root"),
         memory=Memory(shares_memory="real imag"),
@@ -204,25 +205,29 @@ NUMPY = Dialect(
     },
     casts="safe",
     assigns=Assigns(limit="dtype"),
-    prefixes="np numpy np.linalg numpy.linalg",
-    aliases=ALIASES,
-    laws=Laws(associativity_witness=("int8", "uint8", "float16")),
-    surprises=(
-        "int8[3] + uint64[3]",
-        "int32[3] + float32[3]",
-        "uint8[3] + 300",
-        "atan2(int8[3], uint8[3])",
-        "bool[3] // bool[3]",
-        "bool[3] ** 2",
-        "bfloat16[3] + 1.5",
+    naming=Naming(
+        prefixes="np numpy np.linalg numpy.linalg",
+        aliases=ALIASES,
+    ),
+    evidence=Evidence(
+        source="recorded from NumPy 2.4.6 with ml_dtypes 0.6; NEP 50",
+        laws=Laws(associativity_witness=("int8", "uint8", "float16")),
+        surprises=(
+            "int8[3] + uint64[3]",
+            "int32[3] + float32[3]",
+            "uint8[3] + 300",
+            "atan2(int8[3], uint8[3])",
+            "bool[3] // bool[3]",
+            "bool[3] ** 2",
+            "bfloat16[3] + 1.5",
+        ),
     ),
 )
 
 NUMPY_1 = NUMPY.vary(
     version="1",
-    is_newest=False,
+    naming=replace(NUMPY.naming, is_newest=False),
     about="NumPy 1: scalars and 0-d arrays count as the smallest dtype that holds their value.",
-    evidence="recorded from NumPy 1.24.4 with ml_dtypes 0.5",
     values=Values(
         arithmetic=Arithmetic(mixed_signs="common dtype"),
         powers=Powers(by_one_exponent="square root by operator"),
@@ -299,13 +304,17 @@ NUMPY_1 = NUMPY.vary(
             )
         ),
     },
-    surprises=(
-        "uint8[3] + 300",
-        "uint8[3] // 300",
-        "int8[3] + 200",
-        "float32[3] + float64=1.5[]",
-        "float32[3] + 1e39",
-        "int8[] + 1",
-        "float32[] ** 2",
+    evidence=replace(
+        NUMPY.evidence,
+        source="recorded from NumPy 1.24.4 with ml_dtypes 0.5",
+        surprises=(
+            "uint8[3] + 300",
+            "uint8[3] // 300",
+            "int8[3] + 200",
+            "float32[3] + float64=1.5[]",
+            "float32[3] + 1e39",
+            "int8[] + 1",
+            "float32[] ** 2",
+        ),
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Becomes, Laws
+from castwise.rules.dialect_parts import Becomes, Evidence, Laws, Naming
 from castwise.rules.parts import (
     Accepts,
     Arguments,
@@ -125,7 +125,6 @@ ONEFLOW = Dialect(
     framework="oneflow",
     version="0.9",
     about="OneFlow: a 0-d array mixed with an array does not count; bfloat16 outranks float64.",
-    evidence="recorded from oneflow 0.9.0, eager, CPU",
     order="bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 int128"
     " float16 float32 float64 bfloat16",
     reaches="""
@@ -166,27 +165,32 @@ ONEFLOW = Dialect(
         reducing=Reducing(median="lower", correction=1),
     ),
     ops=_OPS,
-    prefixes="oneflow flow oneflow.Tensor oneflow.linalg oneflow.nn.functional F",
-    aliases={
-        "ne": "not_equal",
-        "gt": "greater",
-        "ge": "greater_equal",
-        "clamp": "clip",
-        "concat": "cat",
-        "neg": "negative",
-        "max": "amax",
-        "min": "amin",
-        "norm": "vector_norm",
-    },
-    laws=Laws(one_sided="matmul"),
-    surprises=(
-        "int8[3] * float64[]",
-        "float64[3] + bfloat16[3]",
-        "-int8[3]",
-        "bool[3] / 2",
-        "int8[3] ** int8[3]",
-        "where(bool[3], float32[3], 1.5)",
-        "sum(int8[])",
-        "uint8[2,3] @ float32[3,2]",
+    naming=Naming(
+        prefixes="oneflow flow oneflow.Tensor oneflow.linalg oneflow.nn.functional F",
+        aliases={
+            "ne": "not_equal",
+            "gt": "greater",
+            "ge": "greater_equal",
+            "clamp": "clip",
+            "concat": "cat",
+            "neg": "negative",
+            "max": "amax",
+            "min": "amin",
+            "norm": "vector_norm",
+        },
+    ),
+    evidence=Evidence(
+        source="recorded from oneflow 0.9.0, eager, CPU",
+        laws=Laws(one_sided="matmul"),
+        surprises=(
+            "int8[3] * float64[]",
+            "float64[3] + bfloat16[3]",
+            "-int8[3]",
+            "bool[3] / 2",
+            "int8[3] ** int8[3]",
+            "where(bool[3], float32[3], 1.5)",
+            "sum(int8[])",
+            "uint8[2,3] @ float32[3,2]",
+        ),
     ),
 )

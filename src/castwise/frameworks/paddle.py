@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Becomes, Joining, Laws
+from castwise.rules.dialect_parts import Becomes, Evidence, Joining, Laws, Naming
 from castwise.rules.parts import (
     Accepts,
     Arguments,
@@ -309,7 +309,6 @@ PADDLE = Dialect(
     version="3.3",
     about="PaddlePaddle 3: tensors mix only among floats and with complex; scalars and 0-d tensors"
     " adapt.",
-    evidence="recorded from paddlepaddle 3.3.1, CPU, dynamic graph",
     order="bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 float16"
     " bfloat16 float32 float64 complex64 complex128",
     reaches=EDGES,
@@ -344,18 +343,23 @@ PADDLE = Dialect(
         functions=PythonFunctions(divmod="refused"),
     ),
     ops=_OPS,
-    prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",
-    aliases=ALIASES,
-    # paddle.equal(x, 1) works, paddle.equal(1, x) does not; for `&` it is the other way round.
-    laws=Laws(one_sided="matmul eq bitwise_and bitwise_or bitwise_xor"),
-    surprises=(
-        "int32[3] + int64[3]",
-        "int32[3] + 1.5",
-        "float32[3] + float64[]",
-        "int32[3] + float64[]",
-        "int32[3] + np.float32(1.5)",
-        "floor_divide(int32[3], 1)",
-        "where(bool[3], float32[3], 1)",
-        "int32[3] @ float64[3]",
+    naming=Naming(
+        prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",
+        aliases=ALIASES,
+    ),
+    evidence=Evidence(
+        source="recorded from paddlepaddle 3.3.1, CPU, dynamic graph",
+        # paddle.equal(x, 1) works, paddle.equal(1, x) does not; for `&` it is the other way round.
+        laws=Laws(one_sided="matmul eq bitwise_and bitwise_or bitwise_xor"),
+        surprises=(
+            "int32[3] + int64[3]",
+            "int32[3] + 1.5",
+            "float32[3] + float64[]",
+            "int32[3] + float64[]",
+            "int32[3] + np.float32(1.5)",
+            "floor_divide(int32[3], 1)",
+            "where(bool[3], float32[3], 1)",
+            "int32[3] @ float64[3]",
+        ),
     ),
 )

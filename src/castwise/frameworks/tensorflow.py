@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Joining, Laws
+from castwise.rules.dialect_parts import Becomes, Evidence, Joining, Laws, Naming
 from castwise.rules.parts import (
     Accepts,
     Arrays,
@@ -105,7 +105,6 @@ TENSORFLOW = Dialect(
     version="2.21",
     about="TensorFlow: tensors are not promoted; numbers and NumPy arrays take the first tensor's"
     " dtype.",
-    evidence="recorded from TensorFlow 2.21.0, CPU, eager",
     order="bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 float16 float32 float64"
     " complex64 complex128",
     reaches="bfloat16 -> float32",
@@ -120,7 +119,7 @@ TENSORFLOW = Dialect(
         "float": "float32",
         "complex": "complex128",
     },
-    reads_ints="int64",
+    becomes=Becomes(reads_ints="int64"),
     no_kernel=_NO_KERNEL,
     ops={
         "*": Rule(
@@ -169,53 +168,58 @@ TENSORFLOW = Dialect(
         ),
         needs=Needs(dimension="argmax argmin softmax log_softmax"),
     ),
-    prefixes="tf tf.math tf.bitwise tf.nn tf.linalg tensorflow tensorflow.math",
-    aliases={
-        "sub": "subtract",
-        "mul": "multiply",
-        "div": "divide truediv",
-        "real_div": "realdiv",
-        "truncate_div": "truncatediv",
-        "div_no_nan": "divide_no_nan",
-        "floor_divide": "floordiv",
-        "remainder": "floormod mod",
-        "fmod": "truncatemod",
-        "eq": "equal",
-        "ne": "not_equal",
-        "lt": "less",
-        "le": "less_equal",
-        "gt": "greater",
-        "ge": "greater_equal",
-        "bitwise_left_shift": "left_shift",
-        "bitwise_right_shift": "right_shift",
-        "bitwise_not": "invert",
-        "dot": "tensordot",
-        "clamp": "clip_by_value",
-        "neg": "negative",
-        "isnan": "is_nan",
-        "isinf": "is_inf",
-        "isfinite": "is_finite",
-        "sum": "reduce_sum",
-        "prod": "reduce_prod",
-        "mean": "reduce_mean",
-        "any": "reduce_any",
-        "all": "reduce_all",
-        "max": "reduce_max",
-        "min": "reduce_min",
-        "std": "reduce_std",
-        "var": "reduce_variance",
-        "logsumexp": "reduce_logsumexp",
-    },
-    laws=Laws(is_commutative=False),
-    surprises=(
-        "int8[3] + int16[3]",
-        "int8[3] + 300",
-        "uint8[3] + True",
-        "add(1, int8[3])",
-        "int32[3] == np.float32[3]",
-        "add(np.float32[3], int32[3])",
-        "bool[3] * 2.5",
-        "matmul(bfloat16[3], float32[3])",
+    naming=Naming(
+        prefixes="tf tf.math tf.bitwise tf.nn tf.linalg tensorflow tensorflow.math",
+        aliases={
+            "sub": "subtract",
+            "mul": "multiply",
+            "div": "divide truediv",
+            "real_div": "realdiv",
+            "truncate_div": "truncatediv",
+            "div_no_nan": "divide_no_nan",
+            "floor_divide": "floordiv",
+            "remainder": "floormod mod",
+            "fmod": "truncatemod",
+            "eq": "equal",
+            "ne": "not_equal",
+            "lt": "less",
+            "le": "less_equal",
+            "gt": "greater",
+            "ge": "greater_equal",
+            "bitwise_left_shift": "left_shift",
+            "bitwise_right_shift": "right_shift",
+            "bitwise_not": "invert",
+            "dot": "tensordot",
+            "clamp": "clip_by_value",
+            "neg": "negative",
+            "isnan": "is_nan",
+            "isinf": "is_inf",
+            "isfinite": "is_finite",
+            "sum": "reduce_sum",
+            "prod": "reduce_prod",
+            "mean": "reduce_mean",
+            "any": "reduce_any",
+            "all": "reduce_all",
+            "max": "reduce_max",
+            "min": "reduce_min",
+            "std": "reduce_std",
+            "var": "reduce_variance",
+            "logsumexp": "reduce_logsumexp",
+        },
+    ),
+    evidence=Evidence(
+        source="recorded from TensorFlow 2.21.0, CPU, eager",
+        laws=Laws(is_commutative=False),
+        surprises=(
+            "int8[3] + int16[3]",
+            "int8[3] + 300",
+            "uint8[3] + True",
+            "add(1, int8[3])",
+            "int32[3] == np.float32[3]",
+            "add(np.float32[3], int32[3])",
+            "bool[3] * 2.5",
+            "matmul(bfloat16[3], float32[3])",
+        ),
     ),
 )
 
@@ -235,8 +239,6 @@ TENSORFLOW_NP_ALL = TENSORFLOW.vary(
         TENSORFLOW.values, functions=replace(TENSORFLOW.values.functions, round="same dtype")
     ),
     about="TensorFlow with NumPy behaviour, conversion mode ALL: a lattice with weak tensors.",
-    evidence="recorded from TensorFlow 2.21.0, CPU, eager,"
-    " experimental_enable_numpy_behavior(dtype_conversion_mode='all')",
     order="bool int32* int64* uint8 uint16 int8 uint32 int16 int32 uint64 int64 float32* float64*"
     " float16 bfloat16 float32 complex128* float64 complex64 complex128",
     reaches="""
@@ -256,8 +258,7 @@ TENSORFLOW_NP_ALL = TENSORFLOW.vary(
         float32 -> float64
         float64 complex64 -> complex128
     """,
-    joining=replace(TENSORFLOW.joining, alone="", refusal=""),
-    weak_arrays="keep their width",
+    joining=replace(TENSORFLOW.joining, alone="", refusal="", weak_arrays="keep their width"),
     ops={
         "*": Rule(
             scalars="as nodes",
@@ -295,15 +296,20 @@ TENSORFLOW_NP_ALL = TENSORFLOW.vary(
         "maximum minimum relu softmax norm cumsum cumprod argmax argmin count_nonzero"
         " bitwise_not/function result_type": Rule(weakness=Weakness(makes_strong=True)),
     },
-    surprises=(
-        "uint64[3] + int8[3]",
-        "int32[3] + 1.5",
-        "int64[3] + float16[3]",
-        "int32*[3] + int8[3]",
-        "int64[3] + 2147483648",
-        "int8[3] == float32[3]",
-        "int8[3] != float32[3]",
-        "bool[3] * 2.5",
+    evidence=replace(
+        TENSORFLOW.evidence,
+        source="recorded from TensorFlow 2.21.0, CPU, eager,"
+        " experimental_enable_numpy_behavior(dtype_conversion_mode='all')",
+        surprises=(
+            "uint64[3] + int8[3]",
+            "int32[3] + 1.5",
+            "int64[3] + float16[3]",
+            "int32*[3] + int8[3]",
+            "int64[3] + 2147483648",
+            "int8[3] == float32[3]",
+            "int8[3] != float32[3]",
+            "bool[3] * 2.5",
+        ),
     ),
 )
 
@@ -311,8 +317,6 @@ TENSORFLOW_NP_SAFE = TENSORFLOW_NP_ALL.vary(
     mode="np-safe",
     about="TensorFlow with NumPy behaviour, conversion mode SAFE: the result has the dtype of one"
     " operand, which must hold the other.",
-    evidence="recorded from TensorFlow 2.21.0, CPU, eager,"
-    " experimental_enable_numpy_behavior(dtype_conversion_mode='safe')",
     reaches="""
         bool -> int32*
         int32* -> int64*
@@ -338,12 +342,17 @@ TENSORFLOW_NP_SAFE = TENSORFLOW_NP_ALL.vary(
         "float32* float64* float16 bfloat16 float32 complex64 complex128",
         refusal="in mode SAFE the dtype of one operand must hold the other exactly",
     ),
-    surprises=(
-        "uint8[3] + int8[3]",
-        "int32[3] + float32[3]",
-        "int32[3] + 1.5",
-        "int32[3] + 1j",
-        "float32[3] + 1j",
-        "bool[3] + 1.5",
+    evidence=replace(
+        TENSORFLOW_NP_ALL.evidence,
+        source="recorded from TensorFlow 2.21.0, CPU, eager,"
+        " experimental_enable_numpy_behavior(dtype_conversion_mode='safe')",
+        surprises=(
+            "uint8[3] + int8[3]",
+            "int32[3] + float32[3]",
+            "int32[3] + 1.5",
+            "int32[3] + 1j",
+            "float32[3] + 1j",
+            "bool[3] + 1.5",
+        ),
     ),
 )

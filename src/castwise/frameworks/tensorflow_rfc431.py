@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from castwise.frameworks.tensorflow import CONDITION, TENSORFLOW
 from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Becomes, Laws
+from castwise.rules.dialect_parts import Becomes, Evidence, Laws
 from castwise.rules.parts import Accepts, Numbers, NumPyOperands, Range, Writes
 from castwise.rules.rule import Rule
 
@@ -50,30 +50,31 @@ ALL = Dialect(
     mode="all",
     about="RFC 431, mode ALL: the narrowest dtype that holds both operands, with at most 64 bits"
     " per part.",
-    evidence="RFC 431 as proposed, its text and its tables of add and assign_add",
     order="bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64"
     " complex64 complex128",
     reaches=_EDGES + "int64 uint64 -> float64",  # the cap: no wider dtype could hold them
     python={kind: TENSORFLOW.python[kind] for kind in ("bool", "int", "float", "complex")},
-    reads_ints=TENSORFLOW.reads_ints,
     becomes=Becomes(
-        lifts="int8 uint8 int16 uint16 -> float32; int32 uint32 int64 uint64 -> float64"
+        lifts="int8 uint8 int16 uint16 -> float32; int32 uint32 int64 uint64 -> float64",
+        reads_ints=TENSORFLOW.becomes.reads_ints,
     ),
     casts="safe",
     values=TENSORFLOW.values,
     ops=_OPS,
-    prefixes=TENSORFLOW.prefixes,
-    aliases=TENSORFLOW.aliases,
-    laws=Laws(associativity_witness=("uint8", "int8", "float16")),
-    surprises=(
-        "uint8[3] + int8[3]",
-        "uint8[3] + bfloat16[3]",
-        "int32[3] + float32[3]",
-        "uint64[3] + int8[3]",
-        "int64[3] + float64[3]",
-        "int8[3] + 1000",
-        "bool[3] + 1",
-        "int8[3] / uint16[3]",
+    naming=TENSORFLOW.naming,
+    evidence=Evidence(
+        source="RFC 431 as proposed, its text and its tables of add and assign_add",
+        laws=Laws(associativity_witness=("uint8", "int8", "float16")),
+        surprises=(
+            "uint8[3] + int8[3]",
+            "uint8[3] + bfloat16[3]",
+            "int32[3] + float32[3]",
+            "uint64[3] + int8[3]",
+            "int64[3] + float64[3]",
+            "int8[3] + 1000",
+            "bool[3] + 1",
+            "int8[3] / uint16[3]",
+        ),
     ),
 )
 
@@ -88,15 +89,18 @@ SAFE = ALL.vary(
         refusal="promotion is unsafe where the result is wider than both or loses precision",
     ),
     ops={**_OPS, "*": replace(_OPS["*"], scalars="fits arrays")},
-    laws=replace(ALL.laws, associativity_witness=None),
-    surprises=(
-        "int8[3] + int16[3]",
-        "uint8[3] + int8[3]",
-        "uint64[3] + float32[3]",
-        "int64[3] + float64[3]",
-        "int32[3] + 1.5",
-        "uint8[3] + 256",
-        "bool[3] + 1",
+    evidence=replace(
+        ALL.evidence,
+        laws=replace(ALL.evidence.laws, associativity_witness=None),
+        surprises=(
+            "int8[3] + int16[3]",
+            "uint8[3] + int8[3]",
+            "uint64[3] + float32[3]",
+            "int64[3] + float64[3]",
+            "int32[3] + 1.5",
+            "uint8[3] + 256",
+            "bool[3] + 1",
+        ),
     ),
 )
 
@@ -107,12 +111,15 @@ NONE = SAFE.vary(
     joining=replace(
         SAFE.joining, alone="bool int float complex", refusal="tensors are not promoted"
     ),
-    surprises=(
-        "int8[3] + int16[3]",
-        "float32[3] + 1",
-        "int32[3] + 1.5",
-        "bool[3] + 1",
-        "int32[3] + True",
-        "int8[3] / 1",
+    evidence=replace(
+        SAFE.evidence,
+        surprises=(
+            "int8[3] + int16[3]",
+            "float32[3] + 1",
+            "int32[3] + 1.5",
+            "bool[3] + 1",
+            "int32[3] + True",
+            "int8[3] / 1",
+        ),
     ),
 )

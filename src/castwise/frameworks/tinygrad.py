@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Assigns, Becomes, Laws
+from castwise.rules.dialect_parts import Assigns, Becomes, Evidence, Joining, Laws, Naming
 from castwise.rules.parts import (
     Accepts,
     Arguments,
@@ -32,7 +32,6 @@ TINYGRAD = Dialect(
     framework="tinygrad",
     version="0.14",
     about="tinygrad: a lattice; Python numbers are weak and may leave the result weak.",
-    evidence="recorded from tinygrad 0.14.0",
     order="bool int* uint8 int8 uint16 int16 uint32 int32 uint64 int64 float*"
     f" {_FLOAT8} float16 bfloat16 float32 float64",
     reaches=f"""
@@ -50,13 +49,13 @@ TINYGRAD = Dialect(
         float16 bfloat16 -> float32
         float32 -> float64
     """,
-    weak_arrays="keep their width",
+    joining=Joining(weak_arrays="keep their width"),
     python={"bool": "bool", "int": "int32", "float": "float32"},
     becomes=Becomes(
         lifts="bool int -> default_float",
         accumulates="bool int* int8 int16 -> int32; uint8 uint16 -> uint32",
+        index="int32",
     ),
-    index="int32",
     casts="safe",
     assigns=Assigns(by_places="always same dtype"),
     # Observed on the device written in Python, which computes integer powers with floats.
@@ -141,23 +140,28 @@ TINYGRAD = Dialect(
         "cumprod": Rule(composes=(Composed("result_type(x)", roles="ZERO_D"),)),
         "pow": Rule(exponent=Exponent(negative="raises on either side")),
     },
-    prefixes="Tensor tinygrad tinygrad.Tensor",
-    aliases={
-        "remainder": "mod",
-        "bitwise_left_shift": "lshift",
-        "bitwise_right_shift": "rshift",
-        "clamp": "clip",
-        "concat": "cat",
-    },
-    laws=Laws(associativity_witness=("float8_e4m3fn", "float8_e5m2", "bfloat16")),
-    surprises=(
-        "int32[3] + 1.5",
-        "uint64[3] + int8[3]",
-        "float8_e4m3fn[3] + float8_e5m2[3]",
-        "int32[3] + float8_e4m3fn[3]",
-        "int8[3] + 300",
-        "bool[3] // bool[3]",
-        "tanh(int32[3])",
-        "int8[3] ** -1",
+    naming=Naming(
+        prefixes="Tensor tinygrad tinygrad.Tensor",
+        aliases={
+            "remainder": "mod",
+            "bitwise_left_shift": "lshift",
+            "bitwise_right_shift": "rshift",
+            "clamp": "clip",
+            "concat": "cat",
+        },
+    ),
+    evidence=Evidence(
+        source="recorded from tinygrad 0.14.0",
+        laws=Laws(associativity_witness=("float8_e4m3fn", "float8_e5m2", "bfloat16")),
+        surprises=(
+            "int32[3] + 1.5",
+            "uint64[3] + int8[3]",
+            "float8_e4m3fn[3] + float8_e5m2[3]",
+            "int32[3] + float8_e4m3fn[3]",
+            "int8[3] + 300",
+            "bool[3] // bool[3]",
+            "tanh(int32[3])",
+            "int8[3] ** -1",
+        ),
     ),
 )

@@ -48,9 +48,16 @@ def _autocast(target: str, other: str) -> Dialect:
         mode=f"autocast={target}",
         about=f"PyTorch in torch.autocast('cpu', dtype=torch.{target}).",
         ops=rules,
-        surprises=("float32[3,3] @ float32[3,3]", f"matmul({other}[3], float32[3])",
-                   f"mse_loss({target}[3], {target}[3])", f"prod({target}[3])"),
-    )  # fmt: skip
+        evidence=replace(
+            TORCH.evidence,
+            surprises=(
+                "float32[3,3] @ float32[3,3]",
+                f"matmul({other}[3], float32[3])",
+                f"mse_loss({target}[3], {target}[3])",
+                f"prod({target}[3])",
+            ),
+        ),
+    )
 
 
 AUTOCAST_BFLOAT16 = _autocast("bfloat16", "float16")

@@ -16,7 +16,7 @@ def dialects_json() -> list[dict[str, Any]]:
             "name": dialect.name,
             "version": dialect.version,
             "about": dialect.about,
-            "evidence": dialect.evidence,
+            "evidence": dialect.evidence.source,
             "dtypes": [dtype.name for dtype in dialect.dtypes],
         }
         for dialect in map(dialect_named, dialects())

@@ -139,7 +139,7 @@ def _of_framework(framework: str) -> tuple[Dialect, ...]:
         if dialect.framework == framework:
             check(dialect)
             found[f"{dialect.version}:{dialect.mode}"] = shared(dialect)
-    return tuple(sorted(found.values(), key=lambda d: (not d.is_newest, d.mode)))
+    return tuple(sorted(found.values(), key=lambda d: (not d.naming.is_newest, d.mode)))
 
 
 def _in_file(file: str) -> list[Dialect]:

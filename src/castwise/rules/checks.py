@@ -64,13 +64,13 @@ def _check_dtypes(dialect: DialectData) -> None:
     dtypes_of(dialect.joining.apart.replace("/", " "))
     if not dialect.casts_as:
         _check_name(dialect.casts, OUTPUTS, "a rule of can_cast")
-    _check_name(dialect.weak_arrays, WEAK_ARRAYS, "a choice for weak_arrays")
+    _check_name(dialect.joining.weak_arrays, WEAK_ARRAYS, "a choice for weak_arrays")
     _check_name(dialect.assigns.values, OUTPUTS, "a rule of assignment")
     _check_name(dialect.assigns.limit, LIMITS, "a limit of assigned numbers")
     _check_name(dialect.assigns.by_places, ASSIGNS_BY_PLACES, "a choice for assigns.by_places")
     _check_name(dialect.assigns.whole, ASSIGNS_WHOLE, "a choice for assigns.whole")
-    dtype(dialect.index)
-    for guard in dialect.guards:
+    dtype(becomes.index)
+    for guard in dialect.joining.guards:
         _check_name(guard, GUARDS, "a guard")
 
 
@@ -210,7 +210,7 @@ def _check_values(values: Values) -> None:
 def _counts_dimensions(names: str) -> bool:
     """Whether all the ops of a key distinguish vectors from matrices."""
     ops = [OPS.get(word.partition("/")[0]) for word in names.split()]
-    return all(op and op.counts_dimensions for op in ops)
+    return all(op and op.shapes.counts_dimensions for op in ops)
 
 
 def _check_name(name: str, known: Iterable[str], what: str) -> None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.checks import check
 from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_data import PARTS
+from castwise.rules.dialect_parts import Assigns, Becomes, Evidence, Joining, Naming
 from castwise.rules.rule import given_fields
 from castwise.rules.sharing import shared
 from castwise.rules.toml_fields import laid_over, record_fields, text_of
+from castwise.rules.values import Values
 from castwise.rules.variations import VARIATIONS
 
 if sys.version_info >= (3, 11):
@@ -25,6 +26,15 @@ else:
 
 BaseNamed = Callable[[str], Dialect]
 _loading: ContextVar[tuple[Path, ...]] = ContextVar("castwise files being loaded", default=())
+# The parts of a dialect, each as it is where neither the file nor a base says anything.
+_PARTS: dict[str, Any] = {
+    "naming": Naming(),
+    "evidence": Evidence(source="declared by its user"),
+    "joining": Joining(),
+    "becomes": Becomes(),
+    "assigns": Assigns(),
+    "values": Values(),
+}
 # The fields of records that name a dialect.
 _REFERENCES = ("borrows", "joins.typed_by", "numpy.decider", "numpy.left_decider")
 
@@ -32,8 +42,9 @@ _REFERENCES = ("borrows", "joins.typed_by", "numpy.decider", "numpy.left_decider
 def load_dialect(path: str | Path, base_named: BaseNamed) -> Dialect:
     """The dialect a TOML file describes, checked. `base_named` finds the one its `base` names.
 
-    The keys are the fields of Dialect, with `name` for `framework`, `[ops."add sub"]` tables of the
-    fields of Rule, and `[vary]` for variations; docs/variations.md has an example.
+    The keys are the fields of Dialect, with `name` for `framework`, tables such as `[joining]` for
+    its parts, `[ops."add sub"]` tables of the fields of Rule, and `[vary]` for variations;
+    docs/variations.md has an example.
 
     Raises UsageError that names the file and what is wrong in it.
     """
@@ -115,19 +126,27 @@ def _dialect(data: dict[str, Any], base_named: BaseNamed) -> Dialect:
     _check_name(given)
     base, variations = given.pop("base", None), given.pop("vary", {})
     _check_variations(variations)
-    tables = {name: given.pop(name) for name in PARTS if name in given}
+    tables = {name: given.pop(name) for name in _PARTS if name in given}
     given = record_fields(Dialect, given, "a dialect")
-    given.setdefault("evidence", "declared by its user")
     given.setdefault("ops", {})
     if base is None:
-        given |= {name: laid_over(PARTS[name](), tables[name], f"[{name}]") for name in tables}
+        given |= _parts(_PARTS, tables)
         return Dialect(**_complete(given)).vary(**variations)
     if not isinstance(base, str):
         raise UsageError("base names a dialect: write base = 'numpy', or the path of a TOML file.")
     parent = base_named(base)
-    given |= {name: laid_over(getattr(parent, name), tables[name], f"[{name}]") for name in tables}
+    inherited = {name: getattr(parent, name) for name in _PARTS}
+    inherited["naming"] = replace(parent.naming, is_newest=True)
+    inherited["evidence"] = replace(parent.evidence, source=_PARTS["evidence"].source)
+    given |= _parts(inherited, tables)
     given["ops"] = {**parent.ops, **given["ops"]}
-    return parent.vary(**{"mode": "", "is_newest": True, **given}).vary(**variations)
+    return parent.vary(**{"mode": "", **given}).vary(**variations)
+
+
+def _parts(parts: Mapping[str, Any], tables: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a dialect, with what the file's tables say laid over them."""
+    laid = {name: laid_over(parts[name], table, f"[{name}]") for name, table in tables.items()}
+    return {**parts, **laid}
 
 
 def _check_name(given: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from castwise.errors import UsageError
-from castwise.rules.dialect_parts import Assigns, Becomes, Joining, Laws
+from castwise.rules.dialect_parts import Assigns, Becomes, Evidence, Joining, Naming
 from castwise.rules.rule import Rule
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import DType, dtypes_of
@@ -25,38 +25,30 @@ class DialectData(_Referable):
 
     framework: str
     version: str = ""
-    is_newest: bool = True  # the version a bare name means
     mode: str = ""
+    naming: Naming = field(default_factory=Naming)
     about: str
-    evidence: str
-    surprises: tuple[str, ...] = ()
+    evidence: Evidence
     # The join takes the first of these that every operand reaches. `int*` is the node of weakly
     # typed integers, `int32*` that of the weak int32 only.
     order: str
     reaches: str  # "a b -> c d": edges, closed over; "a => b": a reaches b and nothing beyond it
     joining: Joining = field(default_factory=Joining)
-    weak_arrays: str = "none"  # one of WEAK_ARRAYS
     # The dtype of a Python bool, int, float, complex on its own; a kind it leaves out is refused.
     # A "wide int" is one beyond the dtype of an int: by default uint64 where that is int64. A
     # "wrapped float" or "wrapped complex" is the dtype one has before anything is promoted.
     python: Mapping[str, str]
-    reads_ints: str = ""  # dtypes for Python ints beyond that of an int: the first that holds it
     becomes: Becomes = field(default_factory=Becomes)
-    index: str = "int64"
-    guards: tuple[str, ...] = ()  # of GUARDS
     ops: Mapping[str, Rule]  # "*" or "name name/form": Rule(...)
     # "*" or "name name/form" -> dtypes the CPU lacks
     no_kernel: Mapping[str, str] = field(default_factory=dict)
     casts: str  # its can_cast: one of OUTPUTS, or that of another: "as numpy"
     assigns: Assigns = field(default_factory=Assigns)
     values: Values = field(default_factory=Values)
-    laws: Laws = field(default_factory=Laws)
-    prefixes: str = ""  # the prefixes of the framework's names: "np numpy"
-    aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
 
     @property
     def name(self) -> str:
-        version = "" if self.is_newest else f"@{self.version}"
+        version = "" if self.naming.is_newest else f"@{self.version}"
         return f"{self.framework}{version}{':' if self.mode else ''}{self.mode}"
 
     @property
@@ -76,7 +68,7 @@ class DialectData(_Referable):
 
     @property
     def has_weak_arrays(self) -> bool:
-        return self.weak_arrays != "none"
+        return self.joining.weak_arrays != "none"
 
     @property
     def truncations(self) -> dict[DType, DType]:
@@ -88,16 +80,6 @@ class DialectData(_Referable):
         for kind in ("int", "float", "complex"):
             text = text.replace(f"default_{kind}", self.python.get(kind, ""))
         return {source: target for source, target, _ in parse_edges(text, self.dtypes)}
-
-
-# The parts of a dialect, by the names of their fields.
-PARTS: dict[str, type] = {
-    "joining": Joining,
-    "becomes": Becomes,
-    "assigns": Assigns,
-    "values": Values,
-    "laws": Laws,
-}
 
 
 @functools.lru_cache(maxsize=4096)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """Which dtypes join in every op of a dialect."""
+    """Which dtypes join, in every op of a dialect."""
 
     folds: bool = False  # the join goes pair by pair, from the left, not all at once
     keeps_kind: bool = False  # the join stays within the highest kind among the operands
@@ -15,20 +16,24 @@ class Joining:
     apart: str = ""  # "uint8 / int8": dtypes of the two sides do not join
     only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
     refusal: str = ""  # the reason that messages give for dtypes without a common one
+    weak_arrays: str = "none"  # one of WEAK_ARRAYS
+    guards: tuple[str, ...] = ()  # of GUARDS: promotions that are refused although dtypes join
 
 
 @dataclass(frozen=True, slots=True)
 class Becomes:
-    """What dtypes become, whatever op they are in.
+    """What dtypes and integers become, whatever op they are in.
 
-    In these and in a rule's `converts`, default_int, default_float and default_complex mean the
-    dtypes of Python numbers.
+    In the mappings and in a rule's `converts`, default_int, default_float and default_complex mean
+    the dtypes of Python numbers.
     """
 
     truncates: str = ""  # "int64 -> int32": the dtypes that arrays really have
     lifts: str = ""  # "int -> default_float": what integers become where an op needs a float
     accumulates: str = ""  # "int8 -> int64": what small integers are summed in; "int*": weak ones
     caps: str = ""  # "float64 -> float32": what a compute dtype is cut to
+    index: str = "int64"  # the dtype of indices and counts
+    reads_ints: str = ""  # dtypes for Python ints beyond that of an int: the first that holds it
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +53,21 @@ class Laws:
     is_commutative: bool = True
     one_sided: str = ""  # symmetric ops that nevertheless treat their operands differently
     associativity_witness: tuple[str, str, str] | None = None  # None: associative
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why the rules are believed, and what is shown of them. Nothing in it decides."""
+
+    source: str  # "recorded from ..."
+    laws: Laws = Laws()
+    surprises: tuple[str, ...] = ()  # the examples on its page
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """The names by which a dialect and its framework's functions are known."""
+
+    is_newest: bool = True  # the framework's bare name means this version
+    prefixes: str = ""  # the prefixes of the framework's names: "np numpy"
+    aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there

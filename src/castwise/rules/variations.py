@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from castwise.errors import UsageError, did_you_mean
@@ -29,7 +29,7 @@ def varied(dialect: AnyDialect, changes: Mapping[str, Any]) -> AnyDialect:
     known = [f.name for f in fields(dialect)]
     for name in changes:
         if name not in VARIATIONS and name not in known:
-            hint = did_you_mean(name, VARIATIONS)
+            hint = _hint(dialect, name)
             raise UsageError(
                 f"a dialect has no variation {name!r}.{hint} There are {', '.join(VARIATIONS)}."
             )
@@ -41,6 +41,14 @@ def varied(dialect: AnyDialect, changes: Mapping[str, Any]) -> AnyDialect:
             mode = f"{dialect.mode}:{name}={value}".lstrip(":") if changed else dialect.mode
             dialect = replace(dialect, mode=mode, **changed)
     return shared(dialect)
+
+
+def _hint(dialect: DialectData, name: str) -> str:
+    """Where a field of a part is changed, or a variation of a similar name."""
+    for part in [f.name for f in fields(dialect) if is_dataclass(getattr(dialect, f.name))]:
+        if name in [f.name for f in fields(getattr(dialect, part))]:
+            return f" Change its part: vary({part}=replace(dialect.{part}, {name}=...))."
+    return did_you_mean(name, VARIATIONS)
 
 
 def parse_options(text: str) -> dict[str, Any]:
@@ -146,7 +154,8 @@ def _safe(dialect: DialectData, wanted: Any) -> Changes:
 
 
 def _guarded(dialect: DialectData, guard: str) -> Changes:
-    return {"guards": (*dialect.guards, guard)}
+    guards = (*dialect.joining.guards, guard)
+    return {"joining": replace(dialect.joining, guards=guards)}
 
 
 def _is_true(name: str, value: Any) -> bool:

@@ -42,13 +42,39 @@ class CallForm:
     along_axis: bool = False  # it works along one axis, and the result keeps its length
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # rows are compared by identity
-class Op:
-    """What an op does to dtypes when no dialect says otherwise.
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """How an op treats its operands and its output.
 
     The switches are those of torch's TensorIteratorConfig and OneFlow's TensorProcessor; what each
     does is in docs/how-it-works.md.
     """
+
+    promotes: bool = True  # False: each operand keeps its dtype
+    lowest: str | None = None  # no operand enters below this dtype
+    lowest_per_input: tuple[str | None, ...] = ()
+    same_dtype: bool = False  # operands, Python numbers and out= of two dtypes are refused
+    same_device: bool = True  # where it runs, arrays of two devices are refused
+    casts_to_output: bool = True  # False: out= must already have the result dtype
+    safe_output: bool = True  # False: the result is cast to any dtype
+
+    @property
+    def has_lowest(self) -> bool:
+        return bool(self.lowest or self.lowest_per_input)
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """What an op has to do with the shapes of its operands, besides broadcasting them."""
+
+    counts_dimensions: bool = False  # a rule may tell vectors from matrices
+    counts_elements: bool = False  # a rule may tell whether there are any
+    gives_one: bool = False  # one answer, whatever the shapes
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # rows are compared by identity
+class Op:
+    """What an op does to dtypes when no dialect says otherwise."""
 
     name: str
     arity: tuple[int, int]
@@ -56,18 +82,10 @@ class Op:
     integers_become_float: bool = False
     result: str = "same"  # a name of RESULTS, or a dtype
     symbol: str | None = None
-    lowest: str | None = None  # no operand enters below this dtype
-    lowest_per_input: tuple[str | None, ...] = ()
-    same_dtype: bool = False  # operands, Python numbers and out= of two dtypes are refused
-    same_device: bool = True  # where it runs, arrays of two devices are refused
-    promotes: bool = True  # False: each operand keeps its dtype
-    casts_to_output: bool = True  # False: out= must already have the result dtype
-    safe_output: bool = True  # False: the result is cast to any dtype
     accumulates: bool = False  # small integers are summed in a wide one, as the dialect says
     is_condition_first: bool = False  # `where`: operand 0 chooses and takes no part
-    counts_dimensions: bool = False  # a rule may tell vectors from matrices
-    counts_elements: bool = False  # a rule may tell whether there are any
-    gives_one: bool = False  # one answer, whatever the shapes of the operands
+    switches: Switches = Switches()
+    shapes: Shapes = Shapes()
     call: CallForm = CallForm()
     ulps: int = 0  # units in the last place that two libraries may differ by: none rounds it right
     compute: Callable[..., Any] | None = None  # the kernel of a declared op, on cast arrays
@@ -77,7 +95,7 @@ class Op:
     @property
     def keeps_shape(self) -> bool:
         """Whether the result has the shape of the operands, broadcast."""
-        return self.family not in _OTHER_SHAPES and not self.gives_one
+        return self.family not in _OTHER_SHAPES and not self.shapes.gives_one
 
     @property
     def augments(self) -> bool:
@@ -126,12 +144,12 @@ def _is_number(thing: Any) -> bool:
     return is_scalar or isinstance(thing, (bool, int, float, complex))
 
 
-def _row(names: str, arity: int | tuple[int, int], **switches: Any) -> list[Op]:
+def _row(names: str, arity: int | tuple[int, int], **facts: Any) -> list[Op]:
     spread = (arity, arity) if isinstance(arity, int) else arity
     rows = []
     for word in names.split():
         name, _, symbol = word.partition(":")
-        rows.append(Op(name, spread, symbol=symbol or None, **switches))
+        rows.append(Op(name, spread, symbol=symbol or None, **facts))
     return rows
 
 
@@ -146,7 +164,7 @@ _ROWS = [
     *_row("real_div multiply_no_nan", 2, computes=FLOATING, family="arithmetic"),
     *_row("floor_div truncate_div", 2, computes=REAL, family="arithmetic"),
     *_row("div_no_nan", 2, computes=FLOATING, integers_become_float=True, family="arithmetic"),
-    *_row("pow:**", 2, counts_elements=True, ulps=1, family="arithmetic"),
+    *_row("pow:**", 2, shapes=Shapes(counts_elements=True), ulps=1, family="arithmetic"),
     *_row("float_power", 2, computes="float64 complex128", ulps=1, family="arithmetic"),
     *_row("eq:== ne:!= lt:< le:<= gt:> ge:>=", 2, result="bool", family="comparison"),
     *_row("logical_and logical_or logical_xor", 2, result="bool", family="logic"),
@@ -165,7 +183,7 @@ _ROWS = [
     *_row("heaviside", 2, computes=REAL, family="float functions"),
     *_row("xlogy", 2, computes="float", integers_become_float=True, ulps=2,
           family="float functions"),
-    *_row("matmul:@", 2, counts_dimensions=True, call=_ARRAYS, family="products"),
+    *_row("matmul:@", 2, shapes=Shapes(counts_dimensions=True), call=_ARRAYS, family="products"),
     *_row("dot outer inner", 2, family="products"),
     *_row("vecdot cross", 2, call=_ARRAYS, family="products"),
     *_row("kron", 2, family="products"),
@@ -222,7 +240,8 @@ _ROWS = [
     *_row("argmax argmin", 1, computes=REAL, result="index", family="reductions"),
     *_row("count_nonzero", 1, result="index", family="reductions"),
     *_row("isclose", 2, result="bool", call=_ARRAYS, family="comparison"),
-    *_row("allclose", 2, result="bool", gives_one=True, call=_ARRAYS, family="comparison"),
+    *_row("allclose", 2, result="bool", shapes=Shapes(gives_one=True), call=_ARRAYS,
+          family="comparison"),
     *_row("result_type promote_types", (1, ARBITRARY), family="questions"),
 ]  # fmt: skip
 OPS: MappingProxyType[str, Op] = MappingProxyType({op.name: op for op in _ROWS})
@@ -287,9 +306,9 @@ def declare_op(
     """Adds a custom op, which then works in every dialect, in explain and in tables.
 
     `compute` is its kernel: it takes the operands as arrays of the backend, cast as decided, and
-    returns an array. With it `cw.apply` runs the op. `switches` are the fields of Op: computes,
-    integers_become_float, result, lowest, lowest_per_input, same_dtype, same_device,
-    promotes, casts_to_output, safe_output, accumulates.
+    returns an array. With it `cw.apply` runs the op. `switches` are the fields of Op and of
+    Switches: computes, integers_become_float, result, accumulates, promotes, lowest,
+    lowest_per_input, same_dtype, same_device, casts_to_output, safe_output.
 
     >>> import castwise as cw
     >>> op = declare_op("scaled_sum", compute=lambda x, y: 2 * (x + y), computes="float")
@@ -302,22 +321,23 @@ def declare_op(
         raise UsageError(f"{name!r} is an op of castwise; choose another name.")
     if not name.isidentifier():
         raise UsageError(f"{name!r} is not a name: write letters, digits and underscores.")
-    known = {f.name: f.type for f in fields(Op) if f.name not in _FIXED}
+    known = {**_DECLARABLE, **_SWITCHES}
     for switch, value in switches.items():
         if switch not in known:
             raise UsageError(f"an op has no switch {switch!r}.{did_you_mean(switch, known)}")
         if known[switch] == "bool" and not isinstance(value, bool):
             raise UsageError(f"{switch} is True or False, not {value!r}.")
-    row = Op(name, _spread(operands), family="declared", compute=compute, **switches)
+    own = {switch: switches.pop(switch) for switch in _SWITCHES if switch in switches}
+    row = Op(name, _spread(operands), switches=Switches(**own), family="declared", compute=compute,
+             **switches)  # fmt: skip
     _check(row)
     _declared[name] = row
     return row
 
 
-_FIXED = (
-    *("name", "arity", "family", "symbol", "counts_dimensions", "counts_elements", "call"),
-    *("gives_one", "ulps", "compute"),
-)
+_FIXED = ("name", "arity", "symbol", "family", "switches", "shapes", "call", "ulps", "compute")
+_DECLARABLE = {f.name: f.type for f in fields(Op) if f.name not in _FIXED}
+_SWITCHES = {f.name: f.type for f in fields(Switches)}
 
 
 def _spread(operands: object) -> tuple[int, int]:
@@ -335,9 +355,10 @@ def _spread(operands: object) -> tuple[int, int]:
 def _check(row: Op) -> None:
     if not isinstance(row.computes, str) or not dtypes_of(row.computes):
         raise UsageError(f"computes names kinds or dtypes, 'int float', not {row.computes!r}.")
-    if not isinstance(row.lowest_per_input, tuple) or len(row.lowest_per_input) > row.arity[1]:
+    lowest = row.switches.lowest_per_input
+    if not isinstance(lowest, tuple) or len(lowest) > row.arity[1]:
         raise UsageError(f"lowest_per_input names at most {row.arity[1]} dtypes, one per operand.")
-    for low in (row.lowest, *row.lowest_per_input):
+    for low in (row.switches.lowest, *lowest):
         if low is not None and (not isinstance(low, str) or find_dtype(low) is None):
             raise UsageError(f"unknown lowest dtype {low!r}.")
     if row.result not in RESULTS and not find_dtype(row.result):

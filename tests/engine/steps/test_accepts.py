@@ -8,13 +8,14 @@ import castwise as cw
 from castwise.engine.ask import answer, question_in
 from castwise.rules.checks import check
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_parts import Evidence
 from castwise.rules.parts import Accepts, Composed, Numbers, Writes
 from castwise.rules.rule import Rule
 
 CHOOSY = Dialect(
     framework="choosy",
     about="A dialect that takes little.",
-    evidence="made up",
+    evidence=Evidence("made up"),
     order="bool int8 int32 float32 float64",
     reaches="bool -> int8; int8 -> int32; int32 -> float32; float32 -> float64",
     python={"bool": "bool", "int": "int32", "float": "float32"},

@@ -9,7 +9,7 @@ import pytest
 import castwise as cw
 from castwise.engine.ask import answer, question_in
 from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Joining
+from castwise.rules.dialect_parts import Evidence, Joining
 from castwise.rules.parts import Accepts, Arrays, Composed, Conversion, Numbers, NumPyOperands
 from castwise.rules.rule import Rule
 
@@ -17,7 +17,7 @@ LIMITS = Conversion(bools="bool int32", wide_ints="uint64 float32")
 STRICT = Dialect(
     framework="strict",
     about="No promotion; numbers are converted.",
-    evidence="made up",
+    evidence=Evidence("made up"),
     order="bool int8 int32 int64 uint64 float16 float32 complex64",
     reaches="",
     joining=Joining(alone="bool int float complex"),
@@ -46,8 +46,7 @@ STRICT = Dialect(
 LATTICE = STRICT.vary(
     order="bool int32* int8 int32 float16* float16 float32",
     reaches="bool -> int32*; int32* -> int8; int8 -> int32; float16* -> float16;float16 -> float32",
-    joining=replace(STRICT.joining, alone=""),
-    weak_arrays="keep their width",
+    joining=replace(STRICT.joining, alone="", weak_arrays="keep their width"),
     python={"bool": "bool", "int": "int32", "float": "float16"},
     ops={
         "*": Rule(

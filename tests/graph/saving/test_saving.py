@@ -7,6 +7,7 @@ import copy
 import json
 import random
 from collections import namedtuple
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +159,8 @@ def test_every_dialect_can_be_told_whole(name: str) -> None:
 
     dialect = cw.dialect(name)
     assert definition(dialect) == name
-    renamed = dialect.vary(framework="mine", version="", mode="", is_newest=True)
+    newest = replace(dialect.naming, is_newest=True)
+    renamed = dialect.vary(framework="mine", version="", mode="", naming=newest)
     said = definition(renamed)
     assert isinstance(said, dict)
     there = defined(json.loads(json.dumps(said)))

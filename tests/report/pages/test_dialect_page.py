@@ -17,6 +17,7 @@ from castwise.report.pages.rules import general_rules, op_rules, other_rules
 from castwise.report.table.text import markdown_row
 from castwise.rules.catalog import dialect_named, dialects
 from castwise.rules.dialect import Dialect
+from castwise.rules.dialect_parts import Laws
 from castwise.rules.parts import Accepts, Composed, Joins, Numbers, Range
 from castwise.rules.policies import SCALARS
 from castwise.rules.rule import Rule
@@ -48,7 +49,7 @@ def test_a_page_has_its_parts(dialect: Dialect) -> None:
     ):
         assert f"\n\n{part}\n\n" in page
     assert f"({page_name(dialect)}.svg)" in page
-    assert dialect.evidence in page
+    assert dialect.evidence.source in page
     assert page.endswith("\n")
     assert not page.endswith("\n\n")
 
@@ -63,7 +64,7 @@ def test_tables_are_whole(dialect: Dialect) -> None:
 
 def test_surprises_are_explained(dialect: Dialect) -> None:
     page = page_of(dialect)
-    for text in dialect.surprises:
+    for text in dialect.evidence.surprises:
         found = explained(question_in(text, dialect))
         assert f"\n### `{text}` is " in page
         assert all(f"{number}. {step}" in page for number, step in enumerate(found.steps, 1))
@@ -79,9 +80,10 @@ def test_the_laws_are_worked_out() -> None:
 
 
 def test_a_dialect_that_is_not_commutative_shows_where() -> None:
+    laws = Laws(is_commutative=False, associativity_witness=None)
     left = dialect_named("numpy").vary(
         mode="left",
-        laws=replace(dialect_named("numpy").laws, is_commutative=False, associativity_witness=None),
+        evidence=replace(dialect_named("numpy").evidence, laws=laws),
         ops={"*": Rule(joins=Joins("first operand", others="same kind"))},
     )
     assert (

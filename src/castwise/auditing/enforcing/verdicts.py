@@ -88,7 +88,7 @@ _FLOATING = ("float", "complex")
 def judged(operation: Operation, dialect: Dialect) -> Verdict | None:
     """How a dialect decides an operation differently; None if it decides the same."""
     if operation.is_observed:
-        return _mixed(operation) if _STRICT in dialect.guards else None
+        return _mixed(operation) if _STRICT in dialect.joining.guards else None
     try:
         found = answer_to(next(questions_in(operation, dialect)))
     except UsageError:

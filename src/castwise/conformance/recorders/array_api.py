@@ -118,6 +118,6 @@ def _forms(op: str) -> tuple[str, ...]:
 def _functions() -> dict[str, Callable[..., Any]]:
     import array_api_strict as xp
 
-    found = found_functions({"xp": xp, "xp.linalg": xp.linalg}, ARRAY_API.aliases)
+    found = found_functions({"xp": xp, "xp.linalg": xp.linalg}, ARRAY_API.naming.aliases)
     can_cast = refusing(of_dtypes(xp.can_cast), yes=xp.bool)
     return called_with_operands(found) | {"can_cast": can_cast}

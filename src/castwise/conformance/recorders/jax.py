@@ -248,7 +248,7 @@ def _found() -> dict[str, FoundFunction]:
         "jnp.linalg": jnp.linalg,
     }  # fmt: skip
     instead = {"concat": "jnp.concatenate"}  # jnp.concat takes no dtype=
-    found = found_functions(rooms, JAX.aliases, instead)
+    found = found_functions(rooms, JAX.naming.aliases, instead)
     del found["can_cast"]  # it is NumPy's, and knows nothing of JAX's lattice
     return found
 

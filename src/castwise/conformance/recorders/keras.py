@@ -104,7 +104,7 @@ def _forms(op: str) -> tuple[str, ...]:
 def _found() -> dict[str, FoundFunction]:
     from keras import ops
 
-    return found_functions({"ops": ops}, KERAS.aliases)
+    return found_functions({"ops": ops}, KERAS.naming.aliases)
 
 
 def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:

@@ -102,7 +102,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
     from megengine.core._imperative_rt import core2
 
     losses = {"l1_loss": "functional.nn.l1_loss", "mse_loss": "functional.nn.square_loss"}
-    found = found_functions({"functional": functional}, MEGENGINE.aliases, losses)
+    found = found_functions({"functional": functional}, MEGENGINE.naming.aliases, losses)
     functions = called_with_operands(found)
     functions["reciprocal"] = partial(operator.truediv, 1)  # it has no other
     functions |= {op: partial(functions[op], axis=-1) for op in _NEED_AXIS if op in functions}

@@ -163,7 +163,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
     import mindspore
     from mindspore import mint, ops
 
-    functions = called_with_operands(found_functions({"ops": ops}, MINDSPORE.aliases))
+    functions = called_with_operands(found_functions({"ops": ops}, MINDSPORE.naming.aliases))
     for op in _NEED_AXIS:
         functions[op] = _along_last(functions[op])
     functions["threshold"] = partial(ops.threshold, thr=1, value=1)

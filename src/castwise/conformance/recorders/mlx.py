@@ -142,7 +142,7 @@ def _found() -> dict[str, FoundFunction]:
     from mlx import nn
 
     rooms = {"mx": mx, "nn": nn, "nn.losses": nn.losses, "mx.linalg": mx.linalg}
-    return found_functions(rooms, MLX.aliases, {"dot": "mx.inner"})
+    return found_functions(rooms, MLX.naming.aliases, {"dot": "mx.inner"})
 
 
 def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:

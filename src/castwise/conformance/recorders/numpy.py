@@ -155,7 +155,7 @@ def _named_forms(op: str, function: Any) -> Iterator[str]:
 def _found() -> dict[str, FoundFunction]:
     import numpy as np
 
-    return found_functions({"np": np, "np.linalg": np.linalg}, NUMPY.aliases)
+    return found_functions({"np": np, "np.linalg": np.linalg}, NUMPY.naming.aliases)
 
 
 def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:

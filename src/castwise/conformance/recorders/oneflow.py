@@ -133,7 +133,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
     instead = {op: f"oneflow.nn.functional.{op}" for op in ("mse_loss", "l1_loss")}
     instead["concat"] = "oneflow.cat"
-    found = found_functions({"oneflow": oneflow}, ONEFLOW.aliases, instead)
+    found = found_functions({"oneflow": oneflow}, ONEFLOW.naming.aliases, instead)
     functions = called_with_operands(found)
     functions |= {op: partial(functions[op], dim=-1) for op in _NEED_AXIS if op in functions}
     functions["threshold"] = partial(oneflow.threshold, threshold=1, value=1)

@@ -214,4 +214,4 @@ def _found() -> dict[str, FoundFunction]:
         "mul": "paddle.multiply", "div": "paddle.divide", "eq": "paddle.equal",
         "gt": "paddle.greater_than", "clamp": "paddle.clip", "norm": "paddle.linalg.vector_norm",
     }  # fmt: skip
-    return found_functions(rooms, PADDLE.aliases, instead)
+    return found_functions(rooms, PADDLE.naming.aliases, instead)

@@ -141,7 +141,9 @@ def _found(tf: Any) -> dict[str, FoundFunction]:
         "tf": tf, "tf.math": tf.math, "tf.nn": tf.nn, "tf.bitwise": tf.bitwise,
         "tf.linalg": tf.linalg,
     }  # fmt: skip
-    return found_functions(rooms, TENSORFLOW.aliases, {"floor_div": "tf.compat.v1.floor_div"})
+    return found_functions(
+        rooms, TENSORFLOW.naming.aliases, {"floor_div": "tf.compat.v1.floor_div"}
+    )
 
 
 def _functions(tf: Any, found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:

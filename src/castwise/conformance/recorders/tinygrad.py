@@ -185,7 +185,9 @@ def _dtype_names(default_int: str) -> dict[Any, str]:
 def _found() -> dict[str, FoundFunction]:
     from tinygrad import Tensor
 
-    return found_functions({"Tensor": Tensor}, TINYGRAD.aliases, {"floor_divide": "Tensor.div"})
+    return found_functions(
+        {"Tensor": Tensor}, TINYGRAD.naming.aliases, {"floor_divide": "Tensor.div"}
+    )
 
 
 def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:

@@ -217,7 +217,7 @@ def _found() -> dict[str, FoundFunction]:
         "poisson_nll_loss": "torch.nn.functional.poisson_nll_loss",
         "threshold": "torch.nn.functional.threshold",
     }
-    return found_functions(rooms, TORCH.aliases, instead)
+    return found_functions(rooms, TORCH.naming.aliases, instead)
 
 
 def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:

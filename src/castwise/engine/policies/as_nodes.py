@@ -20,7 +20,7 @@ def as_nodes(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     counts = number_dtypes(plan, [o.dtype for o in operands]) or {}
     nodes = [_node(plan, o, counts) for o in operands]
     # Where all are weak, the node of a whole kind would forget their widths.
-    keeps_width = plan.dialect.weak_arrays != "by kind" or len(nodes) == 1
+    keeps_width = plan.dialect.joining.weak_arrays != "by kind" or len(nodes) == 1
     if keeps_width and all(n.is_weak for n in nodes) and any(n.bits == 0 for n in nodes):
         dtypes = [o.dtype or plan.python[o.kind] for o in operands]
         nodes = dtypes if plan.reach.common(plan.reach.masks[d] for d in dtypes) else nodes

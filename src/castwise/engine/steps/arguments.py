@@ -170,7 +170,7 @@ def given_by(plan: Plan, compute: DType) -> DType:
         return compute
     if plan.result == "real":
         return compute.part
-    return dtype(plan.dialect.index if plan.result == "index" else plan.result)
+    return dtype(plan.dialect.becomes.index if plan.result == "index" else plan.result)
 
 
 def check_casts(

@@ -16,7 +16,7 @@ from castwise.vocab.operands import Operand, array_operand
 
 def counted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
     """The operands as the join takes them."""
-    if say and (plan.op.lowest or plan.op.lowest_per_input) and not plan.arrays.lowest:
+    if say and plan.op.switches.has_lowest and not plan.arrays.lowest:
         say(f"{plan.op.name} promotes its operands, so its lowest dtypes do not count.")
     return adapted(plan, raised(plan, _lifted(plan, operands, say)))
 

@@ -14,7 +14,7 @@ HARMLESS = frozenset({"widens", "not-on-device"})
 
 def check_guards(decision: Decision) -> None:
     """Raises Refusal where a guard of the dialect forbids what was decided."""
-    for guard in decision.question.dialect.guards:
+    for guard in decision.question.dialect.joining.guards:
         _GUARDS[guard](decision)
 
 

@@ -19,7 +19,7 @@ def check_same_dtype(plan: Plan, operands: tuple[Operand, ...], out: DType | Non
 
     A number counts as the dtype it is wrapped in, before anything is promoted.
     """
-    if not plan.op.same_dtype:
+    if not plan.op.switches.same_dtype:
         return
     dtypes = [_wrapped(plan, operand) for operand in operands]
     # The first array determines which one.
@@ -46,16 +46,16 @@ def is_unpromoted_mix(plan: Plan, operands: tuple[Operand, ...]) -> bool:
     Raises Refusal where the op would cast the result to the destination, or check that cast: the
     result has no single dtype.
     """
-    row = plan.op
-    if row.promotes or takes_any(plan):
+    switches = plan.op.switches
+    if switches.promotes or takes_any(plan):
         return False
     dtypes = dict.fromkeys(unpromoted(plan, operands))
     if len(dtypes) == 1:
         return False
-    if row.casts_to_output or row.safe_output:
+    if switches.casts_to_output or switches.safe_output:
         listed = " and ".join(d.name for d in dtypes)
         raise Refusal(
-            f"{row.name} does not promote {listed}, so there is no single dtype to cast to the"
+            f"{plan.op.name} does not promote {listed}, so there is no single dtype to cast to the"
             " output",
             "Cast them to one dtype, or declare it with casts_to_output=False and"
             " safe_output=False.",

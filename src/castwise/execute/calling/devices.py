@@ -15,7 +15,7 @@ def check_devices(row: Op, arrays: Sequence[Any]) -> None:
     castwise's own ops are left to the backend, which knows what it can combine. Numbers have no
     device, and neither do arrays that do not name one.
     """
-    if row.family != "declared" or not row.same_device:
+    if row.family != "declared" or not row.switches.same_device:
         return
     found = dict.fromkeys(str(a.device) for a in arrays if getattr(a, "device", None) is not None)
     if len(found) > 1:

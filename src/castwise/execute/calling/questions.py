@@ -34,7 +34,8 @@ def asked(
     row = find_op(LIKE.get(name, name), dialect)
     sees_values = looks_at_values(dialect, row, form)
     seen = tuple([described(o, dialect, sees_values=sees_values) for o in operands])
-    if row.counts_dimensions or (row.counts_elements and any(map(_is_empty, operands))):
+    shapes = row.shapes
+    if shapes.counts_dimensions or (shapes.counts_elements and any(map(_is_empty, operands))):
         seen = tuple([replace(d, shape=o.shape) if isinstance(o, Tensor) else d
                       for o, d in zip(operands, seen, strict=True)])  # fmt: skip
     return Question(row, seen, dialect, form, inplace, out, alpha, named)

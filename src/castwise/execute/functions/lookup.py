@@ -29,7 +29,7 @@ _WIDER = {
 
 def standard_name(op: str) -> str:
     """The name of an op in the array API standard."""
-    return dialect_named(STANDARD).aliases.get(op, op)
+    return dialect_named(STANDARD).naming.aliases.get(op, op)
 
 
 @functools.lru_cache(maxsize=4096)

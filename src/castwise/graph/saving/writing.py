@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -186,12 +186,14 @@ def _says_something(value: Any) -> bool:
     return bool(value) or (value == 0 and value is not False)
 
 
-_NOT_DECLARED = ("compute", "call", "ulps")  # the kernel, and what only castwise's own ops have
+# The kernel, what only castwise's own ops have, and the part that is written field by field.
+_NOT_DECLARED = ("compute", "call", "ulps", "shapes", "switches")
 
 
 def declaration(row: Op) -> dict[str, Any]:
     """What an op was declared with, except its kernel."""
-    said = {f.name: getattr(row, f.name) for f in fields(row) if f.name not in _NOT_DECLARED}
+    own = {f.name: getattr(row, f.name) for f in fields(row) if f.name not in _NOT_DECLARED}
+    said = {**own, **asdict(row.switches)}
     return {key: list(v) if isinstance(v, tuple) else v for key, v in said.items()}
 
 

@@ -70,7 +70,7 @@ def _shape_of(row: Op, given: Sequence[Shape], options: Mapping[str, Any]) -> Sh
         return shapes.accumulated(given[0], **options)
     if row.family == "reductions":
         return shapes.reduced(given[0], options.get("axis"), options.get("keepdims", False))
-    if row.gives_one:
+    if row.shapes.gives_one:
         return ()
     shape = shapes.broadcast(given)
     return () if row.family == "losses" and options.get("reduction") != "none" else shape

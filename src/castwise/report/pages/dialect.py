@@ -74,7 +74,8 @@ def index_page(dialects: list[Dialect]) -> str:
     """The list of all dialects, with a link to the page of each."""
     head = ["dialect", "version", "what", "evidence"]
     rows = [
-        [f"[`{d.name}`]({page_name(d)}.md)", d.version, d.about, f"{d.evidence}."] for d in dialects
+        [f"[`{d.name}`]({page_name(d)}.md)", d.version, d.about, f"{d.evidence.source}."]
+        for d in dialects
     ]
     lines = [
         "# Dialects",
@@ -94,7 +95,7 @@ def index_page(dialects: list[Dialect]) -> str:
 def _facts(dialect: Dialect) -> str:
     facts = [
         f"- Version: {dialect.version}." if dialect.version else "",
-        f"- Evidence: {dialect.evidence}.",
+        f"- Evidence: {dialect.evidence.source}.",
         f"- Dtypes: {', '.join(d.name for d in dialect.dtypes)}.",
         "- Arrays may be weakly typed." if dialect.has_weak_arrays else "",
         f'- Try it: `castwise explain {dialect.name} "int32[3] + 1.5"`',
@@ -131,17 +132,18 @@ def _table(left: str, right: str, rows: Iterable[tuple[str, str]]) -> str:
 
 def _laws(dialect: Dialect) -> Iterator[str]:
     """Whether it is commutative and associative, with a counterexample if it is not."""
-    if dialect.laws.is_commutative:
+    laws = dialect.evidence.laws
+    if laws.is_commutative:
         yield "Commutative: `a + b` has the same dtype as `b + a`."
     else:
         yield f"Not commutative: {next(_one_sided(dialect), 'the order of operands matters')}."
-    if dialect.laws.one_sided:
-        named = ", ".join(f"`{name}`" for name in dialect.laws.one_sided.split())
+    if laws.one_sided:
+        named = ", ".join(f"`{name}`" for name in laws.one_sided.split())
         yield f"Except in {named}, where the order of the operands matters."
-    if dialect.laws.associativity_witness is None:
+    if laws.associativity_witness is None:
         yield "Associative: unless one is refused, `(a + b) + c` and `a + (b + c)` have one dtype."
         return
-    a, b, c = map(dtype, dialect.laws.associativity_witness)
+    a, b, c = map(dtype, laws.associativity_witness)
     left, right = promote_types(a, b, dialect=dialect), promote_types(b, c, dialect=dialect)
     steps = [_joined(dialect, *pair) for pair in ((a, b), (left, c), (b, c), (a, right))]
     yield "Not associative: {}, and {}; but {}, and {}.".format(*steps)
@@ -187,9 +189,9 @@ def _answer(outcome: Outcome) -> str:
 
 
 def _surprises(dialect: Dialect) -> Iterator[str]:
-    if dialect.surprises:
+    if dialect.evidence.surprises:
         yield "## Surprises"
-    for text in dialect.surprises:
+    for text in dialect.evidence.surprises:
         found = explained(question_in(text, dialect))
         yield f"### `{text}` is {_answer(found.outcome)}"
         yield "\n".join(f"{number}. {step}" for number, step in enumerate(found.steps, 1))

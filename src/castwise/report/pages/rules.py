@@ -48,7 +48,7 @@ def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
         "`can_cast`",
         f"that of {dialect.casts_as}" if dialect.casts_as else OUTPUTS[dialect.casts],
     )
-    for guard in dialect.guards:
+    for guard in dialect.joining.guards:
         yield "Guard", GUARDS[guard]
     if dialect.joining.refusal:
         yield "Refusals", dialect.joining.refusal

@@ -49,7 +49,7 @@ def table_html(table: TableData) -> str:
     ]
     return _PAGE.format(
         title=escape(table.title),
-        about=escape(f"{table.dialect.about} Evidence: {table.dialect.evidence}."),
+        about=escape(f"{table.dialect.about} Evidence: {table.dialect.evidence.source}."),
         marks=escape(", ".join(marks_used(table))),
         gaps=", ".join(f"tr > :nth-child({place})" for place in _group_starts(table)) or ".gap",
         heads=heads,

@@ -19,7 +19,10 @@ _FORMS = {
 def verification_text(found: Verification, paint: Paint = plain) -> str:
     """The versions, whether all answers agree, and the drift op by op."""
     installed = ", ".join(_version(found, part) for part in found.versions)
-    lines = [f"Installed: {installed}.", f"{found.dialect.name} is {found.dialect.evidence}."]
+    lines = [
+        f"Installed: {installed}.",
+        f"{found.dialect.name} is {found.dialect.evidence.source}.",
+    ]
     lines += _of_dtypes(found, paint)
     known = f", except {found.listed:,} known differences" if found.listed else ""
     if not found.drift:
@@ -72,7 +75,7 @@ def verification_json(found: Verification) -> dict[str, Any]:
     """The verification as a JSON object, with every answer that differs."""
     return {
         "dialect": found.dialect.name,
-        "evidence": found.dialect.evidence,
+        "evidence": found.dialect.evidence.source,
         "framework": found.framework,
         "installed": found.versions,
         "compared": found.compared,
