@@ -37,6 +37,9 @@ _NUMPY = """
     held = np.zeros(3, np.int8)
     held[:] = np.array([1.0, 300.0, 2.0])  # 1 out of range
     [held][0][:2] = np.array([1, 300])  # 1 wrapped
+    held[0], held[1:] = 5.5, np.array([1.0, 300.0])  # 1 out of range
+    pair = 5.5, a
+    c[0], held[:2] = pair  # 1 wrapped
     a << 3, a & b, ~a, a ^ b
     (np.arange(5) * 2**62 + 1) & 0xFF
     np.uint32([2**31]) * 2, np.uint64([2**63]) * 2

@@ -20,7 +20,7 @@ from castwise.auditing.noting.arrays import ARRAYS, NUMBERS, is_array_type
 from castwise.auditing.noting.callees import PendingCall, pending_call
 from castwise.auditing.noting.log import LOG, SITES
 from castwise.auditing.observing import observe, switching, writes
-from castwise.auditing.rewriting.writes import INTO, WRITE
+from castwise.auditing.rewriting.writes import INTO, PART, WRITE
 from castwise.errors import UsageError
 from castwise.vocab.live import to_dtype
 
@@ -59,7 +59,7 @@ def start() -> None:
     setattr(observe, "log_operator", _logged)  # noqa: B010
     setattr(observe, "pending_call", _pending)  # noqa: B010
     setattr(LOG, "call", _called)  # noqa: B010
-    observe.OBSERVERS[WRITE], observe.OBSERVERS[INTO] = _write, _into
+    observe.OBSERVERS.update({WRITE: _write, INTO: _into, PART: _part})
     switching.prepare()
 
 
@@ -67,9 +67,7 @@ def _write(mark: int, value: Any, *target: Any) -> Any:
     if target:
         _check_write(mark, value, target[0])
         return _plain_write(mark, value, *target)
-    frame = id(sys._getframe(1))
-    writes.keep(mark, frame, value)
-    _keep_live(mark, frame, value)
+    _keep_written(mark, id(sys._getframe(1)), value)
     return value
 
 
@@ -80,6 +78,18 @@ def _into(mark: int, target: Any) -> Any:
     return target
 
 
+def _part(mark: int, values: Any, number: int, count: int) -> Any:
+    _keep_written(mark, id(sys._getframe(1)), writes.one_of(values, number, count))
+    return values
+
+
+def _keep_written(mark: int, frame: int, value: Any) -> None:
+    """Keeps a value until its target is known."""
+    writes.keep(mark, frame, value)
+    _live.pop((mark, frame), None)  # of a write that raised, in a frame with the same id
+    _keep_live(mark, frame, value, are_numbers_kept=True)
+
+
 def _noted(mark: int, thing: Any, frame: int) -> None:
     """Keeps an operand itself; a copy of one that is changed in place."""
     _note_operand(mark, thing, frame)
@@ -87,8 +97,9 @@ def _noted(mark: int, thing: Any, frame: int) -> None:
     _keep_live(mark, frame, _copy(thing) if is_target else thing)
 
 
-def _keep_live(mark: int, frame: int, thing: Any) -> None:
-    if type(thing) is Values or is_array_type(type(thing)):
+def _keep_live(mark: int, frame: int, thing: Any, *, are_numbers_kept: bool = False) -> None:
+    kind = type(thing)
+    if kind is Values or is_array_type(kind) or (are_numbers_kept and kind in NUMBERS):
         if len(_live) > _MOST_KEPT:
             _live.clear()
         _live[mark, frame] = thing
