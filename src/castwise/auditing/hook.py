@@ -65,6 +65,7 @@ class Calls:
     # Calls that write a value into an array, or into one of its dtype: the places of the array and
     # of the value, and the value's keyword.
     writes: dict[str, tuple[int, int, str]] = field(default_factory=dict)
+    writes_all: str = ""  # those of `writes` that write every element of the value
     cuts: str = ""  # calls that keep an array's dtype, unless the framework's mode has none so wide
     becomes_array: str = ""  # ops that make an array of a Python number before they promote
 

@@ -202,6 +202,7 @@ HOOK = Hook(
         writes={"full_like": (0, 1, "fill_value"), "copy_": (0, 1, "src"), "fill_": (0, 1, "value"),
                 "masked_fill": (0, 2, "value"), "masked_fill_": (0, 2, "value"),
                 "new_full": (0, 2, "fill_value")},
+        writes_all="copy_ fill_ full_like new_full",
         like={"concat": "vstack hstack dstack column_stack row_stack"},
         # Norms take statistics and weights in a wider dtype than their input.
         mixes="broadcast_tensors meshgrid atleast_1d atleast_2d atleast_3d align_tensors "
