@@ -165,6 +165,12 @@ def _follow_batches() -> None:
     follow_batches()
 
 
+def _follow_sent() -> None:
+    from castwise.auditing.hooks.inside.batches import follow_sent
+
+    follow_sent()
+
+
 HOOK = Hook(
     framework="torch",
     dialect=_dialect,
@@ -263,6 +269,7 @@ HOOK = Hook(
         when_imported={"torch.amp.autocast_mode": _watch_autocast,
                        "torch.optim.optimizer": _watch_optimizers,
                        "torch.utils.data._utils.collate": _follow_batches,
+                       "torch.multiprocessing.reductions": _follow_sent,
                        "torch._dynamo.convert_frame": _compile_originals,
                        "torch._dynamo.variables.functions": _inline_originals},
         inside=_watch_inside,
