@@ -115,6 +115,10 @@ class Inside:
     # Calls whose operands it casts when autocast is on, by its list that says to what.
     autocasts: dict[str, str] = field(default_factory=dict)
     dtype_errors: tuple[str, ...] = ()  # patterns of its messages that are about dtypes
+    # A dialect -> one that refuses more, to which parts of a program may switch; and a pattern of
+    # the messages that it causes.
+    stricter: dict[str, str] = field(default_factory=dict)
+    strict_error: str = "(?!)"
     states: str = ""  # calls that return the state of an optimizer
     rounds_sums: str = ""  # ops that round every partial sum of 16 bits, not only the result
     makes_temporaries: bool = False  # copies cast operands to new arrays before computing
