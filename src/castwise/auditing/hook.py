@@ -65,6 +65,7 @@ class Calls:
     # Calls that write a value into an array, or into one of its dtype: the places of the array and
     # of the value, and the value's keyword.
     writes: dict[str, tuple[int, int, str]] = field(default_factory=dict)
+    writes_all: str = ""  # those of `writes` that write every element of the value
     cuts: str = ""  # calls that keep an array's dtype, unless the framework's mode has none so wide
     becomes_array: str = ""  # ops that make an array of a Python number before they promote
 
@@ -114,6 +115,10 @@ class Inside:
     # Calls whose operands it casts when autocast is on, by its list that says to what.
     autocasts: dict[str, str] = field(default_factory=dict)
     dtype_errors: tuple[str, ...] = ()  # patterns of its messages that are about dtypes
+    # A dialect -> one that refuses more, to which parts of a program may switch; and a pattern of
+    # the messages that it causes.
+    stricter: dict[str, str] = field(default_factory=dict)
+    strict_error: str = "(?!)"
     states: str = ""  # calls that return the state of an optimizer
     rounds_sums: str = ""  # ops that round every partial sum of 16 bits, not only the result
     makes_temporaries: bool = False  # copies cast operands to new arrays before computing

@@ -37,6 +37,9 @@ _NUMPY = """
     held = np.zeros(3, np.int8)
     held[:] = np.array([1.0, 300.0, 2.0])  # 1 out of range
     [held][0][:2] = np.array([1, 300])  # 1 wrapped
+    held[0], held[1:] = 5.5, np.array([1.0, 300.0])  # 1 out of range
+    pair = 5.5, a
+    c[0], held[:2] = pair  # 1 wrapped
     a << 3, a & b, ~a, a ^ b
     (np.arange(5) * 2**62 + 1) & 0xFF
     np.uint32([2**31]) * 2, np.uint64([2**63]) * 2
@@ -46,6 +49,30 @@ _NUMPY = """
     np.float16([np.inf, 1]) * 2, np.float32([1.0]) / 0, np.array([1e300]) * 1e300
     np.array([2**62, -(2**62)]) + np.array([2**62 - 1, -(2**62)])
     np.subtract(c, 1, out=c)
+    np.multiply(c, 100, out=c)  # 2 wrapped
+    np.add(c, c, (d := c.copy()))  # 1 wrapped
+    np.add(d, d, d), np.negative(d, out=(d,))  # 2 wrapped
+    d[:] = 10, 2
+    d *= d
+    d += d[::-1]
+
+    def cleared(array):
+        array[:] = 0
+        return np.array([9, 9], np.uint8)
+
+    e = np.array([250, 250], np.uint8)
+    e += cleared(e)
+    np.add(e, cleared(e), out=e)
+    e[1:] += e[:1]
+    np.add(a, b, where=np.array([False, True]), out=e)
+    np.add(a, b, where=[True, False][0], out=e)  # 1 wrapped
+    a.sum(dtype=np.uint8, where=np.array([True, False]))
+    np.sum(a + 0.0, out=np.zeros((), np.float16)), a.sum(out=e[0, ...])
+    np.copyto(held, np.array([1.0, 300.0, 2.0]), casting="unsafe")  # 1 out of range
+    np.copyto(held, np.array([1.0, 300.0, 2.0]), casting="unsafe", where=False)
+    held.fill(np.array(300))  # 1 wrapped
+    np.full_like(held, np.float32([300.5, 1, 2]))  # 1 out of range
+    np.full_like(np.array([300.0]), 0, dtype=np.uint8)
     del a
     print(held)
 """
@@ -61,6 +88,16 @@ _TORCH_AND_JAX = """
     torch.arange(300).byte()  # 44 wrapped
     torch.tensor([1e38], dtype=torch.bfloat16) * 100  # 1 overflowed
     a += 100  # 1 wrapped
+    b = torch.tensor([60, 10], dtype=torch.uint8)
+    b.mul_(4)
+    b.add_(100)  # 1 wrapped
+    b.mul_(b)  # 2 wrapped
+    torch.add(b, 250, out=b)  # 2 wrapped
+    b[:] = 4
+    b.mul_(b).sub_(b[:1].clone()), torch.mul(b, b, out=b)
+    torch.ones(2, dtype=torch.float16).mul_(60000).mul_(2)  # 2 overflowed
+    torch.tensor([1e38], dtype=torch.bfloat16).mul_(100)  # 1 overflowed
+    b.copy_(torch.tensor([1.0, 300.0]))  # 1 out of range
     jnp.array([200, 10], dtype=jnp.uint8) + np.uint8(100)  # 1 wrapped
     jnp.asarray(np.array([2**40, 1]))  # 1 wrapped
     torch.vmap(lambda x: x * 2)(torch.ones(3, dtype=torch.uint8))
@@ -78,6 +115,7 @@ def check(source: str, directory: Path) -> None:
     outcome, seen = audited(script.name, cwd=directory, options=Options(checks_values=True),
                             flags=["-Wignore"])  # fmt: skip
     assert outcome == plainly(script.name, cwd=directory, flags=["-Wignore"])
+    assert outcome.status == 0, outcome.stderr
     assert seen.counts.failures == {}
     audit = without_ignored(audit_of(seen))
     assert audit.losses is not None

@@ -64,7 +64,13 @@ _TORCH = """
         weight * inputs  # from np.zeros
         weight[:2] * targets  # from self.targets = np
         weight * plain
-        print(number)
+        print(number, flush=True)
+    workers = {"num_workers": 2, "multiprocessing_context": "fork"}
+    for inputs, targets, plain, number in DataLoader(Data(), batch_size=4, **workers):
+        weight * inputs  # from np.zeros
+        weight[:2] * targets  # from self.targets = np
+        weight * plain
+        print(number, flush=True)
 """
 _PANDAS = """
     import io

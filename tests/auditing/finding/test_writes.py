@@ -38,6 +38,19 @@ _NUMPY = """
     rows, table = [0, 0], {}
     rows[0] = table[0] = 2.5
     table[rows[0]] = 2.5
+    u8[0], table[1] = i32[0], f32[0] = 3.7, 2.5  # changes-kind
+    f64[0], (table[2], i32[1]) = 3.7, (2.5, 2.5)  # changes-kind
+    [table[3], u8[1:]] = (7, f64[1:])  # loses-range changes-kind
+    table[4], u8[0], table[5] = [f64[:1], np.int64(300), "text"]  # loses-range
+    three = 1.5, f64, 2.5
+    table[6], f32[:], table[7] = three  # loses-precision loses-range
+    table[8] = f32[0] = u8[2] = 1.5  # changes-kind
+    (u8[0], u8[1]), *rest = iter([(3.7, 1), 2])
+    u8[0], rows[1] = 3, 3.7
+    rows[0], rows[1] = rows[1], rows[0]
+    for u8[0] in (3.7, 300):
+        break
+    print(u8, i32, f32, rows, rest)
     try:
         i32[0:2] = [2**40, 1]
     except OverflowError as error:
@@ -50,6 +63,16 @@ _NUMPY = """
 
     own = np.zeros(3).view(Logged)
     own[print("index") or 1] = print("value") or 2.5
+    own[print("i") or 0], (own[print("j") or 1], _) = print(1) or 1, (print(2) or 2.5, print(3))
+    try:
+        own[print("index") or 0], own[1] = iter((print("value") or 2.5,))
+    except ValueError as error:
+        print(error)
+    try:
+        own[0], own[9], own[1] = 1.5, print("value") or 2.5, 3.5
+    except IndexError as error:
+        print(error, own)
+
     del u8
     try:
         u8[0] = print("first")

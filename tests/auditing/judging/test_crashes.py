@@ -12,6 +12,7 @@ from under_audit import audited, plainly, write
 
 from castwise.auditing.judging.audited import audit_of
 from castwise.auditing.judging.crashes import ExplainedCrash, crashes_in
+from castwise.auditing.records.events import Seen
 from castwise.report.audit.json import audit_json
 from castwise.report.audit.page.html import audit_html
 from castwise.report.audit.sections.crash import crash_text
@@ -34,14 +35,22 @@ except Exception as error:
 
 def explained(place: Path, head: str, cases: list[str]) -> list[ExplainedCrash | None]:
     """What each case ends with, all run in one process; None: not an error about dtypes."""
+    return [explanation(seen) for seen in raised(place, head, cases)]
+
+
+def explanation(seen: Seen) -> ExplainedCrash | None:
+    return next(iter(crashes_in(seen)), None)
+
+
+def raised(place: Path, head: str, cases: list[str]) -> list[Seen]:
+    """What was seen, with the crash of each case."""
     source = "\n".join([HEAD, head, *(KEEPING.format(case=indent(case, "    ")) for case in cases)])
     script = write(place, script=f"{source}\npickle.dump(found, open('found', 'wb'))\n")
     outcome, seen = audited(script.name, cwd=place)
     assert (outcome.status, outcome.stderr, seen.counts.failures) == (0, "", {})
     assert seen.crashes == ()  # each was caught
     found = pickle.loads((place / "found").read_bytes())
-    one_each = [crashes_in(replace(seen, crashes=(crash,))) for crash in found]
-    return [crash[0] if crash else None for crash in one_each]
+    return [replace(seen, crashes=(crash,)) for crash in found]
 
 
 def written(crash: ExplainedCrash | None) -> str | None:
@@ -89,6 +98,25 @@ def test_errors_of_numpy(tmp_path: Path) -> None:
     assert [c and (c.operation, written(c)) for c in found] == list(cases.values())
 
 
+def test_a_refusal_of_castwise_names_the_dialect_it_held_the_program_to(tmp_path: Path) -> None:
+    head = """
+import castwise as cw, numpy as np
+n, f = np.arange(3), np.ones(3, np.float32)
+@cw.audited
+def add(x, y):
+    return x + y
+"""
+    cases = [
+        "with cw.use('tensorflow'):\n    cw.asarray(n) + cw.asarray(f)",
+        "with cw.enforce('tensorflow:safe'):\n    add(n, f)",
+    ]
+    found = explained(tmp_path, head, cases)
+    used, enforced = [crash.error for crash in found if crash]
+    assert used.startswith("PromotionError: int64 + float32 is not defined in tensorflow: ")
+    assert "int64[3] + float32[3] is not defined in tensorflow:safe: " in enforced
+    assert {(c.operation, c.dialect, c.inside) for c in found if c} == {("", "", "")}
+
+
 def test_errors_of_torch(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     head = """
@@ -130,7 +158,18 @@ def strict():
     cases = {
         "jax.jit(lambda: x & y)()": ("float32[3] & int32[3]", None),
         "jax.lax.add(x, y)": ("add(float32[3], int32[3])", "jax.lax.add(x, y.astype(x.dtype))"),
+        "with jax.numpy_dtype_promotion('strict'):\n    x * y": (
+            "float32[3] * int32[3]",
+            "x * y.astype(x.dtype)",
+        ),
         "strict()\nx + y": ("float32[3] + int32[3]", "x + y.astype(x.dtype)"),
     }
-    found = explained(tmp_path, head, list(cases))
+    ends = raised(tmp_path, head, list(cases))
+    found = [explanation(seen) for seen in ends]
     assert [c and (c.operation, written(c)) for c in found] == list(cases.values())
+    # If promotion is not strict any more when the program ends, the error tells that it was.
+    dialects = {"jax": "jax"}
+    ends = [replace(seen, facts=replace(seen.facts, dialects=dialects)) for seen in ends]
+    found = [explanation(seen) for seen in ends]
+    strict = "jax:strict-x32"
+    assert [c and c.dialect for c in found] == ["jax", "", strict, strict]

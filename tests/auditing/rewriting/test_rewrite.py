@@ -47,6 +47,7 @@ STAYS = [
     "del x[0]",
     "global x",
     "import numpy",
+    "x[0], *y = z",
 ]  # fmt: skip
 
 
@@ -68,6 +69,11 @@ BECOMES = {
     "super().f(x)": "returned(0, callee(0, super().f)(argument(0, 0, x)))",
     "f('text')": "returned(0, callee(0, f)('text'))",
     "x < y < z + 1": "x < y < post(0, z + 1, z, 1)",
+    "x[i] = y": "x[i] = write(0, y, x)",
+    "x.a[i] = y": "into(0, x.a)[i] = write(0, y)",
+    "x[i], (y, z['a']) = 3, w": "into(0, x)[i], (y, z['a']) = (write(0, 3), w)",
+    "x[i], y[j] = w": "into(0, x)[i], into(1, y)[j] = part(1, part(0, w, 0, 2), 1, 2)",
+    "x = y[0] = z[0] = w": "x = into(0, y)[0] = into(1, z)[0] = write(1, write(0, w))",
 }  # fmt: skip
 
 
@@ -141,6 +147,7 @@ RUN = [
     "        return self.y\nx = C().m(), C.z",
     "x = 5\nx **= 2\nx //= 3\nx <<= 1\nx = ~x & 0xff | 1 ^ 3",
     "x = (lambda a, b=4: a - b)(1), max(1, 2, key=lambda v: -v)",
+    "x = [3, 1, 2]\nfor i in range(3000):\n    x[i % 3], x[0] = x[0], x[i % 3]",
 ]
 
 

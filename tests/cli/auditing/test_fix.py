@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import json
+import tokenize
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,7 +55,7 @@ def audited(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[object,
 def test_fixes_are_written_and_the_rest_of_each_file_stays(
     program: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    status, out, said = audited(capfd, "--fix", "program.py")
+    status, out, said = audited(capfd, "--fix", "--json", "report.json", "program.py")
     assert (status, out) == (0, "ran\n")
     for name, content in FILES.items():
         assert (program / name).read_bytes() == content.replace(*FIXED[name]), name
@@ -59,8 +63,28 @@ def test_fixes_are_written_and_the_rest_of_each_file_stays(
     assert "Wrote 4 fixes to 4 files:\n  bom.py: line 1\n  crlf.py: line 2\n" in said
     assert "changed.py stays as it is: it has changed since the program read it." in said
     left = {p.name for p in program.iterdir() if p.is_file()}
-    assert left == {*FILES, "program.py"}  # and no file besides
+    assert left == {*FILES, "program.py", "report.json"}  # and no file besides
     assert "1 finding in" in audited(capfd, "program.py")[2]
+    report = json.loads((program / "report.json").read_text(encoding="utf-8"))
+    fixes = [fix for finding in report["findings"] for fix in finding["fixes"]]
+    assert len(fixes) == len(FILES)
+    for fix in fixes:  # a script that applies them writes the same
+        name = Path(fix["file"]).name
+        if name != "changed.py":
+            assert with_fix(FILES[name], fix) == text_of((program / name).read_bytes())
+
+
+def with_fix(content: bytes, fix: dict[str, Any]) -> str:
+    lines = text_of(content).splitlines(keepends=True)
+    before = lines[fix["line"] - 1][: fix["column"] - 1]
+    after = lines[fix["end_line"] - 1][fix["end_column"] - 1 :]
+    lines[fix["line"] - 1 : fix["end_line"]] = [before + fix["text"] + after]
+    return "".join(lines)
+
+
+def text_of(content: bytes) -> str:
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+    return io.TextIOWrapper(io.BytesIO(content), encoding).read()
 
 
 def test_a_diff_can_be_applied_and_writes_nothing(

@@ -6,11 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+from castwise.auditing.judging.audited import audit_of
+from castwise.auditing.records.runs import Options
+from castwise.auditing.running.launch import run_audited
 from castwise.engine.decision import HAZARDS
 from castwise.report.audit.json import audit_json
 from castwise.report.audit.sarif import audit_sarif
 from castwise.report.audit.sections.coverage import coverage_text
-from report_example import PIPELINE, audited, line_of, pipeline
+from report_example import PIPELINE, audited, line_of, pipeline, script
 
 ROOT = PIPELINE.parents[1]
 
@@ -93,10 +96,11 @@ def the_run() -> dict[str, Any]:
     return dict(run)
 
 
-def test_sarif_rules_are_the_hazards() -> None:
+def test_sarif_rules_are_the_hazards_and_what_is_reported_beside_them() -> None:
     driver = the_run()["tool"]["driver"]
     assert driver["name"] == "castwise"
-    assert [rule["id"] for rule in driver["rules"]] == [*HAZARDS, "implicit-cast"]
+    others = ["implicit-cast", "lost-values", "dtype-error"]
+    assert [rule["id"] for rule in driver["rules"]] == [*HAZARDS, *others]
     assert all(rule["shortDescription"]["text"] for rule in driver["rules"])
 
 
@@ -148,3 +152,37 @@ def test_a_fingerprint_survives_a_moved_line(tmp_path: Path) -> None:
     line = "y = x + np.zeros(100)\n"
     assert prints(line, "a") == prints(f"\n\n# moved\n{line}", "b")
     assert prints(line, "c") != prints("y = x * np.zeros(100)\n", "d")
+
+
+def test_sarif_tells_a_crash_and_lost_values(tmp_path: Path) -> None:
+    program = """
+        n = np.arange(3)
+        image[0] + np.uint8(255)
+        n += np.ones(3) * 2
+        """
+    place = script(program, tmp_path)
+    seen = run_audited([str(place)], Options(checks_values=True)).seen
+    run = json.loads(json.dumps(audit_sarif(audit_of(seen), tmp_path)))["runs"][0]
+    crash, loss = run["results"]
+    rules = [run["tool"]["driver"]["rules"][result["ruleIndex"]] for result in (crash, loss)]
+    assert [rule["id"] for rule in rules] == [crash["ruleId"], loss["ruleId"]]
+    assert (crash["ruleId"], crash["level"]) == ("dtype-error", "error")
+    assert (loss["ruleId"], loss["level"]) == ("lost-values", "warning")
+    first, words, why, advice = crash["message"]["text"].splitlines()
+    assert first == "The program ended here: a dtype error."
+    assert words.startswith("UFuncTypeError: Cannot cast ufunc 'add' output")
+    assert why.startswith("int64[3] += float64[3] is refused in numpy")
+    assert advice == "What to write: the result is a new array, float64."
+    (change,) = crash["fixes"][0]["artifactChanges"]
+    (replacement,) = change["replacements"]
+    assert replacement["insertedContent"]["text"] == "n = n + (np.ones(3) * 2)"
+    assert loss["message"]["text"] == (
+        "uint8 + uint8 -> uint8: 100 of 100 elements wrapped, such as 1 + 255 -> 0."
+    )
+    assert loss["properties"] == {"lost": 100, "elements": 100}
+    for result, code in ((crash, "n += np.ones(3) * 2"), (loss, "image[0] + np.uint8(255)")):
+        where = result["locations"][0]["physicalLocation"]
+        assert where["artifactLocation"] == {"uri": "program.py", "uriBaseId": "%SRCROOT%"}
+        assert where["region"]["startLine"] == line_of(code, place)
+        assert where["region"]["snippet"]["text"] == code
+        assert result["partialFingerprints"]["castwise/v1"]

@@ -50,7 +50,7 @@ class Baseline(NamedTuple):
 def known_as(finding: Finding, directory: Path) -> Known:
     """How a baseline in a directory names a finding."""
     return Known(
-        _named_from(finding.place.file, directory),
+        file_named_from(finding.place.file, directory),
         " ".join(text_at(finding.place).split()),
         finding.op,
         tuple(str(operand.dtype or operand.kind) for operand in finding.operands),
@@ -58,7 +58,7 @@ def known_as(finding: Finding, directory: Path) -> Known:
     )
 
 
-def _named_from(file: str, directory: Path) -> str:
+def file_named_from(file: str, directory: Path) -> str:
     """A file name that is the same on other machines: relative to the directory, or to a
     package."""
     whole = Path(file).as_posix()

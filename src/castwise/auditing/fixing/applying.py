@@ -24,14 +24,28 @@ def edits_of(fixes: Iterable[Fix]) -> dict[str, list[SourceEdit]]:
 
 def fixed_lines(fix: Fix) -> list[str]:
     """The whole lines of a fix's place with the fix, dedented."""
+    source = _with_fix(fix).decode("utf-8", "replace")
+    return textwrap.dedent(source).rstrip().splitlines()
+
+
+def fixed_text(fix: Fix) -> str:
+    """What to write at a fix's place, with the line breaks and comments that are there now."""
+    place = fix.place
+    after = linecache.getline(place.file, place.end_line).encode("utf-8", "replace")
+    source = _with_fix(fix)
+    end = len(source) - len(after[place.end_column - 1 :])
+    return source[place.column - 1 : end].decode("utf-8", "replace")
+
+
+def _with_fix(fix: Fix) -> bytes:
+    """The whole lines of a fix's place with the fix."""
     place = fix.place
     lines = [linecache.getline(place.file, n) for n in range(place.line, place.end_line + 1)]
     edits = [
         edit._replace(line=edit.line - place.line + 1, end_line=edit.end_line - place.line + 1)
         for edit in edits_at(place, fix.text)
     ]
-    source = with_edits("".join(lines).encode("utf-8", "replace"), edits)
-    return textwrap.dedent(source.decode("utf-8", "replace")).rstrip().splitlines()
+    return with_edits("".join(lines).encode("utf-8", "replace"), edits)
 
 
 def hindrance(fixes: Iterable[Fix], taken: Sequence[Fix]) -> Fix | None:

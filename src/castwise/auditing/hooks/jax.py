@@ -109,5 +109,7 @@ HOOK = Hook(
             r"implicit dtype promotion path", r"to have the same dtypes", r"does not accept dtype",
             r"the dtypes do not match", r"input dtype", r"must have integer or boolean type",
         ),
+        stricter={"jax": "jax:strict-x32", "jax:x64": "jax:strict"},
+        strict_error=r"jax_numpy_dtype_promotion=strict",
     ),
 )  # fmt: skip

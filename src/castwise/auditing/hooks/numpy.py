@@ -54,7 +54,7 @@ HOOK = Hook(
                   "min": 1, "max": 2, "arrays": 0, "condition": 0},
     ),
     calls=Calls(
-        value_casts="astype array asarray asanyarray ascontiguousarray full_like",
+        value_casts="astype array asarray asanyarray ascontiguousarray",
         casts="astype view asarray_chkfinite frombuffer fromstring",
         makes="array asarray asanyarray ascontiguousarray zeros ones empty full zeros_like "
         "ones_like empty_like full_like arange linspace logspace geomspace eye identity tri "
@@ -84,6 +84,7 @@ HOOK = Hook(
         writes={"full_like": (0, 1, "fill_value"), "copyto": (0, 1, "src"), "fill": (0, 1, "value"),
                 "put": (0, 2, "v"), "place": (0, 2, "vals"), "putmask": (0, 2, "values"),
                 "fill_diagonal": (0, 1, "val")},
+        writes_all="copyto fill full_like",
         files="load fromfile genfromtxt loadtxt",
     ),
     spelling=Spelling(

@@ -165,6 +165,12 @@ def _follow_batches() -> None:
     follow_batches()
 
 
+def _follow_sent() -> None:
+    from castwise.auditing.hooks.inside.batches import follow_sent
+
+    follow_sent()
+
+
 HOOK = Hook(
     framework="torch",
     dialect=_dialect,
@@ -202,6 +208,7 @@ HOOK = Hook(
         writes={"full_like": (0, 1, "fill_value"), "copy_": (0, 1, "src"), "fill_": (0, 1, "value"),
                 "masked_fill": (0, 2, "value"), "masked_fill_": (0, 2, "value"),
                 "new_full": (0, 2, "fill_value")},
+        writes_all="copy_ fill_ full_like new_full",
         like={"concat": "vstack hstack dstack column_stack row_stack"},
         # Norms take statistics and weights in a wider dtype than their input.
         mixes="broadcast_tensors meshgrid atleast_1d atleast_2d atleast_3d align_tensors "
@@ -263,7 +270,8 @@ HOOK = Hook(
                        "torch._dynamo.convert_frame": _compile_originals,
                        "torch._dynamo.variables.functions": _inline_originals},
         when_recording={"torch.amp.autocast_mode": _watch_autocast,
-                        "torch.optim.optimizer": _watch_optimizers},
+                        "torch.optim.optimizer": _watch_optimizers,
+                        "torch.multiprocessing.reductions": _follow_sent},
         inside=_watch_inside,
     ),
 )  # fmt: skip

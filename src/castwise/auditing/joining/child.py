@@ -15,6 +15,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
+from castwise.auditing.noting import sent
 from castwise.auditing.noting.log import LOG
 from castwise.auditing.observing import switching
 from castwise.auditing.observing.crashes import last_crash
@@ -41,6 +42,7 @@ def join(place: str, loaded: Collection[str]) -> None:
     _keeps_outcome = options.keeps_outcome and _is_first()
     pass_audit_on(place)
     loading.start(options.include, is_deep=options.is_deep, checks=options.checks)
+    sent.start(_directory / "sent")
     if options.checks_values:
         _begin_checks_of_values()
     if options.checks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from castwise.auditing.finding.operations import Harmless, NotUnderstood, framework_of, understand
@@ -42,8 +43,9 @@ def crashes_in(seen: Seen) -> tuple[ExplainedCrash, ...]:
 
 
 def _explained(crash: Crash, seen: Seen) -> ExplainedCrash | None:
-    known = [(o, _operation(o, seen)) for o in crash.operations]
-    for crashed, operation in known:
+    dialects = _in_force(crash, seen.facts.dialects)
+    for crashed in crash.operations:
+        operation = _operation(crashed, dialects)
         refusal = _refusal(operation) if operation else None
         if operation is not None and refusal is not None:
             return _refused(crash, crashed, operation, refusal)
@@ -54,8 +56,18 @@ def _explained(crash: Crash, seen: Seen) -> ExplainedCrash | None:
     return _plain(crash, _operation_text(first) if first else "")
 
 
-def _operation(crashed: CrashedOperation, seen: Seen) -> Operation | None:
-    dialects = seen.facts.dialects
+def _in_force(crash: Crash, at_exit: dict[str, str]) -> dict[str, str]:
+    """The dialects when the error was raised: a block that switched to a stricter one has ended
+    since, but the message tells."""
+    found = dict(at_exit)
+    for framework, name in at_exit.items():
+        hook = find_hook(framework)
+        if hook and re.search(hook.inside.strict_error, crash.error):
+            found[framework] = hook.inside.stricter.get(name, name)
+    return found
+
+
+def _operation(crashed: CrashedOperation, dialects: dict[str, str]) -> Operation | None:
     try:
         found = understand(crashed.event, crashed.located.site, dialects)
     except (Harmless, NotUnderstood):

@@ -25,6 +25,7 @@ from castwise.auditing.records.places import CodeSpot, LocatedSite, Site
 from castwise.auditing.rewriting.expressions import dotted, literal
 from castwise.auditing.rewriting.marks import SITES_PER_FILE, first_mark, full_path
 from castwise.auditing.rewriting.source import text_at
+from castwise.errors import PromotionError
 
 _MOST_CAUSES = 8
 _UNKNOWN = object()
@@ -77,6 +78,8 @@ def _users(error: BaseException) -> list[TracebackType]:
 def _crash(error: Exception, steps: list[TracebackType]) -> Crash:
     text = f"{type(error).__name__}: {error}".rstrip(": ")
     users, *libraries = steps
+    if isinstance(error, PromotionError):  # castwise's own words: they name the dialect in force
+        return Crash(text, _spot(users), (), is_about_dtypes=True)
     operations = [*_users_operations(users)]
     for step in reversed(libraries):
         operations += _library_operation(step)

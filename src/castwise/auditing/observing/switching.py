@@ -13,7 +13,7 @@ from castwise.auditing.observing import observe, scopes
 from castwise.auditing.observing.scopes import AuditScope
 from castwise.auditing.rewriting import rewrite
 from castwise.auditing.rewriting.items import BASE, TOOK
-from castwise.auditing.rewriting.writes import INTO, WRITE
+from castwise.auditing.rewriting.writes import INTO, PART, WRITE
 
 _lock = allocate_lock()
 _entered = 0  # number of scopes in all threads and tasks
@@ -74,7 +74,7 @@ def _pass_argument(mark: int, name: int | str, thing: Any) -> Any:
 _IDLE: dict[str, Any] = {
     **dict.fromkeys(
         (rewrite.LEFT, rewrite.RIGHT, rewrite.POST, rewrite.SETTLE, rewrite.PEEK, rewrite.CALLEE,
-         rewrite.RETURNED, rewrite.TEXT, WRITE, INTO, BASE, TOOK),
+         rewrite.RETURNED, rewrite.TEXT, WRITE, INTO, PART, BASE, TOOK),
         _pass,
     ),
     rewrite.ARGUMENT: _pass_argument,

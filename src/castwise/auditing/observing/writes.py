@@ -11,7 +11,7 @@ from typing import Any
 from castwise.auditing.noting.arrays import ARRAYS, NUMBERS, Note, is_array_type, note
 from castwise.auditing.noting.log import LOG, Log
 from castwise.auditing.observing.scopes import logs
-from castwise.auditing.rewriting.writes import INTO, WRITE
+from castwise.auditing.rewriting.writes import INTO, PART, WRITE
 from castwise.errors import UsageError
 from castwise.vocab.live import to_dtype
 
@@ -53,7 +53,20 @@ def observers(
             settle(mark)
         return target
 
-    return {WRITE: write, INTO: into}
+    def part(mark: int, values: Any, number: int, count: int) -> Any:
+        """Keeps one of several values that are about to be unpacked."""
+        if mark not in quiet:
+            keep(mark, id(_frame(1)), one_of(values, number, count))
+        return values
+
+    return {WRITE: write, INTO: into, PART: part}
+
+
+def one_of(values: Any, number: int, count: int) -> Any:
+    """One of some values that are unpacked to so many targets; None if reading it would run code of
+    the program."""
+    is_list = type(values) in (list, tuple) and len(values) == count
+    return values[number] if is_list else None
 
 
 def log_kept(
@@ -68,10 +81,12 @@ def log_kept(
 def keep(mark: int, frame: int, value: Any) -> None:
     """Keeps the note of a value until its target is known."""
     noted = _told(value)
-    if noted is not None:
-        if len(_notes) > _MOST_NOTES:
-            _notes.clear()
-        _notes[mark, frame] = noted
+    if noted is None:
+        _notes.pop((mark, frame), None)  # of a write that raised, in a frame with the same id
+        return
+    if len(_notes) > _MOST_NOTES:
+        _notes.clear()
+    _notes[mark, frame] = noted
 
 
 def _log(mark: int, target: Any, noted: Any, find_logs: Callable[[], list[Log]]) -> None:

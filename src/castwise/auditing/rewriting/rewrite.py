@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple, TypeVar
 
 from castwise.auditing.records.places import Literal, Site, Unobserved
+from castwise.auditing.rewriting import writes
 from castwise.auditing.rewriting.building import at, first_statement, is_quiet, name_of, observed_by
 from castwise.auditing.rewriting.builtin_names import PLAIN, RUNNING, UNTOUCHED
 from castwise.auditing.rewriting.compiled import CompiledFunctions
@@ -34,7 +35,6 @@ from castwise.auditing.rewriting.expressions import (
 )
 from castwise.auditing.rewriting.items import BASE, TOOK, may_copy, observed_item
 from castwise.auditing.rewriting.marks import first_mark
-from castwise.auditing.rewriting.writes import INTO, WRITE, is_write, observed_write
 
 PREFIX = "_@cw_"
 # Names that no Python source can contain, looked up among the builtins.
@@ -46,7 +46,7 @@ KEPT, KEY, FORGET, INDEX = "_@cw_kept", "_@cw_key", "_@cw_forget", "_@cw_index"
 
 _ALL = (
     LEFT, RIGHT, POST, CALLEE, ARGUMENT, RETURNED, SETTLE, PEEK, QUIET, KEPT, KEY, FORGET, INDEX,
-    TEXT, WRITE, INTO, TOOK, BASE,
+    TEXT, TOOK, BASE, writes.WRITE, writes.INTO, writes.PART,
 )  # fmt: skip
 
 _Node = TypeVar("_Node", bound=ast.AST)
@@ -318,7 +318,7 @@ class _Rewriter(ast.NodeTransformer):
         )
         if index and not is_text(index):
             write = self._mark(node, "write", "=", ())
-            result = observed_by(node, WRITE, write, result, copy.copy(target.value))
+            result = observed_by(node, writes.WRITE, write, result, copy.copy(target.value))
         steps += [node, at(node, ast.Assign([target], result))]
         forget = at(node, ast.Expr(observed_by(node, FORGET, mark)))
         observed = at(node, ast.Try(steps, [], [], [forget]))
@@ -335,15 +335,20 @@ class _Rewriter(ast.NodeTransformer):
         return at(node, ast.IfExp(is_quiet(mark, QUIET), plain, observed)) if plain else observed
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        if not is_write(node):
+        if not writes.is_write(node):
             return self.generic_visit(node)
-        mark, is_simple = self._mark(node, "write", "=", ()), is_plain(node.targets[0])
-        is_simple = is_simple and is_plain(node.value)
-        plain, observed = self._switched(node, is_simple, observed_write, mark)
-        return at(node, ast.If(is_quiet(mark, QUIET), [plain], [observed])) if plain else observed
+        marks: list[int] = []
+
+        def mark(place: ast.AST) -> int:
+            marks.append(self._mark(place, "write", "=", ()))
+            return marks[-1]
+
+        plain, observed = self._switched(node, writes.is_simple(node), writes.observed_write, mark)
+        quiet = writes.are_quiet(marks, QUIET)
+        return at(node, ast.If(quiet, [plain], [observed])) if plain else observed
 
     def _switched(
-        self, node: _Node, is_simple: bool, observe: Callable[..., _New], mark: int
+        self, node: _Node, is_simple: bool, observe: Callable[..., _New], mark: object
     ) -> tuple[_Node | None, _New]:
         """A node with its observers, and a copy without any for when the site is quiet."""
         plain = copy.deepcopy(node) if self._repeats and is_simple else None

@@ -7,8 +7,9 @@ from typing import Any
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
 from castwise.auditing.judging.crashes import ExplainedCrash
 from castwise.auditing.proving.target import Target
-from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage
+from castwise.auditing.records.findings import Coverage, Finding, InsideCoverage
 from castwise.auditing.rewriting.source import columns_of, text_at
+from castwise.report.audit.fixes import fix_json
 from castwise.report.audit.sections.losses import losses_json
 from castwise.report.audit.sections.optional import sections_json
 from castwise.report.audit.text import summary
@@ -61,7 +62,7 @@ def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
         "hazards": list(finding.hazards),
         "origin": {"file": origin.place.file, "line": origin.place.line},
         "message": message(finding),
-        "fixes": [_fix(fix) for fix in origin.fixes],
+        "fixes": [fix_json(fix) for fix in origin.fixes],
         **_withdrawn(origin),
         **({"inside": finding.inside} if finding.inside else {}),
         **({"observed": True} if finding.operation.is_observed else {}),
@@ -73,21 +74,7 @@ def _withdrawn(origin: DtypeOrigin) -> dict[str, Any]:
     found = origin.withdrawn
     if found is None:
         return {}
-    return {"withdrawn": {"why": found.why, "fixes": [_fix(fix) for fix in found.fixes]}}
-
-
-def _fix(fix: Fix) -> dict[str, Any]:
-    """New text for a piece of source; the fixes of an origin belong together."""
-    place = fix.place
-    first, last = columns_of(place)
-    return {
-        "file": place.file,
-        "line": place.line,
-        "column": first,
-        "end_line": place.end_line,
-        "end_column": last,
-        "text": fix.text,
-    }
+    return {"withdrawn": {"why": found.why, "fixes": [fix_json(fix) for fix in found.fixes]}}
 
 
 def _crash(crash: ExplainedCrash) -> dict[str, Any]:
@@ -104,7 +91,7 @@ def _crash(crash: ExplainedCrash) -> dict[str, Any]:
         "dialect": crash.dialect,
         "advice": crash.advice,
         "inside": crash.inside,
-        "fixes": [_fix(crash.fix)] if crash.fix else [],
+        "fixes": [fix_json(crash.fix)] if crash.fix else [],
     }
 
 

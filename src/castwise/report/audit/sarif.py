@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from castwise.auditing.accepting.baseline import known_as
+from castwise.auditing.accepting.baseline import file_named_from, known_as
 from castwise.auditing.fixing.tokens import edits_at
 from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.judging.crashes import ExplainedCrash
+from castwise.auditing.judging.losses import LostValues
 from castwise.auditing.records.findings import Finding, Fix
+from castwise.auditing.records.losses import LOST
 from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import columns_of, text_at
 from castwise.engine.decision import HAZARDS
 from castwise.report.audit.json import message
+from castwise.report.audit.sections.crash import crash_sentences
+from castwise.report.audit.sections.losses import sentence
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -27,41 +32,87 @@ _GRAVEST_FIRST = (
     "not-on-device",
 )  # fmt: skip
 _UNNAMED = "implicit-cast"  # the rule of a cast without any hazard
-_RULES = {**HAZARDS, _UNNAMED: "an array is cast implicitly, and keeps every value"}
+_ENDED = "dtype-error"
+# Each rule with its meaning.
+_RULES = {
+    **{name: f"An implicit cast {name}: {meaning}." for name, meaning in HAZARDS.items()},
+    _UNNAMED: "An array is cast implicitly, and keeps every value.",
+    LOST: "A cast or an operation lost values of its operands.",
+    _ENDED: "The program ended with an error about dtypes.",
+}
+_LEVELS = {_UNNAMED: "note", _ENDED: "error"}  # all others: warning
 
 
 def audit_sarif(audit: Audit, root: Path | None = None) -> dict[str, Any]:
     """The audit as a SARIF log; file names are relative to `root`, or to the current directory."""
     root = (root or Path.cwd()).absolute()
-    rules = list(_RULES)
     run = {
         "tool": {
             "driver": {
                 "name": "castwise",
                 "version": audit.versions.get("castwise", "0"),
-                "rules": [_rule(hazard, meaning) for hazard, meaning in _RULES.items()],
+                "rules": [_rule(name, meaning) for name, meaning in _RULES.items()],
             }
         },
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"uri": f"{root.as_uri()}/"}},
         "results": [
-            _result(finding, origin, rules, root)
-            for origin in audit.origins
-            for finding in origin.findings
+            *(_crashed(crash, root) for crash in audit.sections.crashes),
+            *(_found(f, origin, root) for origin in audit.origins for f in origin.findings),
+            *(_lost(loss, root) for loss in audit.losses or ()),
         ],
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(hazard: str, meaning: str) -> dict[str, Any]:
+def _rule(name: str, meaning: str) -> dict[str, Any]:
     return {
-        "id": hazard,
-        "shortDescription": {"text": f"An implicit cast {hazard}: {meaning}."},
-        "defaultConfiguration": {"level": "note" if hazard == _UNNAMED else "warning"},
+        "id": name,
+        "shortDescription": {"text": meaning},
+        "defaultConfiguration": {"level": _level(name)},
     }
 
 
-def _result(finding: Finding, origin: DtypeOrigin, rules: list[str], root: Path) -> dict[str, Any]:
+def _level(rule: str) -> str:
+    return _LEVELS.get(rule, "warning")
+
+
+def _result(
+    rule: str, text: str, place: SourcePlace, known: Iterable[object], root: Path
+) -> dict[str, Any]:
+    """What every result has. What it is `known` by stays the same when its line moves."""
+    fingerprint = hashlib.sha256(repr(tuple(known)).encode()).hexdigest()
+    return {
+        "ruleId": rule,
+        "ruleIndex": list(_RULES).index(rule),
+        "level": _level(rule),
+        "message": {"text": text},
+        "locations": [_location(place, root)],
+        "partialFingerprints": {"castwise/v1": fingerprint},
+    }
+
+
+def _crashed(crash: ExplainedCrash, root: Path) -> dict[str, Any]:
+    """The error that ended the program."""
+    sentences = ["The program ended here: a dtype error.", *crash_sentences(crash)]
+    file = file_named_from(crash.place.file, root)
+    known = _ENDED, file, crash.code, crash.error.partition(":")[0]
+    result = _result(_ENDED, "\n".join(sentences), crash.place, known, root)
+    return {**result, "fixes": [_fix([crash.fix], root)]} if crash.fix else result
+
+
+def _lost(loss: LostValues, root: Path) -> dict[str, Any]:
+    """What an operation lost."""
+    file = file_named_from(loss.place.file, root)
+    known = LOST, file, loss.code, loss.what, loss.how
+    return {
+        **_result(LOST, f"{sentence(loss)}.", loss.place, known, root),
+        "occurrenceCount": loss.count,
+        "properties": {"lost": loss.lost, "elements": loss.elements},
+    }
+
+
+def _found(finding: Finding, origin: DtypeOrigin, root: Path) -> dict[str, Any]:
     rule = next((hazard for hazard in _GRAVEST_FIRST if hazard in finding.hazards), _UNNAMED)
     cause = {
         "id": 1,
@@ -69,13 +120,8 @@ def _result(finding: Finding, origin: DtypeOrigin, rules: list[str], root: Path)
         **_location(origin.place, root),
     }
     result: dict[str, Any] = {
-        "ruleId": rule,
-        "ruleIndex": rules.index(rule),
-        "level": "note" if rule == _UNNAMED else "warning",
-        "message": {"text": message(finding)},
-        "locations": [_location(finding.place, root)],
+        **_result(rule, message(finding), finding.place, known_as(finding, root), root),
         "relatedLocations": [cause],
-        "partialFingerprints": {"castwise/v1": _fingerprint(finding, root)},
         "occurrenceCount": finding.count,
         "properties": {"hazards": list(finding.hazards), "bytes": origin.saved_by(finding)},
     }
@@ -84,11 +130,6 @@ def _result(finding: Finding, origin: DtypeOrigin, rules: list[str], root: Path)
     if origin.withdrawn:
         result["properties"]["withdrawn"] = origin.withdrawn.why
     return result
-
-
-def _fingerprint(finding: Finding, root: Path) -> str:
-    """An id that stays the same when a finding's line moves."""
-    return hashlib.sha256(repr(tuple(known_as(finding, root))).encode()).hexdigest()
 
 
 def _fix(fixes: Sequence[Fix], root: Path) -> dict[str, Any]:
@@ -111,7 +152,9 @@ def _fix(fixes: Sequence[Fix], root: Path) -> dict[str, Any]:
 
 
 def _location(place: SourcePlace, root: Path) -> dict[str, Any]:
-    region = {**_region(place), "snippet": {"text": text_at(place)}}
+    text = text_at(place)
+    # Without columns, as before Python 3.11, it is the whole line.
+    region = {**_region(place), "snippet": {"text": text}} if text else {"startLine": place.line}
     return {"physicalLocation": {"artifactLocation": _artifact(place, root), "region": region}}
 
 

@@ -14,12 +14,12 @@ from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 from castwise.auditing.hook import find_hook
-from castwise.auditing.hooks.inside.dynamo import leave_to_python
-from castwise.auditing.hooks.inside.torch import ALSO, run_op
+from castwise.auditing.hooks.inside.dispatch import watching_mode
+from castwise.auditing.hooks.inside.torch import ALSO
 from castwise.auditing.noting.frames import mark_of, spot_of, users_frame
 from castwise.auditing.noting.log import LOG
 from castwise.auditing.noting.seen import dtype_name
-from castwise.auditing.observing.tracebacks import hide_own_frames, standing_in
+from castwise.auditing.observing.tracebacks import standing_in
 from castwise.auditing.records.beyond import AutocastOp, RepeatedCast
 from castwise.auditing.rewriting.source import text_at
 
@@ -95,41 +95,10 @@ def _end(mode: Any) -> None:
 
 @functools.cache
 def _watcher_class() -> Any:
-    torch: Any = sys.modules["torch"]
-    from torch.utils._python_dispatch import TorchDispatchMode
+    def after(began: Any, func: Any, args: Any, keywords: Any, result: Any, frame: Any) -> None:
+        _see(func, args, result, frame)
 
-    own_frame = sys._getframe
-
-    class AutocastWatcher(TorchDispatchMode):  # type: ignore[misc]
-        """Runs every op unchanged and counts those that autocast casts for."""
-
-        supports_higher_order_operators = True
-
-        @classmethod
-        def ignore_compile_internals(cls) -> bool:
-            return True
-
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return False
-
-        def __torch_dispatch__(
-            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            keywords = kwargs or {}
-            try:
-                result = run_op(torch, func, args, keywords)
-            except BaseException as error:
-                hide_own_frames(error, getattr(type(func).__call__, "__code__", None))
-                raise
-            try:
-                _see(func, args, result, own_frame().f_back)
-            except Exception as error:
-                LOG.failed(error)
-            return result
-
-    leave_to_python([AutocastWatcher.__torch_dispatch__.__code__])
-    return AutocastWatcher
+    return watching_mode(after)
 
 
 def _see(func: Any, args: Any, result: Any, frame: FrameType | None) -> None:

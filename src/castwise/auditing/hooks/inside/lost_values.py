@@ -68,6 +68,19 @@ def takes_axis(function: str) -> bool:
     return function in _ALONG
 
 
+def inputs_of(function: Any) -> int | None:
+    """How many operands a function takes before its output arrays; None if it takes no such."""
+    np: Any = sys.modules.get("numpy")
+    is_universal = np is not None and isinstance(function, np.ufunc)
+    return int(function.nin) if is_universal else None
+
+
+def share_memory(one: Any, other: Any) -> bool:
+    """Whether two arrays may have elements in common."""
+    np: Any = sys.modules["numpy"]
+    return bool(np.may_share_memory(one, other))
+
+
 def is_checked(result: DType) -> bool:
     """Whether an operation with such a result can lose values that float64 shows. Unsigned integers
     of 32 and 64 bits wrap by intent: hashes and random generators compute in them."""
@@ -79,18 +92,24 @@ def is_checked(result: DType) -> bool:
 def lost_in_operation(
     function: str, operands: Sequence[Values], named: dict[str, Any], result: Values
 ) -> Loss | None:
-    """What an operation lost; None if nothing, or if it cannot be computed again."""
+    """What an operation lost; None if nothing, or if it cannot be computed again. With `where`, it
+    computes some elements only."""
     np: Any = sys.modules["numpy"]
     assert result.dtype is not None  # is_checked has looked at it
-    if function not in _ALONG and named:
-        return None
+    computed: Any = True
+    if function not in _ALONG:
+        computed = named.get("where", True)
+        if {*named} - {"where"}:
+            return None
+        named = {}
     with np.errstate(all="ignore"):
         wide = [_wide(operand.held) for operand in operands]
         right = np.asarray(getattr(np, function)(*wide, **named))
         made = np.asarray(_wide(result.held))
         if right.shape != made.shape:
             return None
-        for how, is_lost in _losses(np, operands, right, made, result.dtype):
+        for how, is_wrong in _losses(np, operands, right, made, result.dtype):
+            is_lost = is_wrong & computed
             if is_lost.any():
                 place = tuple(int(n) for n in np.argwhere(is_lost)[0])
                 example = _example(np, function, operands, place, right, np.asarray(result.held))

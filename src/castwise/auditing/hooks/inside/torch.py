@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import functools
 import re
-import sys
 from _thread import get_ident
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 from castwise.auditing.hooks.inside.cast_times import CastTimes
-from castwise.auditing.hooks.inside.dynamo import leave_to_python
-from castwise.auditing.noting.arrays import NUMBERS
+from castwise.auditing.hooks.inside.dispatch import watching_mode
 from castwise.auditing.noting.callees import InsideCallee
 from castwise.auditing.noting.frames import mark_of, spot_of, users_frame
 from castwise.auditing.noting.inside import PLAIN, log_inside
 from castwise.auditing.noting.log import LOG, Tally
 from castwise.auditing.observing.threads import in_every_thread
-from castwise.auditing.observing.tracebacks import hide_own_frames
 
 _CAST = "_to_copy"
 ALSO: list[Callable[[Any, Any, Any, FrameType | None], None]] = []  # called with every op that ran
@@ -69,51 +66,27 @@ def watch() -> None:
 def _watcher_class() -> Any:
     import torch
     from torch.autograd import _get_sequence_nr as next_node
-    from torch.utils._python_dispatch import TorchDispatchMode
 
     log = _DispatchLog(torch)
     times = CastTimes(torch.cuda)
     LOG.before_report.append(times.settle)
-    see, own_frame = log.see, sys._getframe
 
-    class DispatchWatcher(TorchDispatchMode):  # type: ignore[misc]
-        """Runs every op unchanged and logs it."""
+    def before(func: Any, args: Any) -> tuple[int, Any]:
+        node = next_node() - 1  # created for this op, just before dispatch
+        return node, times.begin(args[0]) if func.__name__.startswith(_CAST) else None
 
-        supports_higher_order_operators = True
+    def after(
+        known: tuple[int, Any], func: Any, args: Any, keywords: Any, result: Any, frame: Any
+    ) -> None:
+        node, began = known
+        ended = times.end(began)
+        tally = log.see(func, node, args, keywords, result, frame)
+        if ended is not None and tally is not None:
+            times.add(tally, began, ended)
+        for also in ALSO:
+            also(func, args, result, frame)
 
-        @classmethod
-        def ignore_compile_internals(cls) -> bool:
-            return True  # torch.compile behaves as without this mode
-
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return False  # the wrapper it would add costs more than everything else
-
-        def __torch_dispatch__(
-            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            keywords = kwargs or {}
-            node = next_node() - 1  # created for this op, just before dispatch
-            began = times.begin(args[0]) if func.__name__.startswith(_CAST) else None
-            try:
-                result = run_op(torch, func, args, keywords)
-            except BaseException as error:
-                hide_own_frames(error, getattr(type(func).__call__, "__code__", None))
-                raise
-            try:
-                ended = times.end(began)
-                # f_back is None in a thread of backward, if this is its lowest Python frame.
-                tally = see(func, node, args, keywords, result, own_frame().f_back)
-                if ended is not None and tally is not None:
-                    times.add(tally, began, ended)
-                for also in ALSO:
-                    also(func, args, result, own_frame().f_back)
-            except Exception as error:
-                LOG.failed(error)
-            return result
-
-    leave_to_python([DispatchWatcher.__torch_dispatch__.__code__])
-    return DispatchWatcher
+    return watching_mode(after, before)
 
 
 class _DispatchLog:
@@ -185,30 +158,6 @@ class _DispatchLog:
             return None
         callee = InsideCallee(_module(func), name, of, autocast, spot)
         return log_inside(mark, callee, args, keywords, result)
-
-
-def run_op(torch: Any, func: Any, args: Any, keywords: Any) -> Any:
-    """Runs an op, with its original arguments if it does not accept those a mode gets."""
-    try:
-        return func(*args, **keywords)
-    except RuntimeError:
-        given = _numbers_as_tensors(torch, func, args)
-        if given is args:
-            raise
-    return func(*given, **keywords)
-
-
-def _numbers_as_tensors(torch: Any, func: Any, args: Any) -> Any:
-    """The original arguments of an op. torch gives a mode the plain number for a tensor that wraps
-    a Python number, and the unary ops do not accept that."""
-    wide = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
-    given = list(args)
-    for place, (thing, argument) in enumerate(zip(args, func._schema.arguments, strict=False)):
-        if type(thing) in NUMBERS and str(argument.type) == "Tensor":
-            is_beyond_int64 = type(thing) is int and thing >= 2**63
-            kind = torch.uint64 if is_beyond_int64 else wide[type(thing)]
-            given[place] = torch.scalar_tensor(thing, dtype=kind)
-    return given if any(one is not other for one, other in zip(given, args, strict=True)) else args
 
 
 def _module(func: Any) -> str:

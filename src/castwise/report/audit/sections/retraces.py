@@ -8,8 +8,9 @@ from typing import Any
 from castwise.auditing.fixing.applying import fixed_lines
 from castwise.auditing.judging.retraces import ChangedArgument, Retrace
 from castwise.auditing.records.findings import Fix
-from castwise.auditing.rewriting.source import columns_of, lines_at
+from castwise.auditing.rewriting.source import lines_at
 from castwise.report.amounts import counted, place_text
+from castwise.report.audit.fixes import fix_json
 
 _MOST = 8
 
@@ -73,12 +74,5 @@ def _changed_json(changed: ChangedArgument) -> dict[str, Any]:
         "from": changed.before,
         "to": changed.after,
         "static": changed.is_static,
-        "fixes": [] if fix is None else [_fix_json(fix)],
+        "fixes": [] if fix is None else [fix_json(fix)],
     }
-
-
-def _fix_json(fix: Fix) -> dict[str, Any]:
-    place = fix.place
-    first, last = columns_of(place)
-    return {"file": place.file, "line": place.line, "column": first, "end_line": place.end_line,
-            "end_column": last, "text": fix.text}  # fmt: skip
