@@ -71,7 +71,7 @@ def _result(finding: Finding, origin: DtypeOrigin, rules: list[str], root: Path)
     result: dict[str, Any] = {
         "ruleId": rule,
         "ruleIndex": rules.index(rule),
-        "level": "note" if rule == _UNNAMED else "warning",
+        "level": "note" if rule == _UNNAMED or finding.is_expected else "warning",
         "message": {"text": message(finding)},
         "locations": [_location(finding.place, root)],
         "relatedLocations": [cause],
