@@ -77,9 +77,9 @@ def _is_of_integers(operation: Operation) -> bool:
 
 
 def _has_own_floats(found: Mapping[int, Finding], log: Log, target: DType) -> bool:
-    """Whether the program made an array of a float dtype, or of complex numbers of it, where it had
-    none and no finding is. A scalar such as a NumPy float64 is no such array, and an array that
-    nobody saw being made may come from anywhere."""
+    """Whether the program has an array of a float dtype, or of complex numbers of it, that was made
+    of no such array and by no finding, or by code that is not observed, such as a test. A scalar,
+    such as a NumPy float64, is no such array."""
     made, derived = set[int](), {log.steps[position].event.mark for position in found}
     for step in log.steps:
         event = step.event
@@ -89,7 +89,7 @@ def _has_own_floats(found: Mapping[int, Finding], log: Log, target: DType) -> bo
             derived.add(event.mark)
         if event.result is not None and _is_of(target, event.result):
             made.add(event.mark)
-    return bool(made - derived - {0})
+    return bool(made - derived)
 
 
 def _is_of(target: DType, array: SeenArray) -> bool:
