@@ -55,8 +55,10 @@ def test_names_and_errors_are_the_cells_own(tmp_path: Path) -> None:
 
 def test_other_cells_are_not_audited(tmp_path: Path) -> None:
     said = ran(tmp_path, "%%audit log\ny = x * np.ones(3)", "w = x * np.ones(3)",
-               "print(len(log.findings), log.findings[0].count)")  # fmt: skip
+               "print(len(log.findings), log.findings[0].count)",
+               "%%audit\ny = np.ones(3) * np.arange(3)")  # fmt: skip
     assert "1 1" in said
+    assert "%%audit NAME keeps it in NAME.audit.expected_findings." in " ".join(said.split())
     assert said.count("finding in") == 1
 
 

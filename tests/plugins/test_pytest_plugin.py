@@ -78,6 +78,14 @@ def test_hazards_fail_the_run(project: Path, hazards: str, status: int) -> None:
     assert (f"1 finding fails --castwise-fail-on {hazards}" in ran.out) == bool(status)
 
 
+def test_expected_casts_are_counted(project: Path) -> None:
+    test = TESTS.replace("np.ones(3, np.float32)", "np.arange(3)")
+    (project / "test_mine.py").write_text(test)
+    ran = Ran(project, "--castwise", "mypackage", "--castwise-fail-on", "any")
+    assert ran.status == 0
+    assert "expected and not listed; --castwise-all lists it." in " ".join(ran.out.split())
+
+
 @pytest.mark.parametrize(
     ("allowed", "fail_on", "status"),
     [

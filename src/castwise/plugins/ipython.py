@@ -14,9 +14,13 @@ from castwise.auditing.observing.originals import keep_source
 from castwise.auditing.rewriting.rewrite import rewrite_tree
 from castwise.auditing.running.loading import CHECKED, prepare, register_sites
 from castwise.plugins.cells import functions_observed, namespace_compilers, note_unobserved
-from castwise.report.audit.text import audit_text
+from castwise.report.audit.text import SHORT, audit_text
 from castwise.report.terminal.colour import paint_for
 from castwise.report.terminal.printing import terminal_width
+
+_LISTING = SHORT._replace(
+    how_to_list_expected="%%audit NAME keeps {} in NAME.audit.expected_findings"
+)
 
 
 def load(shell: Any) -> None:
@@ -49,7 +53,8 @@ def _audit(shell: Any, line: str, cell: str) -> None:
         if rewriting in shell.ast_transformers:
             shell.ast_transformers.remove(rewriting)
     width = min(terminal_width(sys.stdout), 100)
-    sys.stdout.write(f"{audit_text(without_ignored(log.audit), paint_for(sys.stdout), width)}\n")
+    found = without_ignored(log.audit)
+    sys.stdout.write(f"{audit_text(found, paint_for(sys.stdout), width, _LISTING)}\n")
     if kept_as:
         shell.user_ns[kept_as] = log
 

@@ -39,12 +39,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="HAZARD,...",
-        help="Fail if a cast has one of these hazards; `any` means every cast.",
+        help="Fail if a cast has one of these hazards; `any` means every cast that is not "
+        "expected.",
     )
     group.addoption(
         _ALL,
         action="store_true",
-        help="List every cast; otherwise a long list is cut short.",
+        help="List every cast; otherwise a long list is cut short, and expected casts are counted.",
     )
 
 
@@ -136,7 +137,12 @@ class _Session:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Judges what was seen, or, in a worker, passes it to the main session."""
-        from castwise.auditing.accepting.accepted import failing, without_allowed, without_ignored
+        from castwise.auditing.accepting.accepted import (
+            failing,
+            without_allowed,
+            without_expected,
+            without_ignored,
+        )
         from castwise.auditing.judging.audited import audit_of
         from castwise.auditing.noting.log import LOG
         from castwise.auditing.noting.seen import seen_in
@@ -153,6 +159,8 @@ class _Session:
         facts = replace(seen.facts, processes=max(1, len(self._workers)))
         seen = replace(seen, facts=facts)
         self._audit = without_ignored(without_allowed(audit_of(seen)))
+        if not session.config.getoption("castwise_all"):
+            self._audit = without_expected(self._audit, self._hazards)
         if session.exitstatus != pytest.ExitCode.OK or session.config.option.collectonly:
             return
         self._missing = reasons_not_audited(self._packages, _OPTION, seen)
@@ -178,7 +186,9 @@ class _Session:
             return
         paint = coloured if terminalreporter.hasmarkup else plain
         width = min(terminal_width(sys.stdout), 100)
-        short = SHORT._replace(how_to_list_all=f"{_ALL} lists them all")
+        short = SHORT._replace(
+            how_to_list_all=f"{_ALL} lists them all", how_to_list_expected=f"{_ALL} lists {{}}"
+        )
         listing = WHOLE if terminalreporter.config.getoption("castwise_all") else short
         terminalreporter.write_line(audit_text(self._audit, paint, width, listing))
         found = failing(self._audit, self._hazards)

@@ -198,11 +198,11 @@ def test_tasks_of_one_thread_are_told_apart() -> None:
 
     async def run() -> list[list[str]]:
         both = asyncio.Barrier(2)
-        return await asyncio.gather(watched("float64", both), watched("complex64", both))
+        return await asyncio.gather(watched("float64", both), watched("complex128", both))
 
     if sys.version_info < (3, 11):
         pytest.skip("asyncio has no barriers")
-    assert asyncio.run(run()) == [["float32[3] + float64[3]"], ["float32[3] + complex64[3]"]]
+    assert asyncio.run(run()) == [["float32[3] + float64[3]"], ["float32[3] + complex128[3]"]]
 
 
 def test_where_nothing_is_observed_the_command_is_named() -> None:

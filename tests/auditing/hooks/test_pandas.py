@@ -9,6 +9,8 @@ import pytest
 from under_audit import audited, plainly, write
 
 from castwise.auditing.judging.audited import audit_of
+from castwise.auditing.proving.target import stated_target
+from castwise.auditing.records.events import Seen
 
 # A line with a comment is a finding that reads so; all others are none.
 _PROGRAM = """
@@ -51,7 +53,7 @@ _ARROW = """
 """
 
 
-def check(source: str, directory: Path) -> None:
+def check(source: str, directory: Path) -> Seen:
     script = write(directory, script=source)
     lines = script.read_text().splitlines()
     planted = {n: line.split("  # ")[1] for n, line in enumerate(lines, 1) if "  # " in line}
@@ -65,11 +67,16 @@ def check(source: str, directory: Path) -> None:
     for fix in [fix for origin in audit.origins for fix in origin.fixes]:
         ast.parse(fix.text)
         assert "dtype=" not in fix.text or "np." in fix.text
+    return seen
 
 
 def test_what_pandas_makes(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
-    check(_PROGRAM, tmp_path)
+    seen = check(_PROGRAM, tmp_path)
+    # A column that becomes float64 because values are missing is not expected, arithmetic is.
+    found = audit_of(seen, target=stated_target("float64")).findings
+    expected = {str(finding) for finding in found if finding.is_expected}
+    assert expected == {"Int64[3] / 2 -> Float64", "mean(np.int32[5]) -> float64"}
 
 
 def test_what_pandas_makes_of_arrow_columns(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
-"""Which findings count: those that neither a comment nor a baseline accepts, and that are large
-enough."""
+"""Which findings count: those that are not expected, that neither a comment nor a baseline accepts,
+and that are large enough."""
 
 from __future__ import annotations
 
@@ -49,6 +49,18 @@ def without_allowed(audit: Audit) -> Audit:
     return _filtered(audit, kept)
 
 
+def without_expected(audit: Audit, hazards: Sequence[str] = ()) -> Audit:
+    """The audit with the findings apart that are expected, except those with a hazard that is asked
+    for by name."""
+
+    def is_apart(finding: Finding) -> bool:
+        return finding.is_expected and not set(hazards) & set(finding.hazards)
+
+    listed = _filtered(audit, lambda finding, _: None if is_apart(finding) else finding)
+    apart = _filtered(audit, lambda finding, _: finding if is_apart(finding) else None)
+    return replace(listed, expected=apart.origins)
+
+
 def without_known(audit: Audit, baseline: Baseline) -> Audit:
     """The audit without the findings in a baseline."""
     known = {id(finding) for finding in baseline.knows(audit.findings)}
@@ -90,8 +102,12 @@ def hazards_named(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def failing(audit: Audit, hazards: Sequence[str]) -> list[Finding]:
-    """The findings that have one of these hazards."""
-    return [f for f in audit.findings if ANY in hazards or set(hazards) & set(f.hazards)]
+    """The findings that have one of these hazards. `any` counts those that are not expected."""
+    return [
+        f
+        for f in audit.findings
+        if (ANY in hazards and not f.is_expected) or set(hazards) & set(f.hazards)
+    ]
 
 
 def failing_losses(audit: Audit, hazards: Sequence[str]) -> tuple[LostValues, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import FrameType
 
+from castwise.auditing.accepting.accepted import without_expected
 from castwise.auditing.enforcing.block import Block
 from castwise.auditing.judging.audited import Audit, audit_of
 from castwise.auditing.noting.log import Log, PendingOperation
@@ -46,12 +47,13 @@ class AuditLog(Block):
 
     @property
     def audit(self) -> Audit:
-        """The findings so far by origin, worst first, with the coverage."""
-        return audit_of(self.seen)
+        """The findings so far by origin, worst first, with the coverage; those that are expected
+        are apart, in `expected`."""
+        return without_expected(audit_of(self.seen))
 
     @property
     def findings(self) -> list[Finding]:
-        """The findings so far."""
+        """The findings so far, without those that are expected."""
         return self.audit.findings
 
     @property

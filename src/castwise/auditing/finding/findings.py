@@ -37,6 +37,7 @@ def _merge(found: dict[object, Finding], new: Finding) -> None:
             elements=old.elements + new.elements,
             temporaries=old.temporaries + new.temporaries,
             alive=max(old.alive, new.alive),
+            is_expected=old.is_expected and new.is_expected,
         )
         if old
         else new

@@ -12,6 +12,7 @@ from castwise.auditing.finding.operations import framework_of
 from castwise.auditing.finding.steps import steps_of
 from castwise.auditing.fixing.fixes import is_explicit
 from castwise.auditing.judging.coverage import coverage_of
+from castwise.auditing.judging.expected import with_expected_marked
 from castwise.auditing.judging.inside_findings import find_inside
 from castwise.auditing.judging.losses import LostValues, losses_of
 from castwise.auditing.judging.mixed_frameworks import apart_by_dtypes
@@ -69,6 +70,7 @@ class Audit:
     versions: dict[str, str]
     target: Target  # what the program is meant to compute in
     inside: InsideCoverage | None = None  # None: not observed inside libraries
+    expected: tuple[DtypeOrigin, ...] = ()  # of findings that are not listed: they are expected
     ignored: int = 0  # how many findings comments in the source accept
     baselined: int = 0  # how many findings are in the baseline
     hidden: int = 0  # how many findings are smaller than `least_size`, in bytes
@@ -82,6 +84,11 @@ class Audit:
     def findings(self) -> list[Finding]:
         """All findings, by origin."""
         return [finding for origin in self.origins for finding in origin.findings]
+
+    @property
+    def expected_findings(self) -> list[Finding]:
+        """The findings that are not listed because they are expected."""
+        return [finding for origin in self.expected for finding in origin.findings]
 
     @property
     def bytes(self) -> int:
@@ -120,6 +127,7 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
         found = {position: replace(f, temporaries=0) for position, f in found.items()}
     coverage = coverage_of(log.steps[: len(seen.events)], seen)
     target = target or inferred_target(log.steps, found.values(), log.provenance)
+    found = with_expected_marked(found, log, target)
     origins = _origins(merged(found.values()), Planner(log, found, target), seen)
     noted = [_noted(origin, target) for origin in apart_by_dtypes(origins, seen)]
     ordered = worst_first(noted, target)

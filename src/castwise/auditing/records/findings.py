@@ -73,6 +73,7 @@ class Finding:
     temporaries: int = 0  # bytes of temporaries for cast operands
     inside: str = ""  # where it ran, if not in the user's own source
     alive: int = 0  # the most bytes of its results at one time
+    is_expected: bool = False  # numbers become the float dtype that the program computes in
 
     def __str__(self) -> str:
         return f"{self.operation} -> {self.operation.result_name or self.result}"

@@ -22,7 +22,6 @@ from castwise.report.terminal.printing import terminal_width
 
 if TYPE_CHECKING:
     from castwise.auditing.judging.audited import Audit
-    from castwise.auditing.records.events import Seen
     from castwise.auditing.records.runs import Options
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -32,7 +31,8 @@ def _auditor_options(command: Callable[..., int]) -> Callable[..., int]:
     """Adds the options that say how to audit; the command gets what makes the audit, `audited`."""
 
     @click.option("--all", "with_all", is_flag=True,
-                  help="Show sums that widen small integers too.")  # fmt: skip
+                  help="Show sums that widen small integers too, and expected casts: those of "
+                  "integers and masks to the program's own float dtype.")  # fmt: skip
     @click.option("--target", metavar="DTYPE",
                   help="What the program is meant to compute in: float32, bfloat16, float16, "
                   "float64, mps or tpu. What leaves it comes first. Without it, the dtype that "
@@ -44,7 +44,7 @@ def _auditor_options(command: Callable[..., int]) -> Callable[..., int]:
 
         stated = stated_target(target) if target else None
         audited = functools.partial(audit_of, with_accumulators=with_all, target=stated)
-        return command(audited=audited, **given)
+        return command(audited=audited, with_all=with_all, **given)
 
     return collected
 
@@ -82,7 +82,7 @@ def _run_options(command: Callable[..., int]) -> Callable[..., int]:
 def audit(
     options: Options,
     fixes: Fixes,
-    audited: Callable[[Seen], Audit],
+    audited: Callable[..., Audit],
     wanted: Wanted,
     others: OtherDialects,
     is_module: bool,
@@ -121,7 +121,7 @@ def audit(
     whole, found = judge.judge(audited(run.seen))
     trial = None
     if fixes.try_fixes:
-        found, trial = tried(command, found, run, options, lambda s: judge.judge(audited(s))[1])
+        found, trial = tried(command, found, run, options, judge.of_later_runs(audited, whole))
     width = min(terminal_width(sys.stderr), 100)
     click.echo(audit_text(found, paint_for(sys.stderr), width), err=True)
     judge.write(whole, found)

@@ -15,6 +15,7 @@ from castwise.errors import UsageError
 if TYPE_CHECKING:
     from castwise.auditing.accepting.baseline import Baseline
     from castwise.auditing.judging.audited import Audit
+    from castwise.auditing.records.events import Seen
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -31,6 +32,7 @@ class Wanted(NamedTuple):
     baseline: Path | None
     write_baseline: Path | None
     min_bytes: int
+    with_all: bool
 
 
 def finding_options(command: Command) -> Command:
@@ -50,7 +52,8 @@ def finding_options(command: Command) -> Command:
                      help="Write the findings as a web page."),
         click.option(
             "--fail-on", multiple=True, metavar="HAZARD,...",
-            help="Exit with 1 if a finding has one of these hazards; `any` means every finding.",
+            help="Exit with 1 if a finding has one of these hazards; `any` means every finding "
+            "that is not expected.",
         ),
         click.option("--baseline", type=_FILE, metavar="FILE",
                      help="Leave out the findings listed in this file."),
@@ -73,17 +76,24 @@ class Judge(NamedTuple):
     known: Baseline | None
 
     def judge(self, audit: Audit) -> tuple[Audit, Audit]:
-        """The audit without the findings that comments accept, then also without those of the
-        baseline and the small ones."""
+        """The audit without the findings that comments accept, then also without those that are
+        expected or in the baseline, and the small ones."""
         from castwise.auditing.accepting.accepted import (
+            without_expected,
             without_ignored,
             without_known,
             without_small,
         )
 
         whole = without_ignored(audit)
-        counted = without_known(whole, self.known) if self.known else whole
+        counted = whole if self.wanted.with_all else without_expected(whole, self.hazards)
+        counted = without_known(counted, self.known) if self.known else counted
         return whole, without_small(counted, self.wanted.min_bytes)
+
+    def of_later_runs(self, audited: Callable[..., Audit], whole: Audit) -> Callable[[Seen], Audit]:
+        """What judges the program again, with its fixes: they do not change what it is meant to
+        compute in."""
+        return lambda seen: self.judge(audited(seen, target=whole.target))[1]
 
     def write(self, whole: Audit, counted: Audit) -> None:
         """Writes the requested files."""

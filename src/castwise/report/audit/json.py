@@ -23,7 +23,11 @@ def audit_json(audit: Audit) -> dict[str, Any]:
     return {
         "summary": summary(audit),
         **({"crashes": crashed} if crashed else {}),
-        "findings": [_finding(f, origin) for origin in audit.origins for f in origin.findings],
+        "findings": [
+            _finding(finding, origin)
+            for origin in (*audit.origins, *audit.expected)
+            for finding in origin.findings
+        ],
         **sections_json(audit.sections),
         **inside,
         "target": _target(audit.target),
@@ -34,6 +38,7 @@ def audit_json(audit: Audit) -> dict[str, Any]:
             "ignored": audit.ignored,
             "baselined": audit.baselined,
             "hidden": audit.hidden,
+            "expected": len(audit.expected_findings),
         },
         "versions": audit.versions,
     }
@@ -66,6 +71,7 @@ def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
         **_withdrawn(origin),
         **({"inside": finding.inside} if finding.inside else {}),
         **({"observed": True} if finding.operation.is_observed else {}),
+        **({"expected": True} if finding.is_expected else {}),
     }
 
 

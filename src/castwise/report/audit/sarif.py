@@ -125,6 +125,8 @@ def _found(finding: Finding, origin: DtypeOrigin, root: Path) -> dict[str, Any]:
         "occurrenceCount": finding.count,
         "properties": {"hazards": list(finding.hazards), "bytes": origin.saved_by(finding)},
     }
+    if finding.is_expected:
+        result["level"] = "note"
     if origin.fixes:
         result["fixes"] = [_fix(origin.fixes, root)]
     if origin.withdrawn:

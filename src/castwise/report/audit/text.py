@@ -13,6 +13,7 @@ from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit.sections.coverage import coverage_text
 from castwise.report.audit.sections.crash import crash_text
+from castwise.report.audit.sections.expected import expected_count, expected_text
 from castwise.report.audit.sections.inside import inside_text
 from castwise.report.audit.sections.losses import losses_text
 from castwise.report.audit.sections.optional import section_texts
@@ -30,6 +31,7 @@ class Listing(NamedTuple):
     findings_per_origin: int | None = 8
     names: int | None = 5  # of calls that were not understood
     how_to_list_all: str = "--html FILE and --json FILE list them all"
+    how_to_list_expected: str = "--all lists {}"
 
 
 SHORT = Listing()
@@ -41,7 +43,7 @@ def audit_text(
 ) -> str:
     """The whole report."""
     parts = [crash_text(crash, paint, width) for crash in audit.sections.crashes]
-    parts.append(_summary_text(audit, paint, width))
+    parts.append(_summary_text(audit, paint, width, listing))
     for number, origin in enumerate(audit.origins[: listing.origins], 1):
         parts.append(_origin_text(number, origin, paint, width, listing))
     left = audit.origins[len(audit.origins[: listing.origins]) :]
@@ -68,16 +70,18 @@ def summary(audit: Audit) -> str:
         return "No operation on arrays was seen."
     others = f"; {unclear:,} more {'was' if unclear == 1 else 'were'} not understood"
     others = others if unclear else ""
+    expected = expected_count(audit)
     if not findings:
         left = " left" if audit.ignored or audit.baselined or audit.hidden else ""
-        return f"No findings{left} in {seen} on arrays{others}."
+        return f"No findings{left} in {seen} on arrays{others}{expected}."
     cost = f", cost {size_text(audit.bytes)}" if audit.bytes else ""
     lines = counted(len({origin.place for origin in audit.origins}), "line")
-    return f"{counted(findings, 'finding')} in {seen}, caused by {lines}{cost}{others}."
+    return f"{counted(findings, 'finding')} in {seen}, caused by {lines}{cost}{others}{expected}."
 
 
-def notes(audit: Audit) -> list[str]:
-    """The sentences after the summary."""
+def notes(audit: Audit, where_expected: str = SHORT.how_to_list_expected) -> list[str]:
+    """The sentences after the summary. Casts that are expected and not listed are said to be
+    somewhere else."""
     sentences = list(audit.remarks)
     if audit.findings:
         sentences.append(target_text(audit.target))
@@ -100,12 +104,14 @@ def notes(audit: Audit) -> list[str]:
     if audit.hidden:
         hidden, least = counted(audit.hidden, "finding"), size_text(audit.least_size)
         sentences.append(f"Hidden: {hidden} with results smaller than {least}.")
-    return sentences
+    expected = expected_text(audit, where_expected)
+    return [*sentences, expected] if expected else sentences
 
 
-def _summary_text(audit: Audit, paint: Paint, width: int) -> str:
+def _summary_text(audit: Audit, paint: Paint, width: int, listing: Listing) -> str:
+    sentences = notes(audit, listing.how_to_list_expected)
     lines = [paint(folded(summary(audit), width), "title")]
-    return "\n".join([*lines, *(folded(note, width) for note in notes(audit))])
+    return "\n".join([*lines, *(folded(sentence, width) for sentence in sentences)])
 
 
 def _origin_text(
@@ -208,7 +214,8 @@ def _finding_text(
 def operation_text(finding: Finding) -> str:
     """The operation and its result; one without a rule is only what was observed."""
     observed = ", as observed" if finding.operation.is_observed else ""
-    return f"{finding}{observed}"
+    expected = ", expected" if finding.is_expected else ""
+    return f"{finding}{observed}{expected}"
 
 
 def cost_text(finding: Finding, origin: DtypeOrigin) -> str:

@@ -25,6 +25,7 @@ from castwise.report.audit.text import gain, notes, operation_text, summary
 _PAGE = Path(__file__).with_name("page.html")
 _COLUMNS = ("place", "code", "operation", "hazards", "times", "bytes", "alive", "origin")
 _NUMBERS = ("times", "bytes", "alive")
+_BELOW = "the end of the page has {}"
 
 
 def audit_html(audit: Audit) -> str:
@@ -32,7 +33,7 @@ def audit_html(audit: Audit) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in audit.versions.items())
     return Template(_PAGE.read_text(encoding="utf-8")).substitute(
         title=escape(summary(audit)),
-        notes="\n".join(f"<p>{escape(note)}</p>" for note in notes(audit)),
+        notes="\n".join(f"<p>{escape(note)}</p>" for note in notes(audit, _BELOW)),
         versions=escape(versions),
         body="\n".join(_sections(audit)),
     )
@@ -53,6 +54,8 @@ def _sections(audit: Audit) -> Iterator[str]:
         for line in lines:
             yield f"<p>{escape(line.strip())}</p>"
     yield from _coverage(audit)
+    if audit.expected:
+        yield from _expected(audit.expected_findings)
 
 
 def _findings(audit: Audit) -> Iterator[str]:
@@ -82,6 +85,14 @@ def _coverage(audit: Audit) -> Iterator[str]:
             code = f"{place_text(place)}: {text_at(place)}"
             yield f"<li><code>{escape(code)}</code> {escape(what)}, {runs:,}</li>"
         yield "</ul></details>"
+
+
+def _expected(findings: list[Finding]) -> Iterator[str]:
+    yield f"<details><summary>{counted(len(findings), 'expected cast')}</summary><ul>"
+    for finding in findings:
+        code = f"{place_text(finding.place)}: {text_at(finding.place)}"
+        yield f"<li><code>{escape(code)}</code> {escape(str(finding))}, {finding.count:,}</li>"
+    yield "</ul></details>"
 
 
 def _origin(origin: DtypeOrigin) -> str:
