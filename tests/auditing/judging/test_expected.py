@@ -107,7 +107,7 @@ def test_the_line_where_float64_begins_is_a_finding() -> None:
     assert codes(found, True) == BEGUN
 
 
-def test_floats_of_16_bits_must_hold_the_integers() -> None:
+def test_floats_narrower_than_float64_must_hold_the_integers() -> None:
     found = audit_of(seen_of(in_float16), target=stated_target("float16"))
     assert codes(found, True) == {'own["bytes"]'}
     found = audit_of(seen_of(in_float16), target=stated_target("float32"))

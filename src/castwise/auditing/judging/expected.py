@@ -15,7 +15,7 @@ from castwise.engine.decision import Cast
 from castwise.errors import CastwiseError
 from castwise.vocab.dtypes import DType, dtype
 
-_LEAST_FOR_COUNTS = 32  # bits of the floats that may round large integers
+_WIDEST = 64  # bits of the floats that hold integers better than any other
 _INTEGERS = ("bool", "int")
 _LOSSES = frozenset({"loses-precision", "loses-range"})
 
@@ -53,13 +53,13 @@ def _is_to_target(operation: Operation, target: DType) -> bool:
 
 def _is_cast_to(target: DType, cast: Cast) -> bool:
     """Whether a cast takes a number that is no float to a float dtype, or one of its floats to
-    complex numbers of it. Floats of 16 bits must hold what they are given: they round integers
-    from a few hundred on."""
+    complex numbers of it. Floats narrower than the widest must hold what they are given: float32
+    rounds integers from 16,777,217 on, floats of 16 bits from a few hundred on."""
     if cast.source is None or cast.target.part != target:
         return False
     if cast.source.kind not in _INTEGERS:
         return cast.source == target
-    return target.bits >= _LEAST_FOR_COUNTS or not _LOSSES & set(cast.hazards)
+    return target.bits >= _WIDEST or not _LOSSES & set(cast.hazards)
 
 
 def _is_of_integers(operation: Operation) -> bool:
