@@ -16,8 +16,8 @@ from typing import Any
 
 from measure import machine, versions
 
-from castwise.auditing.records.events import Seen
 from castwise.auditing.records.runs import Options
+from castwise.auditing.records.seen import Seen
 from castwise.auditing.running.launch import run_audited
 
 HEAD = """

@@ -12,8 +12,8 @@ from textwrap import dedent
 from typing import NamedTuple
 
 from castwise.auditing.noting import makers
-from castwise.auditing.records.events import Seen
 from castwise.auditing.records.runs import Options
+from castwise.auditing.records.seen import Seen
 from castwise.auditing.running import saved
 from castwise.auditing.running.main_file import prepared
 from castwise.auditing.running.starting import environment, write_options

@@ -17,7 +17,7 @@ import pytest
 
 if TYPE_CHECKING:
     from castwise.auditing.judging.audited import Audit
-    from castwise.auditing.records.events import Seen
+    from castwise.auditing.records.seen import Seen
 
 _ALLOW = "castwise_allow"
 _OPTION = "--castwise"

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from castwise.auditing.judging.audited import DtypeOrigin, audit_of
+from castwise.auditing.judging.audited import audit_of
+from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.running.launch import run_audited
 
 

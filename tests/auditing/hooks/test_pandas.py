@@ -10,7 +10,7 @@ from under_audit import audited, plainly, write
 
 from castwise.auditing.judging.audited import audit_of
 from castwise.auditing.proving.target import stated_target
-from castwise.auditing.records.events import Seen
+from castwise.auditing.records.seen import Seen
 
 # A line with a comment is a finding that reads so; all others are none.
 _PROGRAM = """

@@ -9,7 +9,7 @@ import pytest
 from under_audit import audited, plainly, same_script, write
 
 from castwise.auditing.judging.audited import audit_of
-from castwise.auditing.records.events import Seen
+from castwise.auditing.records.seen import Seen
 
 FUNCTIONS = """
 import numpy as np

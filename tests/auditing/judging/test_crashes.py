@@ -12,7 +12,7 @@ from under_audit import audited, plainly, write
 
 from castwise.auditing.judging.audited import audit_of
 from castwise.auditing.judging.crashes import ExplainedCrash, crashes_in
-from castwise.auditing.records.events import Seen
+from castwise.auditing.records.seen import Seen
 from castwise.report.audit.json import audit_json
 from castwise.report.audit.page.html import audit_html
 from castwise.report.audit.sections.crash import crash_text

@@ -14,7 +14,7 @@ import castwise as cw
 from castwise.auditing.accepting.accepted import failing, without_expected
 from castwise.auditing.judging.audited import Audit, audit_of
 from castwise.auditing.proving.target import stated_target
-from castwise.auditing.records.events import Seen
+from castwise.auditing.records.seen import Seen
 from castwise.cli.main import main
 from castwise.report.audit.json import audit_json
 from castwise.report.audit.page.html import audit_html

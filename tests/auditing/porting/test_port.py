@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from castwise.auditing.porting.port import Port, PortChange, port_of
-from castwise.auditing.records.events import Seen
+from castwise.auditing.records.seen import Seen
 from castwise.auditing.running.launch import run_audited
 from castwise.cli.main import main
 from castwise.report.port.text import port_text

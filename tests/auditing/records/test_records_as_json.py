@@ -15,10 +15,7 @@ from castwise.auditing.records.as_json import (
     seen_to_json,
 )
 from castwise.auditing.records.events import (
-    Counts,
     Event,
-    RunFacts,
-    Seen,
     SeenArray,
     SeenCall,
     SeenInside,
@@ -33,6 +30,7 @@ from castwise.auditing.records.places import (
     UnobservedFunction,
 )
 from castwise.auditing.records.runs import EnforcedDialect, Options
+from castwise.auditing.records.seen import Counts, RunFacts, Seen
 
 ARRAY = SeenArray("numpy", "float32", False, False, False, False, 7, (2, 3))
 ARRAY_JSON = (

@@ -11,7 +11,8 @@ from typing import TextIO
 import pytest
 
 from castwise.auditing.records.as_json import seen_to_json
-from castwise.auditing.records.events import Event, Seen
+from castwise.auditing.records.events import Event
+from castwise.auditing.records.seen import Seen
 from castwise.report.audit.progress import Progress, progress_on_stderr
 
 pty = pytest.importorskip("pty")

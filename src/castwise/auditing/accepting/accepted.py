@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from castwise.auditing.accepting.baseline import Baseline
 from castwise.auditing.accepting.comments import accepts_lost_values, hazards_left, remarks_on
-from castwise.auditing.judging.audited import Audit, DtypeOrigin, worst_first
+from castwise.auditing.judging.audited import Audit, worst_first
 from castwise.auditing.judging.losses import LostValues
+from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.records.findings import Finding
 from castwise.auditing.records.losses import LOST
 from castwise.engine.decision import HAZARDS

@@ -10,8 +10,8 @@ from castwise.auditing.judging.audited import Audit, audit_of
 from castwise.auditing.noting.log import Log, PendingOperation
 from castwise.auditing.noting.seen import seen_in
 from castwise.auditing.porting.port import Port, port_of
-from castwise.auditing.records.events import Seen
 from castwise.auditing.records.findings import Coverage, Finding
+from castwise.auditing.records.seen import Seen
 from castwise.rules.dialect import Dialect
 
 

@@ -8,9 +8,10 @@ from castwise.auditing.finding.observed import as_observed
 from castwise.auditing.finding.operations import Harmless, NotUnderstood, understand
 from castwise.auditing.finding.own_rules import by_own_rules
 from castwise.auditing.finding.writes import with_unsafe_output, write_of
-from castwise.auditing.records.events import Event, Seen
+from castwise.auditing.records.events import Event
 from castwise.auditing.records.findings import Operation
 from castwise.auditing.records.places import LocatedSite
+from castwise.auditing.records.seen import Seen
 
 
 class Step(NamedTuple):

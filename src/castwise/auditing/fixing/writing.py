@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from castwise.auditing.fixing.applying import edits_of
-from castwise.auditing.records.events import Seen
 from castwise.auditing.records.findings import Fix
+from castwise.auditing.records.seen import Seen
 from castwise.auditing.rewriting.source import digest_of
 from castwise.auditing.rewriting.trying import edited_file
 

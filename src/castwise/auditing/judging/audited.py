@@ -16,49 +16,17 @@ from castwise.auditing.judging.expected import with_expected_marked
 from castwise.auditing.judging.inside_findings import find_inside
 from castwise.auditing.judging.losses import LostValues, losses_of
 from castwise.auditing.judging.mixed_frameworks import apart_by_dtypes
+from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.judging.sections import Sections, sections_of
-from castwise.auditing.proving.plans import NO_PLAN, Plan, Planner
+from castwise.auditing.proving.plans import Planner
 from castwise.auditing.proving.replay import Log
 from castwise.auditing.proving.target import Target, inferred_target
-from castwise.auditing.records.events import Seen
-from castwise.auditing.records.findings import Coverage, Finding, Fix, InsideCoverage, Withdrawal
+from castwise.auditing.records.findings import Coverage, Finding, InsideCoverage
 from castwise.auditing.records.places import SourcePlace
+from castwise.auditing.records.seen import Seen
 from castwise.auditing.rewriting.source import text_at
 from castwise.engine.decision import HAZARDS
 from castwise.vocab.dtypes import dtype
-
-
-@dataclass(frozen=True, slots=True)
-class DtypeOrigin:
-    """A line where a dtype was made, the findings it caused, and what removes them."""
-
-    place: SourcePlace
-    code: str
-    findings: tuple[Finding, ...]
-    plan: Plan = NO_PLAN
-    is_explicit: bool = False  # the program names the dtype
-    frameworks: tuple[str, ...] = ()  # if several ran the line, so that no fix suits all
-    withdrawn: Withdrawal | None = None  # the fixes it had before they were tried
-    note: str = ""  # what it means for the target
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        """What to change, together."""
-        return self.plan.fixes
-
-    @property
-    def bytes(self) -> int:
-        """The bytes that the fixes save in the results of its findings."""
-        return sum(self.saved_by(finding) for finding in self.findings)
-
-    def saved_by(self, finding: Finding) -> int:
-        """The bytes that the fixes save in the results of one finding."""
-        return self.plan.saved[key_of(finding)]
-
-    @property
-    def removed(self) -> int:
-        """How many of its findings the fixes remove."""
-        return sum(key_of(finding) in self.plan.removed for finding in self.findings)
 
 
 @dataclass(frozen=True, slots=True)

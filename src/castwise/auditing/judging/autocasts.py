@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from castwise.auditing.records.beyond import AutocastOp, RepeatedCast
-from castwise.auditing.records.events import Seen
 from castwise.auditing.records.places import SourcePlace
+from castwise.auditing.records.seen import Seen
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from castwise.auditing.finding.steps import Step
-from castwise.auditing.records.events import Seen
 from castwise.auditing.records.findings import Coverage
 from castwise.auditing.records.places import SourcePlace
+from castwise.auditing.records.seen import Seen
 
 
 def coverage_of(steps: Iterable[Step], seen: Seen) -> Coverage:

@@ -11,9 +11,10 @@ from castwise.auditing.fixing.refusals import instead_of
 from castwise.auditing.hook import find_hook
 from castwise.auditing.judging.inside_findings import spot_text
 from castwise.auditing.records.crashes import Crash, CrashedOperation
-from castwise.auditing.records.events import Seen, SeenArray, SeenList, SeenOperand
+from castwise.auditing.records.events import SeenArray, SeenList, SeenOperand
 from castwise.auditing.records.findings import Fix, Operation
 from castwise.auditing.records.places import SourcePlace
+from castwise.auditing.records.seen import Seen
 from castwise.auditing.rewriting.source import text_at
 from castwise.engine.ask import answer
 from castwise.errors import CastwiseError, PromotionError

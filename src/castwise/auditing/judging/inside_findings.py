@@ -11,9 +11,10 @@ from castwise.auditing.finding.findings import key_of
 from castwise.auditing.finding.operations import Harmless
 from castwise.auditing.hook import Hook, find_hook
 from castwise.auditing.proving.replay import Log
-from castwise.auditing.records.events import Event, Seen, SeenArray, SeenInside
+from castwise.auditing.records.events import Event, SeenArray, SeenInside
 from castwise.auditing.records.findings import Finding, InsideCast, InsideCoverage
 from castwise.auditing.records.places import CodeSpot, SourcePlace
+from castwise.auditing.records.seen import Seen
 from castwise.auditing.rewriting.source import text_at
 from castwise.vocab.dtypes import dtype
 

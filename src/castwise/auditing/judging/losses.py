@@ -8,9 +8,9 @@ import linecache
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from castwise.auditing.records.events import Seen
 from castwise.auditing.records.losses import SeenLoss
 from castwise.auditing.records.places import SourcePlace
+from castwise.auditing.records.seen import Seen
 from castwise.auditing.rewriting.source import text_at
 
 # What is done with a result that is meant to wrap, as in a hash: `(x * 31 + y) & mask`.

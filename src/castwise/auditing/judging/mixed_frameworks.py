@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from castwise.auditing.finding.operations import framework_of
+from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.proving.plans import NO_PLAN
-from castwise.auditing.records.events import Seen
 from castwise.auditing.records.findings import Finding
 from castwise.auditing.records.places import SourcePlace
-
-if TYPE_CHECKING:
-    from castwise.auditing.judging.audited import DtypeOrigin
+from castwise.auditing.records.seen import Seen
 
 
 def apart_by_dtypes(origins: Iterable[DtypeOrigin], seen: Seen) -> Iterator[DtypeOrigin]:

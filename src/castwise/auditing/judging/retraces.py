@@ -11,9 +11,9 @@ from castwise.auditing.fixing.edits import with_dtype
 from castwise.auditing.fixing.wording import spelled
 from castwise.auditing.hook import Hook, find_hook
 from castwise.auditing.records.beyond import Compilation, SeenArgument
-from castwise.auditing.records.events import Seen
 from castwise.auditing.records.findings import Fix
 from castwise.auditing.records.places import SourcePlace
+from castwise.auditing.records.seen import Seen
 from castwise.auditing.rewriting.source import text_at
 from castwise.vocab.dtypes import find_dtype
 

@@ -10,7 +10,7 @@ from castwise.auditing.judging.autocasts import Autocasts, autocasts_in
 from castwise.auditing.judging.crashes import ExplainedCrash, crashes_in
 from castwise.auditing.judging.retraces import Retrace, retraces_in
 from castwise.auditing.judging.sixteen_bits import SixteenBits, sixteen_bits_in
-from castwise.auditing.records.events import Seen
+from castwise.auditing.records.seen import Seen
 
 
 @dataclass(frozen=True, slots=True)

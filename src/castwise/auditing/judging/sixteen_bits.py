@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from castwise.auditing.finding.operations import framework_of
 from castwise.auditing.finding.steps import Step
 from castwise.auditing.hook import find_hook
-from castwise.auditing.records.events import Event, Seen, SeenArray, arrays_in
+from castwise.auditing.records.events import Event, SeenArray, arrays_in
 from castwise.auditing.records.findings import Operation
 from castwise.auditing.records.places import SourcePlace
+from castwise.auditing.records.seen import Seen
 from castwise.vocab.dtypes import DType, dtype
 
 _LEAST_TERMS = 16

@@ -25,10 +25,7 @@ from castwise.auditing.noting.log import (
 )
 from castwise.auditing.records.beyond import Beyond
 from castwise.auditing.records.events import (
-    Counts,
     Event,
-    RunFacts,
-    Seen,
     SeenArray,
     SeenCall,
     SeenInside,
@@ -39,6 +36,7 @@ from castwise.auditing.records.events import (
 )
 from castwise.auditing.records.losses import SeenLoss
 from castwise.auditing.records.places import LocatedSite, UnobservedFunction
+from castwise.auditing.records.seen import Counts, RunFacts, Seen
 from castwise.auditing.rewriting.marks import SITES_PER_FILE
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import CANONICAL

@@ -11,9 +11,10 @@ from castwise.auditing.hook import find_hook
 from castwise.auditing.porting.answers import DialectAnswer, answer_to, questions_in
 from castwise.auditing.porting.keeping import Keeping, how_to_keep
 from castwise.auditing.porting.reasons import default_reason, reason_of
-from castwise.auditing.records.events import Event, Seen, arrays_in
+from castwise.auditing.records.events import Event, arrays_in
 from castwise.auditing.records.findings import Operation
 from castwise.auditing.records.places import SourcePlace
+from castwise.auditing.records.seen import Seen
 from castwise.auditing.rewriting.source import text_at
 from castwise.engine.decision import cast_between
 from castwise.errors import UsageError

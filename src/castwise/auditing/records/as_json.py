@@ -19,10 +19,7 @@ from castwise.auditing.records.beyond import (
 )
 from castwise.auditing.records.crashes import Crash, CrashedOperation
 from castwise.auditing.records.events import (
-    Counts,
     Event,
-    RunFacts,
-    Seen,
     SeenArray,
     SeenCall,
     SeenInside,
@@ -40,6 +37,7 @@ from castwise.auditing.records.places import (
     UnobservedFunction,
 )
 from castwise.auditing.records.runs import EnforcedDialect, Options
+from castwise.auditing.records.seen import Counts, RunFacts, Seen
 
 Json: TypeAlias = "dict[str, Any]"
 

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
-from castwise.auditing.records.beyond import Beyond
-from castwise.auditing.records.losses import SeenLoss
-from castwise.auditing.records.places import CodeSpot, LocatedSite, UnobservedFunction
-
-if TYPE_CHECKING:
-    from castwise.auditing.records.crashes import Crash
+from castwise.auditing.records.places import CodeSpot
 
 Number: TypeAlias = "bool | int | float"
 
@@ -111,49 +106,3 @@ def arrays_in(operands: Iterable[SeenOperand | None]) -> list[SeenArray]:
         elif isinstance(operand, SeenArray):
             found.append(operand)
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What is only counted."""
-
-    plain: int = 0  # operations inside libraries whose arrays were all of one dtype
-    quiet: int = 0  # sites no longer observed, because they only saw plain numbers
-    late: int = 0  # results missed at such sites
-    failures: dict[str, int] = field(default_factory=dict)  # the auditor's internal errors
-
-
-@dataclass(frozen=True, slots=True)
-class RunFacts:
-    """What ran: the frameworks, and the processes."""
-
-    dialects: dict[str, str] = field(default_factory=dict)  # framework -> the dialect it follows
-    versions: dict[str, str] = field(default_factory=dict)
-    is_deep: bool = False  # whether what runs inside libraries was watched
-    processes: int = 1
-    peak_memory: int = 0  # bytes, of the largest process
-    checks_values: bool = False  # whether values were looked at
-    used_gpu: bool = False
-    included: tuple[str, ...] = ()  # the packages asked for of which some source was audited
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """Everything seen of a program."""
-
-    events: tuple[Event, ...] = ()
-    inside: tuple[Event, ...] = ()  # those inside libraries and in backward
-    attempts: tuple[Event, ...] = ()  # operations that were refused before they ran
-    losses: tuple[SeenLoss, ...] = ()  # values that were lost, if they were checked
-    sites: dict[int, LocatedSite] = field(default_factory=dict)  # by mark
-    files: tuple[str, ...] = ()  # whose source was observed
-    unobserved: tuple[UnobservedFunction, ...] = ()
-    counts: Counts = field(default_factory=Counts)
-    facts: RunFacts = field(default_factory=RunFacts)
-    digests: dict[str, str] = field(default_factory=dict)  # of the files, as they were read
-    crashes: tuple[Crash, ...] = ()  # errors that ended its processes
-    beyond: Beyond = field(default_factory=Beyond)
-
-    def site(self, event: Event) -> LocatedSite:
-        """Where an event happened."""
-        return self.sites[event.mark]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from castwise.auditing.records.events import Seen
 from castwise.auditing.records.places import SourceEdit
+from castwise.auditing.records.seen import Seen
 
 
 @dataclass(frozen=True, slots=True)

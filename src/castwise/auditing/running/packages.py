@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from castwise.auditing.records.events import Seen
+from castwise.auditing.records.seen import Seen
 from castwise.errors import UsageError, did_you_mean
 
 

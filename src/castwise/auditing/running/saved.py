@@ -11,7 +11,7 @@ from castwise.auditing.noting.log import LOG
 from castwise.auditing.noting.seen import seen_in
 from castwise.auditing.records.as_json import seen_from_json, seen_to_json
 from castwise.auditing.records.beyond import together
-from castwise.auditing.records.events import Counts, RunFacts, Seen
+from castwise.auditing.records.seen import Counts, RunFacts, Seen
 from castwise.errors import UsageError
 
 

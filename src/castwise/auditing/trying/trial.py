@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from castwise.auditing.fixing.applying import edits_of, hindrance
-from castwise.auditing.judging.audited import Audit, DtypeOrigin, audit_of, worst_first
+from castwise.auditing.judging.audited import Audit, audit_of, worst_first
+from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.proving.plans import NO_PLAN
-from castwise.auditing.records.events import Seen
 from castwise.auditing.records.findings import Fix, Withdrawal
 from castwise.auditing.records.runs import Options, Outcome, Run, ValueChange
+from castwise.auditing.records.seen import Seen
 from castwise.auditing.running.launch import run_audited
 from castwise.auditing.trying.comparing import Differences, differences, why_not_comparable
 from castwise.auditing.trying.endings import INTERRUPTED, crash_text, ending_of

@@ -15,7 +15,7 @@ from castwise.errors import UsageError
 if TYPE_CHECKING:
     from castwise.auditing.accepting.baseline import Baseline
     from castwise.auditing.judging.audited import Audit
-    from castwise.auditing.records.events import Seen
+    from castwise.auditing.records.seen import Seen
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -14,9 +14,9 @@ from castwise.report.terminal.colour import paint_for_stdout
 
 if TYPE_CHECKING:
     from castwise.auditing.judging.audited import Audit
-    from castwise.auditing.records.events import Seen
     from castwise.auditing.records.findings import Fix
     from castwise.auditing.records.runs import Options, Run
+    from castwise.auditing.records.seen import Seen
     from castwise.auditing.trying.trial import Trial
 
 

@@ -15,8 +15,8 @@ from castwise.errors import UsageError
 
 if TYPE_CHECKING:
     from castwise.auditing.judging.audited import Audit
-    from castwise.auditing.records.events import Seen
     from castwise.auditing.records.runs import Options
+    from castwise.auditing.records.seen import Seen
 
 _INCLUDE = "--include"
 

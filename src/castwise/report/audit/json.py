@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.judging.audited import Audit
 from castwise.auditing.judging.crashes import ExplainedCrash
+from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.proving.target import Target
 from castwise.auditing.records.findings import Coverage, Finding, InsideCoverage
 from castwise.auditing.rewriting.source import columns_of, text_at

@@ -10,9 +10,10 @@ from urllib.parse import quote
 
 from castwise.auditing.accepting.baseline import file_named_from, known_as
 from castwise.auditing.fixing.tokens import edits_at
-from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.judging.audited import Audit
 from castwise.auditing.judging.crashes import ExplainedCrash
 from castwise.auditing.judging.losses import LostValues
+from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.records.findings import Finding, Fix
 from castwise.auditing.records.losses import LOST
 from castwise.auditing.records.places import SourcePlace

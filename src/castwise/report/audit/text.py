@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from castwise.auditing.fixing.applying import fixed_lines
-from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.judging.audited import Audit
+from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.proving.target import Target
 from castwise.auditing.records.findings import Finding
 from castwise.auditing.rewriting.source import lines_at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castwise.auditing.judging.audited import DtypeOrigin
+from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.trying.trial import Trial
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.terminal.folding import folded

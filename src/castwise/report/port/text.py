@@ -12,7 +12,7 @@ from castwise.auditing.porting.port import (
     PortChange,
     port_of,
 )
-from castwise.auditing.records.events import Seen
+from castwise.auditing.records.seen import Seen
 from castwise.report.amounts import counted, place_text
 from castwise.report.terminal.colour import Paint, plain
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from string import Template
 
 from castwise.auditing.fixing.applying import fixed_lines
-from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.judging.audited import Audit
+from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.records.findings import Finding, Fix
 from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import lines_at, text_at

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from html import escape
 
-from castwise.auditing.judging.audited import Audit, DtypeOrigin
+from castwise.auditing.judging.audited import Audit
+from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.records.findings import Finding
 from castwise.auditing.records.places import SourcePlace
 from castwise.engine.decision import HAZARDS
