@@ -8,9 +8,15 @@ from castwise.auditing.hook import Arrays, Callables, Calls, Hook, Read, Spellin
 from castwise.auditing.hooks.numpy import HOOK as NUMPY
 
 
+_slot = object.__getattribute__
+
+
 def _read(array: Any) -> Read:
+    """Reads the array inside. The object's properties are Python code, which may be observed."""
     try:
-        return read_array(array)
+        if type(array).__name__ == "DataArray":
+            array = _slot(array, "_variable")
+        return read_array(_slot(array, "_data"))
     except AttributeError:  # xarray's own __init__ is running and has not set the array yet
         return None, (), False, None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from castwise.auditing.hook import Hook, Read, find_hook, module_of
@@ -44,6 +44,7 @@ class ArrayType(NamedTuple):
     hook: Hook
     is_scalar: bool
     is_traced: bool
+    held: Callable[[Any], Iterable[Any]] | None = None  # the arrays inside it
 
 
 ARRAYS: dict[type, ArrayType] = {}
@@ -75,7 +76,8 @@ def _array_type(kind: type) -> ArrayType | None:
         return None
     if kind.__name__ in hook.arrays.types.split():
         is_traced = kind.__name__ in hook.arrays.traced.split()
-        return ArrayType(hook.arrays.read, hook.arrays.owner, hook, False, is_traced)
+        arrays = hook.arrays
+        return ArrayType(arrays.read, arrays.owner, hook, False, is_traced, arrays.held)
     bases = {base.__name__ for base in kind.__mro__ if _top_module(base) == hook.framework}
     is_scalar = bool(bases & set(hook.arrays.scalars.split()))
     return ArrayType(hook.arrays.read, "", hook, True, False) if is_scalar else None
@@ -98,7 +100,10 @@ def note(thing: Any) -> Any:
             return numbers_in(thing) if kind is list or kind is tuple else None
         found = ARRAYS[kind]
     dtype, shape, is_weak, value = found[0](thing)
-    signature = _new(Signature, (kind, dtype, not shape, is_weak, maker_of(thing, found[1])))
+    made = MADE.get(id(thing))  # the first step of maker_of, inlined
+    is_known = made is not None and made[0]() is thing
+    maker = made[1] if is_known else maker_of(thing, found[1])  # type: ignore[index]
+    signature = _new(Signature, (kind, dtype, not shape, is_weak, maker))
     return _new(Note, (signature, shape, value))
 
 

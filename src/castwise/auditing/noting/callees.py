@@ -8,10 +8,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 from castwise.auditing.hook import Hook, find_hook, module_of
 from castwise.auditing.noting.arguments import CALLS, NAMES, noted, shows
-from castwise.auditing.noting.arrays import is_array_type, note
+from castwise.auditing.noting.arrays import ARRAYS, NUMBERS, is_array_type, note
 from castwise.auditing.records.places import CodeSpot
 
 _FUNCTIONS_KEPT = 1024
+_CONTAINERS = frozenset({list, dict, set, frozenset, tuple, str, bytes})  # they compute nothing
 _METHOD_TYPES = frozenset({types.BuiltinMethodType, types.MethodType})
 rewritten_files: set[str] = set()
 _rewritten_codes: dict[int, types.CodeType] = {}  # by id, because code objects are slow to hash
@@ -58,6 +59,11 @@ class PendingCall:
         self.arguments_seen = 0  # counts arguments while scopes watch, see watching.py
 
     @property
+    def operands(self) -> list[Any]:
+        """The notes of all arguments, those by name last."""
+        return [*self.arguments, *self.keywords.values()] if self.keywords else self.arguments
+
+    @property
     def flags(self) -> tuple[Any, ...]:
         """What distinguishes two calls with the same operands."""
         return self.dtype, self.is_complete, self.hides, len(self.arguments), *self.keywords
@@ -65,7 +71,9 @@ class PendingCall:
     def add(self, name: int | str, thing: Any) -> None:
         """Records an argument."""
         if isinstance(name, int):
-            self.arguments.append(self._noted(thing))
+            kind = type(thing)  # most arguments are arrays or numbers
+            is_noted = kind in ARRAYS or kind in NUMBERS
+            self.arguments.append(note(thing) if is_noted else self._noted(thing))
         elif name == "*":
             self._spread(thing)
         elif name == "**":
@@ -167,6 +175,8 @@ def _method(function: Any) -> PendingCall | None:
     module."""
     owner = function.__self__
     kind = type(owner)
+    if kind in _CONTAINERS:
+        return None
     if is_array_type(kind):
         callee = Callee(module_of(kind.__module__), function.__name__, True)
         return PendingCall(callee, [note(owner)])

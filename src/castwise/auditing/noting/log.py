@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from castwise.auditing.hook import Hook
@@ -12,6 +12,7 @@ from castwise.auditing.noting.alive import AliveResults, itemsize_of
 from castwise.auditing.noting.arguments import NAMES, arrays_of, shows
 from castwise.auditing.noting.arrays import (
     ARRAYS,
+    ArrayType,
     Note,
     Numbers,
     is_array_type,
@@ -49,7 +50,10 @@ class PendingOperation(NamedTuple):
 class Tally:
     """How often an operation ran with one signature, on how many elements, with an example."""
 
-    __slots__ = ("alive", "count", "elements", "extremes", "result", "seconds", "shapes")
+    __slots__ = (
+        "alive", "count", "elements", "extremes", "is_maker", "names_dtype", "result", "seconds",
+        "shapes",
+    )  # fmt: skip
 
     def __init__(self, operands: tuple[Any, ...], result: tuple[int, ...] | None) -> None:
         self.count = 0
@@ -58,13 +62,26 @@ class Tally:
         self.result = result
         self.seconds = 0.0  # on the device, if measured
         self.alive: AliveResults | None = None  # None: it casts nothing to a new array
+        self.is_maker = False  # a call that takes no arrays
+        self.names_dtype = False  # a call that names the dtype of its result
         self.extremes: dict[int, tuple[Any, Any]] = {
             place: (value, value)
             for place, operand in enumerate(operands)
             if (value := _value(operand)) is not None
         }
 
-    def widen(self, operands: tuple[Any, ...]) -> None:
+    def run_again(self, operands: Sequence[Any], result: Any, shape: tuple[int, ...]) -> int:
+        """Adds one more run, and returns how many there are."""
+        self.count += 1
+        elements = shape[0] if len(shape) == 1 else math.prod(shape)
+        self.elements += elements
+        if self.extremes:
+            self.widen(operands)
+        if self.alive is not None:
+            self.alive.hold(result, elements)
+        return self.count
+
+    def widen(self, operands: Sequence[Any]) -> None:
         """Adds the numbers of one more run."""
         for place, (low, high) in self.extremes.items():
             value = _value(operands[place])
@@ -146,13 +163,30 @@ class Log:
         tally = self.events.get((mark, None, signatures, (), made))
         if tally is None or not shape:
             return False
-        count = tally.count = tally.count + 1
-        tally.elements += shape[0] if len(shape) == 1 else math.prod(shape)
-        if tally.extremes:
-            tally.widen(operands)
+        count = tally.run_again(operands, result, shape)
         remember(result, mark)
-        if tally.alive is not None:
-            tally.alive.hold(result, math.prod(shape))
+        if self.on_event and not count & _NOW_AND_THEN:
+            self.on_event(False)
+        return True
+
+    def call_again(self, mark: int, called: PendingCall, result: Any) -> bool:
+        """Counts a call's run if it returns an array and its signature is known, and returns
+        whether it is: the fast path for the common case."""
+        kind = type(result)
+        found = ARRAYS.get(kind)
+        if found is None:
+            return False
+        dtype, shape, is_weak, _ = found[0](result)
+        operands = called.operands
+        signatures = tuple([o[0] if type(o) is Note else _key(o) for o in operands])
+        made = (kind, dtype, not shape, is_weak, 0)
+        tally = self.events.get((mark, called.callee, signatures, called.flags, made))
+        if tally is None:
+            return False
+        count = tally.run_again(operands, result, shape)
+        if tally.names_dtype or not maker_of(result):
+            remember(result, mark)
+            _remember_owner(result, found, mark, tally.is_maker)
         if self.on_event and not count & _NOW_AND_THEN:
             self.on_event(False)
         return True
@@ -163,12 +197,14 @@ class Log:
 
     def call(self, mark: int, called: PendingCall, result: Any) -> bool:
         """Counts a call if it takes or returns arrays, and returns whether it does."""
-        operands = (*called.arguments, *called.keywords.values())
+        if self.call_again(mark, called, result):
+            return True
+        operands = tuple(called.operands)
         kind = type(result)
         if is_array_type(kind):
             self._add(mark, called.callee, operands, called.flags, result)
         elif any([type(o) in (Note, tuple) for o in operands]):
-            parts = arrays_of(result)
+            parts = arrays_of(result) if result is not None else ()
             if parts:
                 self._add(mark, called.callee, operands, called.flags, parts[0], (kind,))
                 for part in parts[1:]:
@@ -225,19 +261,24 @@ class Log:
     ) -> Tally:
         """Counts a run that returned an array, perhaps inside a list, and records its maker."""
         kind = type(result)
-        dtype, shape, is_weak, _ = ARRAYS[kind].read(result)
+        found = ARRAYS[kind]
+        dtype, shape, is_weak, _ = found.read(result)
         made = (kind, dtype, not shape, is_weak, 0, *inside)
         tally = self._count(mark, callee, operands, flags, made, shape)
-        if tally.count == 1 and shape and _casts_to_new(mark, callee, operands, flags, made):
-            alive = self._alive.setdefault((mark, dtype), AliveResults(itemsize_of(dtype)))
-            tally.alive = alive
+        if tally.count == 1:
+            if shape and _casts_to_new(mark, callee, operands, flags, made):
+                alive = self._alive.setdefault((mark, dtype), AliveResults(itemsize_of(dtype)))
+                tally.alive = alive
+            if callee is not None:
+                tally.is_maker = not any([type(o) in (Note, tuple) for o in operands])
+                tally.names_dtype = _names_dtype(callee, flags, kind)
         if tally.alive is not None:
             tally.alive.hold(result, math.prod(shape))
-        if callee is None or not maker_of(result) or _names_dtype(callee, flags, kind):
+        if callee is None:
             remember(result, mark)
-            if callee is not None:
-                is_maker = not any([type(o) in (Note, tuple) for o in operands])
-                _remember_owner(result, mark, is_maker)
+        elif tally.names_dtype or not maker_of(result):
+            remember(result, mark)
+            _remember_owner(result, found, mark, tally.is_maker)
         return tally
 
     def _count(
@@ -320,15 +361,15 @@ def _casts(hook: Hook) -> frozenset[str]:
     return frozenset(hook.calls.casts.split())
 
 
-def _remember_owner(made: Any, mark: int, is_maker: bool) -> None:
+def _remember_owner(made: Any, found: ArrayType, mark: int, is_maker: bool) -> None:
     """Records the base array of a constructor's result, because views of the result refer to it,
     and the arrays inside it; of another call's result, a base array that nobody has seen."""
-    found = ARRAYS[type(made)]
-    for array in found.hook.arrays.held(made) if found.hook.arrays.held else ():
-        if is_maker or not maker_of(array):
-            remember(array, mark)
+    if found.held is not None:
+        for array in found.held(made):
+            if is_maker or not maker_of(array):
+                remember(array, mark)
     owned = getattr(made, found.owner or "_", None)
-    if type(owned) in ARRAYS and (is_maker or not maker_of(owned)):
+    if owned is not None and type(owned) in ARRAYS and (is_maker or not maker_of(owned)):
         remember(owned, mark)
 
 
