@@ -7,7 +7,6 @@ from typing import Any
 from castwise.auditing.hook import Arrays, Callables, Calls, Hook, Read, Spelling, read_array
 from castwise.auditing.hooks.numpy import HOOK as NUMPY
 
-
 _slot = object.__getattribute__
 
 

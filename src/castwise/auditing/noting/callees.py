@@ -59,7 +59,7 @@ class PendingCall:
         self.arguments_seen = 0  # counts arguments while scopes watch, see watching.py
 
     @property
-    def operands(self) -> list[Any]:
+    def notes(self) -> list[Any]:
         """The notes of all arguments, those by name last."""
         return [*self.arguments, *self.keywords.values()] if self.keywords else self.arguments
 

@@ -177,7 +177,7 @@ class Log:
         if found is None:
             return False
         dtype, shape, is_weak, _ = found[0](result)
-        operands = called.operands
+        operands = called.notes
         signatures = tuple([o[0] if type(o) is Note else _key(o) for o in operands])
         made = (kind, dtype, not shape, is_weak, 0)
         tally = self.events.get((mark, called.callee, signatures, called.flags, made))
@@ -199,7 +199,7 @@ class Log:
         """Counts a call if it takes or returns arrays, and returns whether it does."""
         if self.call_again(mark, called, result):
             return True
-        operands = tuple(called.operands)
+        operands = tuple(called.notes)
         kind = type(result)
         if is_array_type(kind):
             self._add(mark, called.callee, operands, called.flags, result)

@@ -126,7 +126,7 @@ def _operation(mark: int, site: Site, frame: FrameType) -> CrashedOperation | No
         called = NOTES.get((mark, id(frame)))
         if not isinstance(called, PendingCall):
             return None
-        known = tuple(called.operands)
+        known = tuple(called.notes)
         return _crashed(PendingOperation(mark, called.callee, known, called.flags), located)
     nodes = _operands(_parsed(text_at(located.place)))
     if len(nodes) != len(site.literals):

@@ -149,7 +149,7 @@ def _watch_call(
     for key, arg in kwargs.items():
         called.add(key, arg)
     mark = _mark(caller, hook, "call", callee.name, 0)
-    operands = tuple(called.operands)
+    operands = tuple(called.notes)
     if any([type(operand) in (Note, tuple) for operand in operands]):
         _check(mark, callee, operands, called.flags, caller)
     if is_observed(caller.f_code):

@@ -100,7 +100,7 @@ def argument(mark: int, name: int | str, thing: Any) -> Any:
 
 
 def _check_call(mark: int, called: PendingCall, frame: FrameType) -> None:
-    known = tuple(called.operands)
+    known = tuple(called.notes)
     if any([type(operand) in (Note, tuple) for operand in known]):
         _check(mark, called.callee, known, called.flags, frame)
 
