@@ -177,12 +177,15 @@ def _method(function: Any) -> PendingCall | None:
     kind = type(owner)
     if kind in _CONTAINERS:
         return None
+    is_python = type(function) is types.MethodType
+    code = getattr(function.__func__, "__code__", None) if is_python else None
+    if code is not None and is_observed(code):
+        return None
     if is_array_type(kind):
         callee = Callee(module_of(kind.__module__), function.__name__, True)
         return PendingCall(callee, [note(owner)])
-    if type(function) is types.MethodType:
-        code = getattr(function.__func__, "__code__", None)
-        if code is None or is_observed(code):
+    if is_python:
+        if code is None:
             return None
         return _update(function, owner) or _with_state(
             _named(function.__func__.__module__, function.__name__)
