@@ -65,6 +65,13 @@ def in_float16() -> None:
 
 
 @cw.audited
+def two_in_a_line() -> None:
+    x = np.ones(10, np.float32)
+    y = np.fft.fft(np.arange(10.0)) * np.arange(10)
+    y.real + x
+
+
+@cw.audited
 def mixed(x: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return x * counts
 
@@ -174,3 +181,9 @@ def test_floats_that_come_from_code_that_is_not_observed_are_the_programs_own() 
     with cw.audit() as log:
         mixed(np.ones(3, np.float32), np.arange(3))
     assert len(log.findings) == 1
+
+
+def test_what_begins_in_one_line_without_a_fix_is_one_entry() -> None:
+    found = audit_of(seen_of(two_in_a_line))
+    lines = [origin.place.line for origin in found.origins]
+    assert len(found.findings) > len(lines) == len(set(lines))

@@ -96,7 +96,7 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
     coverage = coverage_of(log.steps[: len(seen.events)], seen)
     target = target or inferred_target(log.steps, found.values(), log.provenance)
     found = with_expected_marked(found, log, target)
-    origins = _origins(merged(found.values()), Planner(log, found, target), seen)
+    origins = _by_line(_origins(merged(found.values()), Planner(log, found, target), seen))
     noted = [_noted(origin, target) for origin in apart_by_dtypes(origins, seen)]
     ordered = worst_first(noted, target)
     named = {(origin.place.file, origin.place.line) for origin in ordered}
@@ -185,3 +185,17 @@ def _origins(findings: Iterable[Finding], planner: Planner, seen: Seen) -> Itera
         place = seen.sites[mark].place
         is_meant = source is not None and is_explicit(source)
         yield DtypeOrigin(place, text_at(place), tuple(group), plan, is_meant)
+
+
+def _by_line(origins: Iterable[DtypeOrigin]) -> Iterator[DtypeOrigin]:
+    """The origins; those in one line are one if they have no fix, which would tell them apart."""
+    lines: dict[object, list[DtypeOrigin]] = {}
+    for origin in origins:
+        if origin.fixes:
+            yield origin
+        else:
+            line = (origin.place.file, origin.place.line, origin.is_explicit)
+            lines.setdefault(line, []).append(origin)
+    for first, *others in lines.values():
+        more = [finding for origin in others for finding in origin.findings]
+        yield replace(first, findings=(*first.findings, *more))
