@@ -18,7 +18,7 @@ LONG = ["test_traceback"]  # two thirds of the time of all of them
 def results(outcome: Outcome) -> dict[str, str]:
     """Each test and how it ended, from what `unittest -v` prints."""
     found = re.findall(
-        r"^(\w+ \([\w.]+\)|Doctest: \S+)(?:\n.*)*? \.\.\. (\w+)", outcome.stderr, re.MULTILINE
+        r"^(\w+ \([\w.]+\)|Doctest: \S+)[\s\S]*? \.\.\. (\w+)", outcome.stderr, re.MULTILINE
     )
     return dict(found)
 

@@ -177,7 +177,7 @@ def test_what_is_no_python_function_is_refused() -> None:
 
 def test_a_function_without_source_is_refused() -> None:
     names: dict[str, Any] = {}
-    exec("def f(x): return x + 1", names)
+    exec(compile("def f(x): return x + 1", "<no file>", "exec"), names)
     with pytest.raises(cw.UsageError, match="source of f cannot be read"):
         cw.audited(names["f"])
 

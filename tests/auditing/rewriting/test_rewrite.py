@@ -79,7 +79,8 @@ BECOMES = {
 
 @pytest.mark.parametrize("source", BECOMES)
 def test_becomes(source: str) -> None:
-    assert text(source) == BECOMES[source]
+    expected = ast.unparse(ast.parse(BECOMES[source]))  # Python 3.10 writes more parentheses
+    assert text(source) == expected
 
 
 def test_an_expression_of_names_that_may_run_often_has_a_copy_without_observers() -> None:
