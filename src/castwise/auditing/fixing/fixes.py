@@ -67,7 +67,8 @@ def fixes_at(
         return
     made = source.results[0]
     if made.is_scalar:
-        yield Fix(place, f"{_number_kind(made)}({code})", _A_NUMBER, None, mark)
+        text = f"{_number_kind(made)}({code})"
+        yield Fix(place, text, _A_NUMBER, None, mark, is_after=True)
     for target in targets:
         name = spelled(target, hook, place)
         if name is not None and target.name != made.dtype and _keeps_parts(made, target):
