@@ -8,6 +8,7 @@ from under_audit import forget_makers
 
 import castwise as cw
 from castwise.auditing.judging.audited import Audit, audit_of
+from castwise.report.audit.text import audit_text
 
 
 @cw.audited
@@ -40,6 +41,12 @@ def test_a_number_of_the_result_leaves_the_cast_in_the_call() -> None:
     found = audit(of_counts)
     assert len(found.findings) == 3
     assert [origin.fixes for origin in found.origins] == [(), (), ()]
+
+
+def test_a_call_has_its_own_name_whatever_op_casts_as_it_does() -> None:
+    text = audit_text(audit(of_counts))
+    assert "percentile(int64[3]) -> float64" in text
+    assert "log10(int64[3]) -> float64" in text
 
 
 def test_an_array_that_masks_join_is_what_the_program_computes_in() -> None:

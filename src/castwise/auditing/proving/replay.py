@@ -216,7 +216,7 @@ def _asked(step: Step, made: Mapping[Node, Made], fix: Fix | None) -> Operation 
         raise Unprovable(str(error)) from None
     if operation.decision and operation.decision.has_kernel and not decision.has_kernel:
         raise Unprovable(f"{question} has no kernel")
-    return Operation(step.event, tuple(seen), question, decision, None)
+    return Operation(step.event, tuple(seen), question, decision, None, called=operation.called)
 
 
 def _changed(seen: SeenOperand, asked: Operand, target: Made | None) -> tuple[SeenOperand, Operand]:
