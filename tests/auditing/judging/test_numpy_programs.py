@@ -4,10 +4,12 @@ that a fix changes, what it removes, and the dtype that the program computes in.
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from under_audit import forget_makers
 
 import castwise as cw
 from castwise.auditing.judging.audited import Audit, audit_of
+from castwise.auditing.noting import callees
 from castwise.report.audit.text import audit_text
 
 
@@ -30,11 +32,25 @@ def only_made() -> None:
     np.linspace(0, 1, 10, dtype=np.float32)[ids.astype(int)]
 
 
+@cw.audited
+def widening() -> None:
+    x = np.ones(4, np.float32)
+    np.add.at(x, [0, 1], np.ones(2))
+    np.append(x, 1.0), np.hstack([x, 2])
+    image = np.ones(4, np.uint8)
+    x + (0.3 * image + 0.7 * image)
+
+
 def audit(program: object) -> Audit:
     forget_makers()
     with cw.audit() as log:
         program()  # type: ignore[operator]
     return audit_of(log.seen)
+
+
+@pytest.fixture(scope="module")
+def wide() -> Audit:
+    return audit(widening)
 
 
 def test_a_number_of_the_result_leaves_the_cast_in_the_call() -> None:
@@ -57,3 +73,17 @@ def test_an_array_that_masks_join_is_what_the_program_computes_in() -> None:
 
 def test_arrays_that_nothing_computes_with_are_floats_of_the_program_too() -> None:
     assert audit(only_made).target.dtype == cw.dtype("float32")
+
+
+def test_a_number_that_is_joined_to_an_array_is_an_array(wide: Audit) -> None:
+    found = {str(finding).split("(")[0]: finding.result.name for finding in wide.findings}
+    assert (found["append"], found["hstack"]) == ("float64", "float64")
+    assert not wide.coverage.unexpected
+
+
+def test_the_method_at_of_a_function_writes(wide: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "float32[4][...] = float64[2] -> float32" in [str(f) for f in wide.findings]
+    monkeypatch.setattr(callees, "_callable_types", {})  # as before any function is called
+    called = callees.pending_call(np.add.at)
+    assert called is not None
+    assert (called.callee.module, called.callee.name) == ("numpy", "add.at")
