@@ -10,6 +10,7 @@ from under_audit import forget_makers
 import castwise as cw
 from castwise.auditing.judging.audited import Audit, audit_of
 from castwise.auditing.noting import callees
+from castwise.report.audit.page.html import audit_html
 from castwise.report.audit.text import audit_text
 
 
@@ -87,3 +88,14 @@ def test_the_method_at_of_a_function_writes(wide: Audit, monkeypatch: pytest.Mon
     called = callees.pending_call(np.add.at)
     assert called is not None
     assert (called.callee.module, called.callee.name) == ("numpy", "add.at")
+
+
+def test_two_fixes_of_a_line_are_shown_as_one_change(wide: Audit) -> None:
+    text = audit_text(wide, width=200)
+    both = [
+        "np.multiply(0.3, image, dtype=np.float32)",
+        "np.multiply(0.7, image, dtype=np.float32)",
+    ]
+    assert f"+ x + ({' + '.join(both)})" in text
+    assert f"+ x + ({' + '.join(both)})" in audit_html(wide)
+    assert "Fixing this line removes 3 findings" in text
