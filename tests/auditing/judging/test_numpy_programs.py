@@ -42,6 +42,15 @@ def widening() -> None:
     x + (0.3 * image + 0.7 * image)
 
 
+@cw.audited
+def layers() -> None:
+    x = np.ones((2, 8), np.float32)
+    for n in (8, 4):
+        w = np.ones((n, n // 2), np.float32) * np.sqrt(2 / n)
+        b = np.zeros(n // 2)
+        x = np.maximum(x @ w + b, 0)
+
+
 def audit(program: object) -> Audit:
     forget_makers()
     with cw.audit() as log:
@@ -99,3 +108,12 @@ def test_two_fixes_of_a_line_are_shown_as_one_change(wide: Audit) -> None:
     assert f"+ x + ({' + '.join(both)})" in text
     assert f"+ x + ({' + '.join(both)})" in audit_html(wide)
     assert "Fixing this line removes 3 findings" in text
+
+
+def test_the_lines_that_feed_each_layer_are_fixed_together() -> None:
+    (origin,) = audit(layers).origins
+    assert [fix.text for fix in origin.fixes] == [
+        "float(np.sqrt(2 / n))",
+        "np.zeros(n // 2, dtype=np.float32)",
+    ]
+    assert origin.removed == 2

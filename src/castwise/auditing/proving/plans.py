@@ -64,7 +64,8 @@ class Planner:
         if any(_is_of_values(finding) for finding in findings):
             return NO_PLAN
         for fix in self._candidates(origin, findings):
-            plan = self._extended(self._effect([fix]), findings)
+            plan = self._effect([fix]) or self._together(fix, origin, findings)
+            plan = self._extended(plan, findings)
             if plan and len(plan.removed) > len(plan.added):
                 plans.append(plan)
         plans.sort(key=lambda plan: plan.gain, reverse=True)
@@ -110,6 +111,16 @@ class Planner:
         widest = max(o.dtype.bits for finding in found for o in finding.operands if o.dtype)
         widest = max(widest, *(finding.result.bits for finding in found))
         return [t for t in targets if self._target.allows(t) and least <= t.bits < widest]
+
+    def _together(self, fix: Fix, origin: int, findings: Sequence[Finding]) -> Plan | None:
+        """A fix with those of all other lines that feed its chain. In a loop, the one alone may
+        not be proven: then two runs of a line no longer agree, `x = x @ w + b` for several w."""
+        fixes = [fix]
+        for mark in self._log.feeding(fix.mark, findings[0].result):
+            source = self.source(mark) if mark != origin else None
+            if source is not None:
+                fixes += [*self._fixes_at(source, findings)][:1]
+        return self._effect(fixes) if 1 < len(fixes) <= _MOST_FIXES else None
 
     def _extended(self, plan: Plan | None, findings: Sequence[Finding]) -> Plan | None:
         """A plan, with the fixes of other lines that feed the same chain."""
