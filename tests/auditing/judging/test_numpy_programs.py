@@ -51,6 +51,16 @@ def layers() -> None:
         x = np.maximum(x @ w + b, 0)
 
 
+@cw.audited
+def with_indices() -> None:
+    x = np.ones((4, 2), np.float32)
+    rows = np.arange(4)
+    x[rows] * rows[:, None]
+    x * rows[:, None]
+    x * np.argsort(np.arange(4))[:, None]
+    x * np.arange(2)
+
+
 def audit(program: object) -> Audit:
     forget_makers()
     with cw.audit() as log:
@@ -117,3 +127,13 @@ def test_the_lines_that_feed_each_layer_are_fixed_together() -> None:
         "np.zeros(n // 2, dtype=np.float32)",
     ]
     assert origin.removed == 2
+
+
+def test_integers_that_may_be_indices_are_cast_only_where_they_are_used() -> None:
+    found = [fix.text for origin in audit(with_indices).origins for fix in origin.fixes]
+    assert sorted(found) == [
+        "np.arange(2, dtype=np.float32)",
+        "np.argsort(np.arange(4)).astype(np.float32)",
+        "x * rows[:, None].astype(x.dtype)",
+        "x[rows] * rows[:, None].astype(np.float32)",
+    ]

@@ -155,7 +155,8 @@ def _call(
     if name in _words(hook) or (
         own and name in (_words(own) if is_related else own.calls.keeps.split())
     ):
-        raise Harmless(name, is_explicit=name in hook.calls.casts.split())
+        is_explicit = name in f"{hook.calls.casts} {hook.calls.indices}".split()
+        raise Harmless(name, is_explicit=is_explicit)
     if not is_related:
         raise NotUnderstood(f"{call.module}.{name}")
     if own is not None and name in own.calls.unlike.split():

@@ -83,6 +83,8 @@ HOOK = Hook(
             "median": "nanmedian percentile quantile nanpercentile nanquantile",
         },
         becomes_array="concat",
+        indices="argsort argpartition searchsorted nonzero flatnonzero argwhere argmax argmin "
+        "nanargmax nanargmin bincount digitize count_nonzero lexsort",
         mixes="broadcast_arrays ix_ digitize lexsort put_along_axis array2string array_str "
         "array_repr nditer",
         writes={"full_like": (0, 1, "fill_value"), "copyto": (0, 1, "src"), "fill": (0, 1, "value"),

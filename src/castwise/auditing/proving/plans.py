@@ -15,6 +15,7 @@ from castwise.auditing.fixing.fixes import (
     fixes_at,
     fixes_where_used,
     is_explicit,
+    makes_integers,
 )
 from castwise.auditing.proving.replay import Log, Unprovable
 from castwise.auditing.proving.target import Target
@@ -63,8 +64,8 @@ class Planner:
         plans = []
         if any(_is_of_values(finding) for finding in findings):
             return NO_PLAN
-        for fix in self._candidates(origin, findings):
-            plan = self._effect([fix]) or self._together(fix, origin, findings)
+        for fixes in _alone_and_joined(self._candidates(origin, findings)):
+            plan = self._effect(fixes) or self._together(fixes[0], origin, findings)
             plan = self._extended(plan, findings)
             if plan and len(plan.removed) > len(plan.added):
                 plans.append(plan)
@@ -86,12 +87,15 @@ class Planner:
             return  # a cast elsewhere would undo what the program names
         for finding in findings:
             mark = finding.operation.event.mark
-            if _is_lost(finding) or source is None or not source.results:
+            is_kept = source is not None and source.results and _is_only_in(source, [finding])
+            if _is_lost(finding) or not is_kept:
                 used = self.source(mark)
                 yield from fixes_where_used(finding, mark, used.events if used else ())
 
     def _fixes_at(self, source: DtypeSource, findings: Iterable[Finding]) -> Iterator[Fix]:
         """What may be written at a site; a stated target outranks the constants of the program."""
+        if not _is_only_in(source, findings):
+            return iter(())
         return fixes_at(source, self._targets(findings), undoes_constants=self._target.is_stated)
 
     def _targets(self, findings: Iterable[Finding]) -> list[DType]:
@@ -166,6 +170,29 @@ class Planner:
             key for key, positions in gone.items() if positions == self._positions[key]
         )
         return Plan(tuple(fixes), +saved, removed, tuple(merged(added)))
+
+
+def _alone_and_joined(candidates: Iterable[Fix]) -> Iterator[list[Fix]]:
+    """Each fix alone, then those of all operations that use an array."""
+    used: dict[int, Fix] = {}
+    for fix in candidates:
+        yield [fix]
+        if fix.operand is not None:
+            used.setdefault(fix.mark, fix)
+    if len(used) > 1:
+        yield [*used.values()]
+
+
+def _is_only_in(source: DtypeSource, findings: Iterable[Finding]) -> bool:
+    """Whether what a site makes may become floats: integers only if they stand in the operation
+    itself, because an array of them may be an index elsewhere."""
+    place = source.located.place
+    return not makes_integers(source) or all(
+        place.file == around.file
+        and (around.line, around.column) <= (place.line, place.column)
+        and (place.end_line, place.end_column) <= (around.end_line, around.end_column)
+        for around in (finding.place for finding in findings)
+    )
 
 
 def _holds_counts(finding: Finding) -> bool:
