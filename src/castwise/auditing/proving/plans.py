@@ -17,6 +17,7 @@ from castwise.auditing.fixing.fixes import (
     is_explicit,
     makes_integers,
 )
+from castwise.auditing.fixing.uses import is_operand_only
 from castwise.auditing.proving.replay import Log, Unprovable
 from castwise.auditing.proving.target import Target
 from castwise.auditing.records.findings import Finding, Fix
@@ -85,16 +86,16 @@ class Planner:
             yield from self._fixes_at(source, findings)
         if source is not None and is_explicit(source):
             return  # a cast elsewhere would undo what the program names
+        is_changed = source and source.results and _may_be_floats(source, findings)
         for finding in findings:
             mark = finding.operation.event.mark
-            is_kept = source is not None and source.results and _is_only_in(source, [finding])
-            if _is_lost(finding) or not is_kept:
+            if _is_lost(finding) or not is_changed:
                 used = self.source(mark)
                 yield from fixes_where_used(finding, mark, used.events if used else ())
 
     def _fixes_at(self, source: DtypeSource, findings: Iterable[Finding]) -> Iterator[Fix]:
         """What may be written at a site; a stated target outranks the constants of the program."""
-        if not _is_only_in(source, findings):
+        if not _may_be_floats(source, findings):
             return iter(())
         return fixes_at(source, self._targets(findings), undoes_constants=self._target.is_stated)
 
@@ -183,16 +184,10 @@ def _alone_and_joined(candidates: Iterable[Fix]) -> Iterator[list[Fix]]:
         yield [*used.values()]
 
 
-def _is_only_in(source: DtypeSource, findings: Iterable[Finding]) -> bool:
-    """Whether what a site makes may become floats: integers only if they stand in the operation
-    itself, because an array of them may be an index elsewhere."""
-    place = source.located.place
-    return not makes_integers(source) or all(
-        place.file == around.file
-        and (around.line, around.column) <= (place.line, place.column)
-        and (place.end_line, place.end_column) <= (around.end_line, around.end_column)
-        for around in (finding.place for finding in findings)
-    )
+def _may_be_floats(source: DtypeSource, findings: Iterable[Finding]) -> bool:
+    """Whether what a site makes may become floats: not integers that may be an index elsewhere."""
+    places = [finding.place for finding in findings]
+    return not makes_integers(source) or is_operand_only(source.located.place, places)
 
 
 def _holds_counts(finding: Finding) -> bool:
