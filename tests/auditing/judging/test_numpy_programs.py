@@ -3,6 +3,8 @@ that a fix changes, what it removes, and the dtype that the program computes in.
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from under_audit import forget_makers
@@ -59,6 +61,14 @@ def with_indices() -> None:
     x * rows[:, None]
     x * np.argsort(np.arange(4))[:, None]
     x * np.arange(2)
+    only_an_operand = np.arange(4)
+    x * only_an_operand[:, None]
+
+
+@cw.audited
+def with_a_metric() -> None:
+    x = np.ones(4, np.float32) * np.ones(4)
+    json.dumps({"share": (x > 0).mean()})
 
 
 def audit(program: object) -> Audit:
@@ -133,7 +143,18 @@ def test_integers_that_may_be_indices_are_cast_only_where_they_are_used() -> Non
     found = [fix.text for origin in audit(with_indices).origins for fix in origin.fixes]
     assert sorted(found) == [
         "np.arange(2, dtype=np.float32)",
+        "np.arange(4, dtype=np.float32)",
         "np.argsort(np.arange(4)).astype(np.float32)",
         "x * rows[:, None].astype(x.dtype)",
         "x[rows] * rows[:, None].astype(np.float32)",
     ]
+
+
+def test_a_number_stays_a_python_float() -> None:
+    fixes = {
+        str(o.findings[0]): [fix.text for fix in o.fixes] for o in audit(with_a_metric).origins
+    }
+    assert fixes == {
+        "float32[4] * float64[4] -> float64": ["np.ones(4, dtype=np.float32)"],
+        "mean(bool[4]) -> float64": [],
+    }

@@ -71,6 +71,7 @@ def fixes_at(
     if made.is_scalar:
         text = f"{_number_kind(made)}({code})"
         yield Fix(place, text, _A_NUMBER, None, mark, is_after=True)
+        return  # NumPy's float64 is a Python float, which a narrower scalar is not: json takes none
     for target in targets:
         name = spelled(target, hook, place)
         if name is not None and target.name != made.dtype and _keeps_parts(made, target):
