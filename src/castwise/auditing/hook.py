@@ -60,6 +60,7 @@ class Calls:
     files: str = ""  # those of `makes` that take the dtype from a file
     keeps: str = ""  # calls that move or select elements without casts
     like: dict[str, str] = field(default_factory=dict)  # an op -> calls that cast as it does
+    indices: str = ""  # calls that give positions or counts, whatever dtype they are given
     unlike: str = ""  # calls that cast in another way than the op of that name
     mixes: str = ""  # calls whose arrays may have several dtypes, because none of them is cast
     # Calls that write a value into an array, or into one of its dtype: the places of the array and

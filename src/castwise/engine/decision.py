@@ -20,7 +20,7 @@ HAZARDS = {
     "loses-precision": "not every value is held exactly",
     "loses-range": "large values overflow",
     "wraps": "a scalar out of range wraps around",
-    "changes-kind": "values lose what their kind held",
+    "changes-kind": "values lose what only their kind can hold, such as a fraction",
     "drops-imaginary": "the imaginary part is lost",
     "not-on-device": "Apple GPUs and TPUs have no float64",
 }

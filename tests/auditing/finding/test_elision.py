@@ -1,4 +1,5 @@
-"""NumPy reuses temporaries under audit as it does without it."""
+"""NumPy counts references under audit as it does without it: it reuses temporaries, and resizes
+arrays in place if nothing else refers to them."""
 
 from __future__ import annotations
 
@@ -23,12 +24,25 @@ for function, arguments in ((work, (x, y, z)), (methods, (x,))):
 x[:] = x * 2 + 1
 x += y * 2
 print(x[:3])
+mixed = np.ones(3, np.float32) * np.ones(3)
+mixed += mixed[::-1].sum()
+mixed.resize((2, 3))
+rows = [np.ones(2), np.arange(3) / 2]
+rows[1].resize(rows[0].size + 3, refcheck=True)
+print(mixed, rows)
+view = rows[0][1:]
+for held in (view, rows[0]):
+    try:
+        held.resize(5)
+    except ValueError:
+        print("refused")
 """
 
 
-def test_the_peak_of_memory_is_the_same(tmp_path: Path) -> None:
+def test_nothing_refers_to_an_array_but_the_program(tmp_path: Path) -> None:
     script = write(tmp_path, script=PROGRAM)
     plain = plainly(script.name, cwd=tmp_path)
     outcome, _ = audited(script.name, cwd=tmp_path)
     assert outcome == plain
     assert plain.stdout.startswith("1.0\n") or plain.stdout.startswith("2.0\n")
+    assert plain.stdout.endswith("refused\nrefused\n")

@@ -89,7 +89,8 @@ def _understood(event: Event, site: Site, dialects: dict[str, str]) -> Operation
     asked = tuple(as_operand(o, framework, is_array) for o in operands)
     given = _given(event)
     question = Question(row, asked, dialect, form, inplace, out, named=given)
-    found = Operation(event, operands, question, _decided(question), _result(event))
+    called = _called(event, question, hook)
+    found = Operation(event, operands, question, _decided(question), _result(event), called=called)
     for mode in () if found.is_expected else hook.modes.split():
         switched = replace(question, dialect=dialect_named(mode))
         other = replace(found, question=switched, decision=_decided(switched))
@@ -154,7 +155,8 @@ def _call(
     if name in _words(hook) or (
         own and name in (_words(own) if is_related else own.calls.keeps.split())
     ):
-        raise Harmless(name, is_explicit=name in hook.calls.casts.split())
+        is_explicit = name in f"{hook.calls.casts} {hook.calls.indices}".split()
+        raise Harmless(name, is_explicit=is_explicit)
     if not is_related:
         raise NotUnderstood(f"{call.module}.{name}")
     if own is not None and name in own.calls.unlike.split():
@@ -165,6 +167,13 @@ def _call(
     bound, out = _bound(operands, call, row, hook)
     _check_others(operands, call, bound, is_alike=name in _likeness(hook))
     return row, bound, is_inplace, out
+
+
+def _called(event: Event, question: Question, hook: Hook) -> str:
+    """What the program calls, if castwise asks about another op, which casts as it does."""
+    name = event.call.name if event.call is not None else ""
+    is_alike = name in _likeness(hook) and question.form == "function" and not question.inplace
+    return name if is_alike else ""
 
 
 def _is_python(call: SeenCall) -> bool:

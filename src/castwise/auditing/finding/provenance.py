@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from castwise.auditing.hook import find_hook
 from castwise.auditing.records.events import Event, SeenArray, arrays_in
 
 
@@ -44,7 +45,8 @@ class Provenance:
         if events is None:
             return maker  # it made the array as a part, such as a column, or was not seen
         for event in events:
-            sources = [a for a in arrays_in(event.operands) if a.dtype == array.dtype and a.maker]
+            taken = () if _gives_indices(event) else event.operands
+            sources = [a for a in arrays_in(taken) if a.dtype == array.dtype and a.maker]
             if not sources:
                 return maker
             for source in sources:
@@ -52,3 +54,9 @@ class Provenance:
                 if origin:
                     return origin
         return 0
+
+
+def _gives_indices(event: Event) -> bool:
+    """Whether a call gives positions or counts: their dtype comes from no operand."""
+    hook = find_hook(event.call.module) if event.call is not None else None
+    return hook is not None and event.call.name in hook.calls.indices.split()  # type: ignore[union-attr]

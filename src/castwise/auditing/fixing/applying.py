@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import linecache
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from castwise.auditing.fixing.scopes import statement_around
 from castwise.auditing.fixing.tokens import edits_at
 from castwise.auditing.records.findings import Fix
-from castwise.auditing.records.places import SourceEdit
+from castwise.auditing.records.places import SourceEdit, SourcePlace
+from castwise.auditing.rewriting.source import lines_at
 from castwise.auditing.rewriting.trying import with_edits
 
 
@@ -22,28 +24,54 @@ def edits_of(fixes: Iterable[Fix]) -> dict[str, list[SourceEdit]]:
     return edits
 
 
-def fixed_lines(fix: Fix) -> list[str]:
-    """The whole lines of a fix's place with the fix, dedented."""
-    source = _with_fix(fix).decode("utf-8", "replace")
+def changed_lines(fixes: Iterable[Fix]) -> Iterator[tuple[list[str], list[str]]]:
+    """The whole lines that fixes change, before and after. Fixes of one line are shown once."""
+    groups: list[list[Fix]] = []
+    for fix in fixes:
+        together = next((g for g in groups if any(_share_lines(fix, f) for f in g)), None)
+        if together is None:
+            groups.append([fix])
+        else:
+            together.append(fix)
+    for group in groups:
+        yield lines_at(_around(group)), fixed_lines(*group)
+
+
+def fixed_lines(*fixes: Fix) -> list[str]:
+    """The whole lines of fixes that share lines, with the fixes, dedented."""
+    source = _with_fixes(fixes).decode("utf-8", "replace")
     return textwrap.dedent(source).rstrip().splitlines()
+
+
+def _share_lines(one: Fix, other: Fix) -> bool:
+    a, b = one.place, other.place
+    return a.file == b.file and a.line <= b.end_line and b.line <= a.end_line
+
+
+def _around(fixes: Sequence[Fix]) -> SourcePlace:
+    """The lines of some fixes in one file."""
+    places = [fix.place for fix in fixes]
+    first, last = min(p.line for p in places), max(p.end_line for p in places)
+    return replace(places[0], line=first, end_line=last)
 
 
 def fixed_text(fix: Fix) -> str:
     """What to write at a fix's place, with the line breaks and comments that are there now."""
     place = fix.place
     after = linecache.getline(place.file, place.end_line).encode("utf-8", "replace")
-    source = _with_fix(fix)
+    source = _with_fixes([fix])
     end = len(source) - len(after[place.end_column - 1 :])
     return source[place.column - 1 : end].decode("utf-8", "replace")
 
 
-def _with_fix(fix: Fix) -> bytes:
-    """The whole lines of a fix's place with the fix."""
-    place = fix.place
+def _with_fixes(fixes: Sequence[Fix]) -> bytes:
+    """The whole lines of some fixes in one file, with them."""
+    place = _around(fixes)
     lines = [linecache.getline(place.file, n) for n in range(place.line, place.end_line + 1)]
     edits = [
         edit._replace(line=edit.line - place.line + 1, end_line=edit.end_line - place.line + 1)
-        for edit in edits_at(place, fix.text)
+        for fix in fixes
+        for edit in edits_at(fix.place, fix.text)
     ]
     return with_edits("".join(lines).encode("utf-8", "replace"), edits)
 

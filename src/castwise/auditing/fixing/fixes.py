@@ -24,6 +24,8 @@ from castwise.auditing.rewriting.source import text_at
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Role
 
+_LEAST_FOR_COUNTS = 32  # bits of the floats that wide integers may become
+_BYTE = 8
 _A_NUMBER = "a Python number takes the array's dtype"
 
 
@@ -67,7 +69,9 @@ def fixes_at(
         return
     made = source.results[0]
     if made.is_scalar:
-        yield Fix(place, f"{_number_kind(made)}({code})", _A_NUMBER, None, mark)
+        text = f"{_number_kind(made)}({code})"
+        yield Fix(place, text, _A_NUMBER, None, mark, is_after=True)
+        return  # NumPy's float64 is a Python float, which a narrower scalar is not: json takes none
     for target in targets:
         name = spelled(target, hook, place)
         if name is not None and target.name != made.dtype and _keeps_parts(made, target):
@@ -118,19 +122,47 @@ def fixes_where_used(finding: Finding, mark: int, events: Sequence[Event]) -> It
         return
     other = 1 - culprit
     seen = [(event.operands[culprit], event.operands[other]) for event in events]
-    is_of_arrays = all(_float_kind(a) and _float_kind(a) == _float_kind(b) for a, b in seen)
+    is_of_arrays = all(_may_become(given, meant) for given, meant in seen)
     hook = find_hook(seen[0][0].framework) if isinstance(seen[0][0], SeenArray) else None
-    if not is_of_arrays or hook is None or not is_simple(texts[other]):
+    if not is_of_arrays or hook is None:
         return
-    text = with_cast_operand(code, culprit, f"{texts[other]}.dtype", hook, finding.place)
-    if text:
+    place, kinds = finding.place, {meant.dtype for _, meant in seen if isinstance(meant, SeenArray)}
+    if is_simple(texts[other]):
+        text = with_cast_operand(code, culprit, f"{texts[other]}.dtype", hook, place)
         does = f"casts it to the dtype of {texts[other]}"
-        yield Fix(finding.place, text, does, None, mark, operand=culprit, like=other)
+        fix = Fix(place, text or "", does, None, mark, operand=culprit, like=other)
+    else:
+        target = dtype(kinds.pop() or "") if len(kinds) == 1 else None
+        name = spelled(target, hook, place) if target else None
+        text = with_cast_operand(code, culprit, name, hook, place) if name else None
+        fix = Fix(place, text or "", f"casts it to {target}", target, mark, operand=culprit)
+    if text:
+        yield fix
 
 
 def _hook(source: DtypeSource) -> Hook | None:
     made = next((event.result for event in source.events if event.result), None)
     return find_hook(made.framework) if made else None
+
+
+def _may_become(given: object, meant: object) -> bool:
+    """Whether an array may be cast to the dtype of another: both are real or both complex, or it
+    holds integers, which a float of 16 bits would round."""
+    kind = _float_kind(meant)
+    if not isinstance(given, SeenArray) or not given.dtype or not isinstance(meant, SeenArray):
+        return False
+    found, wanted = dtype(given.dtype), dtype(meant.dtype or given.dtype)
+    is_held = wanted.bits >= _LEAST_FOR_COUNTS or found.bits <= _BYTE
+    is_integer = found.kind == "int" and kind == "float" and is_held and not given.is_scalar
+    return is_integer or bool(kind and kind == _float_kind(given))
+
+
+def makes_integers(source: DtypeSource) -> bool:
+    """Whether a site makes integers, which may be indices somewhere that no log shows."""
+    return any(
+        made.dtype is not None and dtype(made.dtype).kind in ("bool", "int")
+        for made in source.results
+    )
 
 
 def _float_kind(operand: object) -> str:

@@ -7,6 +7,9 @@ from typing import Any
 
 from castwise.auditing.hook import Arrays, Callables, Calls, Hook, Inside, Read, Spelling
 
+# The ufuncs whose method at, as in np.add.at(sums, indices, values), writes to its first array.
+_UNBUFFERED = "add subtract multiply divide true_divide maximum minimum fmax fmin logaddexp"
+
 
 def _dialect() -> str:
     version = str(sys.modules["numpy"].__version__)
@@ -79,11 +82,15 @@ HOOK = Hook(
             "max": "nanmax nanmin ptp",
             "median": "nanmedian percentile quantile nanpercentile nanquantile",
         },
+        becomes_array="concat",
+        indices="argsort argpartition searchsorted nonzero flatnonzero argwhere argmax argmin "
+        "nanargmax nanargmin bincount digitize count_nonzero lexsort",
         mixes="broadcast_arrays ix_ digitize lexsort put_along_axis array2string array_str "
         "array_repr nditer",
         writes={"full_like": (0, 1, "fill_value"), "copyto": (0, 1, "src"), "fill": (0, 1, "value"),
                 "put": (0, 2, "v"), "place": (0, 2, "vals"), "putmask": (0, 2, "values"),
-                "fill_diagonal": (0, 1, "val")},
+                "fill_diagonal": (0, 1, "val"),
+                **{f"{ufunc}.at": (0, 2, "b") for ufunc in _UNBUFFERED.split()}},
         writes_all="copyto fill full_like",
         files="load fromfile genfromtxt loadtxt",
     ),

@@ -44,6 +44,13 @@ def _gone(held: _Held) -> None:
     held.of._held.pop(id(held), None)
 
 
+def drop(result: Any) -> None:
+    """No longer counts a result, if it was counted."""
+    for reference in weakref.getweakrefs(result):
+        if isinstance(reference, _Held):
+            _gone(reference)
+
+
 def itemsize_of(dtype: Any) -> int:
     """The bytes of an element; 0 if unknown."""
     size = getattr(dtype, "itemsize", None) or getattr(dtype, "size", None)

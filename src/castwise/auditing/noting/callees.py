@@ -190,10 +190,19 @@ def _method(function: Any) -> PendingCall | None:
         return _update(function, owner) or _with_state(
             _named(function.__func__.__module__, function.__name__)
         )
-    if _callable_types.get(id(kind)) == _FUNCTION:  # a method of a function, such as outer
+    if _is_function_type(kind):  # a method of a function, such as outer
         return _named(kind.__module__, f"{owner.__name__}.{function.__name__}")
     module = function.__module__ or (owner.__module__ if kind is type else None) or "builtins"
     return _named(module, function.__name__)
+
+
+def _is_function_type(kind: type) -> bool:
+    """Whether a type is that of a framework's functions, even if none of them was called yet."""
+    known = _callable_types.get(id(kind))
+    if known is not None or type(kind.__module__) is not str:
+        return known == _FUNCTION
+    hook = find_hook(module_of(kind.__module__))
+    return hook is not None and kind.__name__ in hook.callables.types.split()
 
 
 def _update(function: Any, owner: Any) -> PendingCall | None:

@@ -32,6 +32,11 @@ def remember(thing: Any, mark: int) -> None:
         _sweep()
 
 
+def drop(thing: Any) -> None:
+    """Forgets the site that created an array."""
+    MADE.pop(id(thing), None)
+
+
 def _sweep() -> None:
     """Drops the entries of dead arrays; the next sweep comes when the number has doubled."""
     global _sweep_at

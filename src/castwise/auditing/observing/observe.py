@@ -11,6 +11,7 @@ import sys
 from types import CodeType, FunctionType
 from typing import Any
 
+from castwise.auditing.noting import alive, makers
 from castwise.auditing.noting.arrays import ARRAYS, NUMBERS, Note, Numbers, is_array_type, note
 from castwise.auditing.noting.callees import is_observed, pending_call
 from castwise.auditing.noting.log import LOG, SITES
@@ -18,6 +19,7 @@ from castwise.auditing.observing import items, writes
 from castwise.auditing.observing.compilations import CompiledCall, compiled, compiled_call
 from castwise.auditing.observing.states import STATEFUL, returned_state
 from castwise.auditing.rewriting import rewrite
+from castwise.auditing.rewriting.released import RELEASE
 
 _frame = sys._getframe
 
@@ -208,6 +210,14 @@ def forget(mark: int) -> None:
         _kept.pop((mark, part, id(_frame(1))), None)
 
 
+def release(thing: Any) -> Any:
+    """Drops all references to an array, for a method that refuses if there are any."""
+    if type(thing) in ARRAYS:
+        makers.drop(thing)
+        alive.drop(thing)
+    return thing
+
+
 class _Index:
     """Makes `index[1:2, ...]` the index as an object."""
 
@@ -230,6 +240,7 @@ OBSERVERS: dict[str, Any] = {
     rewrite.FORGET: forget,
     rewrite.INDEX: _Index(),
     rewrite.TEXT: text,
+    RELEASE: release,
     **writes.of_the_audit(_quiet, _settle),
     **items.observers(_quiet, _settle),
 }

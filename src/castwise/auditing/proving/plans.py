@@ -15,7 +15,9 @@ from castwise.auditing.fixing.fixes import (
     fixes_at,
     fixes_where_used,
     is_explicit,
+    makes_integers,
 )
+from castwise.auditing.fixing.uses import is_operand_only
 from castwise.auditing.proving.replay import Log, Unprovable
 from castwise.auditing.proving.target import Target
 from castwise.auditing.records.findings import Finding, Fix
@@ -63,8 +65,9 @@ class Planner:
         plans = []
         if any(_is_of_values(finding) for finding in findings):
             return NO_PLAN
-        for fix in self._candidates(origin, findings):
-            plan = self._extended(self._effect([fix]), findings)
+        for fixes in _alone_and_joined(self._candidates(origin, findings)):
+            plan = self._effect(fixes) or self._together(fixes[0], origin, findings)
+            plan = self._extended(plan, findings)
             if plan and len(plan.removed) > len(plan.added):
                 plans.append(plan)
         plans.sort(key=lambda plan: plan.gain, reverse=True)
@@ -83,14 +86,17 @@ class Planner:
             yield from self._fixes_at(source, findings)
         if source is not None and is_explicit(source):
             return  # a cast elsewhere would undo what the program names
+        is_changed = source and source.results and _may_be_floats(source, findings)
         for finding in findings:
             mark = finding.operation.event.mark
-            if _is_lost(finding) or source is None or not source.results:
+            if _is_lost(finding) or not is_changed:
                 used = self.source(mark)
                 yield from fixes_where_used(finding, mark, used.events if used else ())
 
     def _fixes_at(self, source: DtypeSource, findings: Iterable[Finding]) -> Iterator[Fix]:
         """What may be written at a site; a stated target outranks the constants of the program."""
+        if not _may_be_floats(source, findings):
+            return iter(())
         return fixes_at(source, self._targets(findings), undoes_constants=self._target.is_stated)
 
     def _targets(self, findings: Iterable[Finding]) -> list[DType]:
@@ -110,6 +116,16 @@ class Planner:
         widest = max(o.dtype.bits for finding in found for o in finding.operands if o.dtype)
         widest = max(widest, *(finding.result.bits for finding in found))
         return [t for t in targets if self._target.allows(t) and least <= t.bits < widest]
+
+    def _together(self, fix: Fix, origin: int, findings: Sequence[Finding]) -> Plan | None:
+        """A fix with those of all other lines that feed its chain. In a loop, the one alone may
+        not be proven: then two runs of a line no longer agree, `x = x @ w + b` for several w."""
+        fixes = [fix]
+        for mark in self._log.feeding(fix.mark, findings[0].result):
+            source = self.source(mark) if mark != origin else None
+            if source is not None:
+                fixes += [*self._fixes_at(source, findings)][:1]
+        return self._effect(fixes) if 1 < len(fixes) <= _MOST_FIXES else None
 
     def _extended(self, plan: Plan | None, findings: Sequence[Finding]) -> Plan | None:
         """A plan, with the fixes of other lines that feed the same chain."""
@@ -155,6 +171,23 @@ class Planner:
             key for key, positions in gone.items() if positions == self._positions[key]
         )
         return Plan(tuple(fixes), +saved, removed, tuple(merged(added)))
+
+
+def _alone_and_joined(candidates: Iterable[Fix]) -> Iterator[list[Fix]]:
+    """Each fix alone, then those of all operations that use an array."""
+    used: dict[int, Fix] = {}
+    for fix in candidates:
+        yield [fix]
+        if fix.operand is not None:
+            used.setdefault(fix.mark, fix)
+    if len(used) > 1:
+        yield [*used.values()]
+
+
+def _may_be_floats(source: DtypeSource, findings: Iterable[Finding]) -> bool:
+    """Whether what a site makes may become floats: not integers that may be an index elsewhere."""
+    places = [finding.place for finding in findings]
+    return not makes_integers(source) or is_operand_only(source.located.place, places)
 
 
 def _holds_counts(finding: Finding) -> bool:

@@ -86,6 +86,16 @@ class Log:
                 results[position] = after
         return Replay(affected, findings, results)
 
+    def feeding(self, mark: int, wide: DType) -> list[int]:
+        """The other origins of arrays of a dtype that meet what a site makes, directly or not."""
+        found = [
+            self.provenance.origin(array)
+            for position in self._affected([mark])
+            for array in arrays_in(self.steps[position].event.operands)
+            if array.dtype == wide.name and not array.is_scalar
+        ]
+        return [origin for origin in dict.fromkeys(found) if origin not in (mark, 0)]
+
     def _finding(self, step: Step, operation: Operation | None) -> Finding | None:
         if operation is None or not operation.is_expected:
             return None
@@ -216,7 +226,7 @@ def _asked(step: Step, made: Mapping[Node, Made], fix: Fix | None) -> Operation 
         raise Unprovable(str(error)) from None
     if operation.decision and operation.decision.has_kernel and not decision.has_kernel:
         raise Unprovable(f"{question} has no kernel")
-    return Operation(step.event, tuple(seen), question, decision, None)
+    return Operation(step.event, tuple(seen), question, decision, None, called=operation.called)
 
 
 def _changed(seen: SeenOperand, asked: Operand, target: Made | None) -> tuple[SeenOperand, Operand]:

@@ -80,7 +80,8 @@ def inferred_target(
     widened: Counter[DType] = Counter()
     caused = set()
     for finding in findings:
-        caused.add(finding.origin)
+        if not _only_joins(finding):
+            caused.add(finding.origin)
         for place, operand in enumerate(finding.operands):
             if place != finding.culprit and _is_narrow(operand.dtype):
                 widened[operand.dtype] += finding.elements  # type: ignore[index]
@@ -89,13 +90,23 @@ def inferred_target(
     origin = functools.cache(provenance.origin)
     elements: Counter[DType] = Counter()
     for step in steps:
-        for array in arrays_in(step.event.operands):
+        made = [step.event.result] if step.event.result else []
+        for array in arrays_in(step.event.operands) or made:
             found = dtype(array.dtype) if array.dtype else None
             if found is not None and found.kind == "float" and origin(array) not in caused:
                 elements[found] += math.prod(array.shape or ()) * step.event.count
     if not any(map(_is_narrow, elements)):
         return Target(_WIDEST, why="its floats, none of which is narrower")
     return Target(elements.most_common(1)[0][0], why="most of its floats")
+
+
+def _only_joins(finding: Finding) -> bool:
+    """Whether integers or masks take the dtype of an array of floats: `x32 * mask`. This array is
+    what the program computes in, not what is wrong with it."""
+    if finding.culprit is None or finding.operands[finding.culprit].dtype != finding.result:
+        return False
+    others = [o.kind for place, o in enumerate(finding.operands) if place != finding.culprit]
+    return finding.result.kind == "float" and not {"float", "complex"} & set(others)
 
 
 def _is_narrow(found: DType | None) -> bool:

@@ -24,9 +24,12 @@ class Operation:
     is_observed: bool = False  # there is no rule: the decision is what was seen
     text: str = ""  # how it reads, if its framework's own names of dtypes are not castwise's
     result_name: str = ""  # likewise
+    called: str = ""  # what the program calls, if the rule is that of another op
 
     def __str__(self) -> str:
-        return self.text or str(self.question)
+        text = self.text or str(self.question)
+        own_name = f"{self.question.op.name}("
+        return f"{self.called}({text.removeprefix(own_name)}" if self.called else text
 
     @property
     def casts(self) -> tuple[Cast, ...]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple, TypeVar
 
 from castwise.auditing.records.places import Literal, Site, Unobserved
-from castwise.auditing.rewriting import writes
+from castwise.auditing.rewriting import released, writes
 from castwise.auditing.rewriting.building import at, first_statement, is_quiet, name_of, observed_by
 from castwise.auditing.rewriting.builtin_names import PLAIN, RUNNING, UNTOUCHED
 from castwise.auditing.rewriting.compiled import CompiledFunctions
@@ -38,15 +38,14 @@ from castwise.auditing.rewriting.marks import first_mark
 
 PREFIX = "_@cw_"
 # Names that no Python source can contain, looked up among the builtins.
-LEFT, RIGHT, POST = "_@cw_left", "_@cw_right", "_@cw_post"
+LEFT, RIGHT, POST, BEGIN = "_@cw_left", "_@cw_right", "_@cw_post", "_@cw_begin"
 CALLEE, ARGUMENT, RETURNED = "_@cw_callee", "_@cw_argument", "_@cw_returned"
-SETTLE, PEEK, QUIET = "_@cw_settle", "_@cw_peek", "_@cw_quiet"
-BEGIN, TEXT = "_@cw_begin", "_@cw_text"
+SETTLE, PEEK, QUIET, TEXT = "_@cw_settle", "_@cw_peek", "_@cw_quiet", "_@cw_text"
 KEPT, KEY, FORGET, INDEX = "_@cw_kept", "_@cw_key", "_@cw_forget", "_@cw_index"
 
 _ALL = (
     LEFT, RIGHT, POST, CALLEE, ARGUMENT, RETURNED, SETTLE, PEEK, QUIET, KEPT, KEY, FORGET, INDEX,
-    TEXT, TOOK, BASE, writes.WRITE, writes.INTO, writes.PART,
+    TEXT, TOOK, BASE, writes.WRITE, writes.INTO, writes.PART, released.RELEASE,
 )  # fmt: skip
 
 _Node = TypeVar("_Node", bound=ast.AST)
@@ -96,6 +95,8 @@ def rewrite_tree(
 
 
 class _Rewriter(ast.NodeTransformer):
+    visit_Expr = released.rewritten_statement  # noqa: N815 -- ast's name
+
     def __init__(self, path: str, compiled: CompiledFunctions, checks: bool) -> None:
         self._checks = checks
         self.sites: dict[int, Site] = {}
@@ -371,8 +372,7 @@ class _Rewriter(ast.NodeTransformer):
         node.func = observed_by(node.func, CALLEE, mark, self.visit(node.func))
         node.args = [self._argument(mark, place, a) for place, a in enumerate(node.args)]
         for keyword in node.keywords:
-            name = "**" if keyword.arg is None else keyword.arg
-            keyword.value = self._observe_as(mark, name, keyword.value)
+            keyword.value = self._observe_as(mark, keyword.arg or "**", keyword.value)
         return observed_by(node, RETURNED, mark, node)
 
     def _argument(self, mark: int, place: int, node: ast.expr) -> ast.expr:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from castwise.auditing.fixing.applying import fixed_lines
+from castwise.auditing.fixing.applying import changed_lines
 from castwise.auditing.judging.audited import Audit
 from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.proving.target import Target
 from castwise.auditing.records.findings import Finding
+from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import lines_at
 from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import counted, place_text, size_text
@@ -170,18 +171,25 @@ def _gain(origin: DtypeOrigin) -> str:
     removed = findings if is_all else f"{origin.removed} of {findings}"
     does = " and ".join(dict.fromkeys(fix.does for fix in origin.fixes))
     sentence = f"Fixing {_lines_fixed(origin)} removes {removed}{saved}: {does}."
-    left = [f"line {finding.place.line}, {finding}" for finding in origin.plan.added]
+    left = [f"{_where(finding.place, origin)}, {finding}" for finding in origin.plan.added]
     return f"{sentence} It leaves a cast at {'; '.join(left)}." if left else sentence
+
+
+def _where(place: SourcePlace, origin: DtypeOrigin) -> str:
+    """A place as read below an origin, whose file needs no name."""
+    return f"line {place.line}" if place.file == origin.place.file else place_text(place)
 
 
 def _lines_fixed(origin: DtypeOrigin) -> str:
     """The lines that the fixes change."""
-    first, *others = dict.fromkeys(fix.place for fix in origin.fixes)
-    line = "this line" if first == origin.place else f"line {first.line}"
-    if not others:
-        return line
-    named = [str(place.line) for place in others]
-    return f"{line} and {'lines' if len(named) > 1 else 'line'} {', '.join(named)}"
+    here = origin.place
+    places = [fix.place for fix in origin.fixes]
+    near = dict.fromkeys(place.line for place in places if place.file == here.file)
+    named = ["this line"] if here.line in near else []
+    lines = [str(line) for line in near if line != here.line]
+    named += [f"{'lines' if len(lines) > 1 else 'line'} {', '.join(lines)}"] if lines else []
+    named += dict.fromkeys(place_text(place) for place in places if place.file != here.file)
+    return " and ".join(named)
 
 
 def _code_lines(origin: DtypeOrigin, paint: Paint) -> list[str]:
@@ -189,9 +197,8 @@ def _code_lines(origin: DtypeOrigin, paint: Paint) -> list[str]:
     if not origin.fixes:
         return [f"{_MARGIN}  {line}" for line in lines_at(origin.place)]
     lines = []
-    for fix in origin.fixes:
-        lines += [paint(f"{_MARGIN}- {line}", "refused") for line in lines_at(fix.place)]
-        new = fixed_lines(fix)
+    for old, new in changed_lines(origin.fixes):
+        lines += [paint(f"{_MARGIN}- {line}", "refused") for line in old]
         lines += [paint(f"{_MARGIN}+ {line}", "float") for line in new]
     return lines
 
@@ -200,8 +207,7 @@ def _finding_text(
     finding: Finding, origin: DtypeOrigin, hazards: tuple[str, ...], paint: Paint, width: int
 ) -> str:
     """Where it happened, the operation, its size and count, and what it may cost."""
-    is_near = finding.place.file == origin.place.file
-    where = f"line {finding.place.line}" if is_near else place_text(finding.place)
+    where = _where(finding.place, origin)
     where += f", {finding.inside}" if finding.inside else ""
     operation = operation_text(finding)
     pieces: list[tuple[str, str | None]] = [(operation, None)]
