@@ -27,11 +27,11 @@ def with_expected_marked(
     their casts takes integers, masks or real numbers to the program's float dtype, or to complex
     numbers of it.
 
-    Nothing is expected if the program has no floats of that dtype but those that casts made: then
-    such a line is where the dtype begins.
+    Unless the user states that dtype, nothing is expected if the program has no floats of it but
+    those that casts made: then such a line is where the dtype begins.
     """
     expected = {p for p, finding in found.items() if _is_to_target(finding.operation, target.dtype)}
-    if not expected or not _has_own_floats(found, log, target.dtype):
+    if not expected or not (target.is_stated or _has_own_floats(found, log, target.dtype)):
         return dict(found)
     return {p: replace(f, is_expected=p in expected) for p, f in found.items()}
 
