@@ -235,3 +235,26 @@ def test_wider_on_purpose_is_not_undone_and_comes_last(
     casts = [origin for origin in others if "acc" not in lines_at(origin.place)[0]]
     assert len(casts) == 2
     assert all(origin.is_explicit and not origin.fixes for origin in casts)
+
+
+def test_no_fix_makes_a_loop_round_every_sum_to_16_bits(tmp_path: Path) -> None:
+    program = """
+        h = np.ones(5, np.float16)
+        total, mean = np.zeros(5), np.zeros(5)
+        for _ in range(16):
+            total += h
+            mean = 0.9 * mean + 0.1 * h
+        once = np.zeros(5) + h
+    """
+    assert fixes(audited(program, tmp_path)) == [["np.zeros(5, dtype=np.float16)"], [], []]
+
+
+def test_what_a_fix_rounds_does_not_become_wide_again(tmp_path: Path) -> None:
+    program = """
+        ints, names = np.arange(5), [1, 2, 3, 4, 5]
+        angle = {} / np.power(10000, ints / 5)
+        y = x + angle
+    """
+    both = ["np.divide(ints, 5, dtype=np.float32)", "np.arange(4, 9, dtype=np.float32)"]
+    assert fixes(audited(program.format("np.arange(4, 9)"), tmp_path)) == [both]
+    assert fixes(audited(program.format("np.asarray(names, int)"), tmp_path)) == [[]]
