@@ -258,3 +258,19 @@ def test_what_a_fix_rounds_does_not_become_wide_again(tmp_path: Path) -> None:
     both = ["np.divide(ints, 5, dtype=np.float32)", "np.arange(4, 9, dtype=np.float32)"]
     assert fixes(audited(program.format("np.arange(4, 9)"), tmp_path)) == [both]
     assert fixes(audited(program.format("np.asarray(names, int)"), tmp_path)) == [[]]
+
+
+def test_integers_that_may_be_needed_stay_integers(tmp_path: Path) -> None:
+    program = """
+
+        index = np.arange(4)
+        labels = np.arange(4)
+        weights = np.arange(4)
+        taken = x[index], np.bincount(labels), weights.astype(np.int8)
+        y = x.T * index
+        y = x.T * labels
+        y = x.T * weights
+    """
+    found = audited(program, tmp_path)
+    made = {origin.place.line: [fix.text for fix in origin.fixes] for origin in found.origins}
+    assert made == {5: [], 6: [], 7: ["np.arange(4, dtype=np.float32)"]}

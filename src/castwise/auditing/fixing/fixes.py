@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from castwise.auditing.fixing.edits import is_simple, operands_of
+from castwise.auditing.fixing.indices import may_be_index
 from castwise.auditing.fixing.intent import is_constant, is_meant
 from castwise.auditing.fixing.scopes import module_at
 from castwise.auditing.fixing.wording import (
@@ -68,10 +69,16 @@ def fixes_at(
     made = source.results[0]
     if made.is_scalar:
         yield Fix(place, f"{_number_kind(made)}({code})", _A_NUMBER, None, mark)
+    if _holds_integers(made) and may_be_index(place):
+        return
     for target in targets:
         name = spelled(target, hook, place)
         if name is not None and target.name != made.dtype and _keeps_parts(made, target):
             yield from _fixes_to(source, code, name, target, hook)
+
+
+def _holds_integers(made: SeenArray) -> bool:
+    return made.dtype is not None and dtype(made.dtype).kind in ("bool", "int")
 
 
 def _fixes_to(

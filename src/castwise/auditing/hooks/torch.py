@@ -200,7 +200,7 @@ HOOK = Hook(
         "gather index_select masked_select take register_buffer register_parameter narrow select "
         "chunk split unbind item tolist numel size dim backward zero_ fill_ copy_ requires_grad_ "
         "cpu cuda t diagonal diag tril triu movedim swapaxes broadcast_to unfold normal_ uniform_ "
-        "manual_seed save isclose equal is_floating_point is_complex one_hot linear bmm mm mv "
+        "manual_seed save isclose equal is_floating_point is_complex linear bmm mm mv "
         "addmm baddbmm einsum conv1d conv2d scaled_dot_product_attention max_pool2d avg_pool2d "
         "adaptive_avg_pool2d interpolate pad dropout normalize silu leaky_relu elu softplus "
         "embedding masked_fill alias view_as unfold register_hook retain_grad data_ptr "
