@@ -36,5 +36,5 @@ def test_what_goes_into_an_index(source: str, expected: bool, tmp_path: Path) ->
     file.write_text(dedent(source), encoding="utf-8")
     lines = source.splitlines()
     line = next(n for n, text in enumerate(lines, 1) if MADE in text)
-    column = lines[line - 1].index(MADE) + 1
+    column = lines[line - 1].encode().index(MADE.encode()) + 1
     assert may_be_index(SourcePlace(str(file), line, column, line, column + 9)) == expected

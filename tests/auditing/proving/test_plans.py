@@ -13,6 +13,7 @@ from castwise.auditing.judging.audited import Audit, audit_of
 from castwise.auditing.proving.target import Target, stated_target
 from castwise.auditing.rewriting.source import lines_at
 from castwise.auditing.running.launch import run_audited
+from castwise.report.audit.page.html import audit_html
 from castwise.report.audit.text import audit_text
 from castwise.vocab.dtypes import dtype
 
@@ -36,6 +37,16 @@ def test_two_lines_that_feed_a_chain_are_fixed_together(tmp_path: Path) -> None:
     both = ["np.ones((5, 5), dtype=np.float32)", "np.ones(5, dtype=np.float32)"]
     assert fixes(found) == [both]
     assert "Fixing this line and line 4 removes 1 finding" in audit_text(found)
+
+
+def test_two_fixes_of_a_line_are_one_change_of_it(tmp_path: Path) -> None:
+    found = audited("w, b = np.ones((5, 5)), np.ones(5)\ny = x @ w + b\n", tmp_path)
+    text = audit_text(found)
+    assert "Fixing this line removes 1 finding" in text
+    assert text.count("   - w, b =") == 1
+    new = "w, b = np.ones((5, 5), dtype=np.float32), np.ones(5, dtype=np.float32)"
+    assert f"   + {new}\n" in text
+    assert f"+ {new}<" in audit_html(found)
 
 
 def test_what_a_fix_leaves_is_stated(tmp_path: Path) -> None:

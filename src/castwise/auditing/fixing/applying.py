@@ -22,9 +22,18 @@ def edits_of(fixes: Iterable[Fix]) -> dict[str, list[SourceEdit]]:
     return edits
 
 
-def fixed_lines(fix: Fix) -> list[str]:
-    """The whole lines of a fix's place with the fix, dedented."""
-    source = _with_fix(fix).decode("utf-8", "replace")
+def by_lines(fixes: Iterable[Fix]) -> list[list[Fix]]:
+    """The fixes, those of the same lines together."""
+    found: dict[object, list[Fix]] = {}
+    for fix in fixes:
+        place = fix.place
+        found.setdefault((place.file, place.line, place.end_line), []).append(fix)
+    return list(found.values())
+
+
+def fixed_lines(*fixes: Fix) -> list[str]:
+    """The whole lines of the place that some fixes share with the fixes, dedented."""
+    source = _with_fixes(*fixes).decode("utf-8", "replace")
     return textwrap.dedent(source).rstrip().splitlines()
 
 
@@ -32,18 +41,19 @@ def fixed_text(fix: Fix) -> str:
     """What to write at a fix's place, with the line breaks and comments that are there now."""
     place = fix.place
     after = linecache.getline(place.file, place.end_line).encode("utf-8", "replace")
-    source = _with_fix(fix)
+    source = _with_fixes(fix)
     end = len(source) - len(after[place.end_column - 1 :])
     return source[place.column - 1 : end].decode("utf-8", "replace")
 
 
-def _with_fix(fix: Fix) -> bytes:
-    """The whole lines of a fix's place with the fix."""
-    place = fix.place
+def _with_fixes(*fixes: Fix) -> bytes:
+    """The whole lines of the place that some fixes share with the fixes."""
+    place = fixes[0].place
     lines = [linecache.getline(place.file, n) for n in range(place.line, place.end_line + 1)]
     edits = [
         edit._replace(line=edit.line - place.line + 1, end_line=edit.end_line - place.line + 1)
-        for edit in edits_at(place, fix.text)
+        for fix in fixes
+        for edit in edits_at(fix.place, fix.text)
     ]
     return with_edits("".join(lines).encode("utf-8", "replace"), edits)
 

@@ -30,8 +30,7 @@ class _Uses(NamedTuple):
 def may_be_index(place: SourcePlace) -> bool:
     """Whether what an expression makes may be used as an index or a size in its file."""
     uses = _read(place.file)
-    before = "".join(uses.lines[place.line - 1 : place.line])[: place.column - 1]
-    at = place.line, len(before.encode())
+    at = place.line, place.column - 1
     return any(_holds(node, *at) for node in uses.indices) or any(
         _holds(node, *at) for node, names in uses.flows if names & uses.names
     )

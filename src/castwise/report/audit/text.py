@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from castwise.auditing.fixing.applying import fixed_lines
+from castwise.auditing.fixing.applying import by_lines, fixed_lines
 from castwise.auditing.judging.audited import Audit
 from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.proving.target import Target
@@ -176,7 +176,7 @@ def _gain(origin: DtypeOrigin) -> str:
 
 def _lines_fixed(origin: DtypeOrigin) -> str:
     """The lines that the fixes change."""
-    first, *others = dict.fromkeys(fix.place for fix in origin.fixes)
+    first, *others = [fixes[0].place for fixes in by_lines(origin.fixes)]
     line = "this line" if first == origin.place else f"line {first.line}"
     if not others:
         return line
@@ -189,9 +189,9 @@ def _code_lines(origin: DtypeOrigin, paint: Paint) -> list[str]:
     if not origin.fixes:
         return [f"{_MARGIN}  {line}" for line in lines_at(origin.place)]
     lines = []
-    for fix in origin.fixes:
-        lines += [paint(f"{_MARGIN}- {line}", "refused") for line in lines_at(fix.place)]
-        new = fixed_lines(fix)
+    for fixes in by_lines(origin.fixes):
+        lines += [paint(f"{_MARGIN}- {line}", "refused") for line in lines_at(fixes[0].place)]
+        new = fixed_lines(*fixes)
         lines += [paint(f"{_MARGIN}+ {line}", "float") for line in new]
     return lines
 

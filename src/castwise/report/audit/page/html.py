@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from castwise.auditing.fixing.applying import fixed_lines
+from castwise.auditing.fixing.applying import by_lines, fixed_lines
 from castwise.auditing.judging.audited import Audit
 from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.records.findings import Finding, Fix
@@ -107,9 +107,9 @@ def _origin(origin: DtypeOrigin) -> str:
 def _changes(place: SourcePlace, fixes: tuple[Fix, ...]) -> str:
     """The source at a place, or what the fixes change."""
     shown = [] if fixes else [f"<span>{escape(line)}</span>" for line in lines_at(place)]
-    for fix in fixes:
-        shown += [f'<span class="old">- {escape(line)}</span>' for line in lines_at(fix.place)]
-        new = fixed_lines(fix)
+    for there in by_lines(fixes):
+        shown += [f'<span class="old">- {escape(line)}</span>' for line in lines_at(there[0].place)]
+        new = fixed_lines(*there)
         shown += [f'<span class="new">+ {escape(line)}</span>' for line in new]
     return f"<pre>{''.join(shown)}</pre>"
 
