@@ -136,6 +136,9 @@ layer = nn.Linear(3, 3)
         "f & 1": ("float32[3] & 1", None),
         "layer(h[None])": ("linear(float16[1,3], float32[3,3], float32[3])", None),
         "f[f]": ("", None),
+        "f.index_add_(0, i, h)": ("index_add_(float32[3], 0, int64[3], float16[3])", None),
+        "i.requires_grad_()": ("requires_grad_(int64[3])", None),
+        "nn.LSTM(3, 3)(b[None])": ("check_input(float16[1,3,3], ...)", None),
         "a @ torch.ones(2, 2)": None,  # its shapes
     }
     found = explained(tmp_path, head, list(cases))

@@ -86,7 +86,7 @@ def wide() -> Audit:
 def test_a_number_of_the_result_leaves_the_cast_in_the_call() -> None:
     found = audit(of_counts)
     assert len(found.findings) == 3
-    assert [origin.fixes for origin in found.origins] == [(), (), ()]
+    assert not any(origin.fixes for origin in found.origins)
 
 
 def test_a_call_has_its_own_name_whatever_op_casts_as_it_does() -> None:

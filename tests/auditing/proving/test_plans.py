@@ -13,6 +13,7 @@ from castwise.auditing.judging.audited import Audit, audit_of
 from castwise.auditing.proving.target import Target, stated_target
 from castwise.auditing.rewriting.source import lines_at
 from castwise.auditing.running.launch import run_audited
+from castwise.report.audit.page.html import audit_html
 from castwise.report.audit.text import audit_text
 from castwise.vocab.dtypes import dtype
 
@@ -36,6 +37,16 @@ def test_two_lines_that_feed_a_chain_are_fixed_together(tmp_path: Path) -> None:
     both = ["np.ones((5, 5), dtype=np.float32)", "np.ones(5, dtype=np.float32)"]
     assert fixes(found) == [both]
     assert "Fixing this line and line 4 removes 1 finding" in audit_text(found)
+
+
+def test_two_fixes_of_a_line_are_one_change_of_it(tmp_path: Path) -> None:
+    found = audited("w, b = np.ones((5, 5)), np.ones(5)\ny = x @ w + b\n", tmp_path)
+    text = audit_text(found)
+    assert "Fixing this line removes 1 finding" in text
+    assert text.count("   - w, b =") == 1
+    new = "w, b = np.ones((5, 5), dtype=np.float32), np.ones(5, dtype=np.float32)"
+    assert f"   + {new}\n" in text
+    assert f"+ {new}<" in audit_html(found)
 
 
 def test_what_a_fix_leaves_is_stated(tmp_path: Path) -> None:
@@ -235,3 +246,43 @@ def test_wider_on_purpose_is_not_undone_and_comes_last(
     casts = [origin for origin in others if "acc" not in lines_at(origin.place)[0]]
     assert len(casts) == 2
     assert all(origin.is_explicit and not origin.fixes for origin in casts)
+
+
+def test_no_fix_makes_a_loop_round_every_sum_to_16_bits(tmp_path: Path) -> None:
+    program = """
+        h = np.ones(5, np.float16)
+        total, mean = np.zeros(5), np.zeros(5)
+        for _ in range(16):
+            total += h
+            mean = 0.9 * mean + 0.1 * h
+        once = np.zeros(5) + h
+    """
+    assert fixes(audited(program, tmp_path)) == [["np.zeros(5, dtype=np.float16)"], []]
+
+
+def test_what_a_fix_rounds_does_not_become_wide_again(tmp_path: Path) -> None:
+    program = """
+        ints, names = np.arange(5), [1, 2, 3, 4, 5]
+        angle = {} / np.power(10000, ints / 5)
+        y = x + angle
+    """
+    both = ["np.divide(ints, 5, dtype=np.float32)", "np.arange(4, 9, dtype=np.float32)"]
+    assert fixes(audited(program.format("np.arange(4, 9)"), tmp_path)) == [both]
+    assert fixes(audited(program.format("np.asarray(names, int)"), tmp_path)) == [[]]
+
+
+def test_integers_that_may_be_needed_stay_integers(tmp_path: Path) -> None:
+    program = """
+
+        index = np.arange(4)
+        labels = np.arange(4)
+        weights = np.arange(4)
+        taken = x[index], np.bincount(labels), weights.astype(np.int8)
+        y = x.T * index
+        y = x.T * labels
+        y = x.T * weights
+    """
+    found = audited(program, tmp_path)
+    made = {origin.place.line: [fix.text for fix in origin.fixes] for origin in found.origins}
+    names = {5: "index", 6: "labels", 7: "weights"}
+    assert made == {line: [f"x.T * {name}.astype(x.T.dtype)"] for line, name in names.items()}

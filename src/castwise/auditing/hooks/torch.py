@@ -200,7 +200,7 @@ HOOK = Hook(
         "gather index_select masked_select take register_buffer register_parameter narrow select "
         "chunk split unbind item tolist numel size dim backward zero_ fill_ copy_ requires_grad_ "
         "cpu cuda t diagonal diag tril triu movedim swapaxes broadcast_to unfold normal_ uniform_ "
-        "manual_seed save isclose equal is_floating_point is_complex one_hot linear bmm mm mv "
+        "manual_seed save isclose equal is_floating_point is_complex linear bmm mm mv "
         "addmm baddbmm einsum conv1d conv2d scaled_dot_product_attention max_pool2d avg_pool2d "
         "adaptive_avg_pool2d interpolate pad dropout normalize silu leaky_relu elu softplus "
         "embedding masked_fill alias view_as unfold register_hook retain_grad data_ptr "
@@ -213,7 +213,8 @@ HOOK = Hook(
         # Norms take statistics and weights in a wider dtype than their input.
         mixes="broadcast_tensors meshgrid atleast_1d atleast_2d atleast_3d align_tensors "
         "batch_norm layer_norm group_norm instance_norm rms_norm grad set_ set_data swap_tensors "
-        "index_copy_ index_put_ index_fill_ masked_scatter_ scatter_ put_ searchsorted bucketize",
+        "index_copy_ index_put_ index_fill_ masked_scatter_ scatter_ put_ searchsorted bucketize "
+        "save_for_backward save_for_forward mark_dirty mark_non_differentiable",
         files="load",
     ),
     spelling=Spelling(
@@ -259,7 +260,8 @@ HOOK = Hook(
             r"type \(.*\) and \w+ type \(.*\) should be the same", r"scalar types?:",
             r"dtypes? match", r"tensors used as indices must be", r"[Ll]ow precision dtypes",
             r"dtype must be", r"to be equal to src\.dtype",
-            r"[Tt]wo bool tensors|with a bool tensor",
+            r"[Tt]wo bool tensors|with a bool tensor", r"same scalar type",
+            r"dtype \(.*\) does not match \w+ dtype", r"of floating point (and complex )?dtype can",
         ),
         casts="_to_copy",
     ),

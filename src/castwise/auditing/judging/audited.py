@@ -20,7 +20,7 @@ from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.judging.sections import Sections, sections_of
 from castwise.auditing.proving.plans import Planner
 from castwise.auditing.proving.replay import Log
-from castwise.auditing.proving.target import Target, inferred_target
+from castwise.auditing.proving.target import Target, default_target, inferred_target
 from castwise.auditing.records.findings import Coverage, Finding, InsideCoverage
 from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.records.seen import Seen
@@ -94,6 +94,7 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
     if seen.facts.used_gpu:
         found = {position: replace(f, temporaries=0) for position, f in found.items()}
     coverage = coverage_of(log.steps[: len(seen.events)], seen)
+    target = target or default_target(seen.facts.dialects.values())
     target = target or inferred_target(log.steps, found.values(), log.provenance)
     found = with_expected_marked(found, log, target)
     origins = _by_line(_origins(merged(found.values()), Planner(log, found, target), seen))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from castwise.auditing.finding.operations import framework_of
+from castwise.auditing.finding.running_sums import LEAST_TERMS, running_sums
 from castwise.auditing.finding.steps import Step
 from castwise.auditing.hook import find_hook
 from castwise.auditing.records.events import Event, SeenArray, arrays_in
@@ -14,9 +15,6 @@ from castwise.auditing.records.findings import Operation
 from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.records.seen import Seen
 from castwise.vocab.dtypes import DType, dtype
-
-_LEAST_TERMS = 16
-_ADDING = frozenset({"add", "sub"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,7 @@ def _reductions(steps: Iterable[Step]) -> Iterator[NarrowSum]:
         if operation is None or result is None or not _is_sum(operation):
             continue
         terms = max((_terms(a, event) for a in arrays_in(event.operands[:1])), default=0)
-        if terms >= _LEAST_TERMS:
+        if terms >= LEAST_TERMS:
             hook, op = find_hook(framework_of(event)), operation.question.op
             rounds = hook is not None and op.name in hook.inside.rounds_sums.split()
             yield NarrowSum(step.located.place, str(operation.question), result, terms, rounds)
@@ -103,58 +101,8 @@ def _terms(array: SeenArray, event: Event) -> int:
 
 
 def _loops(steps: Sequence[Step]) -> Iterator[NarrowSum]:
-    """Lines that add to what they made before, directly or through other lines."""
-    at: dict[int, list[Step]] = {}
-    users: dict[int, set[int]] = {}
-    makers: dict[int, set[int]] = {}
-    made: dict[int, int] = {}
-    for step in steps:
-        event = step.event
-        made[event.mark] = made.get(event.mark, 0) + event.count
-        if _narrow(event.result):
-            at.setdefault(event.mark, []).append(step)
-            for array in arrays_in(event.operands):
-                if _narrow(array):
-                    users.setdefault(array.maker, set()).add(event.mark)
-                    makers.setdefault(event.mark, set()).add(array.maker)
-    for mark, found in at.items():
-        adding = [s for s in found if s.operation and s.operation.question.op.name in _ADDING]
-        count = sum(s.event.count for s in adding)
-        if count < _LEAST_TERMS:
-            continue
-        event, located, operation = adding[0][:3]
-        loop = _reached(mark, users) & _reached(mark, makers)
-        if loop:
-            steps_in = [s for m in loop for s in at.get(m, ())]
-            begun = sum(s.event.count for s in steps_in if not _uses(s.event, loop))
-            terms = count // max(1, begun)
-        else:
-            terms = _terms_in_place(adding, made)
-        result = _narrow(event.result)
-        if terms >= _LEAST_TERMS and operation is not None and result is not None:
-            yield NarrowSum(located.place, str(operation.question), result, terms, True)
-
-
-def _terms_in_place(adding: Sequence[Step], made: dict[int, int]) -> int:
-    """How often a call adds to an array for each time that the array was made; 0 if it does not
-    work in place."""
-    event, _, operation = adding[0][:3]
-    target = event.operands[0] if operation and operation.question.inplace else None
-    times = made.get(target.maker, 0) if isinstance(target, SeenArray) else 0
-    return sum(s.event.count for s in adding) // times if times else 0
-
-
-def _uses(event: Event, marks: set[int]) -> bool:
-    """Whether a narrow operand was made at one of these sites."""
-    return any(_narrow(a) and a.maker in marks for a in arrays_in(event.operands))
-
-
-def _reached(mark: int, following: dict[int, set[int]]) -> set[int]:
-    """The sites that follow a site, directly or not."""
-    found: set[int] = set()
-    waiting = [mark]
-    while waiting:
-        new = following.get(waiting.pop(), set()) - found
-        found |= new
-        waiting += new
-    return found
+    """Lines that add to what they made before."""
+    for step, terms in running_sums(steps, _narrow):
+        result, operation = _narrow(step.event.result), step.operation
+        if operation is not None and result is not None:
+            yield NarrowSum(step.located.place, str(operation.question), result, terms, True)

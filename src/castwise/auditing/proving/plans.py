@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from castwise.auditing.finding.findings import key_of, merged
 from castwise.auditing.finding.own_rules import has_own_rules
+from castwise.auditing.finding.running_sums import running_sums
 from castwise.auditing.finding.writes import is_write
 from castwise.auditing.fixing.applying import applies
 from castwise.auditing.fixing.fixes import (
@@ -20,11 +21,14 @@ from castwise.auditing.fixing.fixes import (
 from castwise.auditing.fixing.uses import is_operand_only
 from castwise.auditing.proving.replay import Log, Unprovable
 from castwise.auditing.proving.target import Target
+from castwise.auditing.records.events import SeenArray
 from castwise.auditing.records.findings import Finding, Fix
-from castwise.vocab.dtypes import DType
+from castwise.engine.decision import Cast
+from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Role
 
 _MOST_FIXES = 4  # of lines that feed one chain
+_SHORT = 16  # bits of the floats that a sum of many terms must not be kept in
 _LEAST_FOR_COUNTS = 32  # bits of the floats that wide integers may become
 
 
@@ -59,6 +63,7 @@ class Planner:
         self._shown = shown  # the findings of the report, by the position of their step
         self._target = target
         self._positions = _by_key(shown)
+        self._sums = {step.event.mark for step, _ in running_sums(log.steps, _is_wide)}
 
     def plan(self, origin: int, findings: Sequence[Finding]) -> Plan:
         """The best plan for an origin; an empty one if none is proven to help."""
@@ -147,16 +152,16 @@ class Planner:
         return None
 
     def _effect(self, fixes: Sequence[Fix]) -> Plan | None:
-        """What some fixes do; None if it is not proven that the program runs with them, or if a
-        result would get wider."""
+        """What some fixes do; None if it is not proven that the program runs with them, if a
+        result would get wider, or if each partial sum of a loop would be rounded to 16 bits."""
         try:
             replay = self._log.replay(fixes)
         except Unprovable:
             return None
-        if any(self._log.is_wider(position, new) for position, new in replay.results.items()):
+        if any(self._does_harm(position, new) for position, new in replay.results.items()):
             return None
         before = self._log.findings  # a library's operation may repeat one that is shown
-        added = [f for position, f in replay.findings.items() if position not in before]
+        added = [f for position, f in replay.findings.items() if _is_new(f, before.get(position))]
         gone: dict[object, set[int]] = {}
         saved: Counter[object] = Counter()
         for position in replay.affected:
@@ -171,6 +176,32 @@ class Planner:
             key for key, positions in gone.items() if positions == self._positions[key]
         )
         return Plan(tuple(fixes), +saved, removed, tuple(merged(added)))
+
+    def _does_harm(self, position: int, result: DType) -> bool:
+        """Whether a step must not get this dtype."""
+        event = self._log.steps[position].event
+        is_sum = event.mark in self._sums and _is_wide(event.result)
+        return self._log.is_wider(position, result) or (is_sum and result.bits <= _SHORT)
+
+
+def _is_wide(array: SeenArray | None) -> bool:
+    """Whether an array has floats that a sum of many terms may be kept in."""
+    found = dtype(array.dtype) if array is not None and array.dtype else None
+    return found is not None and found.kind == "float" and found.bits > _SHORT
+
+
+def _is_new(finding: Finding, before: Finding | None) -> bool:
+    """Whether a cast was not there before, or widens floats that it did not: what a fix rounds
+    must not become as wide as it was."""
+    return before is None or bool(_widened_floats(finding) - _widened_floats(before))
+
+
+def _widened_floats(finding: Finding) -> set[Cast]:
+    return {
+        cast
+        for cast in finding.operation.casts
+        if cast.source is not None and cast.source.kind == "float" and "widens" in cast.hazards
+    }
 
 
 def _alone_and_joined(candidates: Iterable[Fix]) -> Iterator[list[Fix]]:

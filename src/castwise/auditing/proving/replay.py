@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from castwise.auditing.finding.findings import finding_of
-from castwise.auditing.finding.operations import EXAMPLES
+from castwise.auditing.finding.operations import EXAMPLES, framework_of
 from castwise.auditing.finding.own_rules import has_own_rules
 from castwise.auditing.finding.provenance import Provenance
 from castwise.auditing.finding.steps import Step
+from castwise.auditing.hook import find_hook
 from castwise.auditing.records.events import Event, SeenArray, SeenNumber, SeenOperand, arrays_in
 from castwise.auditing.records.findings import Finding, Fix, Operation
 from castwise.engine.ask import answer
@@ -77,6 +78,8 @@ class Log:
         for position in affected:
             step = self.steps[position]
             fix = fixed.get(step.event.mark)
+            if step.operation is None:
+                _check_integers(step, made)
             asked = step.observed if _stays(step, fix) else _asked(step, made, fix)
             finding = self._finding(step, asked)
             if finding:
@@ -196,6 +199,26 @@ def _check_unequal(event: Event, made: Mapping[Node, Made]) -> None:
     after = {_after(a, made) for a in arrays}
     if len(after) > len(before):
         raise Unprovable("arrays that had one dtype would have two")
+
+
+def _check_integers(step: Step, made: Mapping[Node, Made]) -> None:
+    """A call without a rule may need integers: an index, a label, a size. An explicit cast does
+    not, nor what only hands on its first array."""
+    event, hook = step.event, find_hook(framework_of(step.event))
+    if event.call is not None and hook is not None and event.call.name in hook.calls.casts.split():
+        return
+    result = event.result.dtype if event.result else None
+    for place, operand in enumerate(event.operands):
+        for array in arrays_in((operand,)):
+            is_handed_on = step.passes_dtype and place == 0 and array.dtype == result
+            is_changed = _after(array, made) != _seen_dtype(array)
+            if is_changed and not is_handed_on and _was_integer(array):
+                raise Unprovable("integers would become floats where they may be needed")
+
+
+def _was_integer(array: SeenArray) -> bool:
+    seen = _seen_dtype(array)
+    return seen is not None and seen.kind in ("bool", "int")
 
 
 def _asked(step: Step, made: Mapping[Node, Made], fix: Fix | None) -> Operation | None:

@@ -24,6 +24,7 @@ from castwise.auditing.records.beyond import AutocastOp, RepeatedCast
 from castwise.auditing.rewriting.source import text_at
 
 _CAST = "_to_copy"
+_TO_FLOAT32 = "to float32"  # one of the lists
 _MOST_TENSORS = 4096
 _NO_MODE = object()  # another mode sees what runs in the block
 _HELD_IN = ("_parameters", "_buffers")
@@ -254,12 +255,13 @@ class _Autocast:
 
     @property
     def records(self) -> tuple[AutocastOp, ...]:
-        """The ops that were cast, or that are on the list of lower precision."""
+        """The ops that were cast, or that ran in lower precision as their list says. One that did
+        although its list says float32 is not on the list of this device."""
         found = []
         for (mark, path, op, rule, lower, device), tally in list(self.ops.items()):
             runs = max(tally.runs.values(), default=0) or max(tally.casts.values(), default=0)
             changes = tuple(sorted(tally.casts))
-            if changes or tally.result == lower:
+            if changes or (tally.result == lower and rule != _TO_FLOAT32):
                 found.append(
                     AutocastOp(mark, path, op, rule, lower, device, changes, tally.result, runs,
                                sum(tally.casts.values()), tally.bytes)
