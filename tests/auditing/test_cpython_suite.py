@@ -11,8 +11,8 @@ from under_audit import Outcome, audited, plainly
 
 import cells
 
-MODULES = ["test_grammar", "test_generators", "test_coroutines", "test_super"]
-LONG = ["test_traceback"]  # two thirds of the time of all of them
+MODULES = ["test_grammar", "test_generators", "test_super"]
+LONG = ["test_coroutines", "test_traceback"]  # most of the time of all of them
 
 
 def results(outcome: Outcome) -> dict[str, str]:

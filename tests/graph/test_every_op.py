@@ -72,5 +72,5 @@ def check(x: Any, y: Any) -> None:
 def test_a_graph_gives_what_eager_gives(number: int, dialect: str) -> None:
     """Without --all-cells for a seventh of the pairs, in each dialect another."""
     with cw.use(dialect):
-        for pair in PAIRS if cells.takes_all else PAIRS[number % 7 :: 7]:
+        for pair in PAIRS if cells.takes_all else PAIRS[number % 9 :: 9]:
             check(*pair)

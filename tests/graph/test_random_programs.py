@@ -27,7 +27,7 @@ import cells
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
-@settings(max_examples=200 if cells.takes_all else 50, deadline=None)
+@settings(max_examples=200 if cells.takes_all else 40, deadline=None)
 @given(st.sampled_from(DIALECTS), INPUTS, PROGRAMS)
 def test_eager_graph_and_simplified_graph_agree(
     dialect: str, inputs: list[Any], steps: list[Step]
