@@ -286,3 +286,17 @@ def test_integers_that_may_be_needed_stay_integers(tmp_path: Path) -> None:
     made = {origin.place.line: [fix.text for fix in origin.fixes] for origin in found.origins}
     names = {5: "index", 6: "labels", 7: "weights"}
     assert made == {line: [f"x.T * {name}.astype(x.T.dtype)"] for line, name in names.items()}
+
+
+def test_what_is_written_into_an_array_is_fixed_with_it(tmp_path: Path) -> None:
+    program = """
+        parts = {}
+        both = np.empty((3, 2))
+        both[:, 0] = parts
+        narrow = np.zeros((3, 2), np.float32)
+        narrow[:] = both
+    """
+    made = ["np.empty((3, 2), dtype=np.float32)", "np.linspace(0, 1, 3, dtype=np.float32)"]
+    assert fixes(audited(program.format("np.linspace(0, 1, 3)"), tmp_path)) == [made]
+    unknown = "np.frombuffer(np.linspace(0, 1, 3).tobytes())"
+    assert fixes(audited(program.format(unknown), tmp_path)) != [made[:1]]

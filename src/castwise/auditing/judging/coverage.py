@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from castwise.auditing.finding.steps import Step
+from castwise.auditing.finding.writes import is_write
 from castwise.auditing.records.findings import Coverage
 from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.records.seen import Seen
@@ -18,6 +19,8 @@ def coverage_of(steps: Iterable[Step], seen: Seen) -> Coverage:
     calls: Counter[tuple[SourcePlace, str]] = Counter()
     for step in steps:
         event, operation, why = step.event, step.operation, step.unclear
+        if operation is not None and is_write(operation) and not operation.casts:
+            continue  # it is seen only because a fix might make it cast
         if why:
             unclear[why] += event.count
             calls[step.located.place, why] += event.count

@@ -118,10 +118,11 @@ def _told(value: Any) -> Any:
 
 
 def _may_cast(target: Any, noted: Any) -> bool:
-    """Whether a write may lose something: arrays of two dtypes, or a fraction among integers."""
+    """Whether a write may lose something: arrays of two dtypes, or a fraction among integers. An
+    array of the same floats would, if a fix made the target narrower."""
     held = ARRAYS[type(target)].read(target)[0]
     if type(noted) is Note:
-        return bool(noted.signature.dtype != held)
+        return bool(noted.signature.dtype != held or (noted.shape and _kind(held) == "float"))
     return _has_fraction(noted) and _kind(held) == "int"
 
 
