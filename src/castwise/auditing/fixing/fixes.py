@@ -24,7 +24,7 @@ from castwise.auditing.rewriting.source import text_at
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Role
 
-_LEAST_FOR_COUNTS = 32  # bits of the floats that wide integers may become
+LEAST_FOR_COUNTS = 32  # bits of the floats that counts may become
 _BYTE = 8
 _A_NUMBER = "a Python number takes the array's dtype"
 
@@ -152,17 +152,24 @@ def _may_become(given: object, meant: object) -> bool:
     if not isinstance(given, SeenArray) or not given.dtype or not isinstance(meant, SeenArray):
         return False
     found, wanted = dtype(given.dtype), dtype(meant.dtype or given.dtype)
-    is_held = wanted.bits >= _LEAST_FOR_COUNTS or found.bits <= _BYTE
+    is_held = wanted.bits >= LEAST_FOR_COUNTS or not holds_counts(found)
     is_integer = found.kind == "int" and kind == "float" and is_held and not given.is_scalar
     return is_integer or bool(kind and kind == _float_kind(given))
 
 
+def holds_counts(found: DType) -> bool:
+    """Whether it holds integers that a narrow float rounds: numbers, not bytes of an image."""
+    return found.kind == "int" and found.bits > _BYTE
+
+
 def makes_integers(source: DtypeSource) -> bool:
     """Whether a site makes integers, which may be indices somewhere that no log shows."""
-    return any(
-        made.dtype is not None and dtype(made.dtype).kind in ("bool", "int")
-        for made in source.results
-    )
+    return any(map(holds_integers, source.results))
+
+
+def holds_integers(array: SeenArray) -> bool:
+    """Whether an array holds integers or masks."""
+    return array.dtype is not None and dtype(array.dtype).kind in ("bool", "int")
 
 
 def _float_kind(operand: object) -> str:

@@ -12,9 +12,11 @@ from castwise.auditing.finding.running_sums import running_sums
 from castwise.auditing.finding.writes import is_write
 from castwise.auditing.fixing.applying import applies
 from castwise.auditing.fixing.fixes import (
+    LEAST_FOR_COUNTS,
     DtypeSource,
     fixes_at,
     fixes_where_used,
+    holds_counts,
     is_explicit,
     makes_integers,
 )
@@ -29,7 +31,6 @@ from castwise.vocab.operands import Role
 
 _MOST_FIXES = 4  # of lines that feed one chain
 _SHORT = 16  # bits of the floats that a sum of many terms must not be kept in
-_LEAST_FOR_COUNTS = 32  # bits of the floats that wide integers may become
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ class Planner:
             and operand.dtype.kind == finding.result.kind in ("float", "complex")
         ]
         targets = dict.fromkeys([*mixed, self._target.of_kind(found[0].result.kind)])
-        least = _LEAST_FOR_COUNTS if any(map(_holds_counts, found)) else 0
+        least = LEAST_FOR_COUNTS if any(map(_holds_counts, found)) else 0
         widest = max(o.dtype.bits for finding in found for o in finding.operands if o.dtype)
         widest = max(widest, *(finding.result.bits for finding in found))
         return [t for t in targets if self._target.allows(t) and least <= t.bits < widest]
@@ -222,9 +223,9 @@ def _may_be_floats(source: DtypeSource, findings: Iterable[Finding]) -> bool:
 
 
 def _holds_counts(finding: Finding) -> bool:
-    """Whether integers become floats that a narrow dtype rounds: numbers, not bytes of an image."""
+    """Whether integers become floats that a narrow dtype rounds."""
     sources = [cast.source for cast in finding.operation.casts]
-    return any(s is not None and s.kind == "int" and s.bits > 8 for s in sources)
+    return any(source is not None and holds_counts(source) for source in sources)
 
 
 def _is_lost(finding: Finding) -> bool:

@@ -12,6 +12,7 @@ from castwise.auditing.finding.operations import EXAMPLES, framework_of
 from castwise.auditing.finding.own_rules import has_own_rules
 from castwise.auditing.finding.provenance import Provenance
 from castwise.auditing.finding.steps import Step
+from castwise.auditing.fixing.fixes import holds_integers
 from castwise.auditing.hook import find_hook
 from castwise.auditing.records.events import Event, SeenArray, SeenNumber, SeenOperand, arrays_in
 from castwise.auditing.records.findings import Finding, Fix, Operation
@@ -212,13 +213,8 @@ def _check_integers(step: Step, made: Mapping[Node, Made]) -> None:
         for array in arrays_in((operand,)):
             is_handed_on = step.passes_dtype and place == 0 and array.dtype == result
             is_changed = _after(array, made) != _seen_dtype(array)
-            if is_changed and not is_handed_on and _was_integer(array):
+            if is_changed and not is_handed_on and holds_integers(array):
                 raise Unprovable("integers would become floats where they may be needed")
-
-
-def _was_integer(array: SeenArray) -> bool:
-    seen = _seen_dtype(array)
-    return seen is not None and seen.kind in ("bool", "int")
 
 
 def _asked(step: Step, made: Mapping[Node, Made], fix: Fix | None) -> Operation | None:
