@@ -158,7 +158,7 @@ def may_name_frameworks(file: Path) -> bool:
     name = place(file)
     return (
         name.startswith("frameworks/")
-        or name == "vocab/live.py"
+        or name in ("vocab/live.py", "vocab/spellings.py")
         or name.startswith(("conformance/recorders/", "conformance/programs/speakers/"))
         or name.startswith(("auditing/hooks/", "execute/backends/"))
     )

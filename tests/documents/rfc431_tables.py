@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from castwise.vocab.dtypes import dtype
+from castwise.vocab.dtypes import DType, dtype
 
 TABLES = Path(__file__).parent / "data" / "rfc431"
 SCALARS = {"i*": "1", "f*": "1.5", "c*": "1+1j"}
@@ -17,6 +17,12 @@ def read_table(name: str) -> dict[str, dict[str, str]]:
         return {row.pop(""): row for row in csv.DictReader(file)}
 
 
+def meant(short: str) -> DType:
+    """The dtype of one of the RFC's short terms. castwise refuses three of them, which NumPy reads
+    otherwise."""
+    return dtype({"b": "bool", "u8": "uint8", "i8": "int8"}.get(short, short))
+
+
 def operand(short: str, tensor: str = "{}[3]") -> str:
     """The notation of a row or column: i8 is a tensor of int8, i* a Python int."""
-    return SCALARS.get(short) or tensor.format(dtype(short))
+    return SCALARS.get(short) or tensor.format(meant(short))

@@ -201,7 +201,7 @@ def test_no_operand_is_a_usage_error() -> None:
         cw.promote_types()
 
 
-@pytest.mark.parametrize("spelled", ["i8", "torch.int8", np.int8, np.dtype("int8")])
+@pytest.mark.parametrize("spelled", ["int8", "torch.int8", np.int8, np.dtype("int8")])
 def test_dtypes_come_in_any_spelling(spelled: Any) -> None:
     assert cw.promote_types(spelled, "uint8", dialect="numpy") is dtype("int16")
     assert cw.can_cast(spelled, "int16", dialect="numpy")

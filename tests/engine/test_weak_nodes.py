@@ -73,7 +73,7 @@ def test_a_node_may_have_a_width() -> None:
 def test_weak_nodes_are_no_dtypes_of_the_dialect() -> None:
     assert [d.name for d in LATTICE.dtypes if d.is_weak] == []
     assert [d.name for d in LATTICE.nodes if d.is_weak] == ["int*", "float*"]
-    with pytest.raises(cw.UsageError, match="unknown dtype"):
+    with pytest.raises(cw.UsageError, match="'int' has several readings"):
         cw.resolve("add", "int*[3]", 1, dialect=LATTICE)
 
 

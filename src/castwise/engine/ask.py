@@ -14,10 +14,11 @@ from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
 from castwise.vocab.describing import describe, describe_or_dtype
 from castwise.vocab.dtypes import DType
-from castwise.vocab.live import is_prefix, to_dtype
+from castwise.vocab.live import to_dtype
 from castwise.vocab.notation import parse_expression
 from castwise.vocab.operands import UNDEFINED, Operand, Scalar
 from castwise.vocab.ops import Op, known_op, op, op_of_symbol
+from castwise.vocab.spellings import is_prefix, make_known
 
 CACHE_SIZE = 1 << 16
 _FORMS = ("function", "operator", "augmented")  # in place and out= have their own arguments
@@ -174,7 +175,7 @@ def _check_named(row: Op, others: dict[str, Any]) -> None:
 
 def factor_of(alpha: Any, name: str = "alpha") -> Scalar:
     """The Python number of an alpha or a similar argument, which may be a NumPy scalar."""
-    value = None if isinstance(alpha, (str, DType)) else _described(alpha, name).value
+    value = None if isinstance(alpha, str) else _described(alpha, name).value
     if value is None:
         raise UsageError(f"{name} is a number, not {str(alpha)[:40]!r}.")
     return value
@@ -229,7 +230,9 @@ def answer(question: Question) -> Decision:
 
 def _decide(question: Question) -> Decision | Refused:
     try:
-        return decide(question)
+        decision = decide(question)
+        make_known(decision.result.name)
+        return decision
     except Refusal as refusal:
         return Refused(question, refusal.with_traceback(None))
 

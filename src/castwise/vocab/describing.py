@@ -9,6 +9,7 @@ from castwise.vocab.dtypes import DType
 from castwise.vocab.live import read_live, to_dtype
 from castwise.vocab.notation import parse_operand
 from castwise.vocab.operands import Operand, array_operand, list_operand, scalar_operand
+from castwise.vocab.spellings import is_live_dtype
 
 
 def describe(thing: Any) -> Operand:
@@ -22,10 +23,10 @@ def describe(thing: Any) -> Operand:
     """
     if isinstance(thing, Operand):
         return thing
-    if isinstance(thing, str):
-        return parse_operand(thing)
     if isinstance(thing, DType):
         return array_operand(thing)
+    if isinstance(thing, str):
+        return parse_operand(thing)
     kind = type(thing)
     if kind in (bool, int, float, complex):
         return scalar_operand(thing)
@@ -49,6 +50,4 @@ def describe_or_dtype(thing: Any) -> Operand:
 
     Raises UsageError for anything else.
     """
-    name = type(thing).__name__.lower()
-    is_dtype = isinstance(thing, type) or name.endswith(("dtype", "datatype"))
-    return array_operand(to_dtype(thing)) if is_dtype else describe(thing)
+    return array_operand(to_dtype(thing)) if is_live_dtype(thing) else describe(thing)

@@ -6,21 +6,28 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.vocab.out_of_scope import out_of_scope
+from castwise.vocab.spellings import TWO_READINGS, is_live_dtype, live_dtype, live_names
 
 KINDS = ("bool", "int", "float", "complex")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DType:
-    """One dtype: its name, kind and layout. Interned, so identity is equality.
+class DType(str):
+    """One dtype: its name, kind and layout. Interned, so there is one object per dtype.
+
+    It is the text of its name, because every library that takes a dtype takes its name: NumPy,
+    JAX, TensorFlow, json. It equals that text and the dtype objects of all frameworks.
 
     >>> dtype("i32").max
     2147483647
     >>> dtype("float16").largest_exact_int
     2048
+    >>> dtype("f32") == "float32"
+    True
     """
 
     name: str
@@ -36,6 +43,9 @@ class DType:
     max: int | float = field(init=False)  # the largest finite value (of one part where complex)
     min: int | float = field(init=False)
     smallest: int | float = field(init=False)  # the smallest positive value, subnormals included
+
+    def __new__(cls, name: str, *facts: object, **named: object) -> DType:
+        return str.__new__(cls, name)
 
     def __post_init__(self) -> None:
         limits: tuple[float, float, float]
@@ -96,6 +106,29 @@ class DType:
     def keeps_range(self, other: DType) -> bool:
         """Whether every finite value of the other dtype lies within this one's range."""
         return self.max >= other.max and self.min <= other.min
+
+    def to(self, framework: str) -> Any:
+        """The framework's own object for this dtype, such as torch.float32.
+
+        >>> dtype("f32").to("numpy")
+        dtype('float32')
+
+        Raises UsageError where the framework is not installed or has no such dtype.
+        """
+        return live_dtype(self.name, framework)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return str.__eq__(self, other)
+        return self.name in live_names(other) if is_live_dtype(other) else NotImplemented
+
+    def __ne__(self, other: object) -> bool:
+        is_equal = self.__eq__(other)
+        return is_equal if is_equal is NotImplemented else not is_equal
+
+    # That of the name. The dtype objects of frameworks have hashes of their own: none can agree
+    # with all of them.
+    __hash__ = str.__hash__
 
     def __repr__(self) -> str:
         return self.name
@@ -228,30 +261,18 @@ def weak_nodes_of(dtype: DType) -> tuple[DType, ...]:
     return tuple([_WEAK[name] for name in (f"{dtype.name}*", f"{dtype.kind}*") if name in _WEAK])
 
 
-# Numbers in short forms are bits. Where others count bytes and castwise has both dtypes, a short
-# form would silently mean one of them; only i8 and u8 are read as most tables print them.
-_IN_BYTES = "in bits, or {}, in bytes"
-_TWO_READINGS = {
-    **{f"i{n}": f"int{n}, {_IN_BYTES.format(f'int{8 * n}')}" for n in (1, 2, 4)},
-    **{f"u{n}": f"uint{n}, {_IN_BYTES.format(f'uint{8 * n}')}" for n in (1, 2, 4)},
-    "f4": f"float4_e2m1fn, {_IN_BYTES.format('float32')}",
-    "f8": f"a float8 such as float8_e4m3fn, {_IN_BYTES.format('float64')}",
-    "c4": "complex64, with 4 bytes per part, or complex32, with 4 bytes in all",
-    "c8": "complex128, with 8 bytes per part, or complex64, with 8 bytes in all",
-}
-
-
 def _short_forms() -> dict[str, str]:
-    """i32, u8, f16, bf16, c64, b and the bare tail of a small float (e4m3fn)."""
-    short = {"b": "bool", "b1": "bool", "bool_": "bool", "bf16": "bfloat16", "bc32": "bcomplex32"}
-    short |= {"bf": "bfloat16", "f2": "float16", "c2": "complex32"}  # as a table in bytes has them
+    """i32, u16, f16, bf16, c64 and the bare tail of a small float (e4m3fn)."""
+    short = {"b1": "bool", "bool_": "bool", "bf16": "bfloat16", "bc32": "bcomplex32"}
+    # As a table in bytes has them.
+    short |= {"bf": "bfloat16", "f2": "float16", "c2": "complex32", "c16": "complex128"}
     for row in DTYPES:
         letter = {"int": "i" if row.is_signed else "u", "float": "f", "complex": "c"}.get(row.kind)
         if "_" in row.name:
             short[row.name.partition("_")[2]] = row.name
         elif letter and not row.name.startswith("b"):
             short[f"{letter}{row.bits}"] = row.name
-    return {form: name for form, name in short.items() if form not in _TWO_READINGS}
+    return {form: name for form, name in short.items() if form not in TWO_READINGS}
 
 
 _SHORT = _short_forms()
@@ -273,8 +294,8 @@ def dtype(name: str) -> DType:
     dtypes.
     """
     found = find_dtype(name)
-    if name in _TWO_READINGS:
-        raise UsageError(f"{name!r} has two readings: {_TWO_READINGS[name]}. Write its whole name.")
+    if name in TWO_READINGS:
+        raise UsageError(f"{name!r} has two readings: {TWO_READINGS[name]}. Write its whole name.")
     if found is None:
         unsupported = out_of_scope(name)
         if unsupported:

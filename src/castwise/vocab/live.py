@@ -1,6 +1,7 @@
 """Live dtypes and arrays of every framework, recognised by the module and name of their type.
 
-The only file outside dialects, backends, hooks and recorders that names frameworks.
+With spellings.py the only file outside dialects, backends, hooks and recorders that names
+frameworks.
 """
 
 from __future__ import annotations
@@ -17,79 +18,9 @@ from castwise.vocab.operands import (
     numpy_scalar_operand,
 )
 from castwise.vocab.out_of_scope import out_of_scope
+from castwise.vocab.spellings import SCALAR_TYPES, SPELLINGS, live_names, make_known, readings_of
 
 Reader: TypeAlias = Callable[[Any], Operand]
-
-_TORCH = {
-    "float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32",
-    "short": "int16", "bit": "uint1", "chalf": "complex32", "cfloat": "complex64",
-    "cdouble": "complex128",
-}  # fmt: skip
-# torch's ScalarType, as its errors have it: "expected Float but found Short".
-_SCALAR_TYPES = {
-    "Byte": "uint8", "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64",
-    "UInt16": "uint16", "UInt32": "uint32", "UInt64": "uint64", "Half": "float16",
-    "Float": "float32", "Double": "float64", "ComplexHalf": "complex32",
-    "ComplexFloat": "complex64", "ComplexDouble": "complex128", "Bool": "bool",
-    "BFloat16": "bfloat16", "Float8_e5m2": "float8_e5m2", "Float8_e4m3fn": "float8_e4m3fn",
-    "Float8_e5m2fnuz": "float8_e5m2fnuz", "Float8_e4m3fnuz": "float8_e4m3fnuz",
-    "Float8_e8m0fnu": "float8_e8m0fnu",
-}  # fmt: skip
-_NUMPY = {
-    "bool_": "bool", "byte": "int8", "ubyte": "uint8", "short": "int16", "ushort": "uint16",
-    "intc": "int32", "uintc": "uint32", "int_": "int64", "uint": "uint64", "long": "int64",
-    "ulong": "uint64", "longlong": "int64", "ulonglong": "uint64", "intp": "int64",
-    "uintp": "uint64", "half": "float16", "single": "float32", "double": "float64",
-    "float_": "float64", "csingle": "complex64", "cdouble": "complex128", "complex_": "complex128",
-}  # fmt: skip
-_DOUBLE_HALF = {"double": "float64", "half": "float16"}
-_OWN_NUMPY = {"pybfloat16": "bfloat16"}  # MegEngine's, a dtype of NumPy by type
-# The prefix a dtype is written with -> the names that prefix gives another meaning.
-_SPELLINGS: dict[str, dict[str, str]] = {
-    "torch": _TORCH,
-    "np": _NUMPY,
-    "numpy": _NUMPY,
-    "ml_dtypes": {},
-    "jnp": {**_NUMPY, "int_": "int64", "float_": "float64"},
-    "jax.numpy": _NUMPY,
-    "tf": _DOUBLE_HALF,
-    "tf.dtypes": _DOUBLE_HALF,
-    "tensorflow": _DOUBLE_HALF,
-    "paddle": {},
-    "oneflow": _TORCH,
-    "flow": _TORCH,
-    "mx": {},
-    "mx.core": {},
-    "mlx.core": {},
-    "array_api_strict": {},
-    "dtypes": {"half": "float16", "float": "float32", "double": "float64", "char": "int8",
-               "uchar": "uint8", "short": "int16", "ushort": "uint16", "int": "int32",
-               "uint": "uint32", "long": "int64", "ulong": "uint64", "fp8e4m3": "float8_e4m3fn",
-               "fp8e5m2": "float8_e5m2", "fp8e4m3fnuz": "float8_e4m3fnuz",
-               "fp8e5m2fnuz": "float8_e5m2fnuz"},
-    "mindspore": _TORCH,
-    "ms": _TORCH,
-    "cupy": _NUMPY,
-    "cp": _NUMPY,
-    "da": _NUMPY,
-    "xp": {},
-    "keras": {},
-}  # fmt: skip
-
-
-_SPELLINGS["tinygrad.dtypes"] = _SPELLINGS["dtypes"]
-# Its live dtypes: a weak one counts as what it is stored as.
-_SPELLINGS["tinygrad"] = {
-    **_SPELLINGS["dtypes"],
-    "float8_e4m3": "float8_e4m3fn",
-    "weakint": "int32",
-    "weakfloat": "float32",
-}
-
-
-def is_prefix(text: str) -> bool:
-    """Whether a framework's names are written with this prefix."""
-    return text in _SPELLINGS
 
 
 def spelled_dtype(name: str) -> DType:
@@ -98,30 +29,42 @@ def spelled_dtype(name: str) -> DType:
     >>> spelled_dtype("torch.long"), spelled_dtype("tf.bfloat16"), spelled_dtype("Short")
     (int64, bfloat16, int16)
 
-    Raises UsageError for an unknown prefix or name.
+    Raises UsageError for an unknown prefix or name, and for a word that frameworks read
+    differently.
     """
     prefix, _, tail = name.rpartition(".")
-    if prefix and prefix not in _SPELLINGS:
-        raise UsageError(f"unknown prefix {prefix[:40]!r}.{did_you_mean(prefix, _SPELLINGS)}")
+    if prefix and prefix not in SPELLINGS:
+        raise UsageError(f"unknown prefix {prefix[:40]!r}.{did_you_mean(prefix, SPELLINGS)}")
     if name == "Undefined":
         raise UsageError("Undefined is torch's word for no dtype: leave the operand out.")
-    own = _SPELLINGS[prefix].get(tail) if prefix else _SCALAR_TYPES.get(tail)
+    own = SPELLINGS[prefix].get(tail) if prefix else SCALAR_TYPES.get(tail) or _word(tail)
     return dtype(own or tail)
+
+
+def _word(name: str) -> str | None:
+    """The dtype that every framework with such a word means by it; None where none has it."""
+    readings = {} if find_dtype(name) else readings_of(name)
+    if len(readings) > 1:
+        texts = [f"{meant} in {' and '.join(owners)}" for meant, owners in readings.items()]
+        raise UsageError(f"{name!r} has several readings: {', '.join(texts)}. Write one of these.")
+    return next(iter(readings), None)
 
 
 def to_dtype(thing: object) -> DType:
     """The dtype of a name, a framework's spelling or a live dtype object of any framework.
 
-    >>> to_dtype("torch.float"), to_dtype("u8")
-    (float32, uint8)
+    >>> to_dtype("torch.float"), to_dtype("u16"), to_dtype("double")
+    (float32, uint16, float64)
 
     Raises UsageError where it names no dtype.
     """
     if isinstance(thing, DType):
         return thing
     if isinstance(thing, str):
-        return spelled_dtype(thing)
-    for name in _live_names(thing):
+        found = spelled_dtype(thing)
+        make_known(found.name)
+        return found
+    for name in live_names(thing):
         if name in CANONICAL:
             return dtype(name)
     if isinstance(thing, type) and thing in (int, float, complex):
@@ -129,21 +72,11 @@ def to_dtype(thing: object) -> DType:
             f"the type {thing.__name__} has no one width: name a dtype, such as 'int64' or "
             "'float32', or pass a value, such as 1."
         )
-    for name in (str(thing), *_live_names(thing)):
+    for name in (str(thing), *live_names(thing)):
         unsupported = out_of_scope(name)
         if unsupported:
             raise unsupported
     raise UsageError(f"cannot tell the dtype of {str(thing)[:60]!r} ({type(thing).__name__}).")
-
-
-def _live_names(thing: object) -> list[str]:
-    """The names a live dtype object may go by: its .name, its own name, the tail of its text."""
-    names = [getattr(thing, attribute, None) for attribute in ("name", "__name__")]
-    tail = str(thing).rpartition(".")[2].strip("'<>() ")  # torch.int32, mlx.core.int8
-    root = (getattr(thing, "__module__", None) or type(thing).__module__).partition(".")[0]
-    spelled = _SPELLINGS.get(root, {})
-    words = [word.rstrip("_").lower() for word in (*names, tail) if isinstance(word, str)]
-    return [spelled.get(word, _OWN_NUMPY.get(word, word)) for word in words]
 
 
 def read_live(thing: Any) -> Operand | None:

@@ -13,7 +13,7 @@ from castwise.compare.table import TableData
 from castwise.engine.decision import Decision
 from castwise.report.markdown import markdown_row
 from castwise.report.terminal.colour import Paint, plain
-from castwise.vocab.dtypes import DType, find_dtype
+from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand
 
 REFUSED = "-"
@@ -37,7 +37,7 @@ _SHORT_STEMS = {
 
 
 def short_name(dtype: DType) -> str:
-    """The short form of a dtype's name, which the notation reads too.
+    """The short form of a dtype's name, for tables: the names around it show that i8 counts bits.
 
     >>> from castwise.vocab.dtypes import dtype
     >>> short_name(dtype("bfloat16")), short_name(dtype("float8_e4m3fn"))
@@ -45,8 +45,8 @@ def short_name(dtype: DType) -> str:
     """
     stem, _, tail = dtype.name.partition("_")
     name, bits = re.fullmatch(r"([a-z]+)(\d*)", stem).groups()  # type: ignore[union-attr]
-    short = tail or _SHORT_STEMS[name] + bits
-    return short if find_dtype(short) is dtype else dtype.name  # i4 would have two meanings
+    is_tiny = name in ("int", "uint") and int(bits) < 8  # i4 would read as int32
+    return dtype.name if is_tiny else tail or _SHORT_STEMS[name] + bits
 
 
 def label(operand: Operand) -> str:
