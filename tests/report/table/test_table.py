@@ -21,6 +21,7 @@ from castwise.report.table.text import short_name, table_csv, table_markdown, ta
 from castwise.report.terminal.colour import coloured
 from castwise.rules.catalog import dialects
 from castwise.vocab.dtypes import DTYPES, DType, find_dtype
+from castwise.vocab.live import to_dtype
 from castwise.vocab.ops import declare_op, ops
 
 
@@ -33,8 +34,13 @@ def answer(op: str, *operands: object, dialect: str) -> str:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_a_short_name_is_notation(dtype: DType) -> None:
-    assert find_dtype(short_name(dtype)) is dtype
+def test_a_short_name_is_notation_or_refused_with_its_reading(dtype: DType) -> None:
+    short = short_name(dtype)
+    if short in ("i8", "u8"):
+        with pytest.raises(UsageError, match=f"'{short}' has two readings: {dtype}, in bits"):
+            to_dtype(short)
+    else:
+        assert find_dtype(short) is dtype
 
 
 def test_the_text_of_a_small_table() -> None:
