@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from castwise.compare.difference import PairDifference, Reason, mix_of, reason_of
 from castwise.compare.pairs import Answers, Pair, pairs_of, weak_dtypes
-from castwise.engine.ask import find_op
+from castwise.engine.op_names import find_op
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType

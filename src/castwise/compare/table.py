@@ -13,7 +13,8 @@ from castwise.compare.outcome import (
     outcome_of,
     pair_question,
 )
-from castwise.engine.ask import check_augmented, find_op
+from castwise.engine.ask import check_augmented
+from castwise.engine.op_names import find_op
 from castwise.errors import UsageError
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect

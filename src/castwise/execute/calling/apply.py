@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
-from castwise.engine.ask import check_augmented, find_op
+from castwise.engine.ask import check_augmented
+from castwise.engine.op_names import find_op
 from castwise.engine.steps.forms import rebinds
 from castwise.errors import UsageError
 from castwise.execute import tracing
