@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from castwise.engine.decide import decide
 from castwise.engine.decision import NOTHING, Decision, Named, Question, Refusal
-from castwise.engine.op_names import find_op
+from castwise.engine.op_names import dialect_for, find_op, spoken
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
@@ -16,7 +16,7 @@ from castwise.vocab.dtypes import DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.notation import parse_expression
 from castwise.vocab.operands import UNDEFINED, Operand, Scalar
-from castwise.vocab.ops import Op, known_op, op_of_symbol
+from castwise.vocab.ops import Op, op_of_symbol
 
 CACHE_SIZE = 1 << 16
 _FORMS = ("function", "operator", "augmented")  # in place and out= have their own arguments
@@ -31,7 +31,7 @@ class Refused(NamedTuple):
 
 
 def resolve(
-    name: str,
+    name: Any,
     *operands: Any,
     dialect: str | Dialect | None = None,
     form: str | None = None,
@@ -42,14 +42,15 @@ def resolve(
 ) -> Decision:
     """What an op does with these operands in a dialect: dtypes, casts, hazards.
 
-    Operands are notation, live arrays of any framework, Python numbers or Operands. None is an
-    undefined operand, which is ignored. Some operands have names: min and max of clamp. `form` is
-    "operator", "function" or "augmented" (`x += y`), which some frameworks answer differently. The
-    default is the operator where there is one. `inplace` means the method, such as x.add_(y), or
-    `x += y` where a framework has no such method. `out` is the dtype of out=, `alpha` the factor of
-    add and sub. The other named arguments count as they do in the framework: dtype, casting, where,
-    initial, rounding_mode, value, delta. The call is refused where the framework's op does not take
-    them.
+    The op is a name, a symbol such as "+", or a framework's own function such as `np.add`. Operands
+    are notation, live arrays of any framework, Python numbers or Operands. None is an undefined
+    operand, which is ignored. Some operands have names: min and max of clamp. `form` is "operator",
+    "function" or "augmented" (`x += y`), which some frameworks answer differently. The default is
+    the operator where there is one; a function asks about itself. `inplace` means the method, such
+    as x.add_(y), or `x += y` where a framework has no such method. `out` is the dtype of out=,
+    `alpha` the factor of add and sub. The other named arguments count as they do in the framework:
+    dtype, casting, where, initial, rounding_mode, value, delta. The call is refused where the
+    framework's op does not take them.
 
     >>> resolve("add", "int32[3]", 5.5, dialect="torch").result
     float32
@@ -68,7 +69,7 @@ def resolve(
 
 
 def question_of(
-    name: str,
+    name: Any,
     *operands: Any,
     dialect: str | Dialect | None = None,
     form: str | None = None,
@@ -77,8 +78,11 @@ def question_of(
     **named: Any,
 ) -> Question:
     """The question that resolve answers, with every part looked up."""
-    chosen = to_dialect(dialect)
-    row = find_op(name, chosen)
+    chosen = dialect_for(name, dialect)
+    said = spoken(name, len(operands))
+    row = find_op(said.name, chosen)
+    form = said.form if form is None else form
+    inplace = inplace or said.inplace
     if form is None:
         form = "operator" if row.symbol else "function"
     elif form not in _FORMS:
@@ -197,15 +201,7 @@ def question_in(text: str, dialect: str | Dialect | None = None) -> Question:
         row = op_of_symbol(parsed.symbol, len(parsed.operands))
         form = "augmented" if parsed.is_augmented else "operator"
         return Question(row, parsed.operands, chosen, form)
-    name = parsed.op or ""
-    is_method = name.endswith("_") and not known_op(name)
-    return question_of(
-        name.removesuffix("_") if is_method else name,
-        *parsed.operands,
-        dialect=chosen,
-        form="function",
-        inplace=is_method,
-    )
+    return question_of(parsed.op or "", *parsed.operands, dialect=chosen, form="function")
 
 
 def answer(question: Question) -> Decision:
