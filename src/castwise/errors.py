@@ -28,6 +28,10 @@ class PromotionWarning(UserWarning):
     """The dialect answers with another dtype than the framework that runs."""
 
 
+class NearestVersionWarning(UserWarning):
+    """A version that is not recorded is asked about, and the nearest recorded one answers."""
+
+
 class ScalarRangeError(PromotionError, OverflowError):
     """The dialect refuses the operation because of a scalar's value."""
 

@@ -52,8 +52,8 @@ def test_the_newest_version_is_what_the_bare_name_means(spelled: str, name: str)
 
 @pytest.mark.parametrize(
     ("wrong", "hint"),
-    [("toch", "torch"), ("numpi", "numpy"), ("numpy@3", "numpy"), ("array_api", "array-api"),
-     ("NumPy", "numpy"), ("torch:x", "torch"), ("torch@", "torch"), ("torch ", "torch")],
+    [("toch", "torch"), ("numpi", "numpy"), ("torch:x", "torch"), ("torch@", "torch"),
+     ("torch ", "torch")],
 )  # fmt: skip
 def test_an_unknown_name_gets_a_did_you_mean(wrong: str, hint: str) -> None:
     with pytest.raises(cw.UsageError, match=f"unknown dialect '{wrong}'.*Did you mean .*'{hint}"):

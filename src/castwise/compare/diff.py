@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from castwise.compare.difference import PairDifference, Reason, mix_of, reason_of
 from castwise.compare.pairs import Answers, Pair, pairs_of, weak_dtypes
-from castwise.engine.ask import find_op
+from castwise.engine.op_names import find_op
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
@@ -68,7 +69,7 @@ class DiffData:
 def diff_data(
     first: str | Dialect,
     second: str | Dialect,
-    op: str | None,
+    op: Any,
     on_question: Callable[[object], object] | None,
 ) -> DiffData:
     """Every question that two dialects answer differently, of one op or of all that are recorded
@@ -97,12 +98,12 @@ def diff_data(
     return DiffData(a, b, tuple(row.name for row in rows), asked, tuple(groups))
 
 
-def count(first: Dialect, second: Dialect, op: str | None = None) -> int:
+def count(first: Dialect, second: Dialect, op: Any = None) -> int:
     """How many questions a diff asks."""
     return sum(1 for _ in _pairs(_rows(first, second, op), first, second))
 
 
-def _rows(first: Dialect, second: Dialect, op: str | None) -> list[Op]:
+def _rows(first: Dialect, second: Dialect, op: Any) -> list[Op]:
     """The ops that are compared: the one named, or all but those a framework may not have."""
     unrecorded = {*first.unrecorded, *second.unrecorded}
     names = [op] if op else [name for name in ops() if name not in unrecorded]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from castwise.compare.outcome import (
     SCALARS,
@@ -13,7 +14,8 @@ from castwise.compare.outcome import (
     outcome_of,
     pair_question,
 )
-from castwise.engine.ask import check_augmented, find_op
+from castwise.engine.ask import check_augmented
+from castwise.engine.op_names import find_op, spoken
 from castwise.errors import UsageError
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
@@ -65,7 +67,7 @@ COLUMNS: dict[str, Callable[[Dialect], tuple[Operand, ...]]] = {
 
 
 def table_data(
-    op: str, dialect: str | Dialect | None, form: str | None, columns: Sequence[str]
+    op: Any, dialect: str | Dialect | None, form: str | None, columns: Sequence[str]
 ) -> TableData:
     """The answers of an op for every pair of dtypes of a dialect.
 
@@ -73,7 +75,7 @@ def table_data(
     """
     resolved = to_dialect(dialect)
     row = find_op(op, resolved)
-    chosen = form or default_form(row)
+    chosen = form or spoken(op).form or default_form(row)
     if chosen == "operator" and not row.symbol:
         raise UsageError(f"{row.name} has no operator; leave out form, or say 'function'.")
     if chosen == "augmented":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from castwise.engine.decide import decide
 from castwise.engine.decision import NOTHING, Decision, Named, Question, Refusal
+from castwise.engine.op_names import dialect_for, find_op, spoken
 from castwise.errors import UsageError, did_you_mean
-from castwise.rules.catalog import dialect_named, dialects
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
 from castwise.vocab.describing import describe, describe_or_dtype
@@ -17,8 +16,8 @@ from castwise.vocab.dtypes import DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.notation import parse_expression
 from castwise.vocab.operands import UNDEFINED, Operand, Scalar
-from castwise.vocab.ops import Op, known_op, op, op_of_symbol
-from castwise.vocab.spellings import is_prefix, make_known
+from castwise.vocab.ops import Op, op_of_symbol
+from castwise.vocab.spellings import make_known
 
 CACHE_SIZE = 1 << 16
 _FORMS = ("function", "operator", "augmented")  # in place and out= have their own arguments
@@ -33,7 +32,7 @@ class Refused(NamedTuple):
 
 
 def resolve(
-    name: str,
+    name: Any,
     *operands: Any,
     dialect: str | Dialect | None = None,
     form: str | None = None,
@@ -44,14 +43,15 @@ def resolve(
 ) -> Decision:
     """What an op does with these operands in a dialect: dtypes, casts, hazards.
 
-    Operands are notation, live arrays of any framework, Python numbers or Operands. None is an
-    undefined operand, which is ignored. Some operands have names: min and max of clamp. `form` is
-    "operator", "function" or "augmented" (`x += y`), which some frameworks answer differently. The
-    default is the operator where there is one. `inplace` means the method, such as x.add_(y), or
-    `x += y` where a framework has no such method. `out` is the dtype of out=, `alpha` the factor of
-    add and sub. The other named arguments count as they do in the framework: dtype, casting, where,
-    initial, rounding_mode, value, delta. The call is refused where the framework's op does not take
-    them.
+    The op is a name, a symbol such as "+", or a framework's own function such as `np.add`. Operands
+    are notation, live arrays of any framework, Python numbers or Operands. None is an undefined
+    operand, which is ignored. Some operands have names: min and max of clamp. `form` is "operator",
+    "function" or "augmented" (`x += y`), which some frameworks answer differently. The default is
+    the operator where there is one; a function asks about itself. `inplace` means the method, such
+    as x.add_(y), or `x += y` where a framework has no such method. `out` is the dtype of out=,
+    `alpha` the factor of add and sub. The other named arguments count as they do in the framework:
+    dtype, casting, where, initial, rounding_mode, value, delta. The call is refused where the
+    framework's op does not take them.
 
     >>> resolve("add", "int32[3]", 5.5, dialect="torch").result
     float32
@@ -70,7 +70,7 @@ def resolve(
 
 
 def question_of(
-    name: str,
+    name: Any,
     *operands: Any,
     dialect: str | Dialect | None = None,
     form: str | None = None,
@@ -79,8 +79,11 @@ def question_of(
     **named: Any,
 ) -> Question:
     """The question that resolve answers, with every part looked up."""
-    chosen = to_dialect(dialect)
-    row = find_op(name, chosen)
+    chosen = dialect_for(name, dialect)
+    said = spoken(name, len(operands))
+    row = find_op(said.name, chosen)
+    form = said.form if form is None else form
+    inplace = inplace or said.inplace
     if form is None:
         form = "operator" if row.symbol else "function"
     elif form not in _FORMS:
@@ -199,15 +202,7 @@ def question_in(text: str, dialect: str | Dialect | None = None) -> Question:
         row = op_of_symbol(parsed.symbol, len(parsed.operands))
         form = "augmented" if parsed.is_augmented else "operator"
         return Question(row, parsed.operands, chosen, form)
-    name = parsed.op or ""
-    is_method = name.endswith("_") and not known_op(name)
-    return question_of(
-        name.removesuffix("_") if is_method else name,
-        *parsed.operands,
-        dialect=chosen,
-        form="function",
-        inplace=is_method,
-    )
+    return question_of(parsed.op or "", *parsed.operands, dialect=chosen, form="function")
 
 
 def answer(question: Question) -> Decision:
@@ -235,37 +230,3 @@ def _decide(question: Question) -> Decision | Refused:
         return decision
     except Refusal as refusal:
         return Refused(question, refusal.with_traceback(None))
-
-
-def find_op(name: str, dialect: Dialect) -> Op:
-    """The op of a name: the dialect's, castwise's own, or a framework's with its prefix.
-
-    >>> find_op("np.arctan2", dialect_named("torch")).name
-    'atan2'
-
-    Raises UsageError for an unknown name.
-    """
-    if not isinstance(name, str):
-        raise UsageError(f"an op is named by a string, not a {type(name).__name__}.")
-    row = known_op(_aliases(dialect).get(name, name))
-    if row:
-        return row
-    prefix, _, tail = name.rpartition(".")
-    owner = _dialect_of_prefix(prefix) if prefix else dialect
-    alias = _aliases(owner).get(tail) if owner else None
-    return op(alias or (tail if owner or is_prefix(prefix) else name))
-
-
-@functools.lru_cache(maxsize=256)
-def _dialect_of_prefix(prefix: str) -> Dialect | None:
-    """The dialect whose framework has a prefix, such as np or torch.nn.functional."""
-    return next(
-        (d for d in map(dialect_named, dialects()) if prefix in d.naming.prefixes.split()), None
-    )
-
-
-@functools.lru_cache(maxsize=256)
-def _aliases(dialect: Dialect) -> dict[str, str]:
-    return {
-        alias: name for name, words in dialect.naming.aliases.items() for alias in words.split()
-    }

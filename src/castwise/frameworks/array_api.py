@@ -98,6 +98,8 @@ ARRAY_API = Dialect(
     ),
     ops=_OPS,
     naming=Naming(
+        names="array_api array-api-strict array_api_strict xp",
+        recorded="2025.12",
         prefixes="xp xp.linalg array_api_strict",
         aliases={
             "sub": "subtract",

@@ -198,6 +198,7 @@ JAX_X64 = Dialect(
     ),
     ops=_WIDE_OPS,
     naming=Naming(
+        names="jnp",
         prefixes="jnp jax.numpy jax.nn jax.lax jax.scipy.special jnp.linalg jax.numpy.linalg",
         aliases=ALIASES,
     ),

@@ -73,6 +73,7 @@ _OPS = {
 }
 
 NAMING = Naming(
+    names="mge",
     prefixes="megengine mge megengine.functional megengine.functional.nn F",
     aliases={
         "floor_divide": "floor_div",

@@ -289,6 +289,7 @@ MINDSPORE = Dialect(
     ),
     ops=_OPS,
     naming=Naming(
+        names="ms",
         prefixes="ms mindspore mindspore.ops ops mindspore.mint mint mindspore.Tensor"
         " mindspore.numpy",
         aliases={

@@ -120,6 +120,7 @@ MLX = Dialect(
         "huber_loss": Rule(composes=(Composed(f"mean({_HUBER})"),)),
     },
     naming=Naming(
+        names="mx",
         prefixes="mx mlx.core mx.linalg mlx.core.linalg nn mlx.nn nn.losses mlx.nn.losses",
         aliases={
             "sub": "subtract",

@@ -206,6 +206,8 @@ NUMPY = Dialect(
     casts="safe",
     assigns=Assigns(limit="dtype"),
     naming=Naming(
+        names="np",
+        recorded="2.4",
         prefixes="np numpy np.linalg numpy.linalg",
         aliases=ALIASES,
     ),
@@ -226,7 +228,7 @@ NUMPY = Dialect(
 
 NUMPY_1 = NUMPY.vary(
     version="1",
-    naming=replace(NUMPY.naming, is_newest=False),
+    naming=replace(NUMPY.naming, is_newest=False, recorded="1.24"),
     about="NumPy 1: scalars and 0-d arrays count as the smallest dtype that holds their value.",
     values=Values(
         arithmetic=Arithmetic(mixed_signs="common dtype"),

@@ -166,6 +166,7 @@ ONEFLOW = Dialect(
     ),
     ops=_OPS,
     naming=Naming(
+        names="flow",
         prefixes="oneflow flow oneflow.Tensor oneflow.linalg oneflow.nn.functional F",
         aliases={
             "ne": "not_equal",

@@ -344,6 +344,7 @@ PADDLE = Dialect(
     ),
     ops=_OPS,
     naming=Naming(
+        names="paddlepaddle",
         prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",
         aliases=ALIASES,
     ),

@@ -169,6 +169,7 @@ TENSORFLOW = Dialect(
         needs=Needs(dimension="argmax argmin softmax log_softmax"),
     ),
     naming=Naming(
+        names="tf",
         prefixes="tf tf.math tf.bitwise tf.nn tf.linalg tensorflow tensorflow.math",
         aliases={
             "sub": "subtract",

@@ -289,6 +289,7 @@ TORCH = Dialect(
     ),
     ops=_OPS,
     naming=Naming(
+        names="pytorch",
         prefixes="torch torch.Tensor torch.linalg torch.special torch.nn.functional F",
         aliases={
             "sub": "subtract",

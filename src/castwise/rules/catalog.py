@@ -6,21 +6,23 @@ import copyreg
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable, Collection
+import sys
+import warnings
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from castwise.errors import UsageError, did_you_mean
+from castwise.errors import NearestVersionWarning, UsageError, did_you_mean
 from castwise.rules.checks import check
 from castwise.rules.dialect import Dialect
+from castwise.rules.nearest import Nearest, nearest_of
 from castwise.rules.sharing import shared
-from castwise.rules.variations import parse_options
+from castwise.rules.variations import EXAMPLES, VARIATIONS, parse_options
 
 FOLDER = "castwise.frameworks"
 
 
-@functools.lru_cache(maxsize=512)
 def dialect_named(name: str) -> Dialect:
     """The dialect of a name such as `torch`, `numpy@1` or `torch:default_float=float64`, or of a
     TOML file such as `mine.toml`.
@@ -30,16 +32,88 @@ def dialect_named(name: str) -> Dialect:
 
     Raises UsageError for an unknown name.
     """
+    found, note = nearest_named(name)
+    if note:
+        warnings.warn(note, NearestVersionWarning, stacklevel=_frames_of_castwise())
+    return found
+
+
+@functools.lru_cache(maxsize=512)
+def nearest_named(name: str) -> Nearest:
+    """The dialect of a name, with a note where it has a version that is not recorded.
+
+    >>> nearest_named("pytorch@2.14").note
+    'pytorch@2.14 is not recorded: torch@2.13 answers, the nearest that is.'
+
+    Raises UsageError for an unknown name.
+    """
     if name.endswith(".toml"):
-        return load_dialect(name)
-    framework = name.partition("@")[0].partition(":")[0]
-    known = _of_framework(framework)
+        return Nearest(load_dialect(name))
+    written = name.partition("@")[0].partition(":")[0]
+    known = _of_framework(framework_named(written))
     base, options = _options(name, {d.mode for d in known})
-    for found in known:
-        versioned = f"{found.framework}@{found.version}" + (f":{found.mode}" if found.mode else "")
-        if base in (found.name, versioned):
-            return found.vary(**options) if options else found
-    raise UsageError(f"unknown dialect {name[:80]!r}.{did_you_mean(base, dialects())}")
+    head, _, mode = base.partition(":")
+    version = head.partition("@")[2]
+    of_mode = [d for d in known if d.mode == mode]
+    if not of_mode or head.endswith("@"):
+        raise UsageError(f"unknown dialect {name[:80]!r}.{_hint(base, known)}")
+    newest = next((d for d in of_mode if d.naming.is_newest), of_mode[0])
+    nearest = nearest_of(of_mode, base, version) if version else Nearest(newest)
+    if not options:
+        return nearest
+    return nearest._replace(dialect=nearest.dialect.vary(**options))
+
+
+def nearest_dialect(framework: str, version: str, mode: str = "") -> Nearest:
+    """The dialect of a framework at the recorded version nearest to this one, such as an installed
+    one's, and a note where it is another.
+
+    >>> nearest_dialect("torch", "2.13.1+cpu")
+    Nearest(dialect=<Dialect torch>, note='')
+
+    Raises UsageError for an unknown framework or mode, or text that is no version.
+    """
+    return nearest_named(f"{framework}@{version}" + (f":{mode}" if mode else ""))
+
+
+def framework_named(written: str) -> str:
+    """The framework that a name means: its own, or another it is known by, such as np."""
+    if _of_framework(written):
+        return written
+    return _other_names().get(written.lower(), written)
+
+
+def is_dialect_name(text: object) -> bool:
+    """Whether a text names a dialect, of whatever version and mode, and not an op."""
+    if not isinstance(text, str):
+        return False
+    written = text.partition("@")[0].partition(":")[0]
+    return text.endswith(".toml") or bool(_of_framework(framework_named(written)))
+
+
+def _frames_of_castwise() -> int:
+    """How many frames up the caller of castwise is, so that a warning shows their line."""
+    frame, count = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "castwise":
+        frame, count = frame.f_back, count + 1
+    return count
+
+
+@functools.lru_cache(maxsize=1)
+def _other_names() -> dict[str, str]:
+    """What else frameworks are called, in lower case."""
+    known = [d for file in _files() for d in _in_file(file)]
+    return {word: d.framework for d in known for word in (d.framework, *d.naming.names.split())}
+
+
+def _hint(base: str, known: Sequence[Dialect]) -> str:
+    """What to write instead of a name that no dialect has."""
+    head, _, mode = base.partition(":")
+    if known and mode in VARIATIONS:
+        return f" {mode} is an option: write {head}:{mode}={EXAMPLES[mode]}."
+    modes = list(dict.fromkeys(d.mode for d in known if d.mode))
+    listed = f" {known[0].framework} has the modes {', '.join(modes)}." if modes and mode else ""
+    return did_you_mean(base, dialects()) + listed
 
 
 def load_dialect(path: str | Path) -> Dialect:
@@ -50,14 +124,14 @@ def load_dialect(path: str | Path) -> Dialect:
 
     Raises UsageError that names the file and what is wrong in it.
     """
-    from castwise.rules import custom  # most programs load none
+    from castwise.rules.files import custom  # most programs load none
 
     return custom.load_dialect(path, dialect_named)
 
 
 def definition(dialect: Dialect) -> str | dict[str, Any]:
     """What a dialect can be restored from: its name, or the whole content of a custom one."""
-    from castwise.rules import custom
+    from castwise.rules.files import custom
 
     content = custom.definition_of(dialect)
     try:
@@ -72,7 +146,7 @@ def defined(given: str | dict[str, Any]) -> Dialect:
 
     Raises UsageError for an unknown name, or naming what is wrong in it.
     """
-    from castwise.rules import custom
+    from castwise.rules.files import custom
 
     if isinstance(given, str):
         return dialect_named(given)

@@ -164,6 +164,17 @@ def _is_true(name: str, value: Any) -> bool:
     return value
 
 
+# A value of each, for messages.
+EXAMPLES = {
+    "cap_float": 32,
+    "default_float": "float64",
+    "default_int": "int32",
+    "scalars": "weak",
+    "zero_d": "as arrays",
+    "promote_64": False,
+    "strict": True,
+    "safe": True,
+}
 _OF_DTYPES = ("default_float", "default_int")
 VARIATIONS: dict[str, Callable[[DialectData, Any], Changes]] = {
     "cap_float": _cap_float,

@@ -254,7 +254,7 @@ _CONVERSIONS = {
     )
 }
 _declared: dict[str, Op] = {}
-_SYMBOLS = {
+SYMBOLS = {
     (op.symbol, op.arity[0]): op.name for op in _ROWS if op.symbol
 }  # `-` is sub with two operands, neg with one
 
@@ -285,7 +285,7 @@ def op_of_symbol(symbol: str, operands: int) -> Op:
     >>> op_of_symbol("-", 1).name
     'neg'
     """
-    name = _SYMBOLS.get((symbol, operands))
+    name = SYMBOLS.get((symbol, operands))
     if name is None:
         raise UsageError(f"no op is written {symbol!r} with {operands} operand(s).")
     return OPS[name]

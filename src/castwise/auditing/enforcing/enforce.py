@@ -16,7 +16,7 @@ from castwise.auditing.noting.log import LOG, Log, PendingOperation
 from castwise.auditing.noting.seen import site_of
 from castwise.auditing.records.findings import Operation
 from castwise.auditing.records.runs import EnforcedDialect
-from castwise.engine.ask import find_op
+from castwise.engine.op_names import find_op
 from castwise.errors import PromotionError, PromotionWarning, UsageError
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect

@@ -20,8 +20,9 @@ from castwise.auditing.records.events import (
 )
 from castwise.auditing.records.findings import Operation
 from castwise.auditing.records.places import Site
-from castwise.engine.ask import answer, find_op
+from castwise.engine.ask import answer
 from castwise.engine.decision import NOTHING, Decision, Named, Question
+from castwise.engine.op_names import find_op
 from castwise.errors import CastwiseError, UsageError
 from castwise.rules.catalog import dialect_named
 from castwise.rules.dialect import Dialect

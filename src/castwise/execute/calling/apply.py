@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
-from castwise.engine.ask import check_augmented, find_op
+from castwise.engine.ask import check_augmented
+from castwise.engine.op_names import find_op, spoken
 from castwise.engine.steps.forms import rebinds
 from castwise.errors import UsageError
 from castwise.execute import tracing
@@ -24,7 +25,7 @@ from castwise.rules.default import DEFAULT
 
 
 def apply(
-    name: str,
+    name: Any,
     *operands: Any,
     form: str = "function",
     inplace: bool = False,
@@ -34,9 +35,10 @@ def apply(
 ) -> Tensor:
     """The result of an op under the operands' dialect.
 
-    With `inplace` the result is written into the first operand, with `out` into that tensor or
-    array, both as the dialect's framework does it. The form "augmented" is `x += y`, which writes
-    into the first operand or gives a new tensor. `alpha` is a factor for the second operand of add
+    The op is a name, a symbol such as "+", or a framework's own function such as `np.add`. With
+    `inplace` the result is written into the first operand, with `out` into that tensor or array,
+    both as the dialect's framework does it. The form "augmented" is `x += y`, which writes into the
+    first operand or gives a new tensor. `alpha` is a factor for the second operand of add
     and sub. dtype, casting, rounding_mode and similar options work as in `resolve`. Other `options`
     are passed to the backend (axis, ...). `home` names the dialect to use if neither the operands
     nor `cw.use` do.
@@ -50,6 +52,10 @@ def apply(
     Raises PromotionError if the dialect refuses, UsageError if the operands cannot be
     combined.
     """
+    said = spoken(name, len(operands))
+    name, inplace = said.name, inplace or said.inplace
+    if said.form and form == "function":
+        form = said.form
     convert = _CONVERSIONS.get(name.rpartition(".")[2])
     if convert is not None:
         if out is not None:

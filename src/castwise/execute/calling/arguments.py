@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from castwise.engine.ask import factor_of, find_op, named_of
+from castwise.engine.ask import factor_of, named_of
 from castwise.engine.decision import NOTHING, Named
+from castwise.engine.op_names import find_op
 from castwise.execute.calling.operands import common_dialect
 from castwise.execute.calling.questions import without_lists
 from castwise.execute.functions.alike import LIKE

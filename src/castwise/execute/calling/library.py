@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Sequence
 from operator import attrgetter
 from typing import Any
 
-from castwise.engine.ask import find_op
+from castwise.engine.op_names import find_op
 from castwise.errors import CallError, UsageError
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.calling.apply import apply

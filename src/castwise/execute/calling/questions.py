@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from castwise.engine.ask import answer, find_op
+from castwise.engine.ask import answer
 from castwise.engine.decision import NOTHING, Decision, Named, Question
+from castwise.engine.op_names import find_op
 from castwise.engine.plan import looks_at_values
 from castwise.errors import PromotionError
 from castwise.execute.calling.lists import has_lists, made_tensors

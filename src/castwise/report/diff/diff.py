@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from castwise.compare.diff import DiffData, diff_data
 from castwise.report.diff.text import diff_text
@@ -26,7 +27,7 @@ def diff(
     first: str | Dialect,
     second: str | Dialect,
     *,
-    op: str | None = None,
+    op: Any = None,
     on_question: Callable[[object], object] | None = None,
 ) -> Diff:
     """Every question that two dialects answer differently, about one op or all recorded ones.

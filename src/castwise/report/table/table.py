@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from castwise.compare.table import TableData, table_data
 from castwise.report.table.text import table_text
+from castwise.rules.catalog import is_dialect_name
 from castwise.rules.dialect import Dialect
 
 
@@ -28,15 +30,16 @@ class Table(TableData):
 
 
 def table(
-    op: str = "add",
-    dialect: str | Dialect | None = None,
+    op: Any = "add",
+    dialect: Any = None,
     *,
     form: str | None = None,
     columns: Sequence[str] = ("arrays", "scalars"),
 ) -> Table:
     """The answers of an op for every pair of dtypes of a dialect.
 
-    The rows are arrays. The columns are the named groups: "arrays", "0-d" and "scalars".
+    The op and the dialect may be given in either order. The rows are arrays. The columns are the
+    named groups: "arrays", "0-d" and "scalars".
 
     >>> "int16" in str(table("add", "array-api"))
     False
@@ -45,5 +48,7 @@ def table(
 
     Raises UsageError for an unknown name.
     """
+    if isinstance(op, Dialect) or is_dialect_name(op):  # in the order of the command line
+        op, dialect = "add" if dialect is None else dialect, op
     made = table_data(op, dialect, form, columns)
     return Table(made.op, made.dialect, made.form, made.rows, made.columns, made.cells)

@@ -296,5 +296,5 @@ def _traced_dialect(chosen: str | Dialect | None) -> Dialect:
 _DIALECTS: dict[Callable[..., Any], Callable[..., Any]] = {
     use.__init__: _traced_use, use.__enter__: _traced_enter, use.__exit__: _traced_exit,
     chosen_here: _traced_chosen, to_dialect: _traced_dialect,
-    dialect_named.__wrapped__: _traced_dialect,
+    dialect_named: _traced_dialect,
 }  # fmt: skip

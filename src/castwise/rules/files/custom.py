@@ -13,9 +13,9 @@ from castwise.errors import UsageError, did_you_mean
 from castwise.rules.checks import check
 from castwise.rules.dialect import Dialect
 from castwise.rules.dialect_parts import Assigns, Becomes, Evidence, Joining, Naming
+from castwise.rules.files.toml_fields import laid_over, record_fields, text_of
 from castwise.rules.rule import given_fields
 from castwise.rules.sharing import shared
-from castwise.rules.toml_fields import laid_over, record_fields, text_of
 from castwise.rules.values import Values
 from castwise.rules.variations import VARIATIONS
 

@@ -1,0 +1,1 @@
+"""Dialects in TOML files: reading one, and writing one down."""
