@@ -160,7 +160,7 @@ def may_name_frameworks(file: Path) -> bool:
         name.startswith("frameworks/")
         or name in ("vocab/live.py", "vocab/spellings.py")
         or name.startswith(("conformance/recorders/", "conformance/programs/speakers/"))
-        or name.startswith(("auditing/hooks/", "execute/backends/"))
+        or name.startswith(("auditing/hooks/", "execute/backends/", "loaded/modes/"))
     )
 
 

@@ -30,10 +30,16 @@ def grid(name: str) -> dict[tuple[str, str], str]:
     with (DATA / name).open(newline="") as file:
         header, *rows = csv.reader(file)
     return {
-        (row[0], column): cell
+        (_named(row[0]), _named(column)): _named(cell)
         for row in rows
         for column, cell in zip(header[1:], row[1:], strict=True)
     }
+
+
+def _named(short: str) -> str:
+    """A short term of the table, with a whole name for those that castwise refuses as ambiguous."""
+    word = short.rstrip("!*")
+    return {"b": "bool", "u8": "uint8", "i8": "int8"}.get(word, word) + short[len(word) :]
 
 
 def operand(short: str) -> str:

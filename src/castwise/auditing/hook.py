@@ -147,7 +147,7 @@ class Hook:
     Names are separated by spaces."""
 
     framework: str  # the module of its types
-    dialect: Callable[[], str] | None = None  # the dialect of the running version and mode
+    rules: str = ""  # the framework whose rules its arrays follow
     modes: str = ""  # dialects that parts of a program may switch to
     modules: str = ""  # other top-level modules with its types and functions
     related: str = ""  # frameworks whose functions accept its arrays and apply their own rules

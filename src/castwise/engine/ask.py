@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from castwise.engine.chosen import dialect_chosen
 from castwise.engine.decide import decide
 from castwise.engine.decision import NOTHING, Decision, Named, Question, Refusal
-from castwise.engine.op_names import dialect_for, find_op, spoken
+from castwise.engine.op_names import find_op, framework_of_function, spoken
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
@@ -79,7 +80,8 @@ def question_of(
     **named: Any,
 ) -> Question:
     """The question that resolve answers, with every part looked up."""
-    chosen = dialect_for(name, dialect)
+    arrays = [*operands, *named.values()]
+    chosen, because = dialect_chosen(dialect, arrays, framework_of_function(name))
     said = spoken(name, len(operands))
     row = find_op(said.name, chosen)
     form = said.form if form is None else form
@@ -101,7 +103,7 @@ def question_of(
     target = None if out is None else to_dtype(out)
     factor = None if alpha is None else factor_of(alpha)
     described = tuple(map(operand_of, given))
-    return Question(row, described, chosen, form, bool(inplace), target, factor, by_name)
+    return Question(row, described, chosen, form, bool(inplace), target, factor, by_name, because)
 
 
 def named_of(row: Op, given: dict[str, Any]) -> Named:

@@ -120,7 +120,7 @@ def decide(question: Question, say: Say = None) -> Decision:
 def steps_of(question: Question) -> list[str]:
     """How a decision comes about, one sentence per step; the last one gives the result, or why
     there is none."""
-    steps: list[str] = []
+    steps = [question.because] if question.because else []
     try:
         decision = decide(question, steps.append)
     except Refusal as refusal:

@@ -87,6 +87,7 @@ class Question:
     out: DType | None = None
     alpha: Scalar | None = None
     named: Named = NOTHING
+    because: str = field(default="", compare=False)  # why this dialect, where the arrays chose it
 
     @property
     def key(self) -> tuple[object, ...]:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.catalog import dialect_named, dialects
-from castwise.rules.default import chosen_here, to_dialect
 from castwise.rules.dialect import Dialect
 from castwise.vocab.ops import SYMBOLS, Op, known_op, op_of_symbol, ops
 from castwise.vocab.spellings import is_prefix
@@ -87,13 +86,12 @@ def find_op(name: Any, dialect: Dialect) -> Op:
     return row
 
 
-def dialect_for(name: Any, dialect: str | Dialect | None) -> Dialect:
-    """The dialect of a question about an op: the given or the chosen one. Where there is neither,
-    a function is asked about in the dialect of its framework."""
-    if dialect is None and not isinstance(name, str) and chosen_here() is None:
-        owner = _dialect_of_root(_module_of(name).partition(".")[0])
-        return owner or to_dialect(None)
-    return to_dialect(dialect)
+def framework_of_function(name: Any) -> str | None:
+    """The framework that a function is from; None for a name, a symbol or a function of Python."""
+    if isinstance(name, str):
+        return None
+    owner = _dialect_of_root(_module_of(name).partition(".")[0])
+    return owner.framework if owner else None
 
 
 def _of_symbol(symbol: str, operands: int | None) -> Spoken:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from castwise.engine.assigning import assigned_as, check_assignment, dtype_of_whole
+from castwise.engine.chosen import dialect_of_array
 from castwise.errors import UsageError
 from castwise.execute import tracing
 from castwise.execute.array_object import ArrayObject
@@ -302,7 +303,8 @@ def asarray(
     """A tensor of numbers, nested lists, an array of any backend or another tensor.
 
     `backend` defaults to that of the data, or NumPy. With `dialect` the tensor always computes
-    under that dialect. Without it, the tensor follows `cw.use` and, outside of that, `home`.
+    under that dialect. Without it, the tensor follows `cw.use` and, outside of that, `home`, which
+    is the dialect of the data's framework if the data is an array.
 
     >>> asarray([1, 2, 3], dtype="int8").dtype
     int8
@@ -319,6 +321,8 @@ def asarray(
         of_data = data._kind.backend if backend in (None, data.backend) else None
         is_held = of_data or backend_of(data._array)
         data = data._array if is_held else data.numpy()
+    elif dialect is None and home == DEFAULT:
+        home = home_of(data)
     own = None if dialect is None else to_dialect(dialect)
     of_data = of_data or (None if backend else backend_of(data))
     holder = of_data or backend_named(backend or DEFAULT_BACKEND)
@@ -328,6 +332,12 @@ def asarray(
     array = _held(data, wanted, current_dialect, holder, copy=copy, device=device)
     kind = Kind(holder, holder.dtype_of(array), not array.shape, is_weak, own, home)
     return Tensor._of(array, interned(kind))
+
+
+def home_of(data: Any) -> str:
+    """The name of the dialect that an array's framework follows; the default for other data."""
+    found = dialect_of_array(data)
+    return found.name if found else DEFAULT
 
 
 def _held(data: Any, dtype: DType | None, dialect: Dialect, holder: Backend, **options: Any) -> Any:

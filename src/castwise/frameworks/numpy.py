@@ -228,7 +228,7 @@ NUMPY = Dialect(
 
 NUMPY_1 = NUMPY.vary(
     version="1",
-    naming=replace(NUMPY.naming, is_newest=False, recorded="1.24"),
+    naming=replace(NUMPY.naming, is_newest=False, recorded="1.24", last="1.26"),
     about="NumPy 1: scalars and 0-d arrays count as the smallest dtype that holds their value.",
     values=Values(
         arithmetic=Arithmetic(mixed_signs="common dtype"),

@@ -338,7 +338,7 @@ TORCH = Dialect(
 
 TORCH_2_1 = TORCH.vary(
     version="2.1",
-    naming=replace(TORCH.naming, is_newest=False),
+    naming=replace(TORCH.naming, is_newest=False, last="2.2"),
     about="PyTorch 2.1: before uint16, uint32 and uint64; the promoteTypes table of 13 dtypes.",
     order="bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64"
     " complex128",

@@ -70,6 +70,7 @@ class Naming:
 
     is_newest: bool = True  # the framework's bare name means this version
     names: str = ""  # what else the framework is called in a dialect's name: "np"
+    last: str = ""  # the last release that an old dialect speaks for
     recorded: str = ""  # the release it was recorded from, where that says more than its version
     prefixes: str = ""  # the prefixes of the framework's names: "np numpy"
     aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there

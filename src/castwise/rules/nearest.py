@@ -27,7 +27,8 @@ def nearest_of(known: Sequence[Dialect], asked: str, version: str) -> Nearest:
     the nearest one. `asked` is what messages call it: "torch@2.14".
 
     A release counts by its first two numbers. Between two recorded ones, the one with the same
-    first number is the nearest, then the one with the closer second number.
+    first number is the nearest, then the one with the closer second number. An old dialect answers
+    for no release after its last.
 
     Raises UsageError for text that is no version, or where the dialect has no versions.
     """
@@ -42,13 +43,18 @@ def nearest_of(known: Sequence[Dialect], asked: str, version: str) -> Nearest:
     exact = [d for numbers, d in recorded.items() if numbers[: len(wanted)] == wanted]
     if exact:
         return Nearest(exact[0])
-    found = recorded[_closest(wanted, sorted(recorded))]
+    speaking = [numbers for numbers, d in recorded.items() if _speaks_for(d, wanted)]
+    found = recorded[_closest(wanted, sorted(speaking))]
     return Nearest(found, f"{asked} is not recorded: {_said(found)} answers, the nearest that is.")
 
 
 def _numbers(version: str) -> tuple[int, ...]:
     """The first two numbers of a version; dtypes do not change between patches."""
     return tuple([int(part) for part in version.split(".")[:2]])
+
+
+def _speaks_for(dialect: Dialect, wanted: tuple[int, ...]) -> bool:
+    return not dialect.naming.last or wanted <= _numbers(dialect.naming.last)
 
 
 def _recorded(dialect: Dialect) -> str:

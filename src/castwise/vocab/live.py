@@ -18,7 +18,14 @@ from castwise.vocab.operands import (
     numpy_scalar_operand,
 )
 from castwise.vocab.out_of_scope import out_of_scope
-from castwise.vocab.spellings import SCALAR_TYPES, SPELLINGS, live_names, make_known, readings_of
+from castwise.vocab.spellings import (
+    SCALAR_TYPES,
+    SPELLINGS,
+    is_live_dtype,
+    live_names,
+    make_known,
+    readings_of,
+)
 
 Reader: TypeAlias = Callable[[Any], Operand]
 
@@ -87,6 +94,20 @@ def read_live(thing: Any) -> Operand | None:
     reader = _reader(type(thing))
     check_dense(thing)
     return None if reader is None else reader(thing)
+
+
+def framework_of(thing: Any) -> str | None:
+    """The framework whose rules a live array, NumPy scalar or dtype object follows; None where it
+    is none of these, or belongs to castwise.
+
+    A dtype object of NumPy counts as NumPy's, whichever framework's array it was taken from.
+    """
+    kind = thing if isinstance(thing, type) else type(thing)
+    if kind not in _frameworks:
+        known = _reader(kind) or is_live_dtype(thing)
+        roots = [base.__module__.partition(".")[0] for base in kind.__mro__] if known else []
+        _frameworks[kind] = next((_FOLLOWS[root] for root in roots if root in _FOLLOWS), None)
+    return _frameworks[kind]
 
 
 def check_dense(thing: Any) -> None:
@@ -221,6 +242,17 @@ _NOT_DENSE: dict[tuple[str, str], tuple[str, str]] = {
 }
 _whys: WeakKeyDictionary[type, tuple[str, str] | None] = WeakKeyDictionary()
 _found: WeakKeyDictionary[type, Reader | None] = WeakKeyDictionary()
+_frameworks: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()
+# The root module of a type -> the framework whose rules it follows
+_FOLLOWS = {
+    **{name: name for name in ("numpy", "torch", "jax", "tensorflow", "paddle", "mlx", "tinygrad")},
+    **{name: name for name in ("oneflow", "mindspore", "megengine", "keras")},
+    "ml_dtypes": "numpy",
+    "dask": "numpy",
+    "cupy": "numpy",
+    "jaxlib": "jax",
+    "array_api_strict": "array-api",
+}
 # (root module, type name) -> how to read it. Subclasses are found through their bases.
 _READERS: dict[tuple[str, str], Reader] = {
     ("numpy", "ndarray"): _read_numpy,

@@ -172,7 +172,7 @@ def strict():
     assert [c and (c.operation, written(c)) for c in found] == list(cases.values())
     # If promotion is not strict any more when the program ends, the error tells that it was.
     dialects = {"jax": "jax"}
-    ends = [replace(seen, facts=replace(seen.facts, dialects=dialects)) for seen in ends]
+    ends = [replace(seen, facts=replace(seen.facts, running=dialects)) for seen in ends]
     found = [explanation(seen) for seen in ends]
     strict = "jax:strict-x32"
     assert [c and c.dialect for c in found] == ["jax", "", strict, strict]

@@ -37,7 +37,8 @@ def pairs() -> list[tuple[str, str]]:
     """The dtypes of RFC 431's table of assign_add: of the variable, of the value."""
     with (TABLES / "assign_add-proposed.csv").open(encoding="utf-8", newline="") as file:
         rows = {row.pop(""): row for row in csv.DictReader(file)}
-    return [(name, column) for name, row in rows.items() for column in row]
+    names = {"b": "bool", "u8": "uint8", "i8": "int8"}  # terms that castwise refuses as ambiguous
+    return [(names.get(r, r), names.get(c, c)) for r, row in rows.items() for c in row]
 
 
 def outcome(v: cw.Variable, run: Any) -> Any:

@@ -9,9 +9,10 @@ from castwise.auditing.finding.observed import as_mixed
 from castwise.auditing.finding.operations import Harmless, NotUnderstood, understand
 from castwise.auditing.noting.arrays import NUMBERS, Note
 from castwise.auditing.noting.log import PendingOperation, Tally
-from castwise.auditing.noting.seen import event_of, running_dialects, site_of
+from castwise.auditing.noting.seen import event_of, running_frameworks, site_of
 from castwise.auditing.porting.answers import answer_to, questions_in
 from castwise.auditing.records.findings import Operation
+from castwise.auditing.records.seen import RunFacts
 from castwise.errors import PromotionError, UsageError
 from castwise.rules.dialect import Dialect
 from castwise.vocab.operands import value_class
@@ -60,7 +61,7 @@ def about_to_run(pending: PendingOperation) -> Operation | None:
     """The operation that is about to run; None if the program requests its casts, or if castwise
     knows no rule for it and its arrays have one dtype."""
     event = event_of(pending.key, Tally(pending.operands, None))
-    dialects = running_dialects()
+    dialects = RunFacts(running_frameworks()).dialects
     try:
         found = understand(event, site_of(pending.mark).site, dialects)
     except Harmless:

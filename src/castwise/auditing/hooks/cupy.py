@@ -7,7 +7,7 @@ from castwise.auditing.hooks.numpy import HOOK as NUMPY
 
 HOOK = Hook(
     framework="cupy",
-    dialect=NUMPY.dialect,
+    rules=NUMPY.rules,
     related="numpy",
     arrays=Arrays(
         types="ndarray",

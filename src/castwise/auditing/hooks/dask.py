@@ -15,7 +15,7 @@ def _read(array: Any) -> Read:
 
 HOOK = Hook(
     framework="dask",
-    dialect=NUMPY.dialect,
+    rules=NUMPY.rules,
     related="numpy",
     arrays=Arrays(
         types="Array",

@@ -8,13 +8,6 @@ from typing import Any
 from castwise.auditing.hook import Arrays, Callables, Calls, Compiling, Hook, Inside, Read, Spelling
 
 
-def _dialect() -> str:
-    config = sys.modules["jax"].config
-    if config.jax_numpy_dtype_promotion == "strict":
-        return "jax:strict" if config.jax_enable_x64 else "jax:strict-x32"
-    return "jax:x64" if config.jax_enable_x64 else "jax"
-
-
 def _read(array: Any) -> Read:
     return array.dtype, array.shape, array.weak_type, None
 
@@ -52,7 +45,7 @@ def _held_values(array: Any) -> Any:
 
 HOOK = Hook(
     framework="jax",
-    dialect=_dialect,
+    rules="jax",
     modules="jaxlib",
     arrays=Arrays(
         types="ArrayImpl DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",

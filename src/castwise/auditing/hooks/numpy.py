@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from castwise.auditing.hook import Arrays, Callables, Calls, Hook, Inside, Read, Spelling
 
 # The ufuncs whose method at, as in np.add.at(sums, indices, values), writes to its first array.
 _UNBUFFERED = "add subtract multiply divide true_divide maximum minimum fmax fmin logaddexp"
-
-
-def _dialect() -> str:
-    version = str(sys.modules["numpy"].__version__)
-    return "numpy@1" if version.startswith("1.") else "numpy"
 
 
 def _read(array: Any) -> Read:
@@ -39,7 +33,7 @@ def _held_values(array: Any) -> Any:
 
 HOOK = Hook(
     framework="numpy",
-    dialect=_dialect,
+    rules="numpy",
     modules="ml_dtypes",
     is_guest=True,
     arrays=Arrays(

@@ -7,17 +7,13 @@ from typing import Any
 from castwise.auditing.hook import Arrays, Callables, Calls, Hook, Read, Spelling
 
 
-def _dialect() -> str:
-    return "paddle"
-
-
 def _read(tensor: Any) -> Read:
     return tensor.dtype, tuple(tensor.shape), False, None
 
 
 HOOK = Hook(
     framework="paddle",
-    dialect=_dialect,
+    rules="paddle",
     arrays=Arrays(
         types="Tensor EagerParamBase",
         read=_read,

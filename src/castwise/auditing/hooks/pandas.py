@@ -37,7 +37,7 @@ def _held(frame: Any) -> Iterator[Any]:
 
 HOOK = Hook(
     framework="pandas",
-    dialect=NUMPY.dialect,
+    rules=NUMPY.rules,
     related="numpy",
     arrays=Arrays(
         types="Series DataFrame",

@@ -7,14 +7,6 @@ from typing import Any
 
 from castwise.auditing.hook import Arrays, Callables, Calls, Compiling, Hook, Inside, Read, Spelling
 
-_MODES = {"ALL": "tensorflow:np-all", "SAFE": "tensorflow:np-safe"}
-
-
-def _dialect() -> str:
-    ops = sys.modules["tensorflow.python.framework.ops"]
-    mode = getattr(ops, "get_dtype_conversion_mode", lambda: None)()
-    return _MODES.get(getattr(mode, "name", ""), "tensorflow")
-
 
 def _read(tensor: Any) -> Read:
     """Reads a tensor; sizes that tracing does not know count as 0."""
@@ -40,7 +32,7 @@ def _leaves(argument: Any) -> list[tuple[str, Any, Any, tuple[int, ...], bool]]:
 
 HOOK = Hook(
     framework="tensorflow",
-    dialect=_dialect,
+    rules="tensorflow",
     arrays=Arrays(
         types="EagerTensor SymbolicTensor ResourceVariable EagerWeakTensor GraphWeakTensor",
         traced="SymbolicTensor GraphWeakTensor",

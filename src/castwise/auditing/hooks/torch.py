@@ -20,11 +20,6 @@ from castwise.auditing.hook import (
 from castwise.errors import PromotionError
 
 
-def _dialect() -> str:
-    default = str(sys.modules["torch"].get_default_dtype()).rpartition(".")[2]
-    return "torch" if default == "float32" else f"torch:default_float={default}"
-
-
 def _read(tensor: Any) -> Read:
     """Reads a tensor; while a function is traced, not its shape, which would be recorded in the
     trace."""
@@ -173,7 +168,7 @@ def _follow_sent() -> None:
 
 HOOK = Hook(
     framework="torch",
-    dialect=_dialect,
+    rules="torch",
     modes="torch:autocast=bfloat16 torch:autocast=float16",
     arrays=Arrays(
         types="Tensor Parameter",

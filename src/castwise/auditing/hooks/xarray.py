@@ -22,7 +22,7 @@ def _read(array: Any) -> Read:
 
 HOOK = Hook(
     framework="xarray",
-    dialect=NUMPY.dialect,
+    rules=NUMPY.rules,
     related="numpy",
     arrays=Arrays(
         types="DataArray Variable",

@@ -72,7 +72,7 @@ def _learn(kind: type) -> bool:
 def _array_type(kind: type) -> ArrayType | None:
     module = _top_module(kind)
     hook = find_hook(module) if module else None
-    if hook is None or not hook.dialect:
+    if hook is None or not hook.rules:
         return None
     if kind.__name__ in hook.arrays.types.split():
         is_traced = kind.__name__ in hook.arrays.traced.split()

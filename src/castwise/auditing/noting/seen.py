@@ -39,6 +39,7 @@ from castwise.auditing.records.places import LocatedSite, UnobservedFunction
 from castwise.auditing.records.seen import Counts, RunFacts, Seen
 from castwise.auditing.rewriting.marks import SITES_PER_FILE
 from castwise.errors import UsageError
+from castwise.loaded.state import name_of_loaded
 from castwise.vocab.dtypes import CANONICAL
 from castwise.vocab.live import to_dtype
 
@@ -82,7 +83,7 @@ def seen_in(log: Log) -> Seen:
             sum(list(PLAIN.values())), len(log.quieted), sum(log.late.values()), dict(log.failures)
         ),
         facts=RunFacts(
-            running_dialects(),
+            running_frameworks(),
             _versions(),
             log.is_deep,
             peak_memory=_peak_memory(),
@@ -221,10 +222,13 @@ def site_of(mark: int) -> LocatedSite:
     return LocatedSite(FILES[mark // SITES_PER_FILE * SITES_PER_FILE], SITES[mark])
 
 
-def running_dialects() -> dict[str, str]:
-    """The dialect of each framework whose arrays were seen."""
+def running_frameworks() -> dict[str, str]:
+    """The version and mode of each framework whose arrays were seen, as a dialect is named.
+
+    Which recorded dialect answers for it is decided after the program: rules take time to load.
+    """
     hooks = {found.hook for found in ARRAYS.values()}
-    return {hook.framework: hook.dialect() for hook in hooks if hook.dialect}
+    return {hook.framework: name_of_loaded(hook.rules) for hook in hooks if hook.rules}
 
 
 def _versions() -> dict[str, str]:

@@ -56,7 +56,7 @@ def seen_to_json(seen: Seen) -> Json:
         "quiet": seen.counts.quiet,
         "late": seen.counts.late,
         "failures": seen.counts.failures,
-        "dialects": seen.facts.dialects,
+        "running": seen.facts.running,
         "versions": seen.facts.versions,
         "processes": seen.facts.processes,
         "peak_memory": seen.facts.peak_memory,
@@ -85,7 +85,7 @@ def seen_from_json(data: Json) -> Seen:
         unobserved=tuple(UnobservedFunction(*fields) for fields in data["unobserved"]),
         counts=Counts(data["plain"], data["quiet"], data["late"], data["failures"]),
         facts=RunFacts(
-            data["dialects"],
+            data["running"],
             data["versions"],
             data["is_deep"],
             data["processes"],

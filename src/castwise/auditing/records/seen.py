@@ -25,7 +25,8 @@ class Counts:
 class RunFacts:
     """What ran: the frameworks, and the processes."""
 
-    dialects: dict[str, str] = field(default_factory=dict)  # framework -> the dialect it follows
+    # framework -> its version and mode, as a dialect is named: torch@2.13.0
+    running: dict[str, str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     is_deep: bool = False  # whether what runs inside libraries was watched
     processes: int = 1
@@ -33,6 +34,15 @@ class RunFacts:
     checks_values: bool = False  # whether values were looked at
     used_gpu: bool = False
     included: tuple[str, ...] = ()  # the packages asked for of which some source was audited
+
+    @property
+    def dialects(self) -> dict[str, str]:
+        """Framework -> the recorded dialect that answers for it."""
+        from castwise.loaded.dialects import (
+            nearest_recorded,  # a program under audit loads no rules
+        )
+
+        return {name: nearest_recorded(found).dialect.name for name, found in self.running.items()}
 
 
 @dataclass(frozen=True, slots=True)

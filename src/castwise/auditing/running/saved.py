@@ -56,7 +56,7 @@ def put_together(parts: Iterable[Seen]) -> Seen:
             failures,
         ),
         facts=RunFacts(
-            {name: dialect for part in facts for name, dialect in part.dialects.items()},
+            {name: found for part in facts for name, found in part.running.items()},
             {name: version for part in facts for name, version in part.versions.items()},
             any(part.is_deep for part in facts),
             sum(part.processes for part in facts),

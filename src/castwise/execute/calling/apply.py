@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 from castwise.engine.ask import check_augmented
-from castwise.engine.op_names import find_op, spoken
+from castwise.engine.chosen import dialect_chosen
+from castwise.engine.op_names import find_op, framework_of_function, spoken
 from castwise.engine.steps.forms import rebinds
 from castwise.errors import UsageError
 from castwise.execute import tracing
@@ -52,6 +53,9 @@ def apply(
     Raises PromotionError if the dialect refuses, UsageError if the operands cannot be
     combined.
     """
+    if home == DEFAULT and not all(isinstance(operand, Tensor) for operand in operands):
+        arrays = [operand for operand in operands if not isinstance(operand, Tensor)]
+        home = dialect_chosen(None, arrays, framework_of_function(name)).dialect.name
     said = spoken(name, len(operands))
     name, inplace = said.name, inplace or said.inplace
     if said.form and form == "function":

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable
 from types import MethodType
 from typing import Any, TypeVar, cast
 
+from castwise.execute.calling.operands import common_dialect
 from castwise.execute.tensor import Tensor, asarray
 from castwise.execute.variable import Variable
 from castwise.graph.graph import Graph
@@ -58,8 +59,9 @@ class Compiled:
         return run_program(graph, tensors)
 
     def _dialect_of(self, tensors: list[Tensor]) -> Dialect:
-        own = next((t._kind.dialect for t in tensors if t._kind.dialect), None)
-        return to_dialect(self._dialect) if self._dialect else own or to_dialect(None)
+        if self._dialect is not None:
+            return to_dialect(self._dialect)
+        return common_dialect([tensor._kind for tensor in tensors])
 
     def _keep(self, key: tuple[object, ...], graph: Graph) -> None:
         with self._lock:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from castwise.engine.chosen import dialect_chosen
 from castwise.engine.decision import Decision, cast_between
 from castwise.errors import UsageError
 from castwise.execute.fast_path import watched_by
@@ -21,7 +22,7 @@ from castwise.graph.recording.backend import recording_under
 from castwise.graph.structure import Slot, sequence_like
 from castwise.graph.tracing.names import Names
 from castwise.graph.tracing.state import States
-from castwise.rules.default import to_dialect, use
+from castwise.rules.default import use
 from castwise.rules.dialect import Dialect
 from castwise.vocab.describing import describe
 
@@ -47,7 +48,7 @@ def trace(
 
     Raises UsageError if the function needs a value, PromotionError if the dialect refuses.
     """
-    chosen = to_dialect(dialect)
+    chosen = dialect_chosen(dialect, [*specs, *named_specs.values()]).dialect
     written: list[Tensor] = []  # outside tensors that the function writes to
     while True:
         states = States(recording_under(chosen), Names(fn, [*named_specs]))

@@ -1,0 +1,1 @@
+"""What runs here: which dialect a loaded framework follows, by its version and its mode."""
