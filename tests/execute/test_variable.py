@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,16 @@ def cells(table: str) -> list[tuple[str, str, str]]:
     """The row, column and text of each cell of a table, in the RFC's short names."""
     with (TABLES / f"{table}.csv").open(encoding="utf-8", newline="") as file:
         rows = {row.pop(""): row for row in csv.DictReader(file)}
-    return [(name, column, cell) for name, row in rows.items() for column, cell in row.items()]
+    return [
+        tuple(re.sub(r"\b(b|u8|i8)\b", _named, text) for text in (name, column, cell))
+        for name, row in rows.items()
+        for column, cell in row.items()
+    ]
+
+
+def _named(short: re.Match[str]) -> str:
+    """A term that castwise refuses, because NumPy reads it otherwise, as a whole name."""
+    return {"b": "bool", "u8": "uint8", "i8": "int8"}[short[0]]
 
 
 PROPOSED = cells("assign_add-proposed")

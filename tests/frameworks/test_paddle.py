@@ -95,7 +95,7 @@ def test_0d_tensors_adapt_within_their_kind(expression: str, expected: str) -> N
         ("bool[3] / True", "bool"),
         ("bool[3] / 1", "float32"),
         ("uint32[3] + 1.5", "uint32"),
-        ("i8[3] + 18446744073709551616", "int8"),
+        ("int8[3] + 18446744073709551616", "int8"),
         ("pow(int32[3], 1.5)", "int32"),
         ("int32[3] ** 1.5", "float32"),
         ("pow(int32[3], 1j)", "!"),

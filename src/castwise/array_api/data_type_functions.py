@@ -55,7 +55,7 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
 
 
 def _is_of(dtype: DType, kind: DType | str) -> bool:
-    if isinstance(kind, str):
+    if isinstance(kind, str) and not isinstance(kind, DType):
         if kind not in STANDARD_KINDS:
             raise UsageError(f"unknown kind {kind[:40]!r}: use one of {', '.join(STANDARD_KINDS)}.")
         return STANDARD_KINDS[kind](dtype)

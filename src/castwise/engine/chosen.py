@@ -10,9 +10,7 @@ from castwise.loaded.dialects import dialect_of_loaded
 from castwise.loaded.state import version_of_loaded
 from castwise.rules.default import DEFAULT, chosen_here, to_dialect
 from castwise.rules.dialect import Dialect
-from castwise.vocab.live import framework_of
-
-_BESIDE = "numpy"  # its arrays have a role in the ops of every other framework
+from castwise.vocab.live import GUEST, framework_of
 
 
 class Chosen(NamedTuple):
@@ -37,9 +35,9 @@ def dialect_chosen(
     operands = list(operands)
     found = {own.name: Chosen(own) for operand in operands if (own := _of_tensor(operand))}
     others = [function_of, *map(framework_of, operands)]
-    has_rules = found or any(other not in (None, _BESIDE) for other in others)
+    has_rules = found or any(other not in (None, GUEST) for other in others)
     for framework in dict.fromkeys(filter(None, others)):
-        if framework != _BESIDE or framework == function_of or not has_rules:
+        if framework != GUEST or framework == function_of or not has_rules:
             of_framework = _of_framework(framework)
             found.setdefault(of_framework.dialect.name, of_framework)
     if len(found) > 1:

@@ -242,6 +242,7 @@ _NOT_DENSE: dict[tuple[str, str], tuple[str, str]] = {
 }
 _whys: WeakKeyDictionary[type, tuple[str, str] | None] = WeakKeyDictionary()
 _found: WeakKeyDictionary[type, Reader | None] = WeakKeyDictionary()
+GUEST = "numpy"  # whose arrays have a role of their own in the ops of every other framework
 _frameworks: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()
 # The root module of a type -> the framework whose rules it follows
 _FOLLOWS = {

@@ -101,7 +101,7 @@ def test_all_that_was_seen_is_written_as_it_always_was_and_comes_back() -> None:
         '"line": 1, "column": 2, "end_line": 3, "end_column": 4, "kind": "operator", "name": "+", '
         '"literals": [null, 1.5], "arguments": 0}}, "files": ["/a.py"], '
         '"unobserved": [["/a.py", 9, "kernel", "numba.njit"]], "is_deep": true, "plain": 1, '
-        '"quiet": 2, "late": 3, "failures": {"ValueError: x": 4}, "dialects": {"numpy": "numpy"}, '
+        '"quiet": 2, "late": 3, "failures": {"ValueError: x": 4}, "running": {"numpy": "numpy"}, '
         '"versions": {"numpy": "2.4"}, "processes": 2, "peak_memory": 1024}'
     )
     assert seen_from_json(json.loads(text)) == seen
