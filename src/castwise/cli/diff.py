@@ -83,8 +83,9 @@ def _diff_two(
 def _diff_all(format_: str | None, output: Path | None) -> int:
     from castwise.report.distances.distances import distances
     from castwise.report.distances.text import DISTANCE_FORMATS, distances_text
+    from castwise.rules.catalog import dialects as all_dialects
 
-    found = distances()
+    found = distances(all_dialects())
     deliver(
         found,
         DISTANCE_FORMATS,
