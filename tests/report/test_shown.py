@@ -6,13 +6,12 @@ import copy
 import functools
 import pickle
 import re
-import sys
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from shown_program import scaled
 
 import castwise as cw
 from castwise.auditing.enforcing.contexts import AuditLog
@@ -23,34 +22,14 @@ from castwise.report.distances.distances import Distances
 from castwise.report.lattice.lattice import lattice
 from castwise.report.showing import _REPORTS
 from castwise.showing import Shown
-from report_example import pipeline
 
 NASTY = "<script>alert('&')</script>"
-PROGRAM = f"""
-import numpy as np
-import castwise as cw
-@cw.audited
-def scaled(x):
-    y = x * np.ones(3)  # {NASTY}
-    return y / np.arange(1, 4, dtype=["{NASTY}", "int32"][1])
-"""
 
 
 @functools.cache
 def log() -> AuditLog:
-    """The audit of a block whose source would like to be HTML."""
-    # The source must outlive the test, since the report quotes it.
-    import tempfile
-
-    folder = tempfile.mkdtemp()
-    Path(folder, "shown_program.py").write_text(PROGRAM, encoding="utf-8")
-    sys.path.insert(0, folder)
-    try:
-        import shown_program  # type: ignore[import-not-found]
-    finally:
-        sys.path.remove(folder)
     with cw.audit() as found:
-        shown_program.scaled(np.ones(3, "float32"))
+        scaled(np.ones(3, "float32"))
     return found
 
 
@@ -65,7 +44,7 @@ def graph() -> cw.Graph:
 RESULTS = {
     "decision": lambda: cw.resolve("add", "int32[3]", 5.5, dialect="torch"),
     "long decision": lambda: cw.resolve("concat", *["int8[3]", "float64[3]"] * 40),
-    "long number": lambda: cw.resolve("add", "bool[3]", 10**18, dialect="torch"),
+    "long number": lambda: cw.resolve("add", "float64[3]", 10**300, dialect="torch"),
     "question": lambda: cw.resolve("add", "int32[3]", 5.5, dialect="torch").question,
     "op": lambda: cw.resolve("add", "int32[3]", 5.5, dialect="torch").question.op,
     "explanation": lambda: cw.explain("int32[3] + 5.5", dialect="torch"),
@@ -87,7 +66,6 @@ RESULTS = {
     "log": log,
     "empty log": cw.audit,
     "audit": lambda: log().audit,
-    "audit with fixes": pipeline,
     "finding": lambda: log().findings[0],
     "origin": lambda: log().audit.origins[0],
     "operation": lambda: log().findings[0].operation,
@@ -129,7 +107,7 @@ def test_reprs_say_what_matters() -> None:
     assert told == [
         "Table(row + column in torch, 525 answers, 245 refused)",
         "Graph(model(x: int32[n], y: float16[n]) -> float16[n] under torch, 8 nodes, 3 casts)",
-        "AuditLog(2 findings in 4 operations, caused by 1 line)",
+        "AuditLog(2 findings in 4 operations, caused by 2 lines)",
         "Port(numpy to paddle, 2 changes (1 refused, 1 other dtype), 2 operations unchanged)",
     ]
 
@@ -214,9 +192,8 @@ def test_a_dialect_prints_as_in_the_list(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_an_audit_prints_as_its_command() -> None:
-    assert str(pipeline()) == audit_text(pipeline())
-    assert str(log()) == str(log().audit)
-    assert str(pipeline().origins[0]) in str(pipeline()).replace("\n1. ", "\n")
+    assert str(log()) == str(log().audit) == audit_text(log().audit)
+    assert f"1. {log().audit.origins[0]}\n\n2. " in str(log())
 
 
 def test_an_explanation_is_still_a_text() -> None:
