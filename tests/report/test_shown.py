@@ -44,7 +44,7 @@ def graph() -> cw.Graph:
 RESULTS = {
     "decision": lambda: cw.resolve("add", "int32[3]", 5.5, dialect="torch"),
     "long decision": lambda: cw.resolve("concat", *["int8[3]", "float64[3]"] * 40),
-    "long number": lambda: cw.resolve("add", "float64[3]", 10**300, dialect="torch"),
+    "long number": lambda: cw.resolve("add", "float64[3]", 10**300),
     "question": lambda: cw.resolve("add", "int32[3]", 5.5, dialect="torch").question,
     "op": lambda: cw.resolve("add", "int32[3]", 5.5, dialect="torch").question.op,
     "explanation": lambda: cw.explain("int32[3] + 5.5", dialect="torch"),
@@ -162,11 +162,11 @@ def test_users_text_is_escaped() -> None:
 
 def test_the_style_is_about_the_result_alone() -> None:
     style = re.findall("<style>(.*?)</style>", result("decision")._repr_html_(), re.DOTALL)
-    rules = re.sub(r"@media [^{]+", "", style[0])
+    rules = re.sub(r"@media [^{]+|/\*.*?\*/", "", style[0])
     selectors = [s.strip() for s in re.findall(r"([^{}]+)\{", rules)]
     each = [part.strip() for s in selectors if s for part in s.split(",")]
-    assert each
-    assert [part for part in each if not part.startswith(".castwise")] == []
+    assert len(each) > 50
+    assert [part for part in each if ".castwise.card" not in part] == []
 
 
 COMMANDS = {

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Sequence
 from html import escape
-from pathlib import Path
 
 from castwise.drawing.shades import shade
 from castwise.engine.decision import HAZARDS
+from castwise.report.look.style import card_style
 from castwise.vocab.dtypes import DType
-
-
-@functools.cache
-def style_sheet(name: str) -> str:
-    """The rules for pages, "style", or those for results in a notebook, "card". All of them are
-    about the inside of an element of the class castwise."""
-    return Path(__file__).with_name(f"{name}.css").read_text(encoding="utf-8")
 
 
 def card(title: str, *parts: str) -> str:
     """A result below a title, if it has one. The parts are HTML, and so is the title."""
-    style = f"<style>{style_sheet('style')}{style_sheet('card')}</style>"
+    style = f"<style>{card_style()}</style>"
     head = f"<h2>{title}</h2>" if title else ""
     return f'<div class="castwise card">{style}{head}{"".join(parts)}</div>'
 

@@ -22,7 +22,8 @@ from castwise.report.audit.sections.inside import inside_lines
 from castwise.report.audit.sections.losses import losses_html
 from castwise.report.audit.sections.optional import section_lines
 from castwise.report.audit.text import gain, notes, operation_text, summary
-from castwise.report.look.card import hazards_html, style_sheet
+from castwise.report.look.card import hazards_html
+from castwise.report.look.style import page_style
 
 _PAGE = Path(__file__).with_name("page.html")
 _COLUMNS = ("place", "code", "operation", "hazards", "times", "bytes", "alive", "origin")
@@ -34,7 +35,7 @@ def audit_html(audit: Audit) -> str:
     """The page. It loads nothing: the styles, pictures and sorting script are inside it."""
     versions = ", ".join(f"{name} {version}" for name, version in audit.versions.items())
     return Template(_PAGE.read_text(encoding="utf-8")).substitute(
-        style=style_sheet("style"),
+        style=page_style(),
         title=escape(summary(audit)),
         notes="\n".join(f"<p>{escape(note)}</p>" for note in notes(audit, _BELOW)),
         versions=escape(versions),
