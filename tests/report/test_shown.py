@@ -68,6 +68,8 @@ RESULTS = {
     "audit": lambda: log().audit,
     "finding": lambda: log().findings[0],
     "origin": lambda: log().audit.origins[0],
+    "fix": lambda: log().audit.origins[0].fixes[0],
+    "plan": lambda: log().audit.origins[0].plan,
     "operation": lambda: log().findings[0].operation,
     "coverage": lambda: log().coverage,
     "seen": lambda: log().seen,
@@ -76,8 +78,8 @@ RESULTS = {
 }  # fmt: skip
 # Parts that people meet in a list or as an attribute; a line is enough for them.
 PARTS = [
-    "question", "op", "group", "difference", "change of an op", "operation", "coverage", "seen",
-    "change of a port",
+    "question", "op", "group", "difference", "change of an op", "fix", "plan", "operation",
+    "coverage", "seen", "change of a port",
 ]  # fmt: skip
 SHOWN = [name for name in RESULTS if name not in PARTS]
 
@@ -209,3 +211,18 @@ def test_every_class_that_is_shown_has_its_report() -> None:
     assert {cls.__name__ for cls in Shown.__subclasses__()} <= set(_REPORTS)
     shown = {type(result(name)).__name__ for name in SHOWN}
     assert set(_REPORTS) <= shown
+
+
+def test_a_long_diff_shows_its_progress_on_a_terminal_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("castwise.report.terminal.progress._PATIENCE", 0)
+    monkeypatch.setenv("TERM", "xterm")
+    cw.diff("torch", "torch@2.1", op="add")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    cw.diff("torch", "torch@2.1", op="add")
+    told = capsys.readouterr()
+    assert "Comparing torch and torch@2.1" in told.err
+    assert told.err.endswith("\x1b[2K")  # the last line is erased
+    assert told.out == ""

@@ -166,7 +166,7 @@ class InsideCoverage:
     cannot_show: tuple[str, ...] = ()  # frameworks that cannot be observed inside
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Fix:
     """New text for a piece of source, and what it does."""
 
@@ -178,6 +178,9 @@ class Fix:
     is_after: bool = False  # the operation stays; its result is cast
     operand: int | None = None  # it changes this operand, not the result
     like: int | None = None  # the operand gets the dtype of this one
+
+    def __repr__(self) -> str:
+        return line_of("Fix", f"{self.place.brief}: write {self.text}", self.does)
 
 
 @dataclass(frozen=True, slots=True)
