@@ -18,7 +18,7 @@ class Shown:
     __slots__ = ()
 
     def __str__(self) -> str:
-        return _written("text", self)
+        return _written("text_of", self)
 
     def _repr_html_(self) -> str:
         return html_of(self)
@@ -26,11 +26,11 @@ class Shown:
 
 def html_of(thing: object) -> str:
     """A result as HTML, with everything that it needs inside."""
-    return _written("html", thing)
+    return _written("html_of", thing)
 
 
-def _written(format_: str, thing: object) -> str:
-    written: str = importlib.import_module("castwise.report.showing").written(format_, thing)
+def _written(name: str, thing: object) -> str:
+    written: str = getattr(importlib.import_module("castwise.report.showing"), name)(thing)
     return written
 
 

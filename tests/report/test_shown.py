@@ -20,7 +20,7 @@ from castwise.compare.distances import Distance
 from castwise.report.audit.text import audit_text
 from castwise.report.distances.distances import Distances
 from castwise.report.lattice.lattice import lattice
-from castwise.report.showing import _REPORTS
+from castwise.report.showing import _CARDS, _TEXTS
 from castwise.showing import Shown
 
 NASTY = "<script>alert('&')</script>"
@@ -191,6 +191,8 @@ def test_a_dialect_prints_as_in_the_list(capsys: pytest.CaptureFixture[str]) -> 
         main(["dialects"])
     listed = " ".join(capsys.readouterr().out.split())
     assert " ".join(str(cw.dialect("torch")).split()) in listed
+    bare = cw.dialect("torch:default_float=float64:cap_float=32:promote_64=False").vary(about="")
+    assert str(bare).startswith(bare.name)
 
 
 def test_an_audit_prints_as_its_command() -> None:
@@ -208,9 +210,8 @@ def test_an_explanation_is_still_a_text() -> None:
 
 
 def test_every_class_that_is_shown_has_its_report() -> None:
-    assert {cls.__name__ for cls in Shown.__subclasses__()} <= set(_REPORTS)
-    shown = {type(result(name)).__name__ for name in SHOWN}
-    assert set(_REPORTS) <= shown
+    assert {cls.__name__ for cls in Shown.__subclasses__()} == set(_TEXTS)
+    assert set(_TEXTS) <= set(_CARDS) <= {type(result(name)).__name__ for name in SHOWN}
 
 
 def test_a_long_diff_shows_its_progress_on_a_terminal_alone(

@@ -51,11 +51,11 @@ def _rows(shown: list[Dialect], paint: Paint, width: int) -> str:
     names = max(len(dialect.name) for dialect in shown) + 2
     versions = max(len(dialect.version) for dialect in shown) + 2
     margin = names + versions
-    room = width - margin
+    room = max(width - margin, 30)  # names of variations may be long
     lines = []
     for dialect in shown:
         head = paint(dialect.name.ljust(names), "title") + dialect.version.ljust(versions)
-        about, *more = textwrap.wrap(dialect.about, room)
+        about, *more = textwrap.wrap(dialect.about, room) or [""]
         lines += [head + about, *(" " * margin + line for line in more)]
         for line in textwrap.wrap(f"Evidence: {dialect.evidence.source}.", room):
             lines.append(" " * margin + paint(line, "faint"))

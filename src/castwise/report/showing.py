@@ -3,27 +3,44 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 
-# The class of a result -> the functions that write its text and its HTML, in castwise.report.
-_REPORTS = {
-    "Audit": ("audit.cards.audit_words", "audit.cards.audit_card"),
-    "AuditLog": ("audit.cards.log_words", "audit.cards.log_card"),
-    "Decision": ("answers.explanation.decision_text", "answers.cards.decision_card"),
-    "Dialect": ("dialect_list.dialect_text", "dialect_list.dialect_card"),
-    "DtypeOrigin": ("audit.cards.origin_words", "audit.cards.origin_card"),
-    "Explained": ("", "answers.cards.explained_card"),
-    "Finding": ("", "audit.cards.finding_card"),
-    "Graph": ("", "graphs.graph_card"),
-    "Port": ("port.text.port_text", "port.cards.port_card"),
-    "Redialect": ("", "graphs.redialect_card"),
-    "Simplification": ("", "graphs.simplification_card"),
+# The class of a result -> the function in castwise.report that writes it.
+_TEXTS = {
+    "Audit": "audit.cards.audit_words",
+    "AuditLog": "audit.cards.log_words",
+    "Decision": "answers.explanation.decision_text",
+    "Dialect": "dialect_list.dialect_text",
+    "DtypeOrigin": "audit.cards.origin_words",
+    "Port": "port.text.port_text",
+}
+_CARDS = {
+    "Audit": "audit.cards.audit_card",
+    "AuditLog": "audit.cards.log_card",
+    "Decision": "answers.cards.decision_card",
+    "Dialect": "dialect_list.dialect_card",
+    "DtypeOrigin": "audit.cards.origin_card",
+    "Explained": "answers.cards.explained_card",
+    "Finding": "audit.cards.finding_card",
+    "Graph": "graphs.graph_card",
+    "Port": "port.cards.port_card",
+    "Redialect": "graphs.redialect_card",
+    "Simplification": "graphs.simplification_card",
 }
 
 
-def written(format_: str, thing: object) -> str:
-    """A result as "text" or as "html"."""
-    text, html = next(_REPORTS[c.__name__] for c in type(thing).__mro__ if c.__name__ in _REPORTS)
-    module, _, name = (text if format_ == "text" else html).rpartition(".")
-    report = getattr(importlib.import_module(f"castwise.report.{module}"), name)
-    made: str = report(thing)
-    return made
+def text_of(result: object) -> str:
+    """A result as the command line prints it."""
+    return _written(_TEXTS, result)
+
+
+def html_of(result: object) -> str:
+    """A result as a notebook shows it."""
+    return _written(_CARDS, result)
+
+
+def _written(writers: Mapping[str, str], result: object) -> str:
+    classes = [cls.__name__ for cls in type(result).__mro__]
+    module, _, name = next(writers[cls] for cls in classes if cls in writers).rpartition(".")
+    written: str = getattr(importlib.import_module(f"castwise.report.{module}"), name)(result)
+    return written

@@ -44,11 +44,9 @@ class Plan:
     added: tuple[Finding, ...] = ()  # casts that there were not before
 
     def __repr__(self) -> str:
-        removed, fixes = (
-            counted(len(self.removed), "finding"),
-            counted(len(self.fixes), "fix", "es"),
-        )
-        return line_of("Plan", fixes, f"removes {removed}", f"saves {self.bytes:,} bytes")
+        removed = f"removes {counted(len(self.removed), 'finding')}"
+        fixes = counted(len(self.fixes), "fix", "es")
+        return line_of("Plan", fixes, removed, f"saves {self.bytes:,} bytes")
 
     @property
     def bytes(self) -> int:

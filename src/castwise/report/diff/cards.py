@@ -7,6 +7,7 @@ from html import escape
 
 from castwise.compare.diff import DiffData, Group
 from castwise.compare.pairs import PairAnswer
+from castwise.report.amounts import counted
 from castwise.report.diff.text import (
     REASONS_SHOWN,
     example_of,
@@ -32,7 +33,10 @@ def _parts(diff: DiffData) -> Iterator[str]:
         left = groups[REASONS_SHOWN:]
         if left:
             count = sum(len(group.differences) for group in left)
-            yield folded_html(f"{len(left)} more reasons, {count:,} questions", _table(diff, left))
+            yield folded_html(
+                f"{counted(len(left), 'more reason')}, {counted(count, 'question')}",
+                _table(diff, left),
+            )
 
 
 def _table(diff: DiffData, groups: Sequence[Group]) -> str:
