@@ -140,6 +140,12 @@ def test_a_bar_is_shown_on_a_terminal_alone(
     with progress("Asking", 1000) as on_question:
         assert on_question is None
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress("Asking", 1000) as on_question:
+        assert on_question is not None
+        on_question(0)
+    assert capsys.readouterr().err == ""  # it was quick
+    monkeypatch.setattr("castwise.report.terminal.progress._PATIENCE", 0)
     with progress("Asking", 1000) as on_question:
         assert on_question is not None
         for question in range(1000):

@@ -20,7 +20,14 @@ import cells
 from castwise.engine import ask
 from castwise.engine.ask import question_of
 from castwise.engine.decide import decide
-from castwise.engine.decision import HAZARDS, Decision, Refusal, cast_between, cast_text
+from castwise.engine.decision import (
+    HAZARDS,
+    Decision,
+    Refusal,
+    answer_text,
+    cast_between,
+    cast_text,
+)
 from castwise.engine.op_names import find_op
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.ops import OPS
@@ -344,8 +351,8 @@ def test_the_two_forms_may_differ() -> None:
 
 
 def test_the_operator_is_the_default_form_where_there_is_one() -> None:
-    assert str(cw.resolve("add", "int8[3]", 5, dialect="torch")) == "int8[3] + 5 -> int8"
-    assert str(cw.resolve("neg", "int8[3]", dialect="torch")) == "-int8[3] -> int8"
+    assert answer_text(cw.resolve("add", "int8[3]", 5, dialect="torch")) == "int8[3] + 5 -> int8"
+    assert answer_text(cw.resolve("neg", "int8[3]", dialect="torch")) == "-int8[3] -> int8"
     assert str(cw.resolve("maximum", "int8[3]", "int8", dialect="torch")).startswith("maximum(")
     assert str(cw.resolve("add", "int8[3]", 5, dialect="torch", form="function")).startswith("add(")
 
@@ -621,8 +628,9 @@ def test_the_message_names_the_value_asked_about(dialect: str) -> None:
 def test_the_words_of_a_decision_name_the_operands_asked_about() -> None:
     for value in ("5", "6", "0.0", "-0.0", "0.0"):
         asked = f"float32[3] + {value}"
-        assert str(cw.resolve("add", "float32[3]", float(value) if "." in value else int(value),
-                              dialect="torch")) == f"{asked} -> float32"  # fmt: skip
+        number = float(value) if "." in value else int(value)
+        decision = cw.resolve("add", "float32[3]", number, dialect="torch")
+        assert answer_text(decision) == f"{asked} -> float32"
     for shape in ("[3]", "[2,3]", "[n]"):
         assert str(cw.resolve("exp", f"float32{shape}", dialect="torch")).startswith(
             f"exp(float32{shape})"

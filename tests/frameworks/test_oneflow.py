@@ -55,7 +55,9 @@ def test_the_wider_of_two_signed_or_unsigned_integers_wins() -> None:
 
 
 def test_a_promotion_that_no_kernel_follows_is_noted() -> None:
-    assert "no CPU kernel for int16" in cw.resolve("add", "uint8", "int8", dialect="oneflow").notes[0]
+    assert (
+        "no CPU kernel for int16" in cw.resolve("add", "uint8", "int8", dialect="oneflow").notes[0]
+    )
 
 
 @pytest.mark.parametrize(

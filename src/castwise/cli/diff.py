@@ -60,19 +60,15 @@ def diff(
 def _diff_two(
     first: str, second: str, op: str | None, cells: bool, format_: str | None, output: Path | None
 ) -> int:
-    from castwise.compare.diff import count
     from castwise.report.diff.diff import diff as make_diff
     from castwise.report.diff.formats import DIFF_FORMATS
     from castwise.report.diff.text import diff_text
-    from castwise.report.terminal.progress import progress
     from castwise.rules.catalog import dialect_named
 
     if format_ and format_ not in DIFF_FORMATS:
         known = ", ".join(DIFF_FORMATS)
         raise UsageError(f"{format_} needs diff --all; for two dialects use one of {known}.")
-    total = count(dialect_named(first), dialect_named(second), op)
-    with progress(f"{first} and {second}", total) as on_question:
-        found = make_diff(first, second, op=op, on_question=on_question)
+    found = make_diff(dialect_named(first), dialect_named(second), op=op)
     width = min(terminal_width(), 100)
     deliver(
         found,
@@ -85,15 +81,11 @@ def _diff_two(
 
 
 def _diff_all(format_: str | None, output: Path | None) -> int:
-    from castwise.compare.distances import count
     from castwise.report.distances.distances import distances
     from castwise.report.distances.text import DISTANCE_FORMATS, distances_text
-    from castwise.report.terminal.progress import progress
     from castwise.rules.catalog import dialects as all_dialects
 
-    names = all_dialects()
-    with progress("Asking all dialects", count(names)) as on_question:
-        found = distances(names, on_question)
+    found = distances(all_dialects())
     deliver(
         found,
         DISTANCE_FORMATS,

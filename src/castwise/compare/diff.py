@@ -11,11 +11,12 @@ from castwise.compare.pairs import Answers, Pair, pairs_of, weak_dtypes
 from castwise.engine.op_names import find_op
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
+from castwise.showing import counted, line_of
 from castwise.vocab.dtypes import DType
 from castwise.vocab.ops import Op, ops
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Group:
     """The differences with the same reason, described with the names of both dialects."""
 
@@ -27,6 +28,9 @@ class Group:
     def ops(self) -> tuple[str, ...]:
         """The ops that differ for this reason."""
         return tuple(dict.fromkeys(d.pair.op.name for d in self.differences))
+
+    def __repr__(self) -> str:
+        return line_of("Group", f"{counted(len(self.differences), 'question')}: {self.reason}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from castwise.compare.pairs import Answers, Pair, PairAnswer
 from castwise.rules.dialect import Dialect
+from castwise.showing import line_of
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.mix_words import mix_text, treatment
 from castwise.vocab.operands import Operand, Role, array_operand
@@ -20,6 +21,9 @@ class PairDifference(NamedTuple):
     pair: Pair
     first: PairAnswer
     second: PairAnswer
+
+    def __repr__(self) -> str:
+        return line_of("PairDifference", f"{self.pair}: {self.first.text} | {self.second.text}")
 
 
 class Reason(NamedTuple):

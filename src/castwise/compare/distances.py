@@ -61,7 +61,7 @@ def distances_data(
     return DistancesData(names, pairs)
 
 
-def count(dialects: Iterable[str]) -> int:
+def count(dialects: Iterable[str | Dialect]) -> int:
     """How many questions all the dialects are asked."""
     rows = [op(name) for name in OPS.split()]
     chosen = [to_dialect(name) for name in dialects]

@@ -9,6 +9,7 @@ from castwise.compare.outcome import CONDITION, arranged, default_form
 from castwise.engine.decide import decide
 from castwise.engine.decision import Question, Refusal
 from castwise.rules.dialect import Dialect
+from castwise.showing import line_of
 from castwise.vocab.dtypes import DType, dtypes_of, weak_nodes_of
 from castwise.vocab.mix_words import in_listed_order
 from castwise.vocab.notation import parse_operand
@@ -41,6 +42,13 @@ class Pair(NamedTuple):
         operands = arranged(self.op, CONDITION, self.left, self.right)
         form = "augmented" if self.is_augmented else default_form(self.op)
         return Question(self.op, operands, dialect, form)
+
+    def __str__(self) -> str:
+        operands = ", ".join(map(str, arranged(self.op, CONDITION, self.left, self.right)))
+        return f"{self.op.name}{'_' * self.is_augmented}({operands})"
+
+    def __repr__(self) -> str:
+        return line_of("Pair", str(self))
 
 
 def pairs_of(rows: Iterable[Op], dtypes: Iterable[DType], weak: Iterable[DType]) -> Iterator[Pair]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from castwise.errors import PromotionError, ScalarRangeError
 from castwise.rules.dialect import Dialect
+from castwise.showing import Shown, line_of
 from castwise.vocab.dtypes import DType, exact_int_text
 from castwise.vocab.operands import Operand, Scalar
 from castwise.vocab.ops import Op
@@ -75,7 +76,7 @@ _NAMES = tuple([field.name for field in fields(Named)])
 NOTHING = Named()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Question:
     """A question: an op applied to operands, in a dialect and a form."""
 
@@ -124,9 +125,12 @@ class Question:
         words += named
         return f"{self.op.name}{'_' if self.inplace else ''}({', '.join(words)})"
 
+    def __repr__(self) -> str:
+        return line_of("Question", f"{self} in {self.dialect.name}")
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Decision(Shown):
     """The answer to a question: what the op computes in, what it returns, what is cast."""
 
     question: Question
@@ -138,7 +142,7 @@ class Decision:
     notes: tuple[str, ...] = ()
     has_kernel: bool = True  # False: the framework promotes, then cannot run it; a note says so
     # How the decision came about; a saved decision no longer has it.
-    tell: Callable[[Question], list[str]] | None = field(default=None, compare=False, repr=False)
+    tell: Callable[[Question], list[str]] | None = field(default=None, compare=False)
 
     def about(self, question: Question) -> Decision:
         """The same answer to another question with the same key."""
@@ -176,14 +180,34 @@ class Decision:
         cast: tuple[Any, ...] = computing.cast_inputs(self, operands)
         return cast
 
-    def __str__(self) -> str:
-        return f"{self.question} -> {self.result}"
+    def __repr__(self) -> str:
+        """What is asked, what comes out, and what it costs.
+
+        >>> from castwise.engine.ask import resolve
+        >>> resolve("add", "int32[3]", 5.5, dialect="torch")
+        Decision(int32[3] + 5.5 in torch -> float32, casts int32 -> float32, loses-precision)
+        """
+        casts = dict.fromkeys(str(cast) for cast in self.casts if cast and cast.source)
+        return line_of(
+            "Decision",
+            f"{self.question} in {self.question.dialect.name} -> {self.result}{'*' * self.is_weak}",
+            "" if self.compute is self.result else f"computes in {self.compute}",
+            "casts " * bool(casts) + " and ".join(casts),
+            f"writes {self.result_cast}" if self.result_cast else "",
+            *self.hazards,
+            "" if self.has_kernel else "no kernel",
+        )
+
+
+def answer_text(decision: Decision) -> str:
+    """The question and its result, on one line."""
+    return f"{decision.question} -> {decision.result}"
 
 
 def step_text(decision: Decision) -> str:
     """A decision as a step of another; the compute dtype is named if it is not the result's."""
     in_dtype = "" if decision.compute is decision.result else f" (in {decision.compute})"
-    return f"{decision}{in_dtype}"
+    return f"{answer_text(decision)}{in_dtype}"
 
 
 class Refusal(Exception):  # noqa: N818 -- not an error: it becomes one in as_error

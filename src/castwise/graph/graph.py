@@ -18,6 +18,7 @@ from castwise.graph.running.run import run_program
 from castwise.graph.saving.reading import read_program
 from castwise.graph.saving.writing import save_program
 from castwise.rules.dialect import Dialect
+from castwise.showing import counted, html_of, line_of, listed
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -34,9 +35,14 @@ class Graph(Program):
         return self.text()
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{node.name}: {node.type}" for node in self.inputs)
-        counts = f"{len(self.nodes)} nodes, {len(self.casts)} casts"
-        return f"<Graph {self.name}({given}) under {self.dialect.name}: {counts}>"
+        given = listed(f"{node.name}: {node.type}" for node in self.inputs)
+        returned = listed(node.type for node in self.outputs)
+        return line_of(
+            "Graph",
+            f"{self.name}({given}) -> {returned or 'nothing'} under {self.dialect.name}",
+            counted(len(self.nodes), "node"),
+            counted(len(self.casts), "cast"),
+        )
 
     def simplify(self) -> Simplification[Graph]:
         """The graph with fewer casts and the same values, and a report of the savings."""
@@ -66,6 +72,9 @@ class Graph(Program):
 
     def _repr_svg_(self) -> str:
         return self.to_svg()
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     def __call__(self, *arrays: Any, backend: str | None = None, **named: Any) -> Any:
         """Runs the graph on arrays of any backend, in order or by name; returns Tensors.
@@ -120,7 +129,7 @@ def load_graph(path: str | PathLike[str]) -> Graph:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     graph.save(f"{folder}/doubled.json")
     ...     load_graph(f"{folder}/doubled.json")
-    <Graph lambda(x: int8[n]) under torch: 3 nodes, 0 casts>
+    Graph(lambda(x: int8[n]) -> int8[n] under torch, 3 nodes, 0 casts)
 
     Raises UsageError that names the file and what is wrong with it, or an op that is not declared.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from castwise.auditing.records.places import SourcePlace
+from castwise.showing import counted as counted
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
@@ -20,11 +21,6 @@ def size_text(size: float) -> str:
             break
         size /= 1000
     return f"{size:.0f} {unit}" if unit == "bytes" or size >= 99.5 else f"{size:.1f} {unit}"
-
-
-def counted(count: int, noun: str, plural: str = "s") -> str:
-    """A count with its noun."""
-    return f"{count:,} {noun}{'' if count == 1 else plural}"
 
 
 def percent(share: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,17 +11,21 @@ from castwise.rules.dialect_data import DialectData
 from castwise.rules.recorded import unrecorded_ops
 from castwise.rules.rule import Rule, combined
 from castwise.rules.variations import varied
+from castwise.showing import Shown, line_of
 from castwise.vocab.ops import Op
 
+_FIRST_CLAUSE = re.compile(r"[:;.](?:\s|$)")
 _LAID_OVER = {"augmented": ("inplace", "augmented"), "rebinding": ("operator", "augmented")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Dialect(DialectData):
+class Dialect(DialectData, Shown):
     """A framework's rules. Data only: `castwise.engine` reads it, nothing in it decides."""
 
     def __repr__(self) -> str:
-        return f"<Dialect {self.name}>"
+        what = _FIRST_CLAUSE.split(self.about, 1)[0]
+        version = f"version {self.version}" if self.version else ""
+        return line_of("Dialect", repr(self.name), what, version, f"{len(self.dtypes)} dtypes")
 
     def vary(self, **changes: Any) -> Dialect:
         """The same dialect with variations or fields changed.

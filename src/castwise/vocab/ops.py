@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
+from castwise.showing import line_of
 from castwise.vocab.dtypes import dtypes_of, find_dtype
 from castwise.vocab.operands import Operand
 
@@ -72,7 +73,7 @@ class Shapes:
     gives_one: bool = False  # one answer, whatever the shapes
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # rows are compared by identity
+@dataclass(frozen=True, slots=True, eq=False, repr=False)  # rows are compared by identity
 class Op:
     """What an op does to dtypes when no dialect says otherwise."""
 
@@ -91,6 +92,9 @@ class Op:
     compute: Callable[..., Any] | None = None  # the kernel of a declared op, on cast arrays
     meaning: str = ""
     family: str = ""  # its group in tables and pages
+
+    def __repr__(self) -> str:
+        return line_of("Op", repr(self.name), f"computes in {self.computes}", self.meaning)
 
     @property
     def keeps_shape(self) -> bool:

@@ -206,10 +206,11 @@ def test_a_repr_is_short_however_deep_the_graph_is() -> None:
         return x
 
     graph = cw.trace(doubled, "float32[n]", dialect="torch")
-    assert repr(graph) == "<Graph doubled(x: float32[n]) under torch: 61 nodes, 0 casts>"
+    told = "Graph(doubled(x: float32[n]) -> float32[n] under torch, 61 nodes, 0 casts)"
+    assert repr(graph) == told
     assert repr(graph.outputs[0]) == "<Node add float32[n]>"
-    assert repr(graph.simplify()).startswith("0 casts -> 0")
-    assert repr(graph.redialect("numpy")).endswith("nothing changes")
+    assert repr(graph.simplify()).startswith("Simplification(doubled: 0 casts -> 0")
+    assert repr(graph.redialect("numpy")).endswith("nothing changes)")
 
 
 @pytest.mark.parametrize("fn", [lambda x: x + 1, lambda x: x[::-1], lambda x: x.astype("int32")])

@@ -13,12 +13,14 @@ from castwise.auditing.porting.port import Port, port_of
 from castwise.auditing.records.findings import Coverage, Finding
 from castwise.auditing.records.seen import Seen
 from castwise.rules.dialect import Dialect
+from castwise.showing import Shown, line_of
 
 
 def audit() -> AuditLog:
     """Watches what runs in a block.
 
-    `with cw.audit() as log: ...` and then `log.findings`, `log.origins`, `log.port("paddle")`.
+    `with cw.audit() as log: ...` and then `log.findings`, `log.audit.origins`,
+    `log.port("paddle")`.
 
     It sees this thread or asyncio task: functions under @cw.audited, modules that `castwise audit`,
     `pytest --castwise` or %%audit load, and frameworks with a mode that reports every call. Raises
@@ -27,7 +29,7 @@ def audit() -> AuditLog:
     return AuditLog()
 
 
-class AuditLog(Block):
+class AuditLog(Shown, Block):
     """What was seen in a block; made by audit."""
 
     name = "cw.audit()"
@@ -35,6 +37,9 @@ class AuditLog(Block):
 
     def __init__(self) -> None:
         self.log: Log | None = Log()
+
+    def __repr__(self) -> str:
+        return line_of("AuditLog", self.audit.in_short)
 
     def check(self, pending: PendingOperation, frame: FrameType) -> None:
         """Refuses nothing."""

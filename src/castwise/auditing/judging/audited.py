@@ -26,11 +26,12 @@ from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.records.seen import Seen
 from castwise.auditing.rewriting.source import text_at
 from castwise.engine.decision import HAZARDS
+from castwise.showing import Shown, counted, line_of
 from castwise.vocab.dtypes import dtype
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
+@dataclass(frozen=True, slots=True, repr=False)
+class Audit(Shown):
     """Everything to report about a program."""
 
     origins: tuple[DtypeOrigin, ...]
@@ -47,6 +48,17 @@ class Audit:
     remarks: tuple[str, ...] = ()  # about invalid comments
     too_wide: tuple[SourcePlace, ...] = ()  # lines that a stated device cannot run, though no cast
     sections: Sections = field(default_factory=Sections)
+
+    def __repr__(self) -> str:
+        return line_of("Audit", self.in_short)
+
+    @property
+    def in_short(self) -> str:
+        """How much was found and seen."""
+        found = counted(len(self.findings), "finding")
+        lines = len({origin.place for origin in self.origins})
+        cause = f", caused by {counted(lines, 'line')}" if self.origins else ""
+        return f"{found} in {counted(self.coverage.seen, 'operation')}{cause}"
 
     @property
     def findings(self) -> list[Finding]:

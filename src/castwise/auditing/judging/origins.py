@@ -8,10 +8,11 @@ from castwise.auditing.finding.findings import key_of
 from castwise.auditing.proving.plans import NO_PLAN, Plan
 from castwise.auditing.records.findings import Finding, Fix, Withdrawal
 from castwise.auditing.records.places import SourcePlace
+from castwise.showing import Shown, counted, line_of
 
 
-@dataclass(frozen=True, slots=True)
-class DtypeOrigin:
+@dataclass(frozen=True, slots=True, repr=False)
+class DtypeOrigin(Shown):
     """A line where a dtype was made, the findings it caused, and what removes them."""
 
     place: SourcePlace
@@ -22,6 +23,11 @@ class DtypeOrigin:
     frameworks: tuple[str, ...] = ()  # if several ran the line, so that no fix suits all
     withdrawn: Withdrawal | None = None  # the fixes it had before they were tried
     note: str = ""  # what it means for the target
+
+    def __repr__(self) -> str:
+        fixes = "write " * bool(self.fixes) + " and ".join(fix.text for fix in self.fixes)
+        causes = f"causes {counted(len(self.findings), 'finding')}"
+        return line_of("DtypeOrigin", f"{self.place.brief}: {self.code}", causes, fixes)
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

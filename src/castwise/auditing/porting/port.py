@@ -21,6 +21,7 @@ from castwise.errors import UsageError
 from castwise.rules.catalog import dialect_named
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
+from castwise.showing import Shown, counted, line_of
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import held_value
 
@@ -29,7 +30,7 @@ OTHER_DTYPE, OTHER_VALUES = "other dtype", "other values"
 KINDS = (REFUSED, OTHER_DTYPE, OTHER_VALUES, ACCEPTED)  # worst first
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PortChange:
     """An operation that the other dialect answers differently."""
 
@@ -44,9 +45,13 @@ class PortChange:
     keep: Keeping | None  # what to write to keep the result
     count: int
 
+    def __repr__(self) -> str:
+        change = f"{self.before} -> {self.after}"
+        return line_of("PortChange", f"{self.place.brief}: {self.asked}", change)
 
-@dataclass(frozen=True, slots=True)
-class Port:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Port(Shown):
     """What changes when a program moves from one dialect to another."""
 
     source: Dialect
@@ -56,6 +61,13 @@ class Port:
     others: Counter[str]  # operations of other frameworks, not checked
     not_understood: Counter[str]
     unexpected: Counter[str]  # the framework itself did not answer as its dialect says
+
+    def __repr__(self) -> str:
+        kinds = Counter(change.kind for change in self.changes)
+        changed = ", ".join(f"{kinds[kind]:,} {kind}" for kind in KINDS if kinds[kind])
+        changes = counted(len(self.changes), "change") + (f" ({changed})" if changed else "")
+        same = f"{counted(self.same, 'operation')} unchanged"
+        return line_of("Port", f"{self.source.name} to {self.target.name}", changes, same)
 
     @property
     def groups(self) -> dict[str, list[PortChange]]:

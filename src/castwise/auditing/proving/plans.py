@@ -26,6 +26,7 @@ from castwise.auditing.proving.target import Target
 from castwise.auditing.records.events import SeenArray
 from castwise.auditing.records.findings import Finding, Fix
 from castwise.engine.decision import Cast
+from castwise.showing import counted, line_of
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Role
 
@@ -33,7 +34,7 @@ _MOST_FIXES = 4  # of lines that feed one chain
 _SHORT = 16  # bits of the floats that a sum of many terms must not be kept in
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Plan:
     """Fixes that belong together, and what they do to the program's findings."""
 
@@ -41,6 +42,11 @@ class Plan:
     saved: Counter[object] = field(default_factory=Counter)  # bytes, by the key of the finding
     removed: frozenset[object] = frozenset()  # keys of findings
     added: tuple[Finding, ...] = ()  # casts that there were not before
+
+    def __repr__(self) -> str:
+        removed = f"removes {counted(len(self.removed), 'finding')}"
+        fixes = counted(len(self.fixes), "fix", "es")
+        return line_of("Plan", fixes, removed, f"saves {self.bytes:,} bytes")
 
     @property
     def bytes(self) -> int:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from castwise.auditing.records.events import Event, SeenArray, SeenOperand
 from castwise.auditing.records.places import SourcePlace, UnobservedFunction
 from castwise.engine.decision import Cast, Decision, Question
+from castwise.showing import counted, html_of, line_of
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, Role
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Operation:
     """An operation that was seen, with the decision of its dialect."""
 
@@ -30,6 +31,9 @@ class Operation:
         text = self.text or str(self.question)
         own_name = f"{self.question.op.name}("
         return f"{self.called}({text.removeprefix(own_name)}" if self.called else text
+
+    def __repr__(self) -> str:
+        return line_of("Operation", str(self))
 
     @property
     def casts(self) -> tuple[Cast, ...]:
@@ -82,7 +86,10 @@ class Finding:
         return f"{self.operation} -> {self.operation.result_name or self.result}"
 
     def __repr__(self) -> str:
-        return f"<Finding {self.place}: {self}>"
+        return line_of("Finding", f"{self.place.brief}: {self}", *self.hazards)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     @property
     def operands(self) -> tuple[Operand, ...]:
@@ -108,7 +115,7 @@ class Finding:
         return self.elements * self.result.itemsize
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Coverage:
     """How much of the program the findings are about."""
 
@@ -124,6 +131,11 @@ class Coverage:
     asked: Counter[str] = field(default_factory=Counter)  # cast because of the call's dtype=
     by_dtypes: Counter[str] = field(default_factory=Counter)  # seen, and judged without a rule
     unclear_at: tuple[tuple[SourcePlace, str, int], ...] = ()  # not understood: where, what, runs
+
+    def __repr__(self) -> str:
+        unclear = f"{sum(self.not_understood.values()):,} not understood"
+        seen = f"{counted(self.seen, 'operation')} seen in {counted(self.files, 'file')}"
+        return line_of("Coverage", seen, unclear)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +166,7 @@ class InsideCoverage:
     cannot_show: tuple[str, ...] = ()  # frameworks that cannot be observed inside
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Fix:
     """New text for a piece of source, and what it does."""
 
@@ -166,6 +178,9 @@ class Fix:
     is_after: bool = False  # the operation stays; its result is cast
     operand: int | None = None  # it changes this operand, not the result
     like: int | None = None  # the operand gets the dtype of this one
+
+    def __repr__(self) -> str:
+        return line_of("Fix", f"{self.place.brief}: write {self.text}", self.does)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import NamedTuple, TypeAlias
 
 Literal: TypeAlias = "bool | int | float | complex | None"
@@ -20,6 +21,11 @@ class SourcePlace:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
+
+    @property
+    def brief(self) -> str:
+        """The place without the folders of its file."""
+        return f"{PurePath(self.file).name}:{self.line}"
 
 
 class CodeSpot(NamedTuple):

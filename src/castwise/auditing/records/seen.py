@@ -9,6 +9,7 @@ from castwise.auditing.records.crashes import Crash
 from castwise.auditing.records.events import Event
 from castwise.auditing.records.losses import SeenLoss
 from castwise.auditing.records.places import LocatedSite, UnobservedFunction
+from castwise.showing import counted, line_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class RunFacts:
         return {name: nearest_recorded(found).dialect.name for name, found in self.running.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Seen:
     """Everything seen of a program."""
 
@@ -61,6 +62,9 @@ class Seen:
     digests: dict[str, str] = field(default_factory=dict)  # of the files, as they were read
     crashes: tuple[Crash, ...] = ()  # errors that ended its processes
     beyond: Beyond = field(default_factory=Beyond)
+
+    def __repr__(self) -> str:
+        return line_of("Seen", counted(len(self.events), "event"), counted(len(self.files), "file"))
 
     def site(self, event: Event) -> LocatedSite:
         """Where an event happened."""

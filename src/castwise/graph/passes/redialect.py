@@ -15,6 +15,7 @@ from castwise.graph.program import CAST, Node, P
 from castwise.graph.shapes.results import has_own_dtype, result_dtype
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
+from castwise.showing import html_of, line_of
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, array_operand
 
@@ -26,7 +27,7 @@ OUTCOMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class OpChange:
     """How one op changes under the other dialect."""
 
@@ -54,6 +55,9 @@ class OpChange:
             said = f"computes in {self.there.compute}, not {self.here.compute}"
         return f"{where}{self.there.question} {said}"
 
+    def __repr__(self) -> str:
+        return line_of("OpChange", f"{self.op} {self.outcome}: {self}")
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Redialect(Generic[P]):
@@ -63,15 +67,26 @@ class Redialect(Generic[P]):
     dialect: Dialect
     changes: tuple[OpChange, ...]
 
-    def __str__(self) -> str:
-        names = node_names(self.graph)
-        head = f"{self.graph.name}: {self.graph.dialect.name} -> {self.dialect.name}"
-        if not self.changes:
-            return f"{head}: nothing changes"
-        lines = [f"  {names[c.node]} {c.op}: {c.outcome}: {c}" for c in self.changes]
-        return "\n".join([f"{head}: {len(self.changes)} of the ops change", *lines])
+    @property
+    def summary(self) -> str:
+        """How much changes, in a line."""
+        count = f"{len(self.changes)} of the ops change" if self.changes else "nothing changes"
+        return f"{self.graph.name}: {self.graph.dialect.name} -> {self.dialect.name}: {count}"
 
-    __repr__ = __str__
+    @property
+    def lines(self) -> list[str]:
+        """What changes, a line each."""
+        names = node_names(self.graph)
+        return [f"{names[c.node]} {c.op}: {c.outcome}: {c}" for c in self.changes]
+
+    def __str__(self) -> str:
+        return "\n".join([self.summary, *[f"  {line}" for line in self.lines]])
+
+    def __repr__(self) -> str:
+        return line_of("Redialect", self.summary)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
 def redialect(program: P, dialect: str | Dialect) -> Redialect[P]:

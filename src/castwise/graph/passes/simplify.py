@@ -13,6 +13,7 @@ from typing import Generic
 from castwise.graph.passes.amounts import Amount, cast_bytes
 from castwise.graph.program import CAST, Node, P, Program, rebuilt
 from castwise.graph.shapes.arithmetic import size_of
+from castwise.showing import html_of, line_of
 
 Rewrite = Callable[[Node, "Uses"], "Node | None"]
 Uses = Counter[Node]
@@ -105,13 +106,21 @@ class Simplification(Generic[P]):
         """The bytes that casts no longer write."""
         return cast_bytes(self.before) - cast_bytes(self.graph)
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """What it saved, in a line."""
         before, after = len(self.before.casts), len(self.graph.casts)
-        lines = [f"{before} casts -> {after}, {self.bytes_saved} bytes of casts saved"]
-        lines += [f"  {rule.replace('_', ' ')}: {count}" for rule, count in self.applied.items()]
-        return "\n".join(lines)
+        return f"{before} casts -> {after}, {self.bytes_saved} bytes of casts saved"
 
-    __repr__ = __str__
+    def __str__(self) -> str:
+        rules = [f"  {rule.replace('_', ' ')}: {count}" for rule, count in self.applied.items()]
+        return "\n".join([self.summary, *rules])
+
+    def __repr__(self) -> str:
+        return line_of("Simplification", f"{self.graph.name}: {self.summary}")
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
 def simplify(program: P) -> Simplification[P]:

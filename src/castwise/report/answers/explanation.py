@@ -40,6 +40,16 @@ def explained(question: Question) -> Explanation:
     return Explanation(question, tuple(steps_of(question)), outcome_of(question))
 
 
+def explained_decision(decision: Decision) -> Explanation:
+    """The explanation of a decision; one that was saved or observed has no steps."""
+    return Explanation(decision.question, decision.steps, decision)
+
+
+def decision_text(decision: Decision) -> str:
+    """A decision as its explanation."""
+    return str(explained_decision(decision))
+
+
 def explanation_json(explanation: Explanation) -> dict[str, Any]:
     """The answer as `castwise resolve` gives it, with the question and the steps."""
     outcome = explanation.outcome
@@ -54,7 +64,7 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
 
 def explanation_text(explanation: Explanation, paint: Paint = plain, width: int = 80) -> str:
     """The answer on the first line, then the steps, then what the casts may cost."""
-    lines = [_headline(explanation, paint), ""]
+    lines = [_headline(explanation, paint), *[""] * bool(explanation.steps)]
     for number, step in enumerate(explanation.steps, 1):
         is_reason = step.startswith(_REFUSED)
         folded = textwrap.wrap(step, width - 5, break_long_words=False, break_on_hyphens=False)

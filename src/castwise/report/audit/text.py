@@ -47,7 +47,7 @@ def audit_text(
     parts = [crash_text(crash, paint, width) for crash in audit.sections.crashes]
     parts.append(_summary_text(audit, paint, width, listing))
     for number, origin in enumerate(audit.origins[: listing.origins], 1):
-        parts.append(_origin_text(number, origin, paint, width, listing))
+        parts.append(origin_text(number, origin, paint, width, listing))
     left = audit.origins[len(audit.origins[: listing.origins]) :]
     if left:
         parts.append(folded(_rest(left, listing), width))
@@ -116,9 +116,10 @@ def _summary_text(audit: Audit, paint: Paint, width: int, listing: Listing) -> s
     return "\n".join([*lines, *(folded(sentence, width) for sentence in sentences)])
 
 
-def _origin_text(
+def origin_text(
     number: int, origin: DtypeOrigin, paint: Paint, width: int, listing: Listing
 ) -> str:
+    """A line that caused findings: what to write instead, and the findings."""
     lines = [
         f"{number}. {paint(place_text(origin.place), 'title')}",
         folded(gain(origin), width, len(_MARGIN), _MARGIN),

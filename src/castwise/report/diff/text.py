@@ -12,7 +12,7 @@ from castwise.report.terminal.colour import Paint, plain
 
 _MARGIN = 9  # for the count
 _OPS_SHOWN = 4
-_REASONS_SHOWN = 6  # per section
+REASONS_SHOWN = 6  # per section
 
 
 def diff_text(
@@ -22,30 +22,33 @@ def diff_text(
 
     With `shows_all`, lists every reason of a section and every question of a reason.
     """
-    lines = _folded(_summary(diff), 0, width)
-    lines += _of_one(diff, "Dtypes only one of them has", diff.missing, paint, width)
-    if len(diff.ops) > 1:
-        title = "Ops recorded for only one of them, so not compared"
-        lines += _of_one(diff, title, diff.recorded_of_one, paint, width)
+    lines = _folded(summary(diff), 0, width)
+    for title, owned in of_one(diff):
+        lines += ["", paint(title, "title")]
+        lines += [line for text in owned for line in _folded(text, _MARGIN, width)]
     for name, groups in diff.sections.items():
         lines += ["", paint(name, "title")]
-        for group in groups if shows_all else groups[:_REASONS_SHOWN]:
+        for group in groups if shows_all else groups[:REASONS_SHOWN]:
             lines += _group_lines(diff, group, paint, width, shows_all)
-        left = [] if shows_all else groups[_REASONS_SHOWN:]
+        left = [] if shows_all else groups[REASONS_SHOWN:]
         if left:
             lines += _folded(_rest(left), _MARGIN, width, _count(left))
     return "\n".join(lines)
 
 
-def _of_one(
-    diff: DiffData, title: str, owned: Sequence[Sequence[object]], paint: Paint, width: int
-) -> Iterator[str]:
-    """A section on what only one of the dialects has."""
-    if any(owned):
-        yield from ("", paint(title, "title"))
-    for dialect, names in zip((diff.first, diff.second), owned, strict=True):
-        if names:
-            yield from _folded(f"{dialect.name}: {', '.join(map(str, names))}", _MARGIN, width)
+def of_one(diff: DiffData) -> Iterator[tuple[str, list[str]]]:
+    """What only one of the dialects has: a title, and a text for each dialect that has some."""
+    told: list[tuple[str, Sequence[Sequence[object]]]]
+    told = [("Dtypes only one of them has", diff.missing)]
+    if len(diff.ops) > 1:
+        told.append(("Ops recorded for only one of them, so not compared", diff.recorded_of_one))
+    for title, owned in told:
+        both = zip((diff.first, diff.second), owned, strict=True)
+        texts = [
+            f"{dialect.name}: {', '.join(map(str, names))}" for dialect, names in both if names
+        ]
+        if texts:
+            yield title, texts
 
 
 def _folded(text: str, margin: int, width: int, head: str = "") -> list[str]:
@@ -62,7 +65,8 @@ def _rest(groups: list[Group]) -> str:
     return f"for {reasons}; --cells lists them"
 
 
-def _summary(diff: DiffData) -> str:
+def summary(diff: DiffData) -> str:
+    """How much differs, in a sentence."""
     both = (diff.first.name, diff.second.name)
     ops = diff.ops[0] if len(diff.ops) == 1 else f"{len(diff.ops)} ops"
     asked = f"{' and '.join(both)} were asked {diff.asked:,} questions about {ops}"
@@ -80,17 +84,22 @@ def _group_lines(
     diff: DiffData, group: Group, paint: Paint, width: int, shows_all: bool
 ) -> Iterator[str]:
     yield from _folded(group.reason, _MARGIN, width, _count([group]))
-    shown = group.differences if shows_all else [min(group.differences, key=_strangeness)]
+    shown = group.differences if shows_all else [example_of(group)]
     for difference in shown:
         answers = [_painted(answer, paint) for answer in (difference.first, difference.second)]
         yield f"{' ' * _MARGIN}{question_text(diff, difference)}   {' | '.join(answers)}"
     if len(diff.ops) > 1 and not shows_all:
-        yield from (paint(line, "faint") for line in _folded(_ops(group), _MARGIN, width))
+        yield from (paint(line, "faint") for line in _folded(ops_text(group), _MARGIN, width))
 
 
 def question_text(diff: DiffData, difference: PairDifference) -> str:
     """The question in notation, which is the same in both dialects."""
     return str(difference.pair.question(diff.first))
+
+
+def example_of(group: Group) -> PairDifference:
+    """The question of a group whose dtypes are best known."""
+    return min(group.differences, key=_strangeness)
 
 
 def _strangeness(difference: PairDifference) -> int:
@@ -103,7 +112,8 @@ def _painted(answer: PairAnswer, paint: Paint) -> str:
     return paint(answer.text, answer.result.kind if answer.result else "refused")
 
 
-def _ops(group: Group) -> str:
+def ops_text(group: Group) -> str:
+    """The ops of a group, not all of them if they are many."""
     names = group.ops
     if len(names) <= _OPS_SHOWN + 1:
         return ", ".join(names)

@@ -5,16 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from castwise.compare.lattice import LatticeData, lattice_data
+from castwise.report.lattice.cards import lattice_card
 from castwise.report.lattice.text import lattice_text
 from castwise.rules.dialect import Dialect
+from castwise.showing import counted, line_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Lattice(LatticeData):
     """A dialect's dtypes and weak nodes, and the arrows between them; its text is the report."""
 
     def __str__(self) -> str:
         return lattice_text(self)
+
+    def __repr__(self) -> str:
+        arrows = counted(len(self.edges), "arrow")
+        apart = f"{len(self.apart)} apart" if self.apart else ""
+        nodes = counted(len(self.nodes), "dtype")
+        return line_of("Lattice", self.dialect.name, f"{nodes} and {arrows}", apart)
+
+    def _repr_html_(self) -> str:
+        return lattice_card(self)
 
 
 def lattice(dialect: str | Dialect | None = None) -> Lattice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from castwise.auditing.porting.keeping import Keeping
 from castwise.auditing.porting.port import (
     ACCEPTED,
     KINDS,
@@ -27,10 +28,10 @@ _WORDS = {
 
 def port_text(port: Port, paint: Paint = plain) -> str:
     """The whole report."""
-    parts = [paint(_summary(port), "title")]
+    parts = [paint(summary(port), "title")]
     for reason, changes in port.groups.items():
         parts.append(_group(reason, changes, paint))
-    return "\n\n".join([*parts, _coverage(port)])
+    return "\n\n".join([*parts, "\n".join(coverage_lines(port))])
 
 
 def enforced_text(seen: Seen, dialect: str | None, paint: Paint = plain) -> str:
@@ -44,7 +45,8 @@ def enforced_text(seen: Seen, dialect: str | None, paint: Paint = plain) -> str:
     return f"Enforced {dialect}. {port_text(port_of(seen, dialect), paint)}"
 
 
-def _summary(port: Port) -> str:
+def summary(port: Port) -> str:
+    """How much changes, in a sentence."""
     names = f"{port.source.name} to {port.target.name}"
     if not port.changes:
         return f"{names}: no operation changes."
@@ -56,8 +58,13 @@ def _summary(port: Port) -> str:
     return f"{names}: {counted(len(port.changes), 'change')}: {', '.join(kinds)}."
 
 
+def sentence(reason: str) -> str:
+    """A reason as a sentence."""
+    return f"{reason[0].upper()}{reason[1:]}."
+
+
 def _group(reason: str, changes: list[PortChange], paint: Paint) -> str:
-    lines = [f"{reason[0].upper()}{reason[1:]}."]
+    lines = [sentence(reason)]
     for change in changes[:_CHANGES_PER_REASON]:
         lines += _change_lines(change, paint)
     if len(changes) > _CHANGES_PER_REASON:
@@ -67,20 +74,29 @@ def _group(reason: str, changes: list[PortChange], paint: Paint) -> str:
 
 def _change_lines(change: PortChange, paint: Paint) -> list[str]:
     times = f", {change.count:,} times" if change.count > 1 else ""
-    became = f"{change.after}, with other values" if change.kind == OTHER_VALUES else change.after
-    after = paint(became, "refused" if change.kind == REFUSED else "hazard")
+    after = paint(after_text(change), "refused" if change.kind == REFUSED else "hazard")
     hazards = f" ({', '.join(change.hazards)})" if change.hazards else ""
     lines = [
         f"  {paint(place_text(change.place), 'title')}  {change.code}",
         f"    {change.asked}: {change.before} -> {after}{hazards}{times}",
     ]
     if change.keep:
-        wording = f" ({change.keep.does})" if change.keep.text else ""
-        lines.append(f"    to keep it: {change.keep.text or change.keep.does}{wording}")
+        lines.append(f"    to keep it: {keep_text(change.keep)}")
     return lines
 
 
-def _coverage(port: Port) -> str:
+def after_text(change: PortChange) -> str:
+    """What the operation gives in the other dialect."""
+    return f"{change.after}, with other values" if change.kind == OTHER_VALUES else change.after
+
+
+def keep_text(keep: Keeping) -> str:
+    """What to write to keep a result, and what that does."""
+    return f"{keep.text} ({keep.does})" if keep.text else keep.does
+
+
+def coverage_lines(port: Port) -> list[str]:
+    """What does not change, and what was not asked about."""
     lines = [f"Unchanged: {counted(port.same, 'operation')}."]
     if port.others:
         most = ", ".join(f"{name} {count:,}" for name, count in port.others.most_common())
@@ -93,4 +109,4 @@ def _coverage(port: Port) -> str:
         (question, _), *_ = port.unexpected.most_common(1)
         total = sum(port.unexpected.values())
         lines.append(f"Differs from what castwise expects: {total:,}, most often {question}.")
-    return "\n".join(lines)
+    return lines

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from castwise.compare.table import TableData, table_data
+from castwise.errors import PromotionError
+from castwise.report.table.html import table_card
 from castwise.report.table.text import table_text
 from castwise.rules.catalog import is_dialect_name
 from castwise.rules.dialect import Dialect
+from castwise.showing import line_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Table(TableData):
     """The outcomes of an op over rows and columns of operands; its text is the table.
 
@@ -27,6 +30,14 @@ class Table(TableData):
 
     def __str__(self) -> str:
         return table_text(self)
+
+    def __repr__(self) -> str:
+        cells = [cell for row in self.cells for cell in row]
+        refused = sum(isinstance(cell, PromotionError) for cell in cells)
+        return line_of("Table", self.title, f"{len(cells):,} answers, {refused:,} refused")
+
+    def _repr_html_(self) -> str:
+        return table_card(self)
 
 
 def table(

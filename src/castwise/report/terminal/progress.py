@@ -1,4 +1,4 @@
-"""A bar on the terminal while questions are asked."""
+"""A bar on the terminal while something takes long."""
 
 from __future__ import annotations
 
@@ -7,29 +7,27 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_EVERY = 500  # questions between two updates, so that the bar costs almost nothing
+from castwise.report.terminal.colour import is_plain
+
+_EVERY = 100  # questions between two updates, so that the bar costs almost nothing
 _PATIENCE = 2.0  # seconds before the bar appears
 
 
 @contextmanager
 def progress(title: str, total: int) -> Iterator[Callable[[object], None] | None]:
     """A callback for each question, or None if stderr is not a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
+    with progress_to(title, total) as on_progress:
+        if on_progress is None:
+            yield None
+            return
+        asked = 0
 
-    asked = 0
+        def on_question(question: object) -> None:
+            nonlocal asked
+            asked += 1
+            if asked % _EVERY == 0:
+                on_progress(asked)
 
-    def on_question(question: object) -> None:
-        nonlocal asked
-        asked += 1
-        if asked % _EVERY == 0:
-            bar.update(task, completed=asked)
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total)
         yield on_question
 
 
@@ -37,9 +35,9 @@ def progress(title: str, total: int) -> Iterator[Callable[[object], None] | None
 def progress_to(title: str, total: float) -> Iterator[Callable[[float], None] | None]:
     """A callback that takes how much is done, or None if stderr is not a terminal.
 
-    The bar appears only if the work takes longer than a few seconds.
+    The bar appears only if the work takes longer than a few seconds, and goes at its end.
     """
-    if not sys.stderr.isatty():
+    if sys.stderr is None or is_plain(sys.stderr):  # None: a program without a console
         yield None
         return
     from rich.console import Console

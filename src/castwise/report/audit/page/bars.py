@@ -58,8 +58,8 @@ def _svg(bars: list[_Bar]) -> str:
         parts.append(f'<text class="faint" x="0" y="{height - 6}">and {len(left):,} more</text>')
     about = "Bytes by line" if has_sizes else "Findings by line"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img"'
-        f' aria-label="{about}">{"".join(parts)}</svg>'
+        f'<svg class="bars" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}"'
+        f' role="img" aria-label="{about}">{"".join(parts)}</svg>'
     )
 
 

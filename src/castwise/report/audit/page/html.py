@@ -15,13 +15,15 @@ from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import lines_at, text_at
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit.page.bars import bars_by_line, bars_by_origin
-from castwise.report.audit.page.source import anchor, hazards_html, origin_link, source_html
+from castwise.report.audit.page.source import anchor, origin_link, source_html
 from castwise.report.audit.sections.coverage import coverage_lines
 from castwise.report.audit.sections.crash import crash_sentences
 from castwise.report.audit.sections.inside import inside_lines
 from castwise.report.audit.sections.losses import losses_html
 from castwise.report.audit.sections.optional import section_lines
 from castwise.report.audit.text import gain, notes, operation_text, summary
+from castwise.report.look.card import hazards_html
+from castwise.report.look.style import page_style
 
 _PAGE = Path(__file__).with_name("page.html")
 _COLUMNS = ("place", "code", "operation", "hazards", "times", "bytes", "alive", "origin")
@@ -33,14 +35,16 @@ def audit_html(audit: Audit) -> str:
     """The page. It loads nothing: the styles, pictures and sorting script are inside it."""
     versions = ", ".join(f"{name} {version}" for name, version in audit.versions.items())
     return Template(_PAGE.read_text(encoding="utf-8")).substitute(
+        style=page_style(),
         title=escape(summary(audit)),
         notes="\n".join(f"<p>{escape(note)}</p>" for note in notes(audit, _BELOW)),
         versions=escape(versions),
-        body="\n".join(_sections(audit)),
+        body="\n".join(sections_html(audit)),
     )
 
 
-def _sections(audit: Audit) -> Iterator[str]:
+def sections_html(audit: Audit) -> Iterator[str]:
+    """The parts of the page below its title."""
     for crash in audit.sections.crashes:
         yield f"<h2>The program ended at {escape(place_text(crash.place))}: a dtype error</h2>"
         for sentence in crash_sentences(crash):
@@ -99,9 +103,13 @@ def _expected(findings: list[Finding]) -> Iterator[str]:
 def _origin(origin: DtypeOrigin) -> str:
     return (
         f'<div class="origin"><a href="#{anchor(origin.place)}">'
-        f"<strong>{escape(place_text(origin.place))}</strong></a>"
-        f"<p>{escape(gain(origin))}</p>{_changes(origin.place, origin.fixes)}</div>"
+        f"<strong>{escape(place_text(origin.place))}</strong></a>{fix_html(origin)}</div>"
     )
+
+
+def fix_html(origin: DtypeOrigin) -> str:
+    """What a line that caused findings costs, and what to write instead."""
+    return f"<p>{escape(gain(origin))}</p>{_changes(origin.place, origin.fixes)}"
 
 
 def _changes(place: SourcePlace, fixes: tuple[Fix, ...]) -> str:
@@ -115,13 +123,12 @@ def _changes(place: SourcePlace, fixes: tuple[Fix, ...]) -> str:
 
 def _table(audit: Audit) -> str:
     heads = "".join(
-        f'<th class="{"number" if name in _NUMBERS else "word"}"><button>{name}</button></th>'
-        for name in _COLUMNS
+        f'<th class="{"number" if name in _NUMBERS else "word"}">{name}</th>' for name in _COLUMNS
     )
     rows = [_row(finding, origin) for origin in audit.origins for finding in origin.findings]
     body = "\n".join(rows)
     return (
-        f'<div class="wide"><table><thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody>'
+        f'<div class="wide sorted"><table><thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody>'
         "</table></div>"
     )
 
@@ -133,7 +140,7 @@ def _row(finding: Finding, origin: DtypeOrigin) -> str:
         f'<td><a href="#{anchor(finding.place)}">{escape(place_text(finding.place))}</a></td>',
         f"<td>{escape(text_at(finding.place))}</td>",
         f"<td>{escape(operation)}</td>",
-        f"<td>{hazards_html(finding)}</td>",
+        f"<td>{hazards_html(finding.hazards)}</td>",
         f'<td class="number" data-value="{finding.count}">{finding.count:,}</td>',
         f'<td class="number" data-value="{saved}">{size_text(saved)}</td>',
         f'<td class="number" data-value="{finding.alive}">{size_text(finding.alive)}</td>',

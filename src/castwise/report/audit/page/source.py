@@ -12,10 +12,10 @@ from castwise.auditing.judging.audited import Audit
 from castwise.auditing.judging.origins import DtypeOrigin
 from castwise.auditing.records.findings import Finding
 from castwise.auditing.records.places import SourcePlace
-from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import place_text, size_text
 from castwise.report.audit.page.python_html import lines_html
 from castwise.report.audit.text import cost_text, gain
+from castwise.report.look.card import hazards_html
 
 _AROUND = 4  # lines shown around one that has a note
 _FEWEST_FOLDED = 3
@@ -79,7 +79,9 @@ def _finding_note(finding: Finding, origin: DtypeOrigin) -> str:
     cause = f"caused by {origin_link(finding, origin)}"
     parts = [f"<code>{escape(operation)}</code>", escape(finding.inside), escape(cost)]
     parts += [] if is_here else [cause]
-    return f'<div class="note">{", ".join(filter(None, parts))} {hazards_html(finding)}</div>'
+    return (
+        f'<div class="note">{", ".join(filter(None, parts))} {hazards_html(finding.hazards)}</div>'
+    )
 
 
 def origin_link(finding: Finding, origin: DtypeOrigin) -> str:
@@ -87,14 +89,6 @@ def origin_link(finding: Finding, origin: DtypeOrigin) -> str:
     is_near = finding.place.file == origin.place.file
     where = f"line {origin.place.line}" if is_near else place_text(origin.place)
     return f'<a href="#{anchor(origin.place)}">{escape(where)}</a>'
-
-
-def hazards_html(finding: Finding) -> str:
-    """The hazards of a finding, with their meanings as tooltips."""
-    return " ".join(
-        f'<span class="hazard" title="{escape(HAZARDS[hazard])}">{hazard}</span>'
-        for hazard in finding.hazards
-    )
 
 
 def _file(
