@@ -10,7 +10,8 @@ import castwise as cw
 from castwise.engine.ask import resolve
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
 from castwise.vocab.describing import describe
-from castwise.vocab.notation import parse_expression, parse_operand
+from castwise.vocab.expressions import parse_expression
+from castwise.vocab.notation import parse_operand
 from castwise.vocab.operands import Role
 
 
