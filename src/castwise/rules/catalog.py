@@ -80,7 +80,7 @@ def framework_named(written: str) -> str:
     """The framework that a name means: its own, or another it is known by, such as np."""
     if _of_framework(written):
         return written
-    return _other_names().get(written.lower(), written)
+    return other_names().get(written.lower(), written)
 
 
 def is_dialect_name(text: object) -> bool:
@@ -100,8 +100,8 @@ def _frames_of_castwise() -> int:
 
 
 @functools.lru_cache(maxsize=1)
-def _other_names() -> dict[str, str]:
-    """What else frameworks are called, in lower case."""
+def other_names() -> dict[str, str]:
+    """The names of frameworks, and what else they are called -> their own names."""
     known = [d for file in _files() for d in _in_file(file)]
     return {word: d.framework for d in known for word in (d.framework, *d.naming.names.split())}
 

@@ -233,7 +233,7 @@ class _Parser:
         rest = self._text[self._place :].strip()
         where = f" It is unclear from {rest[:40]!r} on." if rest and self._place else ""
         return UsageError(
-            f"cannot read {self._text[:80]!r} as an expression.{where} "
+            f"cannot read {self._text.strip()[:80]!r} as an expression.{where} "
             'Write a call, "add(int32[3], 5.5)", or operators, "int32[3] + 5.5".'
         )
 
