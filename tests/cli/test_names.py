@@ -95,8 +95,8 @@ def test_a_wrong_name_says_what_to_write(
 def test_nested_expressions(capsys: pytest.CaptureFixture[str]) -> None:
     ran = Ran(capsys, "explain", "torch", "(int8[3] + int16[3]) * 1.5")
     assert ran.status == 0
-    assert ran.out.startswith("(int8[3] + int16[3]) * 1.5 in torch is float32\n\nStep 1: int8[3] +")
-    assert "\nStep 2: int16[3] * 1.5\n" in ran.out
+    assert ran.out.startswith("(int8[3] + int16[3]) * 1.5 in torch is float32\n\nPart 1: int8[3] +")
+    assert "\nPart 2: int16[3] * 1.5\n" in ran.out
     made = json.loads(Ran(capsys, "explain", "torch", "(int8[3] + 1).mean()", "--json").out)
     assert made["question"] == "(int8[3] + 1).mean()"
     assert [inner["operand"] for inner in made["inner"]] == ["int8[3]"]
@@ -117,7 +117,7 @@ def test_what_fails_is_said_first_and_by_the_status(capsys: pytest.CaptureFixtur
     inside = ("explain", "torch", "(bool[3] - bool[3]) * 2")
     ran = Ran(capsys, *inside)
     assert ran.status == 1
-    assert ran.out.startswith("(bool[3] - bool[3]) * 2 in torch is refused at step 1\n")
+    assert ran.out.startswith("(bool[3] - bool[3]) * 2 in torch is refused in part 1\n")
     made = json.loads(Ran(capsys, *inside, "--json").out)
     assert (made["inner"], made["failed"]) == ([], "bool[3] - bool[3]")
     made = json.loads(Ran(capsys, "explain", "torch", "softmax(int32[3]) + 1", "--json").out)

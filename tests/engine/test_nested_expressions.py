@@ -91,7 +91,7 @@ def test_a_weak_result_stays_weak() -> None:
 
 def test_numpy_computes_what_no_other_framework_sees() -> None:
     told = cw.explain("np.float32[3].mean() * float16[3]", dialect="torch")
-    assert "Step 1: mean(np.float32[3]) in numpy is np.float32(1.0)" in told
+    assert "Part 1: mean(np.float32[3]) in numpy is np.float32(1.0)" in told
     assert asked("(np.int8[3] + 300.5) * 1", "numpy")[-1] == "float64[3] * 1"
     assert asked("[1, 2] * int8[2] + 1", "numpy")[-1] == "int64[2] + 1"
 
@@ -99,13 +99,13 @@ def test_numpy_computes_what_no_other_framework_sees() -> None:
 def test_each_step_is_told_and_a_refusal_says_at_which() -> None:
     told = cw.explain("(int8[3] + 1).mean() * 2", dialect="numpy").splitlines()
     assert told[0] == "(int8[3] + 1).mean() * 2 in numpy"
-    assert [line.strip() for line in told if "Step" in line] == [
-        "Step 1: int8[3] + 1 is int8[3]",
-        "Step 2: mean(int8[3]) is float64[]",
-        "Step 3: float64[] * 2",
+    assert [line.strip() for line in told if "Part" in line] == [
+        "Part 1: int8[3] + 1 is int8[3]",
+        "Part 2: mean(int8[3]) is float64[]",
+        "Part 3: float64[] * 2",
     ]
     refused = cw.explain("1 + (bool[3] - bool[3]) * 2", dialect="numpy")
-    assert refused.startswith("1 + (bool[3] - bool[3]) * 2 in numpy is refused at step 1\n")
+    assert refused.startswith("1 + (bool[3] - bool[3]) * 2 in numpy is refused in part 1\n")
     assert "Refused: " in refused.splitlines()[-2]
 
 
@@ -114,8 +114,8 @@ def test_what_has_no_kernel_is_headed_by_that() -> None:
         "softmax(int32[3]) in torch fails to run\n"
     )
     nested = cw.explain("softmax(int32[3]) + 1", dialect="torch")
-    assert nested.startswith("softmax(int32[3]) + 1 in torch fails to run at step 1\n")
-    assert "Step 2" not in nested
+    assert nested.startswith("softmax(int32[3]) + 1 in torch fails to run in part 1\n")
+    assert "Part 2" not in nested
 
 
 def test_explain_takes_the_dialect_before_or_after_an_expression() -> None:

@@ -10,9 +10,9 @@ def complete_dialects(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The dialects whose names begin so, with what each is."""
-    from castwise.rules.catalog import dialect_named, dialects, other_names
+    from castwise.rules.catalog import abouts, other_names
 
-    known = {name: dialect_named(name).about.partition(":")[0] for name in dialects()}
+    known = {name: about.partition(":")[0] for name, about in abouts().items()}
     others = {name: framework for name, framework in other_names().items() if name != framework}
     return [
         CompletionItem(name, help=about)

@@ -54,8 +54,8 @@ def headline(taken: Taken) -> str:
 
 
 def place_of(taken: Taken) -> str:
-    """At which step an expression of several fails."""
-    return f" at step {len(taken.parts)}" if taken.is_nested else ""
+    """In which part an expression of several fails."""
+    return f" in part {len(taken.parts)}" if taken.is_nested else ""
 
 
 def is_without_kernel(question: Question) -> bool:
@@ -72,14 +72,17 @@ def part_head(number: int, part: Part, dialect: Dialect) -> str:
     where = f" in {part.question.dialect.name}" if part.question and elsewhere else ""
     gives = f" is {part.result}" if part.result else ""
     fails = " fails to run" if part.question and is_without_kernel(part.question) else ""
-    return f"Step {number}: {part.text}{where}{fails or gives}"
+    return f"Part {number}: {part.text}{where}{fails or gives}"
 
 
 def part_steps(part: Part) -> list[str]:
     """The steps of a part, one sentence each."""
     if part.question is None:
         return [f"Python computes it, and gets {part.result}."]
-    return steps_of(part.question)
+    steps = steps_of(part.question)
+    if part.result and part.result.value is not None:
+        steps.append(f"Its value is not known: it is taken as {part.result}.")
+    return steps
 
 
 def _text(taken: Taken) -> str:
