@@ -81,6 +81,11 @@ def test_a_list_is_cast_to_the_tensor_in_megengine() -> None:
         resolve("add", "int32[1]", [2**63], dialect="megengine")
 
 
+def test_a_list_is_not_cast_to_a_number_that_mindspore_does_not_take() -> None:
+    with pytest.raises(PromotionError, match="takes no Python complex"):
+        resolve("add", 1j, [1, 2], dialect="mindspore")
+
+
 def test_a_list_is_cast_for_the_function_in_mindspore() -> None:
     x = cw.asarray([1, 2], dtype="int32").under("mindspore")
     assert (x + [1.5, 2]).tolist() == ([1 + 2j, 2] + x).tolist() == [2, 4]
