@@ -75,6 +75,10 @@ def test_table_takes_both_in_either_order(
         (["explain"], "Missing argument 'EXPRESSION'."),
         (["explain", "int8[3] + 1", "torhc"], "unknown dialect 'torhc'. Did you mean 'torch'?"),
         (["explain", "-d", "torch", "jax", "int8[3] + 1"], "the dialect is given twice"),
+        (
+            ["explain", "torch", "--jsn", "int8[3] + 1"],
+            "No such option '--jsn'. Did you mean '--json'",
+        ),
         (["table", "torch", "plus"], "unknown op 'plus'. Did you mean 'add'?"),
         (["table", "torch", "add", "--op", "add"], "the op is given twice"),
         (["table", "add"], "add is an op: name a dialect, too: castwise table D add."),

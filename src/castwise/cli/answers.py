@@ -10,10 +10,11 @@ import click
 from castwise.cli.completing import complete_dialects
 from castwise.cli.options import dialect_first, dialect_option, json_option, missing
 from castwise.cli.statuses import DONE, FOUND
-from castwise.errors import UsageError
+from castwise.errors import UsageError, did_you_mean
 from castwise.report.terminal.colour import paint_for_stdout
 from castwise.report.terminal.printing import echo_json, terminal_width
 
+_OPTION = re.compile(r"--[a-z-]+")
 _NEGATED = re.compile(r"-[A-Za-z]\w*[\[(.*=]")  # -double[3] is an expression, and not -d ouble[3]
 
 
@@ -21,6 +22,11 @@ class _OfExpressions(click.Command):
     """A command whose arguments may begin with a minus."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        known = [name for parameter in self.get_params(ctx) for name in parameter.opts]
+        for given in args[: args.index("--")] if "--" in args else args:
+            if _OPTION.fullmatch(given) and given not in known:
+                hint = did_you_mean(given, known)
+                raise click.UsageError(f"No such option {given!r}.{hint}", ctx)
         return super().parse_args(ctx, [f" {a}" if _NEGATED.match(a) else a for a in args])
 
 

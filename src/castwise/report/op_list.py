@@ -47,7 +47,7 @@ def _rows(dialect: Dialect | None) -> list[Op]:
 
 def _having(row: Op) -> str:
     """The frameworks that an op is recorded from."""
-    known = [d for d in map(dialect_named, dialects()) if d.framework]
+    known = list(map(dialect_named, dialects()))
     every = list(dict.fromkeys(d.framework for d in known))
     found = dict.fromkeys(d.framework for d in known if row.name not in d.unrecorded)
     return some_of(every, list(found))
