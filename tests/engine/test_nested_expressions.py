@@ -136,6 +136,7 @@ def test_explain_takes_the_dialect_before_or_after_an_expression() -> None:
         ("(1 // 0) * int8[3]", "Python cannot compute 1 // 0"),
         ("(1.5 @ 2) * int8[3]", "Python cannot compute"),
         ("result_type(int8[3]) + 1", "gives a dtype"),
+        ("(3).sum() + int8[3]", "3 is no array, and has no method sum"),
         ("int8[2,3].sum(2) * 2", "no axis 2"),
         ("int8[3].sum(axis=0.5) * 2", "whole number"),
         ("sum(int8[3], dtype=int8, dtype=int8)", "takes no dtype="),

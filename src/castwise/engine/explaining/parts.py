@@ -125,6 +125,8 @@ class _Asking:
                 options = {name: named.pop(name).value for name in OF_SHAPES if name in named}
                 if row.arity == (1, 1) and len(operands) == 2 and operands[1].is_scalar:
                     options, operands = {"axis": operands[1].value, **options}, operands[:1]
+        if given.is_method and operands[0].dtype is None:
+            raise UsageError(f"{operands[0]} is no array, and has no method {given.op}.")
         is_numpy_method = given.is_method and operands[0].is_numpy
         dialect = to_dialect(DEFAULT) if is_numpy_method else self._dialect
         return question_for(given, operands, named, dialect), options

@@ -78,9 +78,10 @@ def _reduced(shape: Shape, options: Mapping[str, Any]) -> Shape:
         return shape and (1,) * len(shape) if keeps else ()
     if shape is None:
         return None
-    if not -len(shape) <= axis < max(len(shape), 1):
+    rank = max(len(shape), 1)  # some frameworks let a 0-d array have an axis
+    if not -rank <= axis < rank:
         raise UsageError(f"an array of {len(shape)} dimensions has no axis {axis}.")
-    place = axis % max(len(shape), 1)
+    place = axis % rank
     return (*shape[:place], *((1,) if keeps and shape else ()), *shape[place + 1 :])
 
 
