@@ -32,6 +32,8 @@ class Ran:
         ("explain", "int32[3] + 5.5", "torch"),
         ("explain", "-d", "torch", "int32[3] + 5.5"),
         ("explain", "int32[3] + 5.5", "--dialect", "pytorch"),
+        ("explain", "torch", "int32[3]", "+", "5.5"),  # without quotes
+        ("explain", "int32[3]", "+", "5.5", "torch"),
     ],
 )
 def test_explain_takes_both_in_either_order(

@@ -138,6 +138,11 @@ def test_everything_that_takes_an_op_takes_these(plus: Any) -> None:
     assert cw.explain(plus, "int8[3]", 1).startswith(f"{head} in numpy\n")
 
 
+def test_a_function_without_operands_is_no_expression() -> None:
+    with pytest.raises(cw.UsageError, match="add takes 2 operands, not 0"):
+        cw.explain(np.add)
+
+
 def test_a_table_takes_op_and_dialect_in_either_order() -> None:
     expected = str(cw.table("div", "torch"))
     assert str(cw.table("torch", "div")) == expected

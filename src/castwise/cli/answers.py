@@ -31,11 +31,10 @@ class _OfExpressions(click.Command):
 
 
 @click.command(cls=_OfExpressions, context_settings={"ignore_unknown_options": True})
-@click.argument("first", metavar="[DIALECT]", required=False, shell_complete=complete_dialects)
-@click.argument("second", metavar="EXPRESSION", required=False, shell_complete=complete_dialects)
+@click.argument("words", metavar="[DIALECT] EXPRESSION", nargs=-1, shell_complete=complete_dialects)
 @dialect_option("The dialect, in place of the argument.")
 @json_option
-def explain(first: str | None, second: str | None, dialect: str | None, as_json: bool) -> int:
+def explain(words: tuple[str, ...], dialect: str | None, as_json: bool) -> int:
     """Explain how a dialect arrives at a result, step by step.
 
     EXPRESSION is a call, a method or operators with their operands, nested as in Python. DIALECT
@@ -52,30 +51,34 @@ def explain(first: str | None, second: str | None, dialect: str | None, as_json:
     from castwise.report.answers.explanation import explained, explanation_json, explanation_text
     from castwise.rules.catalog import nearest_named
 
-    name, expression = _asked(first, second, dialect)
+    name, expression = _asked(words, dialect)
     found = explained(taken_apart(expression, name))
     if as_json:
-        echo_json(explanation_json(found, nearest_named(name).note))
+        echo_json(explanation_json(found, nearest_named(name).note if name else ""))
     else:
         click.echo(explanation_text(found, paint_for_stdout(), min(terminal_width(), 100)))
     return DONE if found.is_run else FOUND
 
 
-def _asked(first: str | None, second: str | None, dialect: str | None) -> tuple[str, str]:
-    """The name of the dialect, and the expression."""
+def _asked(words: tuple[str, ...], dialect: str | None) -> tuple[str | None, str]:
+    """The name of the dialect, None for that of the process, and the expression, which may be
+    several words where it was typed without quotes."""
     from castwise.rules.catalog import is_dialect_name
     from castwise.rules.default import DEFAULT, chosen_here
 
-    if first is not None and second is not None:
-        if dialect is not None:
-            raise UsageError("the dialect is given twice: leave out --dialect or the argument.")
-        return dialect_first(first, second)
-    chosen = chosen_here()
-    if first is None or (dialect is None and is_dialect_name(first)):
+    is_named = bool(words) and is_dialect_name(words[0])
+    if not words or (is_named and len(words) == 1 and dialect is None):
         raise missing("EXPRESSION")
-    if dialect is None and chosen is None:
-        raise UsageError(f"no dialect: name one, as in castwise explain {DEFAULT} {first!r}.")
-    return dialect or (chosen.name if chosen else ""), first
+    if dialect is not None:
+        if is_named and len(words) > 1:
+            raise UsageError("the dialect is given twice: leave out --dialect or the argument.")
+        return dialect, " ".join(words)
+    if len(words) > 1:
+        name, _ = dialect_first(words[0], words[-1])
+        return name, " ".join(words[1:] if name is words[0] else words[:-1])
+    if chosen_here() is None:
+        raise UsageError(f"no dialect: name one, as in castwise explain {DEFAULT} {words[0]!r}.")
+    return None, words[0]
 
 
 @click.command()

@@ -25,10 +25,11 @@ output_option = click.option(
 dialect_argument = click.argument("dialect", shell_complete=complete_dialects)
 
 
-def dialect_option(help_text: str, *names: str) -> Callable[[Command], Command]:
-    """An option that names a dialect: --dialect, or another."""
-    words = names or ("-d", "--dialect")
-    return click.option(*words, metavar="DIALECT", shell_complete=complete_dialects, help=help_text)
+def dialect_option(help_text: str) -> Callable[[Command], Command]:
+    """The option that names a dialect."""
+    return click.option(
+        "-d", "--dialect", metavar="DIALECT", shell_complete=complete_dialects, help=help_text
+    )
 
 
 def op_option(help_text: str, *names: str, **settings: Any) -> Callable[[Command], Command]:

@@ -18,9 +18,9 @@ from castwise.rules.dialect import Dialect
 def _of_a_dialect(command: Callable[..., int]) -> Callable[..., int]:
     """Adds the dialect, as an argument or as an option."""
     command = dialect_option("List only what this dialect has.")(command)
-    argument = click.argument("named", metavar="[DIALECT]", required=False,
-                              shell_complete=complete_dialects)  # fmt: skip
-    return argument(command)
+    return click.argument(
+        "named", metavar="[DIALECT]", required=False, shell_complete=complete_dialects
+    )(command)
 
 
 @click.command()

@@ -116,11 +116,11 @@ class Question:
         named = [f"out={self.out}"] if self.out else []
         named += [f"alpha={self.alpha}"] if self.alpha is not None else []
         named += [f"{name}={found}" for name, found in self.named.given.items()]
-        if symbol == "**" and words[0].startswith("-"):
-            words[0] = f"({words[0]})"  # -1 ** x is -(1 ** x)
         if symbol and len(words) == 1 and not named:
             return f"{symbol}{words[0]}"
         if symbol and not named:
+            if symbol == "**" and words[0].startswith("-"):
+                words[0] = f"({words[0]})"  # -1 ** x is -(1 ** x)
             return f"{words[0]} {symbol}{'=' if self.form == 'augmented' else ''} {words[1]}"
         words += named
         return f"{self.op.name}{'_' if self.inplace else ''}({', '.join(words)})"

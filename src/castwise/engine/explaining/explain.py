@@ -30,7 +30,7 @@ def explain(name: Any, *operands: Any, **parts: Any) -> str:
     """
     if len(operands) == 1 and "dialect" not in parts:
         name, operands, parts = _with_dialect(name, operands[0], parts)
-    if operands:
+    if operands or not isinstance(name, str):
         return _text(of_question(question_of(name, *operands, **parts)))
     return _text(taken_apart(name, **parts))
 
