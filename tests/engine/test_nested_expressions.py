@@ -78,6 +78,7 @@ def test_the_ops_in_the_order_in_which_they_run(text: str, ops: list[str]) -> No
         ("mse_loss(float32[3], float32[3]) + 1", "float32[] + 1"),
         ("where(bool[2,1], float32[3], 1) + 1", "float32[2,3] + 1"),
         ("argmax(float32[3]) + 1", "int64[] + 1"),
+        ("cast(int8[3], float16) + 1", "float16[3] + 1"),
     ],
 )
 def test_the_shape_of_an_inner_result(text: str, operand: str) -> None:
@@ -92,6 +93,7 @@ def test_a_weak_result_stays_weak() -> None:
 def test_numpy_computes_what_no_other_framework_sees() -> None:
     told = cw.explain("np.float32[3].mean() * float16[3]", dialect="torch")
     assert "Part 1: mean(np.float32[3]) in numpy is np.float32(1.0)" in told
+    assert cw.explain("np.int8[3].sum()", dialect="torch").startswith("sum(np.int8[3]) in numpy\n")
     assert asked("(np.int8[3] + 300.5) * 1", "numpy")[-1] == "float64[3] * 1"
     assert asked("[1, 2] * int8[2] + 1", "numpy")[-1] == "int64[2] + 1"
 

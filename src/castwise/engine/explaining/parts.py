@@ -67,8 +67,9 @@ def taken_apart(text: str, dialect: str | Dialect | None = None) -> Taken:
     except _FailedInside:
         is_whole = False
     parts = tuple(asking.parts)
-    is_one = is_whole and len(parts) == 1
-    return Taken(parts[0].text if is_one else " ".join(text.split()), chosen, parts, is_whole)
+    if is_whole and len(parts) == 1 and parts[0].question:
+        return of_question(parts[0].question)
+    return Taken(" ".join(text.split()), chosen, parts, is_whole)
 
 
 def of_question(question: Question) -> Taken:

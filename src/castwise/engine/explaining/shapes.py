@@ -31,6 +31,8 @@ def result_shape(row: Op, shapes: Sequence[Shape], options: Mapping[str, Any]) -
     """
     if row.family == "losses" or row.shapes.gives_one:
         return ()
+    if row.family == "conversion":
+        return shapes[0]
     if row.family == "reductions" and not row.call.along_axis:
         return _reduced(shapes[0], options)
     if None in shapes:
