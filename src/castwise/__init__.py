@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from castwise.engine.ask import resolve as resolve
     from castwise.engine.decision import Cast as Cast
     from castwise.engine.decision import Decision as Decision
-    from castwise.engine.explain import explain as explain
+    from castwise.engine.explaining.explain import explain as explain
     from castwise.engine.types import can_cast as can_cast
     from castwise.engine.types import promote_types as promote_types
     from castwise.engine.types import result_type as result_type
@@ -91,7 +91,7 @@ _NAMES = {
     "Decision": "engine.decision.Decision",
     "can_cast": "engine.types.can_cast",
     "diff": "report.diff.diff.diff",
-    "explain": "engine.explain.explain",
+    "explain": "engine.explaining.explain.explain",
     "Graph": "graph.graph.Graph",
     "compile": "graph.tracing.compile.compile",
     "load_graph": "graph.graph.load_graph",

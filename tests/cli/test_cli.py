@@ -20,7 +20,8 @@ from castwise.rules.catalog import dialects
 from processes import started
 
 COMMANDS = (
-    "explain", "resolve", "table", "lattice", "diff", "dialects", "verify", "audit", "port",
+    "explain", "resolve", "table", "lattice", "diff", "dialects", "ops", "dtypes", "verify",
+    "audit", "port",
 )  # fmt: skip
 CASTWISE = [sys.executable, "-c", "from castwise.cli.main import main; main()"]
 QUESTION = b'{"dialect": "torch", "op": "add", "args": ["int32[3]", 5.5]}\n'

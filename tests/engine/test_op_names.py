@@ -113,6 +113,7 @@ def test_a_chosen_dialect_goes_before_that_of_a_function() -> None:
         ("multiply", "Did you mean 'mul'?"),  # as most frameworks say
         ("arctan2", "Did you mean 'atan2'?"),
         ("Add", "Did you mean 'add'?"),
+        ("astype", "Did you mean 'cast'?"),
         ("ad", "Did you mean 'add'?"),
         (np.sort, "castwise has no op for numpy.sort"),
         (max, "not builtins.max"),
@@ -131,11 +132,16 @@ def test_what_names_no_op_says_what_would(wrong: Any, why: str) -> None:
 def test_everything_that_takes_an_op_takes_these(plus: Any) -> None:
     form = "function" if plus is np.add else "operator"
     assert cw.table(plus, "torch").title == cw.table("add", "torch", form=form).title
-    assert cw.diff("numpy", "numpy@2", op=plus).ops == ("add",)
+    assert cw.diff("array-api", "array-api", op=plus).ops == ("add",)
     assert cw.apply(plus, cw.asarray([1, 2]), 1).tolist() == [2, 3]
     assert cw.apply("-", cw.asarray([1, 2])).tolist() == [-1, -2]
     head = "add(int8[3], 1)" if plus is np.add else "int8[3] + 1"
     assert cw.explain(plus, "int8[3]", 1).startswith(f"{head} in numpy\n")
+
+
+def test_a_function_without_operands_is_no_expression() -> None:
+    with pytest.raises(cw.UsageError, match="add takes 2 operands, not 0"):
+        cw.explain(np.add)
 
 
 def test_a_table_takes_op_and_dialect_in_either_order() -> None:

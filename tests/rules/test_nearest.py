@@ -83,6 +83,15 @@ def test_what_no_version_or_mode_is_says_what_to_write(wrong: str, why: str) -> 
     assert len(str(refused.value)) < 250
 
 
+def test_no_name_means_two_frameworks() -> None:
+    words = {
+        (word, d.framework)
+        for d in map(cw.dialect, cw.dialects())
+        for word in (d.framework, *d.naming.names.split())
+    }
+    assert len(words) == len({word for word, _ in words})
+
+
 def test_the_version_of_an_installed_framework() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from castwise.engine.ask import question_in
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DTYPES, DType, dtype
-from castwise.vocab.notation import parse_expression, parse_operand, parse_scalar
+from castwise.vocab.expressions import parse_expression
+from castwise.vocab.notation import parse_operand, parse_scalar
 from castwise.vocab.operands import (
     Operand,
     Role,
@@ -444,9 +445,8 @@ def test_a_call_names_its_op_and_operands(text: str, op: str, args: list[str]) -
 @pytest.mark.parametrize(
     "text",
     ["", "   ", "()", "int32[3]", "5", "-5", "np.int32(7)", "add", "add int8", "add(", "add(int8",
-     "int8[3] +", "int8 ! 5", "int8[3] = 5", "--int8", "int8[3] + int8[3] + int8[3]",
-     "add(mul(int8, int8), 3)", "add(,)", "add(int8,)", "add(int8 int8)", "int8[3] + flaot32[3]",
-     "int8 && int8", "int8[3] === 5", "int8 +* 5", "x" * 5000],
+     "int8[3] +", "int8 ! 5", "int8[3] = 5", "add(,)", "add(int8,)", "add(int8 int8)",
+     "int8[3] + flaot32[3]", "int8 && int8", "int8[3] === 5", "int8 +* 5", "x" * 5000],
     ids=lambda text: text[:30],
 )  # fmt: skip
 def test_text_that_is_no_expression_is_refused(text: str) -> None:

@@ -2,44 +2,87 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import click
 
-from castwise.cli.options import json_option
+from castwise.cli.completing import complete_dialects
+from castwise.cli.options import dialect_first, dialect_option, json_option, missing
 from castwise.cli.statuses import DONE, FOUND
+from castwise.errors import UsageError, did_you_mean
 from castwise.report.terminal.colour import paint_for_stdout
 from castwise.report.terminal.printing import echo_json, terminal_width
 
+_OPTION = re.compile(r"--[a-z-]+")
+_NEGATED = re.compile(r"-[A-Za-z]\w*[\[(.*=]")  # -double[3] is an expression, and not -d ouble[3]
 
-@click.command(context_settings={"ignore_unknown_options": True})  # "-int32[3]" is not an option
-@click.argument("dialect")
-@click.argument("expression")
+
+class _OfExpressions(click.Command):
+    """A command whose arguments may begin with a minus."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        known = [name for parameter in self.get_params(ctx) for name in parameter.opts]
+        for given in args[: args.index("--")] if "--" in args else args:
+            if _OPTION.fullmatch(given) and given not in known:
+                hint = did_you_mean(given, known)
+                raise click.UsageError(f"No such option {given!r}.{hint}", ctx)
+        return super().parse_args(ctx, [f" {a}" if _NEGATED.match(a) else a for a in args])
+
+
+@click.command(cls=_OfExpressions, context_settings={"ignore_unknown_options": True})
+@click.argument("words", metavar="[DIALECT] EXPRESSION", nargs=-1, shell_complete=complete_dialects)
+@dialect_option("The dialect, in place of the argument.")
 @json_option
-def explain(dialect: str, expression: str, as_json: bool) -> int:
+def explain(words: tuple[str, ...], dialect: str | None, as_json: bool) -> int:
     """Explain how a dialect arrives at a result, step by step.
 
-    EXPRESSION is a call, or one operator with its operands. The exit status is 1 if the dialect
-    refuses it.
+    EXPRESSION is a call, a method or operators with their operands, nested as in Python. DIALECT
+    may also come after it. The exit status is 1 if the dialect refuses it, or promotes it and has
+    no kernel to run it.
 
     \b
     Examples:
-      castwise explain torch "add(int32[3], 5.5)"
-      castwise explain numpy "uint8[3] + 300"
+      castwise explain torch "int32[3] + 5.5"
+      castwise explain numpy "(uint8[3] + 1).mean() * 300"
+      castwise explain -d jax "sum(int8[3], dtype=int8)"
     """
-    from castwise.engine.ask import question_in
+    from castwise.engine.explaining.parts import taken_apart
     from castwise.report.answers.explanation import explained, explanation_json, explanation_text
+    from castwise.rules.catalog import nearest_named
 
-    found = explained(question_in(expression, dialect))
+    name, expression = _asked(words, dialect)
+    found = explained(taken_apart(expression, name))
     if as_json:
-        echo_json(explanation_json(found))
+        echo_json(explanation_json(found, nearest_named(name).note if name else ""))
     else:
         click.echo(explanation_text(found, paint_for_stdout(), min(terminal_width(), 100)))
-    return FOUND if found.is_refused else DONE
+    return DONE if found.is_run else FOUND
+
+
+def _asked(words: tuple[str, ...], dialect: str | None) -> tuple[str | None, str]:
+    """The name of the dialect, None for that of the process, and the expression, which may be
+    several words where it was typed without quotes."""
+    from castwise.rules.catalog import is_dialect_name
+    from castwise.rules.default import DEFAULT, chosen_here
+
+    is_named = bool(words) and is_dialect_name(words[0])
+    if not words or (is_named and len(words) == 1 and dialect is None):
+        raise missing("EXPRESSION")
+    if dialect is not None:
+        if is_named and len(words) > 1:
+            raise UsageError("the dialect is given twice: leave out --dialect or the argument.")
+        return dialect, " ".join(words)
+    if len(words) > 1:
+        name, _ = dialect_first(words[0], words[-1])
+        return name, " ".join(words[1:] if name is words[0] else words[:-1])
+    if chosen_here() is None:
+        raise UsageError(f"no dialect: name one, as in castwise explain {DEFAULT} {words[0]!r}.")
+    return None, words[0]
 
 
 @click.command()
-@click.option("--dialect", metavar="DIALECT", help="The dialect for lines that name none.")
+@dialect_option("The dialect for lines that name none.")
 def resolve(dialect: str | None) -> int:
     """Answer questions from stdin, one line of JSON each.
 
@@ -61,6 +104,17 @@ def resolve(dialect: str | None) -> int:
 
     if dialect is not None:
         dialect_named(dialect)  # an unknown one is wrong usage, not an error on every line
+    if sys.stdin.isatty():
+        click.echo(_waiting(dialect), err=True)
     answer = TwoProcesses(dialect).answer_lines
     is_well_formed = answer_stream(sys.stdin.buffer, sys.stdout.buffer, answer)
     return DONE if is_well_formed else FOUND
+
+
+def _waiting(dialect: str | None) -> str:
+    """What a person at a terminal can type."""
+    from castwise.rules.default import DEFAULT
+
+    named = "" if dialect else f'"dialect": "{DEFAULT}", '
+    example = f'{{{named}"op": "add", "args": ["int32[3]", 5.5]}}'
+    return f"castwise: waiting for questions, a line of JSON each: {example}. Ctrl-D ends."

@@ -6,8 +6,17 @@ from pathlib import Path
 
 import click
 
-from castwise.cli.options import format_option, json_option, output_option
+from castwise.cli.completing import complete_dialects_or_ops
+from castwise.cli.options import (
+    dialect_argument,
+    dialect_first,
+    format_option,
+    json_option,
+    op_option,
+    output_option,
+)
 from castwise.cli.statuses import DONE
+from castwise.errors import UsageError
 from castwise.report.terminal.colour import paint_for_stdout
 from castwise.report.terminal.printing import deliver, echo_json, terminal_width
 
@@ -31,8 +40,9 @@ def dialects(as_json: bool) -> int:
 
 
 @click.command()
-@click.argument("dialect")
-@click.option("--op", default="add", show_default=True, help="The op, by any of its names.")
+@click.argument("dialect", shell_complete=complete_dialects_or_ops)
+@click.argument("named_op", metavar="[OP]", required=False, shell_complete=complete_dialects_or_ops)
+@op_option("The op, by any of its names. Default: add.")
 @click.option(
     "--form", type=click.Choice(["operator", "function", "augmented"]), help="How the op is called."
 )
@@ -49,7 +59,8 @@ def dialects(as_json: bool) -> int:
 @output_option
 def table(
     dialect: str,
-    op: str,
+    named_op: str | None,
+    op: str | None,
     form: str | None,
     columns: tuple[str, ...],
     format_: str | None,
@@ -57,22 +68,32 @@ def table(
 ) -> int:
     """Show an op's result dtype for every pair of dtypes.
 
+    DIALECT and OP may come in either order.
+
     \b
     Examples:
-      castwise table torch --op div
+      castwise table torch div
       castwise table numpy --with 0-d --with scalars -o add.svg
     """
     from castwise.report.table.formats import FORMATS
     from castwise.report.table.table import table as make_table
     from castwise.report.table.text import table_text
+    from castwise.rules.catalog import dialect_named, is_dialect_name
+    from castwise.vocab.ops import known_op
 
-    made = make_table(op, dialect, form=form, columns=columns)
+    if named_op is not None:
+        if op is not None:
+            raise UsageError("the op is given twice: leave out --op or the argument.")
+        dialect, op = dialect_first(dialect, named_op)
+    elif not is_dialect_name(dialect) and known_op(dialect):
+        raise UsageError(f"{dialect} is an op: name a dialect, too: castwise table D {dialect}.")
+    made = make_table(op or "add", dialect_named(dialect), form=form, columns=columns)
     deliver(made, FORMATS, format_, output, lambda paint: table_text(made, paint, terminal_width()))
     return DONE
 
 
 @click.command()
-@click.argument("dialect")
+@dialect_argument
 @format_option("text", "json", "dot", "svg", "png")
 @output_option
 def lattice(dialect: str, format_: str | None, output: Path | None) -> int:

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import click
 
-from castwise.cli.options import format_option, json_option, output_option
+from castwise.cli.completing import complete_dialects
+from castwise.cli.options import format_option, json_option, op_option, output_option
 from castwise.cli.statuses import DONE, FOUND
 from castwise.errors import UsageError
 from castwise.report.terminal.printing import deliver, terminal_width
 
 
 @click.command()
-@click.argument("first", required=False)
-@click.argument("second", required=False)
-@click.option("--op", help="Compare only this op.")
+@click.argument("first", required=False, shell_complete=complete_dialects)
+@click.argument("second", required=False, shell_complete=complete_dialects)
+@op_option("Compare only this op.")
 @click.option("--cells", is_flag=True, help="List every reason, with all its questions.")
 @click.option("--all", "is_of_all", is_flag=True, help="Compare every pair of dialects.")
 @json_option

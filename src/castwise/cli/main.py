@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from castwise import __version__
 from castwise.cli.statuses import DONE, INTERRUPTED, WRONG_USAGE
-from castwise.errors import CastwiseError, did_you_mean
+from castwise.errors import CastwiseError, NearestVersionWarning, did_you_mean
 
 # Command -> the file that defines it. A file is imported only when its command runs, and a command
 # imports only the reports it prints, so that each starts fast.
@@ -19,8 +20,10 @@ _FILES = {
     "audit": "auditing.audit",
     "dialects": "dialects",
     "diff": "diff",
+    "dtypes": "vocabulary",
     "explain": "answers",
     "lattice": "dialects",
+    "ops": "vocabulary",
     "port": "auditing.port",
     "resolve": "answers",
     "table": "dialects",
@@ -53,7 +56,10 @@ class _Commands(click.Group):
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs a command and exits with its status; an error is one line on stderr."""
     try:
-        status = cli.main(arguments, prog_name="castwise", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("default", category=NearestVersionWarning)
+            warnings.showwarning = _shown_in_a_line
+            status = cli.main(arguments, prog_name="castwise", standalone_mode=False)
     except click.ClickException as error:
         status = _complain(_with_hint(error))
     except click.Abort:
@@ -63,6 +69,16 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except OSError as error:
         status = _complain(f"{error.filename}: {error.strerror}." if error.filename else str(error))
     sys.exit(status)
+
+
+def _shown_in_a_line(
+    message: Warning | str, category: type[Warning], *place: Any, **more: Any
+) -> None:
+    """Shows a warning that is about what was typed as one line, any other as Python does."""
+    if issubclass(category, NearestVersionWarning):
+        click.echo(f"castwise: {message}", err=True)
+    else:
+        click.echo(warnings.formatwarning(message, category, *place[:2]), err=True, nl=False)
 
 
 def _complain(message: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from castwise.cli.options import json_option
+from castwise.cli.options import dialect_argument, json_option, op_option
 from castwise.cli.programs import Programs, program_options, verify_programs
 from castwise.cli.statuses import DONE, FOUND
 from castwise.errors import UsageError
@@ -13,8 +13,8 @@ from castwise.report.terminal.printing import echo_json
 
 
 @click.command()
-@click.argument("dialect")
-@click.option("--op", "ops", multiple=True, help="Check only this op. Can be repeated.")
+@dialect_argument
+@op_option("Check only this op. Can be repeated.", "--op", "ops", multiple=True)
 @program_options
 @json_option
 def verify(dialect: str, ops: tuple[str, ...], programs: Programs | None, as_json: bool) -> int:

@@ -14,8 +14,8 @@ from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
 from castwise.vocab.describing import describe, describe_or_dtype
 from castwise.vocab.dtypes import DType
+from castwise.vocab.expressions import Expression, parse_expression
 from castwise.vocab.live import to_dtype
-from castwise.vocab.notation import parse_expression
 from castwise.vocab.operands import UNDEFINED, Operand, Scalar
 from castwise.vocab.ops import Op, op_of_symbol
 from castwise.vocab.spellings import make_known
@@ -197,14 +197,32 @@ def question_in(text: str, dialect: str | Dialect | None = None) -> Question:
     """The question of a call or an operator expression, such as "int32[3] + 5.5".
 
     A name that ends in _ is a method that writes in place: "add_(int32[3], 5)".
+
+    Raises UsageError where it is no expression, or one of several ops.
     """
     chosen = to_dialect(dialect)
     parsed = parse_expression(text)
+    operands = tuple([o for o in parsed.operands if isinstance(o, Operand)])
+    if parsed.is_nested:
+        raise UsageError(
+            f"cannot read {text[:80]!r} as one op with its operands: `explain` takes several."
+        )
+    return question_for(parsed, operands, dict(parsed.named), chosen)
+
+
+def question_for(
+    parsed: Expression, operands: tuple[Operand, ...], named: dict[str, Any], dialect: Dialect
+) -> Question:
+    """The question of a parsed op with these operands and named arguments."""
     if parsed.symbol:
-        row = op_of_symbol(parsed.symbol, len(parsed.operands))
+        row = op_of_symbol(parsed.symbol, len(operands))
         form = "augmented" if parsed.is_augmented else "operator"
-        return Question(row, parsed.operands, chosen, form)
-    return question_of(parsed.op or "", *parsed.operands, dialect=chosen, form="function")
+        return Question(row, operands, dialect, form)
+    given: dict[str, Any] = {
+        name: value.value if isinstance(value, Operand) and value.is_scalar else value
+        for name, value in named.items()
+    }
+    return question_of(parsed.op or "", *operands, dialect=dialect, form="function", **given)
 
 
 def answer(question: Question) -> Decision:

@@ -121,6 +121,8 @@ class Question:
         if symbol and len(words) == 1 and not named:
             return f"{symbol}{words[0]}"
         if symbol and not named:
+            if symbol == "**" and words[0].startswith("-"):
+                words[0] = f"({words[0]})"  # -1 ** x is -(1 ** x)
             return f"{words[0]} {symbol}{'=' if self.form == 'augmented' else ''} {words[1]}"
         words += named
         return f"{self.op.name}{'_' if self.inplace else ''}({', '.join(words)})"

@@ -28,7 +28,7 @@ _EVERYDAY = {
     "plus": "add", "minus": "sub", "times": "mul", "modulo": "remainder", "average": "mean",
     "negate": "neg", "and": "logical_and", "or": "logical_or", "xor": "logical_xor",
     "not": "logical_not", "if": "where", "select": "where", "total": "sum", "product": "prod",
-    "invert": "bitwise_not", "exponential": "exp", "ln": "log", "length": "norm",
+    "invert": "bitwise_not", "astype": "cast", "to": "cast", "exponential": "exp", "ln": "log",
 }  # fmt: skip
 
 

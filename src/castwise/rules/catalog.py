@@ -80,7 +80,7 @@ def framework_named(written: str) -> str:
     """The framework that a name means: its own, or another it is known by, such as np."""
     if _of_framework(written):
         return written
-    return _other_names().get(written.lower(), written)
+    return other_names().get(written.lower(), written)
 
 
 def is_dialect_name(text: object) -> bool:
@@ -100,8 +100,8 @@ def _frames_of_castwise() -> int:
 
 
 @functools.lru_cache(maxsize=1)
-def _other_names() -> dict[str, str]:
-    """What else frameworks are called, in lower case."""
+def other_names() -> dict[str, str]:
+    """The names of frameworks, and what else they are called -> their own names."""
     known = [d for file in _files() for d in _in_file(file)]
     return {word: d.framework for d in known for word in (d.framework, *d.naming.names.split())}
 
@@ -187,11 +187,17 @@ def _is_in_catalogue(dialect: Dialect) -> bool:
 copyreg.pickle(Dialect, _pickled)  # here, because only the catalogue knows what a name means
 
 
-@functools.lru_cache(maxsize=1)
 def dialects() -> tuple[str, ...]:
     """The names of all dialects."""
+    return tuple(abouts())
+
+
+@functools.lru_cache(maxsize=1)
+def abouts() -> dict[str, str]:
+    """The names of all dialects, and what each is. The dialects are not checked yet, which takes
+    longer than a shell may need to complete a name."""
     frameworks = dict.fromkeys(d.framework for file in _files() for d in _in_file(file))
-    return tuple(d.name for framework in frameworks for d in _of_framework(framework))
+    return {d.name: d.about for framework in frameworks for d in _listed(framework)}
 
 
 def _options(name: str, modes: Collection[str]) -> tuple[str, dict[str, Any]]:
@@ -206,13 +212,20 @@ def _options(name: str, modes: Collection[str]) -> tuple[str, dict[str, Any]]:
 def _of_framework(framework: str) -> tuple[Dialect, ...]:
     """The dialects of a framework: those of the file with its name, such as array_api.py, and of
     files whose names start with it, such as paddle_documented.py. The newest version is first."""
+    for dialect in _listed(framework):
+        check(dialect)
+    return tuple(map(shared, _listed(framework)))
+
+
+@functools.lru_cache(maxsize=64)
+def _listed(framework: str) -> tuple[Dialect, ...]:
+    """The dialects of a framework as its files have them."""
     stem = framework.replace("-", "_")
     files = [file for file in _files() if file == stem or file.startswith(f"{stem}_")]
     found: dict[str, Dialect] = {}
     for dialect in [d for file in files for d in _in_file(file)]:
         if dialect.framework == framework:
-            check(dialect)
-            found[f"{dialect.version}:{dialect.mode}"] = shared(dialect)
+            found[f"{dialect.version}:{dialect.mode}"] = dialect
     return tuple(sorted(found.values(), key=lambda d: (not d.naming.is_newest, d.mode)))
 
 

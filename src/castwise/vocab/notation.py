@@ -1,10 +1,9 @@
-"""The text notation: operands, calls and operator expressions, parsed and never guessed."""
+"""The text notation of operands, parsed and never guessed."""
 
 from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
 
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
@@ -33,25 +32,12 @@ _OPERAND = re.compile(
     re.ASCII,
 )
 _DIM = re.compile(r"\d{1,18}|[A-Za-z_]\w*", re.ASCII)
-_BINARY = re.compile(r"\s*(?:(==|!=|<=|>=|<(?!<)|>(?!>))|(\*\*|//|<<|>>|[-+*/%@&|^])(=?))\s*")
-_UNARY = re.compile(r"\s*([-+~])\s*(?=[A-Za-z_])")
-_CALL = re.compile(r"\s*(?P<name>[A-Za-z_][\w.]*)\((?P<args>.*)\)\s*", re.DOTALL)
-_MAX_LENGTH = 4096
+MAX_LENGTH = 4096
 
 FORMS = (
     "int32[3], int32[], np.int32[3], np.float64(1.5), int64=300[], int32*[3], int8, 5, 5.5, 1+2j, "
     "[1, 2.5]"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """A parsed call or operator expression; `symbol` is set for the operator form."""
-
-    op: str | None
-    symbol: str | None
-    operands: tuple[Operand, ...]
-    is_augmented: bool = False  # `x += y`
 
 
 @functools.lru_cache(maxsize=65536)
@@ -64,50 +50,21 @@ def parse_operand(text: str) -> Operand:
     Raises UsageError where the text is not notation.
     """
     stripped = text.strip()
-    if len(text) <= _MAX_LENGTH:
-        if stripped.startswith("[") and _end_of_list(stripped) == len(stripped):
+    if len(text) <= MAX_LENGTH:
+        if stripped.startswith("[") and end_of_list(stripped) == len(stripped):
             return list_operand(_items(stripped))
         match = _OPERAND.fullmatch(stripped)
         if match:
-            return _operand(match)
+            return read_operand(match)
     raise UsageError(f"cannot read {text[:80]!r} as an operand. Write one of: {FORMS}.")
 
 
-def parse_expression(text: str) -> Expression:
-    """A call such as `add(int32[3], 5.5)` or an operator expression such as `int32[3] + 5.5`.
-
-    Raises UsageError where the text is neither.
-    """
-    if len(text) > _MAX_LENGTH:
-        raise UsageError(f"an expression of {len(text)} characters is too long.")
-    stripped = text.strip()
-    unary = _UNARY.match(stripped)
-    if unary:
-        return Expression(None, unary[1], (parse_operand(stripped[unary.end() :]),))
-    end = _end_of_operand(stripped)
-    symbol = _BINARY.match(stripped, end) if end else None
-    if symbol:
-        operands = (parse_operand(stripped[:end]), parse_operand(stripped[symbol.end() :]))
-        return Expression(None, symbol[1] or symbol[2], operands, is_augmented=bool(symbol[3]))
-    call = _CALL.fullmatch(stripped)
-    if call and not _is_scalar_type(call["name"]):  # np.int8(3) is an operand
-        args = _split(call["args"])
-        return Expression(call["name"], None, tuple(parse_operand(arg) for arg in args))
-    raise UsageError(
-        f"cannot read {text[:80]!r} as an expression. "
-        'Write a call, "add(int32[3], 5.5)", or one operator, "int32[3] + 5.5".'
-    )
+def matched_operand(text: str, place: int) -> re.Match[str] | None:
+    """The operand at a place of a text, unread; None where there is none. A list is not one."""
+    return _OPERAND.match(text, place)
 
 
-def _end_of_operand(text: str) -> int:
-    """Where the operand ends that a text begins with; 0 where it begins with none."""
-    if text.startswith("["):
-        return _end_of_list(text)
-    match = _OPERAND.match(text)
-    return match.end() if match else 0
-
-
-def _end_of_list(text: str) -> int:
+def end_of_list(text: str) -> int:
     """Where the list ends that a text begins with; 0 where its brackets do not close."""
     depth = 0
     for place, char in enumerate(text):
@@ -125,18 +82,25 @@ def _items(text: str, depth: int = 1) -> list[object]:
 
 
 def _item(text: str, depth: int) -> object:
-    if text.startswith("[") and _end_of_list(text) == len(text):
+    if text.startswith("[") and end_of_list(text) == len(text):
         return _items(text, depth + 1)
     if not re.fullmatch(_LITERAL, text):
         raise UsageError(f"a list holds Python numbers and lists of them, not {text[:40]!r}.")
     return parse_scalar(text)
 
 
-def _is_scalar_type(name: str) -> bool:
+def is_scalar_type(name: str) -> bool:
+    """Whether a call of this name makes a NumPy scalar."""
+    return names_dtype(name) and _dtype(name)[0]
+
+
+def names_dtype(name: str) -> bool:
+    """Whether a name is that of a dtype, as any framework spells it."""
     try:
-        return _dtype(name)[0]
+        _dtype(name)
     except UsageError:
         return False
+    return True
 
 
 def parse_scalar(text: str) -> Scalar:
@@ -157,7 +121,11 @@ def parse_scalar(text: str) -> Scalar:
         raise UsageError(f"cannot read {text[:40]!r}... as a number.") from None
 
 
-def _operand(match: re.Match[str]) -> Operand:
+def read_operand(match: re.Match[str]) -> Operand:
+    """The operand of a match.
+
+    Raises UsageError where its dtype, shape or value makes no sense.
+    """
     literal = match["literal"] or match["braced"]
     if literal:
         return scalar_operand(parse_scalar(literal))

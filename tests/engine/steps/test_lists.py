@@ -10,7 +10,8 @@ import castwise as cw
 from castwise.engine.ask import resolve
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
 from castwise.vocab.describing import describe
-from castwise.vocab.notation import parse_expression, parse_operand
+from castwise.vocab.expressions import parse_expression
+from castwise.vocab.notation import parse_operand
 from castwise.vocab.operands import Role
 
 
@@ -78,6 +79,11 @@ def test_a_list_is_cast_to_the_tensor_in_megengine() -> None:
         resolve("add", [1], [2], dialect="megengine")
     with pytest.raises(ScalarRangeError):
         resolve("add", "int32[1]", [2**63], dialect="megengine")
+
+
+def test_a_list_is_not_cast_to_a_number_that_mindspore_does_not_take() -> None:
+    with pytest.raises(PromotionError, match="takes no Python complex"):
+        resolve("add", 1j, [1, 2], dialect="mindspore")
 
 
 def test_a_list_is_cast_for_the_function_in_mindspore() -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from castwise.cli.completing import complete_dialects, complete_ops
+
 if TYPE_CHECKING:
     from castwise.auditing.records.runs import EnforcedDialect
 
@@ -45,6 +47,7 @@ _OPTIONS = (
     click.option(
         "--enforce",
         metavar="DIALECT",
+        shell_complete=complete_dialects,
         help="Raise an error before an operation that this dialect refuses. "
         "`strict` refuses every implicit cast.",
     ),
@@ -59,6 +62,7 @@ _OPTIONS = (
         "--allow",
         multiple=True,
         metavar="OP|FILE:LINE",
+        shell_complete=complete_ops,
         help="Do not enforce this op, or this line. Can be repeated.",
     ),
     click.option(

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from castwise.cli.auditing.gate import check_include, with_include
+from castwise.cli.completing import complete_dialects
 from castwise.report.terminal.colour import paint_for
 
 _FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
@@ -15,8 +16,21 @@ _SAVED = ".json"
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--from", "source", metavar="DIALECT", help="Default: the one that ran most.")
-@click.option("--to", "target", metavar="DIALECT", required=True, help="The dialect to ask.")
+@click.option(
+    "--from",
+    "source",
+    metavar="DIALECT",
+    shell_complete=complete_dialects,
+    help="Default: the one that ran most.",
+)
+@click.option(
+    "--to",
+    "target",
+    metavar="DIALECT",
+    required=True,
+    shell_complete=complete_dialects,
+    help="The dialect to ask.",
+)
 @click.option("--include", multiple=True, metavar="PACKAGE", help="Include this package too.")
 @click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write JSON. `-` is stdout.")
 @click.option("-m", "is_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")

@@ -15,10 +15,12 @@ _UINT64 = dtype("uint64")
 def own_dtype(plan: Plan, operand: Operand) -> DType:
     """The dtype an operand has on its own. A Python int beyond int64 is uint64.
 
-    Raises Refusal for an int that no such dtype holds.
+    Raises Refusal for a number of a kind that the dialect does not take, and for an int that no
+    such dtype holds.
     """
     if operand.dtype is not None:
         return operand.dtype
+    _check_kind(plan, operand.kind)
     own = plan.python[operand.kind]
     value = operand.value
     if type(value) is not int or own.min <= value <= own.max:
@@ -65,13 +67,17 @@ def is_place(word: str, place: int, count: int) -> bool:
     return {"first": place == 0, "last": place == count - 1, "none": False}.get(word, True)
 
 
-def _check_number(plan: Plan, scalar: Operand, *, is_there: bool) -> None:
-    kind = scalar.kind
+def _check_kind(plan: Plan, kind: str) -> None:
     if kind not in plan.python:
         raise Refusal(
             f"this dialect takes no Python {kind}",
             "Make it an array, or a number of another kind.",
         )
+
+
+def _check_number(plan: Plan, scalar: Operand, *, is_there: bool) -> None:
+    kind = scalar.kind
+    _check_kind(plan, kind)
     if kind in plan.numbers.refuses or (plan.numbers.adapts and kind not in plan.numbers.adapts):
         raise Refusal(
             plan.because or f"{plan.op.name} takes no Python {kind}",

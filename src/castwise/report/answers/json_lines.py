@@ -12,6 +12,7 @@ from castwise.engine.decide import decide
 from castwise.engine.decision import Decision, Question, Refusal
 from castwise.errors import CastwiseError, UsageError, did_you_mean
 from castwise.report.answers.as_json import decision_json, error_json
+from castwise.rules.catalog import nearest_named
 from castwise.vocab.notation import parse_operand
 
 MAX_LINE = 1 << 20  # bytes; a longer line is refused, and never kept in memory whole
@@ -100,7 +101,8 @@ def answer_line(line: bytes, dialect: str | None = None) -> Reply:
 
 def _answer(line: bytes, dialect: str | None) -> Reply:
     try:
-        question = _question(_fields(line), dialect)
+        fields = _fields(line)
+        question = _question(fields, dialect)
         decision = decide(question)  # cached by the text of the line, not by the engine
     except Refusal as refusal:
         return Reply(json.dumps(error_json(refusal.as_error(question))), True)
@@ -108,7 +110,16 @@ def _answer(line: bytes, dialect: str | None) -> Reply:
         return Reply(json.dumps(error_json(error)), False)
     except Exception as bug:  # a bug in castwise must not stop the other lines
         return Reply(json.dumps(_internal_error(bug)), False)
+    note = _note_on(fields.get("dialect") or dialect)
+    if note:
+        found = decision_json(decision)
+        return Reply(json.dumps({**found, "notes": [*found["notes"], note]}), True)
     return Reply(_decision_text(decision), True)
+
+
+def _note_on(dialect: str | None) -> str:
+    """A sentence on a dialect's version that another one answers for."""
+    return nearest_named(dialect).note if dialect and "@" in dialect else ""
 
 
 def _internal_error(bug: Exception) -> dict[str, Any]:

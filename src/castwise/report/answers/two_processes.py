@@ -6,8 +6,10 @@ import gc
 import multiprocessing
 import os
 import signal
+import warnings
 from multiprocessing.connection import Connection
 
+from castwise.errors import NearestVersionWarning
 from castwise.report.answers.json_lines import Reply, answer_lines
 
 MANY = 256  # available lines; for fewer, sending half away costs more than it saves
@@ -76,6 +78,7 @@ def _started(dialect: str | None) -> Connection:
 def _serve(requests: Connection, dialect: str | None) -> None:
     """Answers requests until the other end is closed."""
     _collect_seldom()
+    warnings.simplefilter("ignore", NearestVersionWarning)  # the answers have it as a note
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides when to stop
     requests.send(_READY)
     try:

@@ -1,0 +1,1 @@
+"""Explanations: an expression taken apart, each of its ops asked about, and told in words."""
