@@ -12,7 +12,7 @@ from method_calls import IN_BOTH, IN_TORCH, OTHERS, VALUES, calls, check_the_sam
 import castwise as cw
 from castwise import array_api as xp
 from castwise.array_api.write_methods import FOLDER, TABLES, text_of
-from castwise.execute.methods.absent import Casts
+from castwise.execute.methods.casts import Casts
 from loops import each
 
 # What depends on values, or asks for a device, has no place in a graph. No trace checks that cumsum

@@ -2,125 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import MethodType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any
 
-from castwise.execute.methods.conversions import on_device
-from castwise.execute.methods.spelling import dtype_in
-from castwise.rules.catalog import dialect_named, dialects
 from castwise.vocab.ops import OPS
 
-if TYPE_CHECKING:
-    from castwise.execute.tensor import Tensor
 
-_Method = TypeVar("_Method", bound=Callable[..., Any])
-_INSTEAD = {"to": "x.astype(dtype), or x.to_device(device)", "type_as": "x.astype(y.dtype)"}
-
-
-class _NoMethod:
+class NoMethod:
     """A placeholder for a method that tensors lack: its error says how to apply the op."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def is_method_of(self, tensor: Any) -> bool:
+        """Whether a tensor has the method after all."""
         return False
 
-    def __get__(self, tensor: object, owner: type) -> Any:
+    def __get__(self, tensor: Any, owner: type) -> Any:
         raise AttributeError(
             f"a {owner.__name__} has no attribute {self._name!r}: use "
             f"cw.apply({self._name!r}, x), or a function of castwise.array_api."
         )
-
-
-class _OfSomeDialects:
-    """A method that casts, of tensors whose dialect's framework has one of this name."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function, self._name = function, ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = self._function.__name__ = name
-        self._function.__qualname__ = f"{owner.__name__}.{name}"
-
-    def is_method_of(self, tensor: Any) -> bool:
-        return self._name in tensor._kind.current_dialect.naming.dtypes_of_casts
-
-    def __get__(self, tensor: Any, owner: type) -> Any:
-        if tensor is None:
-            return self._function
-        if self.is_method_of(tensor):
-            return MethodType(self._function, tensor)
-        raise AttributeError(
-            f"a {owner.__name__} has no attribute {self._name!r} in "
-            f"{tensor._kind.current_dialect.name}: write {_instead(self._name)}."
-        )
-
-
-def _instead(name: str) -> str:
-    """What to write for a method that casts in another dialect."""
-    known = (dialect_named(other).naming.dtypes_of_casts.get(name) for other in dialects())
-    dtype = next(filter(None, known), None)
-    return f"x.astype({dtype!r})" if dtype else _INSTEAD[name]
-
-
-def _of_some_dialects(function: _Method) -> _Method:
-    return cast(_Method, _OfSomeDialects(function))
-
-
-def _casting(name: str) -> Callable[[Any], Tensor]:
-    """The method that casts to the dtype that the dialect's framework means by its name."""
-
-    def method(self: Any) -> Tensor:
-        dtype = self._kind.current_dialect.naming.dtypes_of_casts[name]
-        return self.astype(dtype, copy=False)  # type: ignore[no-any-return]
-
-    method.__doc__ = f"A cast to {name}, in dialects whose framework has this method."
-    return _of_some_dialects(method)
-
-
-@_of_some_dialects
-def _to(self: Any, *wanted: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Any:
-    """The values in another dtype, on another device, or both, as those of another tensor; in
-    dialects whose framework has this method."""
-    for thing in wanted:
-        if hasattr(thing, "_kind"):
-            dtype, device = thing.dtype, thing.device
-        elif (found := dtype_in(thing)) is not None:
-            dtype = found
-        else:
-            device = thing
-    found = self.astype(self.dtype if dtype is None else dtype, copy=copy)
-    return found if device is None else on_device(found, device)
-
-
-@_of_some_dialects
-def _type_as(self: Any, other: Any) -> Any:
-    """The values in the dtype of another tensor, in dialects whose framework has this method."""
-    return self.astype(other.dtype, copy=False)
-
-
-class Casts:
-    """The methods of a tensor that cast, with the names of the dialect's framework."""
-
-    __slots__ = ()
-
-    bool = _casting("bool")
-    byte = _casting("byte")
-    char = _casting("char")
-    short = _casting("short")
-    int = _casting("int")
-    long = _casting("long")
-    half = _casting("half")
-    bfloat16 = _casting("bfloat16")
-    float = _casting("float")
-    double = _casting("double")
-    chalf = _casting("chalf")
-    cfloat = _casting("cfloat")
-    cdouble = _casting("cdouble")
-    to = _to
-    type_as = _type_as
 
 
 class OpsAreNoMethods:
@@ -135,14 +36,13 @@ class OpsAreNoMethods:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         for name in OPS.keys() - set(dir(cls)):
-            setattr(cls, name, _NoMethod(name))
+            setattr(cls, name, NoMethod(name))
 
     def __dir__(self) -> list[str]:
         absent = {
             name
             for owner in type(self).__mro__
             for name, attribute in vars(owner).items()
-            if isinstance(attribute, (_NoMethod, _OfSomeDialects))
-            and not attribute.is_method_of(self)
+            if isinstance(attribute, NoMethod) and not attribute.is_method_of(self)
         }
         return sorted(set(super().__dir__()) - absent)

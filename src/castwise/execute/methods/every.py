@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castwise.execute.methods.absent import Casts
+from castwise.execute.methods.casts import Casts
 from castwise.execute.methods.computing import Computing
 from castwise.execute.methods.conversions import Conversions
 from castwise.execute.methods.layout import Layout
