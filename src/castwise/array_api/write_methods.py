@@ -29,7 +29,8 @@ class Signature:
 _AXIS, _DIM = "axis: int | None = None", "dim: int | None = None"
 _AXES, _DIMS = "axis: Axes = None", "dim: Axes = None"
 _KEEPS, _KEEP = "keepdims: bool = False", "keepdim: bool | None = None"
-_DTYPE = "dtype: object = None"
+_DTYPE, _WHERE = "dtype: object = None", "where: Tensor | None = None"
+_INITIAL = "initial: Operand | None = None"
 _REDUCED = "**reduced(axis, keepdims, dim, keepdim)"
 _IN_DTYPE = "**given(dtype=dtype)"
 SIGNATURES = {
@@ -61,7 +62,21 @@ SIGNATURES = {
         ("threshold: float = 0", "value: float = 0"), ("threshold=threshold", "value=value")
     ),
     "reduced": Signature((_AXES, _KEEPS, "*", _DIMS, _KEEP), (_REDUCED,)),
-    "accumulated": Signature((_AXES, _KEEPS, "*", _DTYPE, _DIMS, _KEEP), (_REDUCED, _IN_DTYPE)),
+    "tested": Signature(
+        (_AXES, _KEEPS, "*", _WHERE, _DIMS, _KEEP), (_REDUCED, "**given(where=where)")
+    ),
+    "bounding": Signature(
+        (_AXES, _KEEPS, "*", _INITIAL, _WHERE, _DIMS, _KEEP),
+        (_REDUCED, "**given(initial=initial, where=where)"),
+    ),
+    "averaged": Signature(
+        (_AXES, _KEEPS, "*", _DTYPE, _WHERE, _DIMS, _KEEP),
+        (_REDUCED, "**given(dtype=dtype, where=where)"),
+    ),
+    "accumulated": Signature(
+        (_AXES, _KEEPS, "*", _DTYPE, _INITIAL, _WHERE, _DIMS, _KEEP),
+        (_REDUCED, "**given(dtype=dtype, initial=initial, where=where)"),
+    ),
     "deviating": Signature(
         (
             _AXES, "*", "correction: float | None = None", "ddof: float | None = None",
@@ -127,9 +142,12 @@ TABLES = {
     "reductions": Table(
         "Methods that reduce a tensor along dimensions.",
         {
-            "accumulated": "sum prod mean",
+            "accumulated": "sum prod",
+            "averaged": "mean",
             "deviating": "std var",
-            "reduced": "all any argmax argmin count_nonzero logsumexp max=amax min=amin",
+            "tested": "all any",
+            "bounding": "max=amax min=amin",
+            "reduced": "argmax argmin count_nonzero logsumexp",
         },
     ),
 }  # fmt: skip
@@ -138,8 +156,8 @@ TABLES = {
 def text_of(name: str) -> str:
     """The file of a table.
 
-    >>> print(text_of("reductions")[:63])
-    \"\"\"Methods that reduce a tensor along dimensions. Written by cast
+    >>> text_of("reductions").splitlines()[-1]
+    '        )'
     """
     table = TABLES[name]
     body = "\n".join(line for rows in _methods(table) for line in rows)

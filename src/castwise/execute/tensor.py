@@ -132,11 +132,13 @@ class Tensor(Operators, InPlace, ArrayObject, Methods, Gradients, OpsAreNoMethod
             return made.astype(dtype)
         return made.copy() if copy else made
 
-    def item(self) -> Any:
-        """The one element as a Python number.
+    def item(self, *index: int) -> Any:
+        """The one element as a Python number, or the one at an index.
 
-        Raises UsageError if it does not have exactly one element.
+        Raises UsageError if it does not have exactly one element, and no index is given.
         """
+        if index:
+            return (self.ravel() if len(index) == 1 else self)[index].item()
         if self.size != 1:
             raise UsageError(
                 f"item needs one element, but shape {self.shape} has {self.size}: take one, x[0], "

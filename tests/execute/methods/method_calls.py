@@ -20,12 +20,15 @@ v.dot(v) | x.conj() | x.real | x.argsort() | v.argsort(0) | x.nbytes | x.ndim | 
 x.tolist() | v.take(i) | x.take(i) | x.diagonal(1)
 """
 IN_NUMPY = """
-x.transpose() | x.transpose(1, 0) | x.transpose((1, 0)) | x.reshape(1, 2, 3).transpose(2, 0, 1)
-x.reshape(1, 2, 3).transpose(0, 1) | x.max(0) | x.min(1, keepdims=True) | x.repeat(2) | x.copy()
-x.repeat(2, 1) | x.repeat(2, axis=0) | x.nonzero() | x.cumsum() | x.std(ddof=1) | x.var(0, ddof=1)
-x.squeeze(0) | x.reshape(1, 2, 3).T | v.T | x.take([0, 2], axis=1) | x.take([[0, 1]], 1) | x.imag
-x.sum(dtype="float32") | x.conjugate() | v.searchsorted(2) | x.sort() or x | x.sort(axis=0) or x
-x.round(1) | x.dot(y.T) | x.mean(dtype="float64") | x.astype("float16") | x.trace(1) | v.argmax()
+x.sum(where=b) | x.sum(0, where=b, initial=5) | x.max(initial=9) | x.min(1, where=b, initial=9)
+x.mean(where=b) | x.any(where=b) | x.all(0, where=b) | x.prod(initial=2) | x.fill(1) or x
+x.item(1) | x.item(1, 2) | x.tobytes() | x.transpose(None) | x.transpose() | x.transpose(1, 0)
+x.transpose((1, 0)) | x.reshape(1, 2, 3).transpose(2, 0, 1) | x.reshape(1, 2, 3).transpose(0, 1)
+x.max(0) | x.min(1, keepdims=True) | x.repeat(2) | x.copy() | x.repeat(2, 1) | x.repeat(2, axis=0)
+x.nonzero() | x.cumsum() | x.std(ddof=1) | x.var(0, ddof=1) | x.squeeze(0) | x.reshape(1, 2, 3).T
+v.T | x.take([0, 2], axis=1) | x.take([[0, 1]], 1) | x.imag | x.sum(dtype="float32")
+x.conjugate() | v.searchsorted(2) | x.sort() or x | x.sort(axis=0) or x | x.round(1) | x.dot(y.T)
+x.mean(dtype="float64") | x.astype("float16") | x.trace(1) | v.argmax()
 """
 IN_TORCH = """
 x.sum(dim=0) | x.sum(dim=(0, 1)) | x.sum(0, True) | x.sum(1, keepdim=True) | x.sum(dtype=float32)

@@ -29,6 +29,8 @@ class Conversions:
         @classmethod
         def _of(cls, array: Any, kind: Kind) -> Tensor: ...
         def to_device(self, device: Any) -> Tensor: ...
+        def fill_(self, value: Any) -> Tensor: ...
+        def numpy(self) -> Any: ...
 
     def clone(self) -> Tensor:
         """A copy of the tensor."""
@@ -36,6 +38,15 @@ class Conversions:
         return self._of(array, self._kind)
 
     copy = clone
+
+    def fill(self, value: Any) -> None:
+        """Sets every element to a number or to the value of a 0-d tensor."""
+        self.fill_(value)
+
+    def tobytes(self) -> bytes:
+        """The elements as bytes."""
+        found: bytes = self.numpy().tobytes()
+        return found
 
     def contiguous(self) -> Tensor:
         """The tensor itself: how its elements lie in memory changes no result."""

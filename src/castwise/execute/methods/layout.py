@@ -76,7 +76,9 @@ class Layout:
         """The tensor with its dimensions in another order: `x.permute(1, 0)`."""
         return handed.calls.function("permute_dims", self, axes=numbers(dims))
 
-    def transpose(self, *axes: Sizes, dim0: int | None = None, dim1: int | None = None) -> Tensor:
+    def transpose(
+        self, *axes: Sizes | None, dim0: int | None = None, dim1: int | None = None
+    ) -> Tensor:
         """The tensor with its dimensions in another order; without arguments, in reverse.
 
         Two numbers are the dimensions to swap, if they are in the dialect's framework; otherwise
@@ -84,7 +86,9 @@ class Layout:
         """
         if dim0 is not None and dim1 is not None:
             return self.swapaxes(dim0, dim1)
-        order = numbers(axes) or tuple(range(self.ndim))[::-1]
+        order = (
+            numbers([axis for axis in axes if axis is not None]) or tuple(range(self.ndim))[::-1]
+        )
         if len(axes) == 2 and rules_of(self).transpose == "swaps":
             return self.swapaxes(*order)
         if len(order) != self.ndim:
@@ -199,6 +203,8 @@ class Layout:
         """
         along = place(axis_of(axis, dim, 0), self.ndim)
         whole = self.shape[along]
+        if isinstance(sizes, int) and sizes < 1:
+            raise UsageError(f"split needs a number above 0, not {sizes}.")
         if not isinstance(sizes, int):
             if sum(sizes) != whole:
                 raise UsageError(f"the lengths {tuple(sizes)} do not add up to {whole}.")
@@ -215,6 +221,8 @@ class Layout:
         """At most so many parts of the tensor along a dimension; only the last may be shorter."""
         along = place(axis_of(axis, dim, 0), self.ndim)
         whole = self.shape[along]
+        if chunks < 1:
+            raise UsageError(f"chunk needs a number above 0, not {chunks}.")
         size = max(-(-whole // chunks), 1)
         return self._parts([min(size, whole - n) for n in range(0, whole, size)] or [0], along)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from castwise.execute import handed
-from castwise.execute.methods.spelling import Axes, corrected, given, reduced
+from castwise.execute.methods.spelling import Axes, Operand, corrected, given, reduced
 
 if TYPE_CHECKING:
     from castwise.execute.tensor import Tensor
@@ -21,44 +21,64 @@ class Reductions:
         axis: Axes = None,
         keepdims: bool = False,
         *,
+        where: Tensor | None = None,
         dim: Axes = None,
         keepdim: bool | None = None,
     ) -> Tensor:
         """Whether all elements are true."""
-        return handed.calls.op("all", self, **reduced(axis, keepdims, dim, keepdim))
+        return handed.calls.op(
+            "all", self, **reduced(axis, keepdims, dim, keepdim), **given(where=where)
+        )
 
     def amax(
         self,
         axis: Axes = None,
         keepdims: bool = False,
         *,
+        initial: Operand | None = None,
+        where: Tensor | None = None,
         dim: Axes = None,
         keepdim: bool | None = None,
     ) -> Tensor:
         """The largest element."""
-        return handed.calls.op("max", self, **reduced(axis, keepdims, dim, keepdim))
+        return handed.calls.op(
+            "max",
+            self,
+            **reduced(axis, keepdims, dim, keepdim),
+            **given(initial=initial, where=where),
+        )
 
     def amin(
         self,
         axis: Axes = None,
         keepdims: bool = False,
         *,
+        initial: Operand | None = None,
+        where: Tensor | None = None,
         dim: Axes = None,
         keepdim: bool | None = None,
     ) -> Tensor:
         """The smallest element."""
-        return handed.calls.op("min", self, **reduced(axis, keepdims, dim, keepdim))
+        return handed.calls.op(
+            "min",
+            self,
+            **reduced(axis, keepdims, dim, keepdim),
+            **given(initial=initial, where=where),
+        )
 
     def any(
         self,
         axis: Axes = None,
         keepdims: bool = False,
         *,
+        where: Tensor | None = None,
         dim: Axes = None,
         keepdim: bool | None = None,
     ) -> Tensor:
         """Whether at least one element is true."""
-        return handed.calls.op("any", self, **reduced(axis, keepdims, dim, keepdim))
+        return handed.calls.op(
+            "any", self, **reduced(axis, keepdims, dim, keepdim), **given(where=where)
+        )
 
     def argmax(
         self,
@@ -110,12 +130,13 @@ class Reductions:
         keepdims: bool = False,
         *,
         dtype: object = None,
+        where: Tensor | None = None,
         dim: Axes = None,
         keepdim: bool | None = None,
     ) -> Tensor:
         """The mean of the elements."""
         return handed.calls.op(
-            "mean", self, **reduced(axis, keepdims, dim, keepdim), **given(dtype=dtype)
+            "mean", self, **reduced(axis, keepdims, dim, keepdim), **given(dtype=dtype, where=where)
         )
 
     def prod(
@@ -124,12 +145,17 @@ class Reductions:
         keepdims: bool = False,
         *,
         dtype: object = None,
+        initial: Operand | None = None,
+        where: Tensor | None = None,
         dim: Axes = None,
         keepdim: bool | None = None,
     ) -> Tensor:
         """The product of the elements."""
         return handed.calls.op(
-            "prod", self, **reduced(axis, keepdims, dim, keepdim), **given(dtype=dtype)
+            "prod",
+            self,
+            **reduced(axis, keepdims, dim, keepdim),
+            **given(dtype=dtype, initial=initial, where=where),
         )
 
     def std(
@@ -157,12 +183,17 @@ class Reductions:
         keepdims: bool = False,
         *,
         dtype: object = None,
+        initial: Operand | None = None,
+        where: Tensor | None = None,
         dim: Axes = None,
         keepdim: bool | None = None,
     ) -> Tensor:
         """The sum of the elements."""
         return handed.calls.op(
-            "sum", self, **reduced(axis, keepdims, dim, keepdim), **given(dtype=dtype)
+            "sum",
+            self,
+            **reduced(axis, keepdims, dim, keepdim),
+            **given(dtype=dtype, initial=initial, where=where),
         )
 
     def var(

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from castwise.errors import UsageError
 from castwise.execute import handed
 from castwise.execute.kinds import Kind
-from castwise.execute.methods.spelling import Axes, Operand, axis_of, place, reduced, rules_of
+from castwise.execute.methods.spelling import (
+    Axes,
+    Operand,
+    axis_of,
+    given,
+    place,
+    reduced,
+    rules_of,
+)
 
 if TYPE_CHECKING:
     from castwise.execute.tensor import Tensor
@@ -37,6 +45,7 @@ class Selecting:
 
     def max(
         self, axis: Axes | Tensor = None, keepdims: bool = False, *,
+        initial: Operand | None = None, where: Tensor | None = None,
         dim: Axes = None, keepdim: bool | None = None,
     ) -> Any:  # fmt: skip
         """The largest element; along one dimension also the indices, if the dialect's framework
@@ -44,10 +53,12 @@ class Selecting:
 
         With a tensor it is `maximum`.
         """
-        return self._extreme("max", axis, keepdims, dim, keepdim)
+        options = reduced(None if hasattr(axis, "_kind") else axis, keepdims, dim, keepdim)
+        return self._extreme("max", axis, options, given(initial=initial, where=where))
 
     def min(
         self, axis: Axes | Tensor = None, keepdims: bool = False, *,
+        initial: Operand | None = None, where: Tensor | None = None,
         dim: Axes = None, keepdim: bool | None = None,
     ) -> Any:  # fmt: skip
         """The smallest element; along one dimension also the indices, if the dialect's framework
@@ -55,13 +66,13 @@ class Selecting:
 
         With a tensor it is `minimum`.
         """
-        return self._extreme("min", axis, keepdims, dim, keepdim)
+        options = reduced(None if hasattr(axis, "_kind") else axis, keepdims, dim, keepdim)
+        return self._extreme("min", axis, options, given(initial=initial, where=where))
 
-    def _extreme(self, op: str, axis: Any, keepdims: bool, dim: Any, keepdim: bool | None) -> Any:
-        if hasattr(axis, "_kind"):
-            return handed.calls.op(f"{op}imum", self, axis)
-        options = reduced(axis, keepdims, dim, keepdim)
-        values = handed.calls.op(op, self, **options)
+    def _extreme(self, op: str, other: Any, options: dict[str, Any], limits: dict[str, Any]) -> Any:
+        if hasattr(other, "_kind"):
+            return handed.calls.op(f"{op}imum", self, other)
+        values = handed.calls.op(op, self, **options, **limits)
         if options["axis"] is None or rules_of(self).extremes == "values":
             return values
         if not isinstance(options["axis"], int):
@@ -97,11 +108,11 @@ class Selecting:
         pair `(values, indices)`, or None, and the tensor itself is sorted.
         """
         options = {"axis": axis_of(axis, dim, -1), "descending": descending, "stable": stable}
-        given = rules_of(self).sort
+        rule = rules_of(self).sort
         values = handed.calls.function("sort", self, **options)
-        if given == "values and indices":
+        if rule == "values and indices":
             return ValuesAndIndices(values, handed.calls.function("argsort", self, **options))
-        if given == "values":
+        if rule == "values":
             return values
         self[...] = values
         return None

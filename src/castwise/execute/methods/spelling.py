@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -77,9 +78,10 @@ def place(axis: int, ndim: int) -> int:
 
     Raises UsageError if there is none.
     """
-    if not -ndim <= axis < ndim:
+    found = operator.index(axis)
+    if not -ndim <= found < ndim:
         raise UsageError(f"axis {axis} is out of range for {ndim} dimension(s).")
-    return axis % ndim
+    return found % ndim
 
 
 def dtype_in(thing: Any) -> DType | None:
