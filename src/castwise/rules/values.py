@@ -135,7 +135,8 @@ class PythonFunctions:
 
 @dataclass(frozen=True, slots=True)
 class ArrayMethods:
-    """What the methods of arrays give where frameworks use one name for different things."""
+    """What the methods of arrays give where frameworks use one name for different things. If a
+    framework has no such method, this is what castwise's tensors give under it."""
 
     extremes: str = "values"
     sort: str = "values"

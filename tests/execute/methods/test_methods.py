@@ -138,3 +138,7 @@ def test_methods_are_listed_with_their_signatures() -> None:
 def test_numpy_s_own_numbers_are_sizes_and_axes() -> None:
     t = cw.asarray(np.zeros((2, 3)))
     assert t.reshape(np.int64(3), np.int64(2)).sum(np.int64(0)).shape == (2,)
+    squeezed = t.unsqueeze(np.int64(0)).squeeze(np.int64(0))
+    assert squeezed.under("torch").max(np.int64(1)).values.shape == (2,)
+    with pytest.raises(TypeError):
+        t.sum("first")

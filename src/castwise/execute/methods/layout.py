@@ -86,9 +86,8 @@ class Layout:
         """
         if dim0 is not None and dim1 is not None:
             return self.swapaxes(dim0, dim1)
-        order = (
-            numbers([axis for axis in axes if axis is not None]) or tuple(range(self.ndim))[::-1]
-        )
+        given = numbers([axis for axis in axes if axis is not None])
+        order = given or tuple(range(self.ndim))[::-1]
         if len(axes) == 2 and rules_of(self).transpose == "swaps":
             return self.swapaxes(*order)
         if len(order) != self.ndim:
@@ -139,8 +138,7 @@ class Layout:
 
     def expand_dims(self, axis: Sizes = 0) -> Tensor:
         """The tensor with new dimensions of length 1 at some positions."""
-        asked = axis_of(axis, None)
-        return handed.calls.function("expand_dims", self, axis=asked)
+        return handed.calls.function("expand_dims", self, axis=axis_of(axis, None))
 
     def broadcast_to(self, *shape: Sizes) -> Tensor:
         """The tensor in a larger shape, with its elements repeated."""
@@ -167,9 +165,8 @@ class Layout:
 
     def roll(self, shifts: Sizes, axis: Axes = None, *, dims: Axes = None) -> Tensor:
         """The elements shifted; those beyond the end reappear at the start."""
-        along = axis_of(axis, dims)
-        moved = tuple(shifts) if isinstance(shifts, list) else shifts
-        return handed.calls.function("roll", self, shift=moved, axis=along)
+        shift, along = axis_of(shifts, None), axis_of(axis, dims)
+        return handed.calls.function("roll", self, shift=shift, axis=along)
 
     def tile(self, *repetitions: Sizes) -> Tensor:
         """The whole tensor several times along each dimension."""

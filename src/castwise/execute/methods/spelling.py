@@ -31,7 +31,7 @@ def axis_of(axis: Any, dim: Any, default: Any = None) -> Any:
     found = dim if axis is None else axis
     if found is None:
         return default
-    return tuple(found) if isinstance(found, list) else found
+    return operator.index(found) if hasattr(found, "__index__") else tuple(found)
 
 
 def reduced(axis: Any, keepdims: bool, dim: Any, keepdim: bool | None) -> dict[str, Any]:
