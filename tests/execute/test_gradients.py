@@ -253,3 +253,10 @@ def test_a_leaf_is_not_written_to(dtype: str) -> None:
     with torch.no_grad():
         x[0] = 5
     assert x.tolist() == [5, 2]
+
+
+def test_methods_carry_gradients_and_detach_stops_them() -> None:
+    x = leaf([1.0, 2.0, 3.0], "float32")
+    ((x.clone().reshape(3, 1) * x.detach().reshape(3, 1)).sum()).backward()
+    assert gradient(x).tolist() == [1.0, 2.0, 3.0]
+    assert not x.detach().requires_grad

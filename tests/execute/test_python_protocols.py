@@ -41,7 +41,7 @@ def test_item_is_of_one_element():
         cw.asarray([1, 2]).item()
 
 
-@pytest.mark.parametrize("name", ["sum", "mean", "exp", "relu"])
+@pytest.mark.parametrize("name", ["concat", "stack", "mse_loss", "real_div"])
 def test_a_missing_method_names_the_way_to_it(name):
     for t in (cw.asarray([1, 2], dialect="torch"), cw.Variable([1, 2])):
         with pytest.raises(

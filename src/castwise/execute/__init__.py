@@ -3,10 +3,10 @@
 from castwise.execute import fast_path, handed
 from castwise.execute.backend import introduce_tensors
 from castwise.execute.calling.in_place import augmented, update
-from castwise.execute.calling.library import array_function, array_ufunc
-from castwise.execute.calling.ops import apply_operator, apply_unary
-from castwise.execute.calling.python_functions import divmod_of, round_of
-from castwise.execute.tensor import Tensor
+from castwise.execute.calling.library import array_function, array_ufunc, namespace_function
+from castwise.execute.calling.ops import apply_op, apply_operator, apply_unary
+from castwise.execute.calling.python_functions import divmod_of, round_of, rounded
+from castwise.execute.tensor import Tensor, tensor_like
 
 fast_path.results_are(Tensor)
 handed.hand_over(
@@ -17,6 +17,10 @@ handed.hand_over(
         in_place=update,
         divmod=divmod_of,
         round=round_of,
+        op=apply_op,
+        function=namespace_function,
+        rounded=rounded,
+        tensor_like=tensor_like,
         library_function=array_function,
         library_ufunc=array_ufunc,
     )

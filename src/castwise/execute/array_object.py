@@ -30,7 +30,9 @@ class ArrayObject:
 
         @classmethod
         def _of(cls, array: Any, kind: Kind) -> Tensor: ...
-        def item(self) -> Any: ...
+        def item(self, *index: int) -> Any: ...
+        def swapaxes(self, axis0: int, axis1: int) -> Tensor: ...
+        def permute(self, *dims: Any) -> Tensor: ...
         def __getitem__(self, key: Any) -> Tensor: ...
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
@@ -49,13 +51,21 @@ class ArrayObject:
 
     @property
     def T(self) -> Tensor:  # noqa: N802 -- the standard's name
-        """The transpose of a matrix."""
-        if len(self._array.shape) != 2:
+        """The transpose of a matrix; what it is of another tensor, the dialect says.
+
+        Raises ValueError if its framework has none.
+        """
+        shape, rule = tuple(self._array.shape), self._kind.current_dialect.values.methods.transposed
+        if len(shape) == 2:
+            return self.mT
+        if rule == "refused":
             raise ValueError(
-                f"T transposes a matrix, not a tensor of shape {tuple(self._array.shape)}: use mT "
-                "for a stack of matrices, or permute_dims."
+                f"T transposes a matrix, not a tensor of shape {shape}: use mT for a stack of "
+                "matrices, or permute."
             )
-        return self.mT
+        if rule == "first two" and shape:
+            return self.swapaxes(1, 0)
+        return self.permute(*range(len(shape))[::-1])
 
     @property
     def mT(self) -> Tensor:  # noqa: N802 -- the standard's name

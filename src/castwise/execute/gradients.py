@@ -29,6 +29,9 @@ class RecordsGradients(Protocol):
     def gradient_of(self, array: Any) -> Any:
         """The accumulated gradient of an array, or None."""
 
+    def detached(self, array: Any) -> Any:
+        """An array of the same memory that no gradient reaches."""
+
 
 @runtime_checkable
 class DifferentiatesFunctions(Protocol):
@@ -71,6 +74,13 @@ class Gradients:
         """
         found = recording(self._kind.backend).gradient_of(self._array)
         return None if found is None else self._of(found, self._kind.with_(is_weak=False))
+
+    def detach(self) -> Tensor:
+        """The same values, which no gradient goes through."""
+        backend, array = self._kind.backend, self._array
+        if isinstance(backend, RecordsGradients):
+            array = backend.detached(array)
+        return self._of(array, self._kind)
 
     def backward(self, gradient: Tensor | None = None) -> None:
         """Adds to the gradient of every tensor it was computed from.

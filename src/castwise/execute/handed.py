@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from castwise.execute.tensor import Tensor
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,10 @@ class Calls:
     in_place: Callable[..., Any]  # the op, the target, the other operands and options
     divmod: Callable[[Any, Any], Any]
     round: Callable[[Any, int | None], Any]
+    op: Callable[..., Tensor]  # the op, its operands and options
+    function: Callable[..., Tensor]  # a function of the standard's namespace, its arguments
+    rounded: Callable[[Any, int], Tensor]  # a tensor and the number of decimals
+    tensor_like: Callable[[Any, Any], Tensor]  # data, and the tensor that it is used with
     library_function: Callable[[Any, Any, Any], Any]  # a function, its arguments and options
     library_ufunc: Callable[[Any, str, Any, Any], Any]  # a ufunc, its method, inputs and options
 

@@ -245,31 +245,3 @@ class InPlace:
     cumprod_ = in_place("cumprod")
 
     matmul_ = in_place("matmul")
-
-
-class _NoMethod:
-    """A placeholder for a method that tensors lack: its error says how to apply the op."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, tensor: object, owner: type) -> Any:
-        raise AttributeError(
-            f"a {owner.__name__} has no attribute {self._name!r}: use "
-            f"cw.apply({self._name!r}, x), or a function of castwise.array_api."
-        )
-
-
-class OpsAreNoMethods:
-    """A class with a placeholder for each op that is not a method, whose error says how to apply
-    it.
-
-    There is one attribute per op, because `__getattr__` would slow down every attribute.
-    """
-
-    __slots__ = ()
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        for name in OPS.keys() - set(dir(cls)):
-            setattr(cls, name, _NoMethod(name))

@@ -24,7 +24,9 @@ from castwise.execute.indexing import (
     write_at,
 )
 from castwise.execute.kinds import Kind, held_dtype, interned
-from castwise.execute.operators import InPlace, Operators, OpsAreNoMethods
+from castwise.execute.methods.absent import OpsAreNoMethods
+from castwise.execute.methods.every import Methods
+from castwise.execute.operators import InPlace, Operators
 from castwise.execute.python_data import beyond, default_dtype, shown, unreadable
 from castwise.execute.values.casting import cast_under, own_values
 from castwise.rules.default import DEFAULT, to_dialect
@@ -38,7 +40,7 @@ from castwise.vocab.operands import Operand
 _BOOL, _FLOAT32, _FLOAT64 = map(dtype_named, ("bool", "float32", "float64"))
 
 
-class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
+class Tensor(Operators, InPlace, ArrayObject, Methods, Gradients, OpsAreNoMethods):
     """An array that computes under a dialect's rules.
 
     >>> t = asarray([1, 2, 3], dtype="int32", dialect="torch")
@@ -131,11 +133,13 @@ class Tensor(Operators, InPlace, ArrayObject, Gradients, OpsAreNoMethods):
             return made.astype(dtype)
         return made.copy() if copy else made
 
-    def item(self) -> Any:
-        """The one element as a Python number.
+    def item(self, *index: int) -> Any:
+        """The one element as a Python number, or the one at an index.
 
-        Raises UsageError if it does not have exactly one element.
+        Raises UsageError if it does not have exactly one element, and no index is given.
         """
+        if index:
+            return (self.ravel() if len(index) == 1 else self)[index].item()
         if self.size != 1:
             raise UsageError(
                 f"item needs one element, but shape {self.shape} has {self.size}: take one, x[0], "
@@ -276,6 +280,15 @@ def as_constant_with(tensor: Tensor, others: Iterable[Any]) -> Tensor:
                 like = other._kind.with_(dtype=kind.dtype, is_weak=kind.is_weak)
                 return wrapped(made_constant(tensor, taking), like)
     return tensor
+
+
+def tensor_like(data: Any, like: Tensor) -> Tensor:
+    """Data as a tensor to use together with another one."""
+    if isinstance(data, Tensor):
+        return data
+    kind = like._kind
+    backend = None if isinstance(kind.backend, TakesConstants) else kind.backend.name
+    return asarray(data, dialect=kind.dialect, backend=backend, home=kind.home)
 
 
 def made_constant(tensor: Tensor, backend: Backend) -> Any:

@@ -23,6 +23,7 @@ from castwise.rules.parts import (
 from castwise.rules.rule import Rule, combined
 from castwise.rules.values import (
     Arithmetic,
+    ArrayMethods,
     Casting,
     Clamping,
     Dividing,
@@ -194,6 +195,7 @@ JAX_X64 = Dialect(
         clamping=Clamping(lower_bound="first"),
         reducing=Reducing(cumulated_axis="flattened", median_of_none="raises"),
         functions=PythonFunctions(round="integers"),
+        methods=ArrayMethods(transposed="reversed"),
         needs=Needs(dimension="softmax log_softmax"),
     ),
     ops=_WIDE_OPS,

@@ -6,7 +6,7 @@ from castwise.rules.dialect import Dialect
 from castwise.rules.dialect_parts import Becomes, Evidence, Joining, Naming
 from castwise.rules.parts import Accepts, Composed, Condition, Joins, Numbers, NumPyOperands, Writes
 from castwise.rules.rule import Rule
-from castwise.rules.values import Arithmetic, Casting, Dividing, Values
+from castwise.rules.values import Arithmetic, ArrayMethods, Casting, Dividing, Values
 
 # Dtypes that an op promotes to but has no CPU kernel for: "bad dtype" when the op runs.
 _NO_KERNEL = {
@@ -104,6 +104,7 @@ VALUES = Values(
         float_errors="silent",
     ),
     casting=Casting(subnormals="flushed"),
+    methods=ArrayMethods(transposed="reversed"),
 )
 
 MEGENGINE = Dialect(

@@ -17,7 +17,7 @@ from castwise.rules.parts import (
     Writes,
 )
 from castwise.rules.rule import Rule
-from castwise.rules.values import Arithmetic, Dividing, Powers, Reducing, Values
+from castwise.rules.values import Arithmetic, ArrayMethods, Dividing, Powers, Reducing, Values
 
 _WIDE_UNSIGNED = "uint16 uint32 uint64"
 _REAL = "bool int float"
@@ -286,6 +286,9 @@ MINDSPORE = Dialect(
             float_errors="silent",
         ),
         reducing=Reducing(median="lower"),
+        methods=ArrayMethods(
+            extremes="values and indices", sort="values and indices", nonzero="by element"
+        ),
     ),
     ops=_OPS,
     naming=Naming(
@@ -320,6 +323,7 @@ MINDSPORE = Dialect(
             "max": "amax",
             "min": "amin",
         },
+        casts="bool:bool int:int32 long:int64 half:float16 float:float32 to: type_as:",
     ),
     evidence=Evidence(
         source="recorded from MindSpore 2.10.0, PyNative mode, CPU",

@@ -8,6 +8,7 @@ from castwise.rules.parts import Arguments, Composed, Numbers, NumPyOperands, Ra
 from castwise.rules.rule import Rule
 from castwise.rules.values import (
     Arithmetic,
+    ArrayMethods,
     Dividing,
     Memory,
     Needs,
@@ -71,6 +72,7 @@ MLX = Dialect(
         ),
         needs=Needs(elements="argmax argmin kron"),
         functions=PythonFunctions(divmod="refused"),
+        methods=ArrayMethods(transposed="reversed"),
     ),
     ops={
         "*": Rule(

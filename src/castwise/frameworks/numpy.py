@@ -18,7 +18,7 @@ from castwise.rules.parts import (
     Writes,
 )
 from castwise.rules.rule import Rule
-from castwise.rules.values import Arithmetic, Memory, Powers, Reducing, Values
+from castwise.rules.values import Arithmetic, ArrayMethods, Memory, Powers, Reducing, Values
 
 # NumPy has no common dtype for bfloat16 with a Python float. In ufuncs the float counts as its
 # smallest dtype and the result is float32; in result_type it counts as float64, in clip as float32.
@@ -29,6 +29,8 @@ _AS_THEY_ARE: dict[str, dict[str, str]] = {"bfloat16": {}}
 
 _ARRAYS = "ARRAY ZERO_D"
 _REAL = "bool int float"
+
+_METHODS = ArrayMethods(sort="in place", transposed="reversed")
 
 # The named arguments of a ufunc.
 _BY_NAME = Arguments(dtype="result", casting="same kind", takes_casting=True, where="bool arrays")
@@ -153,6 +155,7 @@ NUMPY = Dialect(
         powers=Powers(by_one_exponent="square root"),
         memory=Memory(shares_memory="real imag"),
         reducing=Reducing(cumulated_axis="flattened"),
+        methods=_METHODS,
     ),
     ops={
         "*": Rule(
@@ -235,6 +238,7 @@ NUMPY_1 = NUMPY.vary(
         powers=Powers(by_one_exponent="square root by operator"),
         memory=Memory(shares_memory="real imag"),
         reducing=Reducing(cumulated_axis="flattened"),
+        methods=_METHODS,
     ),
     assigns=Assigns(limit="int64"),
     ops={

@@ -17,7 +17,7 @@ from castwise.rules.parts import (
     Writes,
 )
 from castwise.rules.rule import Rule
-from castwise.rules.values import Arithmetic, Dividing, Powers, Reducing, Values
+from castwise.rules.values import Arithmetic, ArrayMethods, Dividing, Powers, Reducing, Values
 
 _INTERNAL = "int16 uint16 uint32 uint64 int128"  # in the table, but without a name in Python
 
@@ -163,6 +163,16 @@ ONEFLOW = Dialect(
             mixed_signs="common dtype", sign_of_nan="zero", float_errors="silent"
         ),
         reducing=Reducing(median="lower", correction=1),
+        methods=ArrayMethods(
+            extremes="values and indices",
+            sort="values and indices",
+            transpose="swaps",
+            repeat="whole",
+            split="lengths",
+            squeeze="kept",
+            flatten="shared",
+            nonzero="by element",
+        ),
     ),
     ops=_OPS,
     naming=Naming(
@@ -179,6 +189,8 @@ ONEFLOW = Dialect(
             "min": "amin",
             "norm": "vector_norm",
         },
+        casts="bool:bool int:int32 long:int64 half:float16 bfloat16:bfloat16 float:float32"
+        " double:float64 to: type_as:",
     ),
     evidence=Evidence(
         source="recorded from oneflow 0.9.0, eager, CPU",

@@ -19,6 +19,7 @@ from castwise.rules.parts import (
 from castwise.rules.rule import Rule
 from castwise.rules.values import (
     Arithmetic,
+    ArrayMethods,
     Clamping,
     Dividing,
     Memory,
@@ -341,12 +342,23 @@ PADDLE = Dialect(
             retyped_shapes="kept",
         ),
         functions=PythonFunctions(divmod="refused"),
+        methods=ArrayMethods(
+            transpose="swaps",
+            transposed="reversed",
+            repeat="whole",
+            squeeze="kept",
+            flatten="shared",
+            nonzero="by element",
+        ),
     ),
     ops=_OPS,
     naming=Naming(
         names="paddlepaddle",
         prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",
         aliases=ALIASES,
+        casts="bool:bool byte:uint8 char:int8 short:int16 int:int32 long:int64 half:float16"
+        " bfloat16:bfloat16 float:float32 double:float64 cfloat:complex64 cdouble:complex128"
+        " to: type_as:",
     ),
     evidence=Evidence(
         source="recorded from paddlepaddle 3.3.1, CPU, dynamic graph",

@@ -18,6 +18,7 @@ from castwise.rules.parts import (
 from castwise.rules.rule import Rule
 from castwise.rules.values import (
     Arithmetic,
+    ArrayMethods,
     Dividing,
     Memory,
     Powers,
@@ -71,6 +72,15 @@ TINYGRAD = Dialect(
             correction=1, extremes_of_none="limits", cumulated_axis="first", cumulated_number="0-d"
         ),
         functions=PythonFunctions(divmod="refused"),
+        methods=ArrayMethods(
+            sort="values and indices",
+            transpose="swaps",
+            transposed="first two",
+            repeat="whole",
+            split="lengths",
+            squeeze="kept",
+            nonzero="by element",
+        ),
         memory=Memory(new_axes="copied"),
     ),
     ops={
@@ -149,6 +159,8 @@ TINYGRAD = Dialect(
             "clamp": "clip",
             "concat": "cat",
         },
+        casts="bool:bool short:int16 int:int32 long:int64 half:float16 bfloat16:bfloat16"
+        " float:float32 double:float64 to:",
     ),
     evidence=Evidence(
         source="recorded from tinygrad 0.14.0",

@@ -22,6 +22,7 @@ from castwise.rules.parts import (
 from castwise.rules.rule import Rule
 from castwise.rules.values import (
     Arithmetic,
+    ArrayMethods,
     Casting,
     Dividing,
     Memory,
@@ -286,6 +287,16 @@ TORCH = Dialect(
         ),
         needs=Needs(vectors="dot outer"),
         functions=PythonFunctions(divmod="refused"),
+        methods=ArrayMethods(
+            extremes="values and indices",
+            sort="values and indices",
+            transpose="swaps",
+            repeat="whole",
+            split="lengths",
+            squeeze="kept",
+            flatten="shared",
+            nonzero="by element",
+        ),
     ),
     ops=_OPS,
     naming=Naming(
@@ -319,6 +330,9 @@ TORCH = Dialect(
             "norm": "vector_norm",
             "outer": "ger",
         },
+        casts="bool:bool byte:uint8 char:int8 short:int16 int:int32 long:int64 half:float16"
+        " bfloat16:bfloat16 float:float32 double:float64 chalf:complex32 cfloat:complex64"
+        " cdouble:complex128 to: type_as:",
     ),
     evidence=Evidence(
         source="recorded from torch 2.13.0, CPU",

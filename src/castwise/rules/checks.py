@@ -57,6 +57,7 @@ def _check_dtypes(dialect: DialectData) -> None:
     becomes = dialect.becomes
     for text in (becomes.lifts, becomes.accumulates, becomes.truncates, becomes.caps):
         dialect.mapping(text)
+    dtypes_of(" ".join(dialect.naming.dtypes_of_casts.values()))
     for kind, name in dialect.python.items():
         _check_name(kind, _NUMBERS, "a kind of Python number")
         if dtype(name) not in dialect.dtypes:

@@ -74,3 +74,13 @@ class Naming:
     recorded: str = ""  # the release it was recorded from, where that says more than its version
     prefixes: str = ""  # the prefixes of the framework's names: "np numpy"
     aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
+    casts: str = ""  # "byte:uint8 to:": its arrays' methods that cast; "": to the argument's dtype
+
+    @property
+    def dtypes_of_casts(self) -> dict[str, str]:
+        """The methods of the framework's arrays that cast, and their dtypes.
+
+        >>> Naming(casts="byte:uint8 to:").dtypes_of_casts
+        {'byte': 'uint8', 'to': ''}
+        """
+        return {name: dtype for name, _, dtype in (w.partition(":") for w in self.casts.split())}

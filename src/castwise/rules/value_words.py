@@ -239,3 +239,50 @@ ASSIGNED_0D = {
 }
 # What "wraps" means where castwise converts instead of the processor.
 WRAPS_ON = {"x86_64": "wraps as x86-64", "aarch64": "wraps as ARM"}
+# What max, min and median of an array give along one dimension.
+EXTREMES = {
+    "values": "the values",
+    "values and indices": "a pair: the values and their indices",
+}
+# What an array's method sort gives.
+SORT = {
+    "values": "a sorted array",
+    "in place": "nothing: the array itself is sorted",
+    "values and indices": "a pair: the sorted values and their indices",
+}
+# What two numbers mean to an array's method transpose.
+TRANSPOSE = {
+    "permutes": "the new order of all dimensions",
+    "swaps": "the two dimensions to swap",
+}
+# What an array's attribute T is if the array is not a matrix.
+TRANSPOSED = {
+    "refused": "it raises",
+    "reversed": "the array with its dimensions in reverse order",
+    "first two": "the array with its first two dimensions swapped",
+}
+# What an array's method repeat repeats.
+REPEAT = {
+    "elements": "each element",
+    "whole": "the whole array, along each dimension",
+}
+# What a number means to an array's method split.
+SPLIT = {
+    "parts": "how many parts there are, all of one length",
+    "lengths": "the length of each part",
+}
+# What an array's method squeeze does with a dimension that is longer than 1.
+SQUEEZE = {
+    "refused": "it raises",
+    "kept": "it keeps the dimension",
+}
+# Whether the array of an array's method flatten has its own memory.
+FLATTEN = {
+    "copied": "it is a copy",
+    "shared": "it shares the memory, if it can",
+}
+# What an array's method nonzero gives.
+NONZERO = {
+    "by dimension": "one array of indices per dimension",
+    "by element": "one array with a row of indices per element",
+}

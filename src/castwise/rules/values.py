@@ -134,6 +134,22 @@ class PythonFunctions:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrayMethods:
+    """What the methods of arrays give where frameworks use one name for different things. If a
+    framework has no such method, this is what castwise's tensors give under it."""
+
+    extremes: str = "values"
+    sort: str = "values"
+    transpose: str = "permutes"
+    transposed: str = "refused"
+    repeat: str = "elements"
+    split: str = "parts"
+    squeeze: str = "refused"
+    flatten: str = "copied"
+    nonzero: str = "by dimension"
+
+
+@dataclass(frozen=True, slots=True)
 class Values:
     """What a framework computes where arithmetic leaves a choice."""
 
@@ -146,6 +162,7 @@ class Values:
     memory: Memory = field(default=Memory())
     needs: Needs = field(default=Needs())
     functions: PythonFunctions = field(default=PythonFunctions())
+    methods: ArrayMethods = field(default=ArrayMethods())
 
 
 # The words that each field chooses from.
@@ -197,4 +214,13 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "casting.signless": words.SIGNLESS,
     "memory.assigned_0d": words.ASSIGNED_0D,
     "memory.new_axes": words.NEW_AXES,
+    "methods.extremes": words.EXTREMES,
+    "methods.sort": words.SORT,
+    "methods.transpose": words.TRANSPOSE,
+    "methods.transposed": words.TRANSPOSED,
+    "methods.repeat": words.REPEAT,
+    "methods.split": words.SPLIT,
+    "methods.squeeze": words.SQUEEZE,
+    "methods.flatten": words.FLATTEN,
+    "methods.nonzero": words.NONZERO,
 }

@@ -193,6 +193,28 @@ def test_reductions_take_an_axis(backend: Backend) -> None:
     assert cw.apply("sum", t, axis=1).tolist() == [6, 15]
 
 
+METHODS = """t.sum(0) t.mean(dim=1) t.max(1) t.argmax(axis=0) t.std() t.cumsum(1) t.softmax(-1)
+t.reshape(3,2) t.view(-1) t.permute(1,0) t.transpose(0,1) t.T t.unsqueeze(0).squeeze() t.flatten()
+t.clone() t.contiguous() t.detach() t.cpu() t.expand(2,-1,3) t.flip(0) t.roll(1,0) t.tile(2,1)
+t.repeat_interleave(2,1) t.chunk(2,1) t.unbind() t.take([[0,2]],1) t.sort() t.argsort(dim=0)
+t.where(t>1,0) t.diff() t.norm(dim=1) t.diagonal() t.tril() t.add(t,alpha=2) t.mm(t.T) t.round(1)
+t.clamp(max=2) t.float() t.to("float16") t.real t.isnan() t.take([1])"""
+
+
+@each("call", METHODS.split())
+def test_methods_give_what_they_give_on_the_reference(backend: Backend, call: str) -> None:
+    found = []
+    for name in (backend.name, REFERENCE):
+        t = cw.asarray([[3, 1, 2], [0, 2, 5]], dtype="float32", backend=name, dialect="torch")
+        given = eval(call, {"t": t})
+        parts = given if isinstance(given, tuple) else (given,)
+        found.append([(p.dtype, p.shape, np.round(p.astype("float64").numpy(), 5)) for p in parts])
+        assert all(part.backend == name for part in parts)
+    for mine, theirs in zip(*found, strict=True):
+        assert mine[:2] == theirs[:2]
+        np.testing.assert_array_equal(mine[2], theirs[2])
+
+
 def test_indexing_gives_views_of_the_same_kind(backend: Backend) -> None:
     t = tensor([[1, 2, 3], [4, 5, 6]], "int16", backend, "torch")
     assert t[0].tolist() == [1, 2, 3]

@@ -69,7 +69,7 @@ def _moved(
 ) -> Any:
     """The result of a function of the standard's namespace, under the dialect of its tensors."""
     try:
-        function = attrgetter(tail)(importlib.import_module("castwise.array_api"))
+        function = _of_namespace(tail)
     except AttributeError:
         raise not_called(name) from None
     if not inspect.isfunction(function):
@@ -77,9 +77,19 @@ def _moved(
     known = inspect.signature(function).parameters
     most = sum(parameter.kind in _BY_PLACE for parameter in known.values())
     options = _known(named | _by_name(name, places, arguments, most), known, name)
+    return namespace_function(tail, *arguments[:most], **options)
+
+
+def namespace_function(name: str, *arguments: Any, **options: Any) -> Any:
+    """The result of a function of the standard's namespace, under the dialect of its tensors."""
     first = next(found for found in map(_first_tensor, arguments) if found is not None)
-    given = [_spelled_out(argument) for argument in arguments[:most]]
-    return _under_dialect_of(function(*given, **options), first)
+    given = [_spelled_out(argument) for argument in arguments]
+    return _under_dialect_of(_of_namespace(name)(*given, **options), first)
+
+
+def _of_namespace(name: str) -> Any:
+    # Imported by name, because the namespace is built on tensors.
+    return attrgetter(name)(importlib.import_module("castwise.array_api"))
 
 
 def _op(name: str) -> Op | None:

@@ -50,9 +50,18 @@ def round_of(x: Tensor, ndigits: int | None) -> Tensor:
     return found.astype(default_dtype(0, dialect)) if gives_integers and ndigits is None else found
 
 
+def rounded(x: Tensor, decimals: int) -> Tensor:
+    """Each element, rounded to a number of decimals."""
+    if not decimals:
+        return apply_op("round", x)
+    if x.dtype.kind == "bool" or (x.dtype.kind == "int" and decimals < 0):
+        raise TypeError(_DIGITS.format(x.dtype, x.dialect.name))
+    return _scaled(x, decimals)
+
+
 def _scaled(x: Tensor, digits: int) -> Tensor:
     """Floats rounded to a number of digits, by a factor that float16 cannot hold."""
-    if x.dtype.kind == "int" or digits > math.log10(x.dtype.max):
+    if x.dtype.kind == "int" or digits > math.log10(x.dtype.part.max):
         return x.astype(x.dtype)
     wide = x.astype("float32") if x.dtype.name == "float16" else x
     factor = 10**digits

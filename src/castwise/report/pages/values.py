@@ -58,6 +58,15 @@ _TITLES = {
     "memory.slices": "A slice of an array, `x[1:]`",
     "memory.overlaps": "An array assigned to a part of itself",
     "memory.retyped_shapes": "An in-place op that changes the dtype and the shape",
+    "methods.extremes": "`x.max(0)`, `x.min(0)` and `x.median(0)`",
+    "methods.sort": "`x.sort()`",
+    "methods.transpose": "The numbers in `x.transpose(0, 1)`",
+    "methods.transposed": "`x.T`, if x is not a matrix",
+    "methods.repeat": "`x.repeat(2)`",
+    "methods.split": "The number in `x.split(2)`",
+    "methods.squeeze": "`x.squeeze(0)`, if that dimension is longer than 1",
+    "methods.flatten": "The memory of `x.flatten()`",
+    "methods.nonzero": "`x.nonzero()`",
 }
 
 

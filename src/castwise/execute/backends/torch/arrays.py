@@ -233,6 +233,10 @@ class Torch:
         """The accumulated gradient of a leaf array, or of one that retains it."""
         return array.grad if array.is_leaf or array.retains_grad else None
 
+    def detached(self, array: Any) -> Any:
+        """An array of the same memory that no gradient reaches."""
+        return array.detach()
+
 
 def _places(key: Any) -> Any:
     """An index whose masks are replaced by the positions they select."""

@@ -1,0 +1,1 @@
+"""The methods of a tensor: names of several frameworks for castwise's ops and functions."""
