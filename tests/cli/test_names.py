@@ -56,7 +56,9 @@ def test_explain_without_a_dialect_takes_that_of_the_process(
 
 
 def test_a_minus_is_no_option(capsys: pytest.CaptureFixture[str]) -> None:
-    assert Ran(capsys, "explain", "torch", "-half[3]").err == "castwise: unknown dtype 'half'.\n"
+    assert Ran(capsys, "explain", "torch", "-halv[3]").err.startswith(
+        "castwise: unknown dtype 'halv'."
+    )
     assert Ran(capsys, "explain", "torch", "-dtypes.half[3]").status == 0
     assert Ran(capsys, "explain", "torch", "-(int8[3] + 1)").status == 0
 

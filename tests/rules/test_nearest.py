@@ -8,7 +8,7 @@ import pytest
 
 import castwise as cw
 from castwise.errors import NearestVersionWarning
-from castwise.rules.catalog import nearest_dialect
+from castwise.rules.catalog import nearest_named
 
 
 @pytest.mark.parametrize(
@@ -95,11 +95,11 @@ def test_no_name_means_two_frameworks() -> None:
 def test_the_version_of_an_installed_framework() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert nearest_dialect("torch", "2.13.0+cu130").dialect.name == "torch"
-        found = nearest_dialect("jax", "0.4.30", "x64")
+        assert nearest_named("torch@2.13.0+cu130").dialect.name == "torch"
+        found = nearest_named("jax@0.4.30:x64")
     assert found.dialect.name == "jax:x64"
     assert (
         found.note == "jax@0.4.30:x64 is not recorded: jax@0.10:x64 answers, the nearest that is."
     )
     with pytest.raises(cw.UsageError, match="unknown dialect"):
-        nearest_dialect("nowhere", "1.0")
+        nearest_named("nowhere@1.0")

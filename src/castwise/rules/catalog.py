@@ -64,18 +64,6 @@ def nearest_named(name: str) -> Nearest:
     return nearest._replace(dialect=nearest.dialect.vary(**options))
 
 
-def nearest_dialect(framework: str, version: str, mode: str = "") -> Nearest:
-    """The dialect of a framework at the recorded version nearest to this one, such as an installed
-    one's, and a note where it is another.
-
-    >>> nearest_dialect("torch", "2.13.1+cpu")
-    Nearest(dialect=<Dialect torch>, note='')
-
-    Raises UsageError for an unknown framework or mode, or text that is no version.
-    """
-    return nearest_named(f"{framework}@{version}" + (f":{mode}" if mode else ""))
-
-
 def framework_named(written: str) -> str:
     """The framework that a name means: its own, or another it is known by, such as np."""
     if _of_framework(written):
