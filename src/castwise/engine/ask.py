@@ -15,8 +15,8 @@ from castwise.rules.dialect import Dialect
 from castwise.vocab.describing import describe, describe_or_dtype
 from castwise.vocab.dtypes import DType
 from castwise.vocab.expressions import Expression, parse_expression
-from castwise.vocab.live import to_dtype
-from castwise.vocab.operands import UNDEFINED, Operand, Scalar
+from castwise.vocab.live import GUEST, to_dtype
+from castwise.vocab.operands import UNDEFINED, Operand, Scalar, plain_array
 from castwise.vocab.ops import Op, op_of_symbol
 from castwise.vocab.spellings import make_known
 
@@ -93,7 +93,7 @@ def question_of(
             f"form is 'function', 'operator' or 'augmented', not {str(form)[:40]!r}. In place and"
             " out= have their own arguments: inplace=True, out='float32'."
         )
-    seen = [None if o is None else operand_of(o) for o in operands]
+    seen = [None if o is None else _seen(o, chosen) for o in operands]
     given, others = row.arranged(seen, named)
     alpha = others.pop("alpha", None)
     if form == "augmented":
@@ -148,6 +148,13 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "value": _number,
     "delta": _number,
 }
+
+
+def _seen(thing: Any, dialect: Dialect) -> Operand:
+    """An operand. A live NumPy array is NumPy's own in NumPy's dialects, not a guest."""
+    found = operand_of(thing)
+    is_own = found.is_numpy and dialect.framework == GUEST and not isinstance(thing, (str, Operand))
+    return plain_array(found) if is_own else found
 
 
 def operand_of(thing: Any) -> Operand:

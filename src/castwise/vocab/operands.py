@@ -6,7 +6,7 @@ import bisect
 import enum
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from castwise.errors import UsageError
@@ -172,6 +172,12 @@ def array_operand(
         role = Role.ZERO_D if zero_d else Role.ARRAY
     held = None if value is None else held_value(dtype, value)
     return Operand(dtype, role, held, shape, is_weak)
+
+
+def plain_array(operand: Operand) -> Operand:
+    """A NumPy array as an array of the dialect's own framework; anything else as it is."""
+    own = {Role.NUMPY_ARRAY: Role.ARRAY, Role.NUMPY_ZERO_D: Role.ZERO_D}.get(operand.role)
+    return replace(operand, role=own) if own else operand
 
 
 def numpy_scalar_operand(dtype: DType, value: Scalar) -> Operand:
