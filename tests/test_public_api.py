@@ -59,12 +59,22 @@ def test_the_lazy_names_and_those_for_type_checkers_are_the_same() -> None:
     tree = ast.parse(Path(castwise.__file__).read_text(encoding="utf-8"))
     guarded = next(n for n in tree.body if isinstance(n, ast.If))
     seen_by_checkers = {
-        alias.asname: f"{node.module}.{alias.name}".removeprefix("castwise.")
+        alias.asname or alias.name: f"{node.module}.{alias.name}".removeprefix("castwise.")
         for node in guarded.body
-        if isinstance(node, ast.ImportFrom)
+        if isinstance(node, ast.ImportFrom) and node.module != "castwise"
         for alias in node.names
     }
     assert seen_by_checkers == castwise._NAMES
+
+
+def test_all_names_are_listed_once_and_told_in_the_help_text() -> None:
+    listed = set(castwise.__all__)
+    assert len(castwise.__all__) == len(listed)
+    assert listed == {*castwise._NAMES, "array_api", "__version__"}
+    told = re.findall(r"^    \S.*?(?:\n {28}.*)*$", castwise.__doc__ or "", re.MULTILINE)
+    assert {name for name in listed if any(re.search(rf"\b{name}\b", line) for line in told)} == (
+        listed - {"__version__"}
+    )
 
 
 @pytest.mark.parametrize(("name", "where"), castwise._NAMES.items())

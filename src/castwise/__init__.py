@@ -4,7 +4,21 @@
 >>> cw.resolve("add", "int32[3]", 5.5, dialect="torch").result
 float32
 
-Importing castwise imports neither NumPy nor any framework; names load when first used.
+What there is; help(castwise.resolve) tells more about a name:
+
+    Ask                     resolve, explain, result_type, promote_types, can_cast
+    Look up                 dialects, dialect, ops, dtype, describe, table, diff, lattice
+    Choose the rules        use, set_default, current, load_dialect, ImplicitPromotion
+    Compute                 asarray, Tensor, Variable, apply, count_casts, array_api
+    Write it down           trace, compile, Graph, load_graph
+    Find casts in programs  audit, audited, enforce
+    Extend                  declare_op, Dialect, Rule
+    Answers                 Decision, Cast, Operand, DType
+    Errors and warnings     CastwiseError, PromotionError, ScalarRangeError, UsageError,
+                            PromotionWarning, NearestVersionWarning
+
+The command line does the same: `castwise --help`. Importing castwise imports neither NumPy nor any
+framework; names load when first used.
 """
 
 from __future__ import annotations
@@ -13,93 +27,106 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from castwise.auditing.enforcing.contexts import audit as audit
-    from castwise.auditing.enforcing.decorated import audited as audited
-    from castwise.auditing.enforcing.enforce import enforce as enforce
-    from castwise.engine.ask import resolve as resolve
-    from castwise.engine.decision import Cast as Cast
-    from castwise.engine.decision import Decision as Decision
-    from castwise.engine.explaining.explain import explain as explain
-    from castwise.engine.types import can_cast as can_cast
-    from castwise.engine.types import promote_types as promote_types
-    from castwise.engine.types import result_type as result_type
-    from castwise.errors import CastwiseError as CastwiseError
-    from castwise.errors import PromotionError as PromotionError
-    from castwise.errors import PromotionWarning as PromotionWarning
-    from castwise.errors import ScalarRangeError as ScalarRangeError
-    from castwise.errors import UsageError as UsageError
-    from castwise.execute.calling.apply import apply as apply
-    from castwise.execute.calling.counting import count_casts as count_casts
-    from castwise.execute.tensor import Tensor as Tensor
-    from castwise.execute.tensor import asarray as asarray
-    from castwise.execute.variable import Variable as Variable
-    from castwise.frameworks.implicit_promotion import ImplicitPromotion as ImplicitPromotion
-    from castwise.graph.graph import Graph as Graph
-    from castwise.graph.graph import load_graph as load_graph
-    from castwise.graph.tracing.compile import compile as compile
-    from castwise.graph.tracing.trace import trace as trace
-    from castwise.report.diff.diff import diff as diff
-    from castwise.report.table.table import table as table
-    from castwise.rules.catalog import dialect_named as dialect  # noqa: F401
-    from castwise.rules.catalog import dialects as dialects
-    from castwise.rules.catalog import load_dialect as load_dialect
-    from castwise.rules.default import current as current
-    from castwise.rules.default import set_default as set_default
-    from castwise.rules.default import use as use
-    from castwise.rules.dialect import Dialect as Dialect
-    from castwise.rules.rule import Rule as Rule
-    from castwise.vocab.describing import describe as describe
-    from castwise.vocab.dtypes import DType as DType
-    from castwise.vocab.live import to_dtype as dtype  # noqa: F401
-    from castwise.vocab.operands import Operand as Operand
-    from castwise.vocab.ops import declare_op as declare_op
-    from castwise.vocab.ops import ops as ops
+    from castwise import array_api
+    from castwise.auditing.enforcing.contexts import audit
+    from castwise.auditing.enforcing.decorated import audited
+    from castwise.auditing.enforcing.enforce import enforce
+    from castwise.engine.ask import resolve
+    from castwise.engine.decision import Cast, Decision
+    from castwise.engine.explaining.explain import explain
+    from castwise.engine.types import can_cast, promote_types, result_type
+    from castwise.errors import (
+        CastwiseError,
+        NearestVersionWarning,
+        PromotionError,
+        PromotionWarning,
+        ScalarRangeError,
+        UsageError,
+    )
+    from castwise.execute.calling.apply import apply
+    from castwise.execute.calling.counting import count_casts
+    from castwise.execute.tensor import Tensor, asarray
+    from castwise.execute.variable import Variable
+    from castwise.frameworks.implicit_promotion import ImplicitPromotion
+    from castwise.graph.graph import Graph, load_graph
+    from castwise.graph.tracing.compile import compile
+    from castwise.graph.tracing.trace import trace
+    from castwise.report.diff.diff import diff
+    from castwise.report.lattice.lattice import lattice
+    from castwise.report.table.table import table
+    from castwise.rules.catalog import dialect_named as dialect
+    from castwise.rules.catalog import dialects, load_dialect
+    from castwise.rules.default import current, set_default, use
+    from castwise.rules.dialect import Dialect
+    from castwise.rules.rule import Rule
+    from castwise.vocab.describing import describe
+    from castwise.vocab.dtypes import DType
+    from castwise.vocab.live import to_dtype as dtype
+    from castwise.vocab.operands import Operand
+    from castwise.vocab.ops import declare_op, ops
 
 __version__ = "0.1.0"
 
-# public name -> module and name there
+# In the groups of the text above.
+__all__ = [  # noqa: RUF022
+    "resolve", "explain", "result_type", "promote_types", "can_cast",
+    "dialects", "dialect", "ops", "dtype", "describe", "table", "diff", "lattice",
+    "use", "set_default", "current", "load_dialect", "ImplicitPromotion",
+    "asarray", "Tensor", "Variable", "apply", "count_casts", "array_api",
+    "trace", "compile", "Graph", "load_graph",
+    "audit", "audited", "enforce",
+    "declare_op", "Dialect", "Rule",
+    "Decision", "Cast", "Operand", "DType",
+    "CastwiseError", "PromotionError", "ScalarRangeError",
+    "UsageError", "PromotionWarning", "NearestVersionWarning",
+    "__version__",
+]  # fmt: skip
+
+# Public name -> module and name there.
 _NAMES = {
-    "CastwiseError": "errors.CastwiseError",
-    "PromotionError": "errors.PromotionError",
-    "PromotionWarning": "errors.PromotionWarning",
-    "ScalarRangeError": "errors.ScalarRangeError",
-    "UsageError": "errors.UsageError",
-    "DType": "vocab.dtypes.DType",
-    "Operand": "vocab.operands.Operand",
-    "describe": "vocab.describing.describe",
-    "dtype": "vocab.live.to_dtype",
-    "declare_op": "vocab.ops.declare_op",
+    "resolve": "engine.ask.resolve",
+    "explain": "engine.explaining.explain.explain",
+    "result_type": "engine.types.result_type",
+    "promote_types": "engine.types.promote_types",
+    "can_cast": "engine.types.can_cast",
+    "dialects": "rules.catalog.dialects",
+    "dialect": "rules.catalog.dialect_named",
     "ops": "vocab.ops.ops",
-    "Dialect": "rules.dialect.Dialect",
-    "Rule": "rules.rule.Rule",
+    "dtype": "vocab.live.to_dtype",
+    "describe": "vocab.describing.describe",
+    "table": "report.table.table.table",
+    "diff": "report.diff.diff.diff",
+    "lattice": "report.lattice.lattice.lattice",
+    "use": "rules.default.use",
+    "set_default": "rules.default.set_default",
+    "current": "rules.default.current",
+    "load_dialect": "rules.catalog.load_dialect",
     "ImplicitPromotion": "frameworks.implicit_promotion.ImplicitPromotion",
+    "asarray": "execute.tensor.asarray",
     "Tensor": "execute.tensor.Tensor",
     "Variable": "execute.variable.Variable",
     "apply": "execute.calling.apply.apply",
-    "asarray": "execute.tensor.asarray",
     "count_casts": "execute.calling.counting.count_casts",
-    "current": "rules.default.current",
-    "dialect": "rules.catalog.dialect_named",
-    "dialects": "rules.catalog.dialects",
-    "load_dialect": "rules.catalog.load_dialect",
-    "set_default": "rules.default.set_default",
-    "use": "rules.default.use",
+    "trace": "graph.tracing.trace.trace",
+    "compile": "graph.tracing.compile.compile",
+    "Graph": "graph.graph.Graph",
+    "load_graph": "graph.graph.load_graph",
     "audit": "auditing.enforcing.contexts.audit",
     "audited": "auditing.enforcing.decorated.audited",
     "enforce": "auditing.enforcing.enforce.enforce",
-    "Cast": "engine.decision.Cast",
+    "declare_op": "vocab.ops.declare_op",
+    "Dialect": "rules.dialect.Dialect",
+    "Rule": "rules.rule.Rule",
     "Decision": "engine.decision.Decision",
-    "can_cast": "engine.types.can_cast",
-    "diff": "report.diff.diff.diff",
-    "explain": "engine.explaining.explain.explain",
-    "Graph": "graph.graph.Graph",
-    "compile": "graph.tracing.compile.compile",
-    "load_graph": "graph.graph.load_graph",
-    "promote_types": "engine.types.promote_types",
-    "resolve": "engine.ask.resolve",
-    "result_type": "engine.types.result_type",
-    "trace": "graph.tracing.trace.trace",
-    "table": "report.table.table.table",
+    "Cast": "engine.decision.Cast",
+    "Operand": "vocab.operands.Operand",
+    "DType": "vocab.dtypes.DType",
+    "CastwiseError": "errors.CastwiseError",
+    "PromotionError": "errors.PromotionError",
+    "ScalarRangeError": "errors.ScalarRangeError",
+    "UsageError": "errors.UsageError",
+    "PromotionWarning": "errors.PromotionWarning",
+    "NearestVersionWarning": "errors.NearestVersionWarning",
 }
 
 
@@ -121,4 +148,4 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def __dir__() -> list[str]:
-    return sorted([*_NAMES, "__version__"])
+    return sorted(__all__)
