@@ -9,7 +9,7 @@ from castwise.report.terminal.colour import Paint, plain
 from castwise.report.terminal.columns import in_groups, some_of
 from castwise.rules.catalog import dialect_named, dialects
 from castwise.rules.dialect import Dialect
-from castwise.vocab.dtypes import DTYPES, DType
+from castwise.vocab.dtypes import DTYPES, DType, find_dtype
 
 _LONG = 1 << 31  # a whole number beyond it is shown as a power of two
 
@@ -52,8 +52,9 @@ def _having(row: DType) -> str:
 
 
 def _short(row: DType) -> str | None:
+    """The short form that the notation reads, which tables may print otherwise."""
     short = short_name(row)
-    return None if short == row.name else short
+    return short if short != row.name and find_dtype(short) is row else None
 
 
 def _range(row: DType) -> str:
