@@ -314,6 +314,7 @@ JAX_STRICT = JAX_X64.vary(
         # These use a Python number in one of their steps, which has the default width.
         "acosh": Rule(composes=(Composed("add(x, 1.0)", "complex"),)),
         "trunc": Rule(composes=(Composed("add(x, 0.0)", "float"),)),
+        "silu": Rule(composes=(Composed("add(x, 0.0)", "float complex"),)),
         "norm": Rule(
             composes=(
                 Composed("max(add(abs(x), 0.0))", "float32 complex64"),

@@ -100,6 +100,7 @@ MLX = Dialect(
             )
         ),
         "sigmoid": Rule(computes="float", because="sigmoid takes only real numbers"),
+        "silu": Rule(composes=(Composed("mul(x, sigmoid(x))"),)),
         "expm1": Rule(computes="float"),
         "degrees radians": Rule(computes="float complex"),
         "logaddexp median softmax logsumexp": Rule(

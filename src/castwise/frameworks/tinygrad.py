@@ -102,6 +102,7 @@ TINYGRAD = Dialect(
         ),
         "neg": Rule(computes="bool int float"),
         "where": Rule(accepts=Accepts(condition=Condition(arrays="bool", numbers="", numpy=""))),
+        "silu": Rule(composes=(Composed("mul(x, sigmoid(x))"),)),
         "relu": Rule(composes=(Composed("where(gt(x, 0), x, 0)"),)),
         "floor": Rule(composes=(Composed("where(lt(x, trunc(x)), sub(trunc(x), 1), trunc(x))"),)),
         "ceil": Rule(composes=(Composed("where(gt(x, trunc(x)), add(trunc(x), 1), trunc(x))"),)),

@@ -50,7 +50,7 @@ _NO_KERNEL = {
     "allclose isclose degrees radians signbit ldexp": FLOAT8,
     "div addcdiv angle exp exp2 expm1 log log2 log10 log1p logsumexp mean prod"
     " reciprocal rsqrt sigmoid sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sqrt"
-    " sum": (f"complex32 {FLOAT8}"),
+    " sum silu": (f"complex32 {FLOAT8}"),
     "logaddexp lerp": f"bool int complex32 {FLOAT8}",
     "hypot logaddexp2 nextafter mse_loss huber_loss gelu softmax log_softmax": (
         f"bool int complex {FLOAT8}"

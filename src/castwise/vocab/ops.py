@@ -221,6 +221,7 @@ _ROWS = [
     *_row("degrees radians", 1, computes="float", integers_become_float=True, ulps=1,
           family="unary float functions"),
     *_row("gelu", 1, computes="float", family="unary float functions"),
+    *_row("silu", 1, computes=FLOATING, ulps=4, family="unary float functions"),
     *_row("softmax log_softmax", 1, computes="float", ulps=4, call=CallForm(along_axis=True),
           family="unary float functions"),
     *_row("isnan isinf isfinite", 1, result="bool", family="predicates"),

@@ -246,6 +246,10 @@ def gelu(xp: Any, x: Any) -> Any:
     return 0.5 * x * (1 + erf(xp, x / math.sqrt(2.0)))
 
 
+def silu(xp: Any, x: Any) -> Any:
+    return x * sigmoid(xp, x)
+
+
 def gelu_tanh(xp: Any, x: Any) -> Any:
     """The approximation of gelu by tanh."""
     return 0.5 * x * (1 + xp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
