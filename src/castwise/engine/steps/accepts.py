@@ -21,6 +21,8 @@ def check_count(question: Question) -> None:
         plural = "s" if high > 1 else ""
         number = count if count < low else len(given)
         raise UsageError(f"{question.op.name} takes {takes} operand{plural}, not {number}.")
+    if question.op.family == "layers" and any([operand.is_scalar for operand in given]):
+        raise UsageError(f"{question.op.name} takes arrays, not Python numbers: make one, int32[].")
     if given[0] is UNDEFINED and question.op.family != "questions":
         raise UsageError(f"{question.op.name} needs its first operand, which is None here.")
 
@@ -41,13 +43,16 @@ def check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
                 "Give it a dimension.",
             )
     _check_end(plan, operands)
-    if plan.accepts.same_dtype and len({o.dtype for o in _compared(plan, operands)}) > 1:
+    compared = {o.dtype for o in _compared(plan, operands)}
+    if plan.accepts.same_dtype and len(compared) > 1 and not _has_wider_others(plan, operands):
         why = plan.because or f"{plan.op.name} needs operands of the same dtype"
         raise Refusal(why, "Cast one to the other.")
 
 
 def _check_end(plan: Plan, operands: tuple[Operand, ...]) -> None:
     """Raises Refusal for what the last operands may not be."""
+    if len(operands) < 2:
+        return
     last = operands[-1].dtype or plan.python[operands[-1].kind]
     if last in plan.accepts.refuses_last:
         raise Refusal(f"the last operand of {plan.op.name} cannot be {last}", "Cast it to int32.")
@@ -93,6 +98,12 @@ def check_compute(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> 
 def is_refused_compute(plan: Plan, compute: DType) -> bool:
     """Whether the op refuses a dtype that its operands have reached."""
     return compute in plan.accepts.refuses_compute
+
+
+def _has_wider_others(plan: Plan, operands: tuple[Operand, ...]) -> bool:
+    """Whether all operands but the first have the one other dtype that they may have."""
+    first, others = operands[0].dtype, {o.dtype for o in operands[1:]}
+    return first is not None and others == {plan.accepts.wider_others.get(first)}
 
 
 def _compared(plan: Plan, operands: tuple[Operand, ...]) -> list[Operand]:

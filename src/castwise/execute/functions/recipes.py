@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from castwise.errors import UsageError
-from castwise.execute.functions import products
+from castwise.execute.functions import layers, products
 from castwise.execute.functions.error_function import erf
 from castwise.vocab.ops import OPS
 
@@ -367,6 +367,7 @@ def _as_complex(xp: Any, x: Any) -> Any:
 # A recipe has the name of its op; a few are parts of ops.
 RECIPES: dict[str, Callable[..., Any]] = {
     **{name: found for name, found in vars(products).items() if name in OPS},
+    **{name: found for name, found in vars(layers).items() if name in OPS},
     **{
         name: found
         for name, found in globals().items()

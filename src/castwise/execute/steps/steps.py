@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from castwise.engine.decision import Decision
 from castwise.engine.plan import keeps_exponent
+from castwise.engine.steps.condition import apart
 from castwise.execute.backend import Backend, TakesConstants
 from castwise.execute.functions.lookup import Function, function_for
 from castwise.execute.values.adapting import adapted
@@ -203,7 +204,10 @@ def steps_of(decision: Decision, computes: str) -> Steps:
 
 def _entry(decision: Decision, place: int) -> Entry | None:
     operand, cast = decision.question.operands[place], decision.casts[place]
-    if place == 0 and decision.question.op.is_condition_first:
+    row = decision.question.op
+    if place == row.index and apart(row, decision.question.operands) == place:
+        return None
+    if place == 0 and row.is_condition_first:
         is_taken = operand.dtype is _BOOL
         return None if is_taken else Entry(_BOOL, operand.dtype, is_condition=True)
     if operand.is_scalar:
