@@ -323,9 +323,7 @@ JAX_STRICT = JAX_X64.vary(
         **_OPS,
         "angle": _WIDE_OPS["angle"],
         "*/inplace": _STRICT_INPLACE,
-        "scaled_dot_product_attention": combined(
-            _OPS["scaled_dot_product_attention"], _STRICT_ATTENTION
-        ),
+        "scaled_dot_product_attention": _STRICT_ATTENTION,
         # These use a Python number in one of their steps, which has the default width.
         "acosh": Rule(composes=(Composed("add(x, 1.0)", "complex"),)),
         "trunc": Rule(composes=(Composed("add(x, 0.0)", "float"),)),
@@ -381,9 +379,7 @@ JAX_STRICT_X32 = JAX_STRICT.vary(
     ops={
         **_OPS,
         "*/inplace": _STRICT_INPLACE,
-        "scaled_dot_product_attention": combined(
-            _OPS["scaled_dot_product_attention"], _STRICT_ATTENTION
-        ),
+        "scaled_dot_product_attention": _STRICT_ATTENTION,
         "promote_types": Rule(arrays=Arrays(keeps_dtypes=True)),
     },
     evidence=replace(

@@ -219,11 +219,8 @@ _OPS = {
         accepts=Accepts(refuses="bool int", same_dtype=True),
         because="attention takes queries, keys and values of one float dtype",
     ),
-    # Of classes it is the log_softmax of the scores; probabilities are multiplied with it.
-    "cross_entropy": Rule(
-        accepts=Accepts(index="uint8 int64", refuses_last="bool int complex"),
-        composes=(Composed("mul(log_softmax(x), y)", exponent_kinds="float"),),
-    ),
+    # Probabilities stand in the place of an index, and promote with the scores.
+    "cross_entropy": Rule(accepts=Accepts(index="uint8 int64", refuses_last="bool int complex")),
     "einsum": Rule(composes=(Composed("sum(x)", count=1),)),
     "pad": Rule(
         accepts=Accepts(refuses="float8_e8m0fnu"), because="float8_e8m0fnu has no zero to pad with"
