@@ -225,9 +225,7 @@ _OPS = {
     "pad": Rule(
         accepts=Accepts(refuses="float8_e8m0fnu"), because="float8_e8m0fnu has no zero to pad with"
     ),
-    "one_hot": Rule(
-        computes="int64", otherwise="refused", because="one_hot takes only indices of int64"
-    ),
+    "one_hot": Rule(computes="int64", otherwise="refused"),
     "embedding": Rule(accepts=Accepts(index="int32 int64")),
     "topk": Rule(
         accepts=Accepts(refuses="bool complex"),

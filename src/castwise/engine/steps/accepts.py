@@ -21,8 +21,6 @@ def check_count(question: Question) -> None:
         plural = "s" if high > 1 else ""
         number = count if count < low else len(given)
         raise UsageError(f"{question.op.name} takes {takes} operand{plural}, not {number}.")
-    if question.op.family == "layers" and any([operand.is_scalar for operand in given]):
-        raise UsageError(f"{question.op.name} takes arrays, not Python numbers: make one, int32[].")
     if given[0] is UNDEFINED and question.op.family != "questions":
         raise UsageError(f"{question.op.name} needs its first operand, which is None here.")
 
@@ -80,6 +78,8 @@ def check_accepted(plan: Plan, operands: tuple[Operand, ...]) -> None:
     """Raises Refusal for Python numbers that the op does not take, and where no operand has as
     many dimensions as it needs."""
     check_numbers(plan, operands)
+    if plan.op.family == "layers" and any([operand.is_scalar for operand in operands]):
+        raise Refusal(f"{plan.op.name} takes no Python numbers", "Make the number an array.")
     needed = plan.accepts.needs_rank
     if needed and all(operand.rank < needed for operand in operands):
         raise Refusal(

@@ -64,10 +64,10 @@ def convolution(
     Raises UsageError if they do not fit.
     """
     rank = 2 + (1 if op == "conv1d" else 2)
-    if len(x) != rank or len(weight) != rank or not all(isinstance(n, int) for n in (*x, *weight)):
+    if len(x) != rank or len(weight) != rank or not _are_known((*x[1:], *weight)):
         raise UsageError(
-            f"{op} takes an array and a kernel of {rank} dimensions with known sizes, not"
-            f" {list(x)} and {list(weight)}."
+            f"{op} takes an array and a kernel of {rank} dimensions, of which only the batch may"
+            f" have an unknown size, not {list(x)} and {list(weight)}."
         )
     if x[1] != weight[1] * groups or weight[0] % groups:
         raise UsageError(
@@ -86,6 +86,11 @@ def convolution(
     if any(size < 1 for size in sizes):
         raise UsageError(f"{op}: the kernel {list(weight)} does not fit into {list(x)}.")
     return Convolution(strides, widths, dilations, groups, sizes)
+
+
+def _are_known(sizes: Sequence[Any]) -> bool:
+    """Whether all sizes are numbers; those of a graph may be names."""
+    return all(isinstance(size, int) for size in sizes)
 
 
 def _paddings(padding: Any, reach: list[int]) -> tuple[tuple[int, int], ...]:

@@ -7,6 +7,7 @@ import itertools
 import math
 from typing import Any
 
+from castwise.errors import UsageError
 from castwise.execute.functions.layer_shapes import (
     Convolution,
     check_attention,
@@ -57,6 +58,8 @@ def topk(xp: Any, x: Any, *, k: int | None = None, axis: int = -1) -> Any:
     if not x.ndim:
         return x, xp.zeros((), dtype=xp.int64)
     check_count(count, x.shape[axis])
+    if not hasattr(xp, "take_along_axis"):
+        raise UsageError("this backend has no topk: convert the tensor to one that does.")
     first = (*[slice(None)] * (axis % x.ndim), slice(count))
     places = xp.argsort(x, axis=axis, descending=True, stable=True)[first]
     return xp.take_along_axis(x, places, axis=axis), places
