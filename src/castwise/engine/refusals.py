@@ -48,7 +48,7 @@ def not_computed(plan: Plan, found: DType) -> Refusal:
     listed = " or ".join([*filter(None, [", ".join(kinds[:-1])]), *kinds[-1:]]) or "no"
     taken = f"It takes {listed} dtypes: cast to one of them."
     if len(accepted) == 1:
-        taken = f"It takes only {accepted[0]}: x.astype('{accepted[0]}')."
+        taken = f"It takes only {accepted[0]}: cast to it."
     return Refusal(plan.because or f"{plan.op.name} is not defined for {found}", taken)
 
 

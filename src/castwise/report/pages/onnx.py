@@ -65,7 +65,7 @@ gives whatever the runtime computes. The sign of NaN is not defined.
 element twice, any one of the values may be kept.
 - Layers are Einsum, Pad, OneHot, Gather (embedding), TopK, Conv, LayerNormalization and \
 SoftmaxCrossEntropyLoss. The cross entropy of probabilities and attention are composed of several \
-ops. The sizes of a convolution must be known.
+ops. The sizes of a convolution must be known, except that of the batch.
 - In addition to the ops below, functions that move, sort or select elements can be exported: \
 reshape, permute_dims, broadcast_to, flip, roll, tile, repeat, concat, stack, indices, take, \
 take_along_axis, sort, argsort, searchsorted, tril, triu, diagonal; also tensordot, det and the \
