@@ -47,7 +47,7 @@ from castwise.engine.steps.arrays import (
 )
 from castwise.engine.steps.casts import cast_to, targets_of
 from castwise.engine.steps.composed import Computed, composed_dtypes, composition
-from castwise.engine.steps.condition import apart, check_apart, without
+from castwise.engine.steps.condition import check_apart, without
 from castwise.engine.steps.conversion import check_conversion, check_joins
 from castwise.engine.steps.forms import form_of, is_numpy_writing, is_written, rebinds
 from castwise.engine.steps.guards import check_guards
@@ -81,7 +81,7 @@ def decide(question: Question, say: Say = None) -> Decision:
     )
     if has_lists(question):
         return of_lists(plan, question, decide, say)
-    place = apart(row, question.operands)
+    place = row.apart(question.operands)
     given = question.operands if place is None else without(question.operands, place)
     if row.family == "conversion":
         return replace(converted(question, say), tell=steps_of)

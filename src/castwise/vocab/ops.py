@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
@@ -63,6 +64,18 @@ class Op:
     def augments(self) -> bool:
         """Whether its operator has an augmented form, as in `x += y`."""
         return bool(self.symbol) and self.arity == (2, 2) and self.family != "comparison"
+
+    def apart(self, operands: Sequence[Operand]) -> int | None:
+        """The place of the operand that takes no part: a condition, or an index."""
+        if self.is_condition_first:
+            return 0
+        if self.index is None or not self.shapes.counts_dimensions or len(operands) < 2:
+            return self.index
+        # Class probabilities stand in the same place, and have as many dimensions as the others.
+        first, given = operands[0], operands[self.index]
+        if math.inf in (first.rank, given.rank):
+            return self.index if given.kind in ("bool", "int") else None
+        return self.index if given.rank < first.rank else None
 
     def arranged(
         self, given: Sequence[Any], named: Mapping[str, Any]

@@ -3,28 +3,12 @@ embedding or cross_entropy."""
 
 from __future__ import annotations
 
-import math
-
 from castwise.engine.decision import Refusal
 from castwise.engine.plan import Plan
 from castwise.engine.saying import Say
 from castwise.engine.steps.accepts import check_known
 from castwise.engine.steps.numpy_operands import is_native
 from castwise.vocab.operands import Operand
-from castwise.vocab.ops import Op
-
-
-def apart(row: Op, operands: tuple[Operand, ...]) -> int | None:
-    """The place of the operand that takes no part: a condition, or an index."""
-    if row.is_condition_first:
-        return 0
-    if row.index is None or not row.shapes.counts_dimensions or len(operands) < 2:
-        return row.index
-    # Class probabilities stand in the same place, and have as many dimensions as the others.
-    first, given = operands[0], operands[row.index]
-    if math.inf in (first.rank, given.rank):
-        return row.index if given.kind in ("bool", "int") else None
-    return row.index if given.rank < first.rank else None
 
 
 def without(operands: tuple[Operand, ...], place: int) -> tuple[Operand, ...]:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from castwise.engine.decision import Decision
 from castwise.engine.plan import keeps_exponent
-from castwise.engine.steps.condition import apart
 from castwise.execute.backend import Backend, TakesConstants
 from castwise.execute.functions.lookup import Function, function_for
 from castwise.execute.values.adapting import adapted
@@ -205,7 +204,7 @@ def steps_of(decision: Decision, computes: str) -> Steps:
 def _entry(decision: Decision, place: int) -> Entry | None:
     operand, cast = decision.question.operands[place], decision.casts[place]
     row = decision.question.op
-    if place == row.index and apart(row, decision.question.operands) == place:
+    if place == row.index and row.apart(decision.question.operands) == place:
         return None
     if place == 0 and row.is_condition_first:
         is_taken = operand.dtype is _BOOL
