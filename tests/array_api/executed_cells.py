@@ -14,6 +14,7 @@ import numpy as np
 import castwise as cw
 from castwise import array_api as xp
 from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS
+from castwise.conformance.layer_operands import product_equation
 from castwise.conformance.operand import Spec, read_operand
 from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED, Cell
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
@@ -27,6 +28,13 @@ _LACKING = re.compile(
     "|to negative integer powers"
 )
 _JOINING = ("concat", "stack")
+# Layers, with what the recorders give them besides their operands.
+_LAYERS: dict[str, Callable[..., Any]] = {
+    "einsum": lambda *arrays: xp.einsum(product_equation(arrays), *arrays),
+    "pad": lambda x: xp.pad(x, 1),
+    "one_hot": lambda x: xp.one_hot(x, 3),
+    "topk": lambda x: xp.topk(x, 1).values,
+}
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
@@ -56,7 +64,7 @@ def function_of(cell: Cell) -> Callable[..., Any]:
         return OPERATORS[cell.op]
     if cell.form == "augmented":
         return AUGMENTED_OPERATORS[cell.op]
-    function = _function_named(cell.op)
+    function = _LAYERS.get(cell.op) or _function_named(cell.op)
     assert function is not None
     if cell.op in _JOINING:
         return lambda *arrays: function(arrays)

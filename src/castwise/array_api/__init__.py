@@ -1,8 +1,8 @@
 """The Python Array API standard, 2025.12, as a namespace of castwise tensors.
 
 Its dialect is the standard's own. Under `cw.use` and with `asarray(..., dialect=...)` the same
-functions follow another dialect. Functions beyond the standard are in `beyond`. All other ops get a
-function made from their rows.
+functions follow another dialect. Functions beyond the standard are in `beyond` and `layers`. All
+other ops get a function made from their rows.
 
 >>> from castwise import array_api as xp
 >>> xp.sum(xp.asarray([1, 2, 3], dtype=xp.int8)).dtype
@@ -20,6 +20,7 @@ from castwise.array_api.elementwise import *  # noqa: F403
 from castwise.array_api.from_rows import functions_from_rows as _functions_from_rows
 from castwise.array_api.indexing import *  # noqa: F403
 from castwise.array_api.inspection import __array_namespace_info__ as __array_namespace_info__
+from castwise.array_api.layers import *  # noqa: F403
 from castwise.array_api.linear_algebra import *  # noqa: F403
 from castwise.array_api.logic import *  # noqa: F403
 from castwise.array_api.manipulation import *  # noqa: F403

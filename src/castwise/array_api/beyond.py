@@ -13,7 +13,7 @@ __all__ = [
     "heaviside", "huber_loss", "inner", "isclose", "kron", "l1_loss", "ldexp", "lerp",
     "log_softmax", "logaddexp2", "logsumexp", "median", "mse_loss", "multiply_no_nan", "norm",
     "outer", "poisson_nll_loss", "radians", "real_div", "relu", "rsqrt", "rsub", "sigmoid",
-    "softmax", "threshold", "truncate_div", "xlogy",
+    "silu", "softmax", "threshold", "truncate_div", "xlogy",
 ]  # fmt: skip
 
 Reduction: TypeAlias = Literal["mean", "sum", "none"]
@@ -211,6 +211,11 @@ def erf(x: Tensor, /) -> Tensor:
 def gelu(x: Tensor, /) -> Tensor:
     """Each element times the probability that a normal variable is below it."""
     return op("gelu", x)
+
+
+def silu(x: Tensor, /) -> Tensor:
+    """Each element times its sigmoid."""
+    return op("silu", x)
 
 
 def softmax(x: Tensor, /, *, axis: int = -1) -> Tensor:

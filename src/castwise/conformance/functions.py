@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from castwise.conformance.calls import of_sequence
 from castwise.conformance.grid import JOINS, OPS
+from castwise.vocab.ops import LAYERS
 
 Rooms = Mapping[str, Any]  # modules, or a class with methods, by the name a program has for them
 
@@ -31,7 +32,8 @@ def found_functions(
     rooms: Rooms, aliases: Mapping[str, str], instead: Mapping[str, str] | None = None
 ) -> dict[str, FoundFunction]:
     """The function of each op that a framework has, in the first room that has one by castwise's
-    name of the op or by an alias. `instead` names the path of another.
+    name of the op or by an alias. `instead` names the path of another. A layer must be named
+    there, since no two frameworks call it alike.
 
     >>> import math, operator
     >>> rooms = {"math": math, "operator": operator}
@@ -48,7 +50,7 @@ def found_functions(
     found = {}
     for op in OPS:
         path = (instead or {}).get(op) or (
-            None if op in framework_names else _path(rooms, aliases, op)
+            None if op in framework_names or op in LAYERS else _path(rooms, aliases, op)
         )
         if path is not None:
             found[op] = FoundFunction(path, _at(rooms, path))

@@ -19,28 +19,40 @@ from castwise.conformance.chosen_operands import (
     chosen_operands,
     operands_holding,
 )
+from castwise.conformance.layer_operands import layer_operands
 from castwise.conformance.operand import words
+from castwise.vocab.ops import LAYERS
 from castwise.vocab.ops import OPS as OP_ROWS
 
 # How an op is asked about follows from its row.
 _ROWS = tuple(OP_ROWS.values())
 REDUCTIONS = tuple(op.name for op in _ROWS if op.family == "reductions")
-UNARY = tuple(op.name for op in _ROWS if op.arity == (1, 1) and op.name not in REDUCTIONS)
+UNARY = tuple(
+    op.name for op in _ROWS if op.arity == (1, 1) and op.name not in (*REDUCTIONS, *LAYERS)
+)
 # A scalar would only test their argument parsing.
 ARRAYS_ONLY = tuple(op.name for op in _ROWS if op.call.arrays_only)
 BINARY = (
-    *(op.name for op in _ROWS if op.arity == (2, 2) and not op.call.arrays_only),
+    *(
+        op.name
+        for op in _ROWS
+        if op.arity == (2, 2) and not op.call.arrays_only and op.name not in LAYERS
+    ),
     "result_type",
 )
 DTYPES_ONLY = words("promote_types can_cast")
 SELECTIONS = tuple(op.name for op in _ROWS if op.is_condition_first)
-TERNARY = tuple(op.name for op in _ROWS if op.arity[1] == 3 and not op.is_condition_first)
+TERNARY = tuple(
+    op.name
+    for op in _ROWS
+    if op.arity[1] == 3 and not op.is_condition_first and op.name not in LAYERS
+)
 JOINS = tuple(op.name for op in _ROWS if op.family == "joining")
 SCANS = tuple(op.name for op in _ROWS if op.call.along_axis)
 LOSSES = tuple(op.name for op in _ROWS if op.family == "losses")
 OPS = (
     *(*BINARY, *ARRAYS_ONLY, *DTYPES_ONLY, *SELECTIONS),
-    *(*TERNARY, *JOINS, *UNARY, *REDUCTIONS),
+    *(*TERNARY, *JOINS, *UNARY, *REDUCTIONS, *LAYERS),
 )
 
 # One op of each family of rules: where a value decides, it decides alike within a family.
@@ -185,11 +197,8 @@ def questions(scope: Scope, ops: Iterable[str] | None = None) -> Iterator[GridQu
     """Every question to a framework, grouped by op and form, none of them twice."""
     for op in OPS if ops is None else ops:
         for form in scope.forms.get(op, ()):
-            asked = chain(
-                _operands(scope, op, form),
-                _with_rare(scope, op, form),
-                _with_lists(scope, op, form),
-            )
+            more = () if op in LAYERS else (_with_rare, _with_lists)
+            asked = chain.from_iterable(part(scope, op, form) for part in (_operands, *more))
             for operands in dict.fromkeys(asked):
                 question = GridQuestion(op, form, operands)
                 if scope.is_left_out is None or not scope.is_left_out(question):
@@ -209,6 +218,9 @@ def zero_d(dtypes: Iterable[str]) -> Operands:
 def _operands(scope: Scope, op: str, form: str) -> Iterable[Operands]:
     dtypes = (*scope.dtypes, *(f"{dtype}*" for dtype in scope.weak))
     arrays = (*nd(dtypes), *zero_d(dtypes))
+    if op in LAYERS:
+        some = [] if "=" in form else [dtype for dtype in SAMPLE if dtype in scope.dtypes]
+        return layer_operands(op, dtypes, scope.rare, some)
     if "=" in form:
         return _with_named(scope, op, form, arrays)
     if op in UNARY or op in REDUCTIONS:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 Scalar = bool | int | float | complex
 
-_ARRAY = re.compile(r"(np\.)?(\w+?)(\*)?(?:=(.+))?\[(3(?:,3)?)?\]")
+_ARRAY = re.compile(r"(np\.)?(\w+?)(\*)?(?:=(.+))?\[(3(?:,3)*)?\]")
 _DTYPE = re.compile(r"bool|[a-z]+\d\w*")
 _NUMPY_SCALAR = re.compile(r"np\.(\w+)\((.+)\)")
 

@@ -12,6 +12,7 @@ from castwise.engine.op_names import find_op, framework_of_function, spoken
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
+from castwise.vocab.call_data import taken_out
 from castwise.vocab.describing import describe, describe_or_dtype
 from castwise.vocab.dtypes import DType
 from castwise.vocab.expressions import Expression, parse_expression
@@ -93,8 +94,9 @@ def question_of(
             f"form is 'function', 'operator' or 'augmented', not {str(form)[:40]!r}. In place and"
             " out= have their own arguments: inplace=True, out='float32'."
         )
-    seen = [None if o is None else _seen(o, chosen) for o in operands]
-    given, others = row.arranged(seen, named)
+    plain, named_too = taken_out(row.call.between, operands, named)
+    seen = [None if o is None else _seen(o, chosen) for o in plain]
+    given, others = row.arranged(seen, named_too)
     alpha = others.pop("alpha", None)
     if form == "augmented":
         check_augmented(row, len(given), {"inplace": inplace, "out": out, "alpha": alpha})

@@ -48,11 +48,13 @@ class AcceptsPlan:
     one_inexact_of_last: int
     needs_rank: int
     same_dtype: bool
+    wider_others: dict[DType, DType]
     compared: int
     condition: ConditionPlan
+    index: frozenset[DType]
 
 
-def accepts_of(rule: parts.Accepts, row: Op) -> AcceptsPlan:
+def accepts_of(rule: parts.Accepts, row: Op, dialect: Dialect) -> AcceptsPlan:
     """What an op refuses. Without a rule, its row says whether the operands need the same dtype."""
     return AcceptsPlan(
         refuses=_dtypes(rule.refuses),
@@ -63,8 +65,10 @@ def accepts_of(rule: parts.Accepts, row: Op) -> AcceptsPlan:
         one_inexact_of_last=rule.one_inexact_of_last or 0,
         needs_rank=rule.needs_rank or 0,
         same_dtype=row.switches.same_dtype if rule.same_dtype is None else rule.same_dtype,
+        wider_others=dialect.mapping(rule.wider_others or ""),
         compared=rule.compared or row.arity[1],
         condition=_condition(rule.condition or parts.Condition()),
+        index=_dtypes(rule.index or "int"),
     )
 
 

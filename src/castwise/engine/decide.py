@@ -47,7 +47,7 @@ from castwise.engine.steps.arrays import (
 )
 from castwise.engine.steps.casts import cast_to, targets_of
 from castwise.engine.steps.composed import Computed, composed_dtypes, composition
-from castwise.engine.steps.condition import check_condition
+from castwise.engine.steps.condition import check_apart, without
 from castwise.engine.steps.conversion import check_conversion, check_joins
 from castwise.engine.steps.forms import form_of, is_numpy_writing, is_written, rebinds
 from castwise.engine.steps.guards import check_guards
@@ -81,12 +81,11 @@ def decide(question: Question, say: Say = None) -> Decision:
     )
     if has_lists(question):
         return of_lists(plan, question, decide, say)
-    given = question.operands[1:] if row.is_condition_first else question.operands
+    place = row.apart(question.operands)
+    given = question.operands if place is None else without(question.operands, place)
     if row.family == "conversion":
         return replace(converted(question, say), tell=steps_of)
-    of_condition = (
-        check_condition(plan, question.operands[0], say) if row.is_condition_first else None
-    )
+    of_condition = None if place is None else check_apart(plan, question.operands[place], say)
     if say:
         for operand in given:
             say(f"{operand} is {_role_text(operand)}.")
@@ -101,7 +100,7 @@ def decide(question: Question, say: Say = None) -> Decision:
         computed, result = _result_as_written(plan, question, operands, computed, say)
         is_weak = is_weak if takes_any(plan) else is_kept_weak
     targets = targets_of(plan, operands, compute, is_own)
-    casts = _casts(plan, given, targets)
+    casts = _casts(plan, given, targets, place)
     result_cast = None if result is computed else cast_between(computed, result)
     notes = _notes(plan, question, found, of_condition)
     decision = Decision(
@@ -120,12 +119,21 @@ def decide(question: Question, say: Say = None) -> Decision:
 def steps_of(question: Question) -> list[str]:
     """How a decision comes about, one sentence per step; the last one gives the result, or why
     there is none."""
-    steps = [question.because] if question.because else []
+    steps = list(filter(None, [question.because, unasked(question)]))
     try:
         decision = decide(question, steps.append)
     except Refusal as refusal:
         return [*steps, f"Refused: {refusal.why}.", *filter(None, [refusal.fix])]
     return [*steps[:-1], *decision.notes, steps[-1]]
+
+
+def unasked(question: Question) -> str | None:
+    """A sentence where the framework was not asked about an op, so that nothing recorded says what
+    it does."""
+    dialect, name = question.dialect, question.op.name
+    if name not in dialect.unrecorded:
+        return None
+    return f"{dialect.framework} was not asked about {name}: this follows from its general rules."
 
 
 def _notes(
@@ -151,11 +159,13 @@ def _say_result(decision: Decision, say: Callable[[str], None]) -> None:
     say(f"The result is {'a weak ' if decision.is_weak else ''}{decision.result}.")
 
 
-def _casts(plan: Plan, given: tuple[Operand, ...], targets: list[DType]) -> tuple[Cast | None, ...]:
-    """The cast of each operand; a condition or an undefined operand gets none."""
+def _casts(
+    plan: Plan, given: tuple[Operand, ...], targets: list[DType], place: int | None
+) -> tuple[Cast | None, ...]:
+    """The cast of each operand; one that takes no part, or is undefined, gets none."""
     found = iter(targets)
     casts = [None if o is UNDEFINED else cast_to(plan, o, next(found)) for o in given]
-    return (None, *casts) if plan.op.is_condition_first else tuple(casts)
+    return tuple(casts if place is None else [*casts[:place], None, *casts[place:]])
 
 
 def _result_as_written(
@@ -302,6 +312,8 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say
     elif plan.result == "first":
         first = operands[0].dtype or compute
         result = first if takes_any(plan) else written_dtype(plan, compute, first)
+    elif plan.result == "default float":
+        result = plan.python["float"]
     else:
         named = dtype(plan.dialect.becomes.index if plan.result == "index" else plan.result)
         result = held_dtype(plan, named)

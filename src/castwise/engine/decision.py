@@ -98,6 +98,8 @@ class Question:
         shapes = self.op.shapes
         if shapes.counts_dimensions:
             operands = (*operands, *[min(operand.rank, 2) for operand in self.operands])
+        if self.op.index is not None:
+            operands = (*operands, self.op.apart(self.operands))
         if shapes.counts_elements:
             operands = (*operands, *[operand.is_empty for operand in self.operands])
         if self.op.family == "questions":  # a bare dtype may count for more than an array

@@ -67,7 +67,7 @@ def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
         borrows=rule.borrows or "",
         because=rule.because or "",
         loops=_loops(rule, row, dialect, reach, form),
-        accepts=compiled.accepts_of(rule.accepts, row),
+        accepts=compiled.accepts_of(rule.accepts, row, dialect),
         numbers=compiled.numbers_of(rule.numbers),
         arrays=compiled.arrays_of(rule.arrays, row, dialect),
         joins=compiled.joins_of(rule.joins, dialect),

@@ -46,10 +46,10 @@ def not_computed(plan: Plan, found: DType) -> Refusal:
     ]
     kinds = list(dict.fromkeys(d.kind for d in accepted if d not in plan.accepts.refuses_compute))
     listed = " or ".join([*filter(None, [", ".join(kinds[:-1])]), *kinds[-1:]]) or "no"
-    return Refusal(
-        plan.because or f"{plan.op.name} is not defined for {found}",
-        f"It takes {listed} dtypes: cast to one of them.",
-    )
+    taken = f"It takes {listed} dtypes: cast to one of them."
+    if len(accepted) == 1:
+        taken = f"It takes only {accepted[0]}: cast to it."
+    return Refusal(plan.because or f"{plan.op.name} is not defined for {found}", taken)
 
 
 def way_out(given: Sequence[DType], known: Iterable[DType], rank: int = 0) -> str:

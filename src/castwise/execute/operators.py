@@ -233,6 +233,7 @@ class InPlace:
     degrees_ = in_place("degrees")
     radians_ = in_place("radians")
     gelu_ = in_place("gelu")
+    silu_ = in_place("silu")
     softmax_ = in_place("softmax")
     log_softmax_ = in_place("log_softmax")
 

@@ -101,9 +101,17 @@ _OPS = {
         converts=f"{_TINY} -> float32",
     ),
     "allclose isclose": Rule(accepts=Accepts(refuses_compute=_TINY)),
-    "dot matmul inner vecdot": Rule(arrays=Arrays(keeps_width="int complex")),
+    "dot matmul inner vecdot einsum": Rule(arrays=Arrays(keeps_width="int complex")),
     "inner": Rule(composes=_PRODUCT_OF_ONE),
     "cross kron": Rule(accepts=Accepts(refuses_compute="bool")),
+    "conv1d conv2d": Rule(arrays=Arrays(promotes=False)),
+    "conv1d conv2d scaled_dot_product_attention": Rule(accepts=Accepts(same_dtype=True)),
+    # The scores are float32 at least, which the operands must reach.
+    "scaled_dot_product_attention": Rule(
+        computes="bool int float complex",
+        accepts=Accepts(refuses=f"{_NARROW} {_NARROW_FLOATS} uint64 int64"),
+    ),
+    "one_hot": Rule(computes="int float complex", result="default float"),
     "rsqrt sigmoid": Rule(integers_become_float=False),
     "relu": Rule(composes=(Composed("maximum(x, 0)"),)),
     "softmax": Rule(composes=(Composed("exp(sub(x, max(x)))"),)),
@@ -114,7 +122,9 @@ _OPS = {
     "max min": Rule(computes="bool int float complex"),
     "cumsum cumprod": Rule(accumulates=False, converts="bool -> default_int"),
     "log2 log10 ldexp hypot cross gelu sum prod mean cumsum cumprod max min argmax argmin std var"
-    " median norm logsumexp count_nonzero": Rule(weakness=Weakness(makes_strong=True)),
+    " median norm logsumexp count_nonzero one_hot scaled_dot_product_attention": Rule(
+        weakness=Weakness(makes_strong=True)
+    ),
     "sum prod mean cumsum cumprod std var concat stack": Rule(
         arguments=Arguments(dtype="casts first")
     ),
@@ -202,7 +212,7 @@ JAX_X64 = Dialect(
     naming=Naming(
         names="jnp",
         prefixes="jnp jax.numpy jax.nn jax.lax jax.scipy.special jnp.linalg jax.numpy.linalg",
-        aliases=ALIASES,
+        aliases={**ALIASES, "silu": "swish", "topk": "top_k"},
     ),
     evidence=Evidence(
         source="recorded from JAX 0.10.2, CPU",
@@ -294,6 +304,8 @@ JAX = JAX_EXPLICIT_X64.vary(
     ),
 )
 
+_STRICT_ATTENTION = Rule(computes="float32", arrays=Arrays(promotes=False))
+
 # In `x.at[...].add(True)` a Python bool counts as an int of x's dtype.
 _STRICT_INPLACE = combined(
     _OPS["*/inplace"],
@@ -314,9 +326,12 @@ JAX_STRICT = JAX_X64.vary(
         **_OPS,
         "angle": _WIDE_OPS["angle"],
         "*/inplace": _STRICT_INPLACE,
+        "scaled_dot_product_attention": _STRICT_ATTENTION,
         # These use a Python number in one of their steps, which has the default width.
         "acosh": Rule(composes=(Composed("add(x, 1.0)", "complex"),)),
         "trunc": Rule(composes=(Composed("add(x, 0.0)", "float"),)),
+        "silu": Rule(composes=(Composed("add(x, 0.0)", "float complex"),)),
+        "einsum": Rule(composes=(Composed("add(x, 0)", "int float complex", count=1),)),
         "norm": Rule(
             composes=(
                 Composed("max(add(abs(x), 0.0))", "float32 complex64"),
@@ -367,6 +382,7 @@ JAX_STRICT_X32 = JAX_STRICT.vary(
     ops={
         **_OPS,
         "*/inplace": _STRICT_INPLACE,
+        "scaled_dot_product_attention": _STRICT_ATTENTION,
         "promote_types": Rule(arrays=Arrays(keeps_dtypes=True)),
     },
     evidence=replace(

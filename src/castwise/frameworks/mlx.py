@@ -88,12 +88,13 @@ MLX = Dialect(
         "eq/operator ne/operator": Rule(numbers=Numbers(lists="left to Python")),
         "*/inplace": Rule(writes=Writes(into="becomes")),
         "div/inplace": Rule(writes=Writes(never="float complex -> bool int")),
-        "floor_divide positive round sign max min argmax argmin clamp": Rule(
+        "floor_divide positive round sign max min argmax argmin clamp topk": Rule(
             computes="bool int float complex"
         ),
         "bitwise_left_shift bitwise_right_shift": Rule(converts="bool -> uint8"),
         "logical_and logical_or logical_xor": Rule(range=Range(limit="int64")),
-        "matmul dot inner": Rule(computes="float complex"),
+        "matmul dot inner einsum": Rule(computes="float complex"),
+        "einsum": Rule(composes=(Composed("sum(x)", count=1),)),
         "vecdot": Rule(accumulates=True),
         "dot inner": Rule(
             composes=(
@@ -102,6 +103,7 @@ MLX = Dialect(
             )
         ),
         "sigmoid": Rule(computes="float", because="sigmoid takes only real numbers"),
+        "silu": Rule(composes=(Composed("mul(x, sigmoid(x))"),)),
         "expm1": Rule(computes="float"),
         "degrees radians": Rule(computes="float complex"),
         "logaddexp median softmax logsumexp": Rule(

@@ -44,13 +44,12 @@ _NAMED = {
         arguments=Arguments(dtype="computes", takes_casting=False)
     ),
     "round real imag angle norm median any all max min argmax argmin count_nonzero dot outer inner"
-    " cross kron where allclose isclose result_type promote_types": Rule(
+    " cross kron where allclose isclose pad result_type promote_types": Rule(
         arguments=Arguments(dtype="", takes_casting=False)
     ),
     "cumsum cumprod round real imag angle norm median argmax argmin count_nonzero matmul dot outer"
-    " inner vecdot cross kron where concat stack allclose isclose result_type promote_types": Rule(
-        arguments=Arguments(where="")
-    ),
+    " inner vecdot cross kron where concat stack allclose isclose einsum pad result_type"
+    " promote_types": Rule(arguments=Arguments(where="")),
 }
 
 # What both versions do. A ufunc takes the first of its loops to which every operand casts safely;
@@ -76,6 +75,11 @@ _OPS = {
     "max min argmax argmin": Rule(computes="bool int float complex"),
     "dot outer inner kron": Rule(scalars="as arrays"),
     "cross": Rule(joins=Joins("common dtype"), accepts=Accepts(refuses_compute="bool")),
+    "einsum": Rule(
+        joins=Joins("common dtype"),
+        accepts=Accepts(refuses_compute="bfloat16"),
+        arguments=Arguments(casting="safe"),
+    ),
     "matmul vecdot": Rule(converts="bfloat16 -> float32"),
     **_NAMED,
     # These compute in the dtype of out=.

@@ -90,6 +90,9 @@ _OPS = {
     "dot": Rule(arrays=Arrays(makes_arrays="all")),
     "where": Rule(accepts=Accepts(condition=CONDITION)),
     "norm": Rule(result="same"),
+    "one_hot": Rule(computes="uint8 int8 int32 int64", result="float32"),
+    "embedding": Rule(accepts=Accepts(index="int16 int32 int64")),
+    "topk": Rule(accepts=Accepts(refuses="bool")),
     "cumsum cumprod": Rule(accepts=Accepts(refuses_zero_d=True)),
     "bitwise_left_shift/operator bitwise_right_shift/operator": Rule(
         accepts=Accepts(refuses=_ANY),
@@ -199,6 +202,8 @@ TENSORFLOW = Dialect(
             "sum": "reduce_sum",
             "prod": "reduce_prod",
             "mean": "reduce_mean",
+            "silu": "swish",
+            "topk": "top_k",
             "any": "reduce_any",
             "all": "reduce_all",
             "max": "reduce_max",
@@ -295,7 +300,9 @@ TENSORFLOW_NP_ALL = TENSORFLOW.vary(
         "positive": Rule(computes=_ANY),
         "result_type": Rule(numbers=Numbers(conversion=_IN_TABLE)),
         "maximum minimum relu softmax norm cumsum cumprod argmax argmin count_nonzero"
-        " bitwise_not/function result_type": Rule(weakness=Weakness(makes_strong=True)),
+        " bitwise_not/function result_type pad one_hot embedding topk": Rule(
+            weakness=Weakness(makes_strong=True)
+        ),
     },
     evidence=replace(
         TENSORFLOW.evidence,

@@ -112,6 +112,21 @@ TINYGRAD = Dialect(
         ),
         "neg": Rule(computes="bool int float"),
         "where": Rule(accepts=Accepts(condition=Condition(arrays="bool", numbers="", numpy=""))),
+        "one_hot": Rule(composes=(Composed("where(eq(x, 0), 1, 0)", "int"),)),
+        "einsum": Rule(
+            composes=(
+                Composed("sum(x)", count=1),
+                Composed("sum(mul(x, y))", count=2),
+                Composed("sum(mul(mul(x, y), z))", count=3),
+            )
+        ),
+        "conv2d": Rule(
+            composes=(
+                Composed("sum(mul(x, y))", count=2),
+                Composed("add(sum(mul(x, y)), z)", count=3),
+            )
+        ),
+        "silu": Rule(composes=(Composed("mul(x, sigmoid(x))"),)),
         "relu": Rule(composes=(Composed("where(gt(x, 0), x, 0)"),)),
         "floor": Rule(composes=(Composed("where(lt(x, trunc(x)), sub(trunc(x), 1), trunc(x))"),)),
         "ceil": Rule(composes=(Composed("where(gt(x, trunc(x)), add(trunc(x), 1), trunc(x))"),)),

@@ -38,9 +38,8 @@ _NEW_UNSIGNED = "uint16 uint32 uint64"
 
 # Dtypes that an op promotes to but has no CPU kernel for: "... not implemented for 'Half'".
 _NO_KERNEL = {
-    "add sub rsub argmax argmin count_nonzero fmax fmin heaviside maximum minimum neg relu sign": (
-        f"{FLOAT8} {_NEW_UNSIGNED}"
-    ),
+    "add sub rsub argmax argmin count_nonzero fmax fmin heaviside maximum minimum neg relu sign"
+    " topk": (f"{FLOAT8} {_NEW_UNSIGNED}"),
     "addcmul": f"bool {FLOAT8} {_NEW_UNSIGNED}",
     "abs": f"bool float8_e8m0fnu {_NEW_UNSIGNED}",
     "clamp": f"bool {FLOAT8} {_NEW_UNSIGNED}",
@@ -51,18 +50,17 @@ _NO_KERNEL = {
     "allclose isclose degrees radians signbit ldexp": FLOAT8,
     "div addcdiv angle exp exp2 expm1 log log2 log10 log1p logsumexp mean prod"
     " reciprocal rsqrt sigmoid sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sqrt"
-    " sum": (f"complex32 {FLOAT8}"),
+    " sum silu": (f"complex32 {FLOAT8}"),
     "logaddexp lerp": f"bool int complex32 {FLOAT8}",
-    "hypot logaddexp2 nextafter mse_loss huber_loss gelu softmax log_softmax": (
-        f"bool int complex {FLOAT8}"
-    ),
+    "hypot logaddexp2 nextafter mse_loss huber_loss gelu softmax log_softmax layer_norm"
+    " cross_entropy scaled_dot_product_attention": (f"bool int complex {FLOAT8}"),
     "atan2 copysign erf xlogy": f"complex {FLOAT8}",
     "bitwise_and bitwise_or bitwise_xor": "float complex",
     "bitwise_left_shift bitwise_right_shift": f"bool float complex {_NEW_UNSIGNED}",
     "bitwise_not": f"float complex {_NEW_UNSIGNED}",
     "floor ceil trunc": f"bool {FLOAT8}",
     "round": f"bool complex {FLOAT8}",
-    "dot matmul inner cross": f"bool complex32 {FLOAT8} {_NEW_UNSIGNED}",
+    "dot matmul inner cross einsum": f"bool complex32 {FLOAT8} {_NEW_UNSIGNED}",
     "floor_divide remainder fmod median threshold": f"bool complex {FLOAT8} {_NEW_UNSIGNED}",
     "lt le gt ge max min": f"complex {FLOAT8} {_NEW_UNSIGNED}",
     "isinf": "float8_e4m3fn float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu",
@@ -70,6 +68,7 @@ _NO_KERNEL = {
     "logical_and logical_or logical_xor logical_not square": (
         f"complex32 {FLOAT8} {_NEW_UNSIGNED}"
     ),
+    "conv1d conv2d": f"bool {FLOAT8} {_NEW_UNSIGNED}",
     "vecdot": f"complex32 {FLOAT8}",
     "sum/dtype prod/dtype": _NEW_UNSIGNED,
     "cumsum/dtype cumprod/dtype": f"bool complex32 {FLOAT8} {_NEW_UNSIGNED}",
@@ -136,7 +135,7 @@ _OPS = {
     ),
     "relu": Rule(accepts=Accepts(refuses="bool complex"), because="relu takes only real numbers"),
     "float_power": Rule(joins=Joins("highest kind"), writes=Writes(into="same dtype")),
-    "heaviside matmul dot inner vecdot cross lerp allclose isclose": Rule(
+    "heaviside matmul dot inner vecdot cross lerp allclose isclose einsum": Rule(
         accepts=Accepts(same_dtype=True)
     ),
     "vecdot": Rule(accepts=Accepts(refuses="bool int")),
@@ -213,6 +212,26 @@ _OPS = {
     "norm/dtype": Rule(arguments=Arguments(casting="safe within kind")),
     "div": Rule(arguments=Arguments(rounded_as="trunc -> remainder; floor -> floor_divide")),
     "addcmul addcdiv": Rule(arguments=Arguments(value="bool int float complex fits")),
+    "layer_norm": Rule(
+        accepts=Accepts(same_dtype=True, wider_others="float16 bfloat16 -> float32")
+    ),
+    "conv1d conv2d": Rule(accepts=Accepts(same_dtype=True)),
+    "scaled_dot_product_attention": Rule(
+        accepts=Accepts(refuses="bool int", same_dtype=True),
+        because="attention takes queries, keys and values of one float dtype",
+    ),
+    # Probabilities stand in the place of an index, and promote with the scores.
+    "cross_entropy": Rule(accepts=Accepts(index="uint8 int64", refuses_last="bool int complex")),
+    "einsum": Rule(composes=(Composed("sum(x)", count=1),)),
+    "pad": Rule(
+        accepts=Accepts(refuses="float8_e8m0fnu"), because="float8_e8m0fnu has no zero to pad with"
+    ),
+    "one_hot": Rule(computes="int64", otherwise="refused"),
+    "embedding": Rule(accepts=Accepts(index="int32 int64")),
+    "topk": Rule(
+        accepts=Accepts(refuses="bool complex"),
+        composes=(Composed("result_type(x)", f"{FLOAT8} {_NEW_UNSIGNED}", "ZERO_D"),),
+    ),
     "huber_loss": Rule(result="first", arguments=Arguments(delta="bool int float positive")),
 }
 

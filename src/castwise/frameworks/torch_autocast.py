@@ -11,9 +11,11 @@ from castwise.rules.rule import Rule
 
 # Of the ops castwise knows, those that torch.amp's documentation lists for the CPU.
 # float64 and dtypes that are not floats are not cast.
-LOWER = "matmul vecdot"  # computes in autocast's dtype
-SINGLE = "mse_loss l1_loss huber_loss poisson_nll_loss prod"  # computes in float32
+LOWER = "matmul vecdot einsum conv1d conv2d"  # computes in autocast's dtype
+LOWER += " scaled_dot_product_attention"
+SINGLE = "mse_loss l1_loss huber_loss poisson_nll_loss prod cross_entropy"  # computes in float32
 WIDEST = "concat stack"  # computes in the widest of its floats, but handles only two of them
+_OF_THREE = ["einsum", "conv1d", "conv2d", "scaled_dot_product_attention"]
 _FLOATS = (*FLOAT8.split(), "float16", "bfloat16", "float32")
 
 
@@ -24,9 +26,17 @@ def _casts(op: str, target: str) -> tuple[Composed, ...]:
     elsewhere = TORCH.ops.get(op, Rule()).composes or ()
     if op == "prod":
         return (Composed(f"prod(cast(x, {target}))", others), *elsewhere)
-    first = Composed(f"{op}(cast(x, {target}), y)", others)
-    second = Composed(f"{op}(x, cast(y, {target}))", exponent_kinds=others)
-    return (first, second, *elsewhere)
+    first = Composed(f"{op}(cast(x, {target}), y)", others, count=2)
+    second = Composed(f"{op}(x, cast(y, {target}))", exponent_kinds=others, count=2)
+    of_three = (
+        Composed(f"{op}(cast(x, {target}), y, z)", others, count=3),
+        Composed(f"{op}(x, cast(y, {target}), z)", second_kinds=others, count=3),
+        Composed(f"{op}(x, y, cast(z, {target}))", exponent_kinds=others, count=3),
+    )
+    # What cross_entropy does with classes, which take no part.
+    of_one = (Composed(f"log_softmax(cast(x, {target}))", others, count=1),)
+    more = (of_one if op == "cross_entropy" else ()) + (of_three if op in _OF_THREE else ())
+    return (first, second, *more, *elsewhere)
 
 
 def _autocast(target: str, other: str) -> Dialect:

@@ -23,6 +23,8 @@ class Composed:
     exponent_kinds: str = ""
     exponent_roles: str = ""
     rank: int | None = None  # the number of dimensions that all operands have
+    count: int | None = None  # how many operands there are
+    second_kinds: str = ""  # kinds or dtypes of the second operand of three
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,12 @@ class Accepts:
     one_inexact_of_last: int | None = None  # this many last operands may not all be integers
     needs_rank: int | None = None  # some operand must have at least this many dimensions
     same_dtype: bool | None = None
+    # "float16 -> float32": with same_dtype, all others may also have this dtype, if the first
+    # operand has that one.
+    wider_others: str | None = None
     compared: int | None = None  # how many first operands same_dtype applies to; all by default
     condition: Condition | None = None  # everything is accepted, where none is given
+    index: str | None = None  # the kinds or dtypes an index may have; integers by default
 
 
 @dataclass(frozen=True, slots=True)

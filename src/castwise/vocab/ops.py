@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.showing import line_of
+from castwise.vocab.call_data import taken_out
 from castwise.vocab.dtypes import dtypes_of, find_dtype
+from castwise.vocab.op_parts import CallForm, Shapes, Switches
 from castwise.vocab.operands import Operand
 
 # What the result is, given the dtype the op computes in. A dtype's name is a fixed result.
@@ -19,6 +22,7 @@ RESULTS = {
     "real": "a complex compute dtype gives its real dtype",
     "index": "the result is the dialect's index dtype",
     "first": "the result is the first operand's dtype",
+    "default float": "the result is the dtype of a Python float",
 }
 ARBITRARY = 1 << 16  # more operands than any op is called with
 ANY = "bool int float complex"
@@ -28,49 +32,7 @@ FLOATING = "float complex"
 
 
 # The families of ops whose results have another shape than their operands, or none.
-_OTHER_SHAPES = frozenset({"reductions", "products", "joining", "losses", "questions"})
-
-
-@dataclass(frozen=True, slots=True)
-class CallForm:
-    """How an op is called, in every framework that has it."""
-
-    operands: tuple[str, ...] = ()  # the names by which operands may be given, from the first
-    parameters: tuple[str, ...] = ()  # what may follow the operands: it has no say in the dtype
-    takes: tuple[str, ...] = ()  # what else it may be given by name, which has a say in the dtype
-    takes_alpha: bool = False  # the second operand may have a factor
-    arrays_only: bool = False  # no operand is a Python number
-    along_axis: bool = False  # it works along one axis, and the result keeps its length
-
-
-@dataclass(frozen=True, slots=True)
-class Switches:
-    """How an op treats its operands and its output.
-
-    The switches are those of torch's TensorIteratorConfig and OneFlow's TensorProcessor; what each
-    does is in docs/how-it-works.md.
-    """
-
-    promotes: bool = True  # False: each operand keeps its dtype
-    lowest: str | None = None  # no operand enters below this dtype
-    lowest_per_input: tuple[str | None, ...] = ()
-    same_dtype: bool = False  # operands, Python numbers and out= of two dtypes are refused
-    same_device: bool = True  # where it runs, arrays of two devices are refused
-    casts_to_output: bool = True  # False: out= must already have the result dtype
-    safe_output: bool = True  # False: the result is cast to any dtype
-
-    @property
-    def has_lowest(self) -> bool:
-        return bool(self.lowest or self.lowest_per_input)
-
-
-@dataclass(frozen=True, slots=True)
-class Shapes:
-    """What an op has to do with the shapes of its operands, besides broadcasting them."""
-
-    counts_dimensions: bool = False  # a rule may tell vectors from matrices
-    counts_elements: bool = False  # a rule may tell whether there are any
-    gives_one: bool = False  # one answer, whatever the shapes
+_OTHER_SHAPES = frozenset({"reductions", "products", "joining", "losses", "layers", "questions"})
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)  # rows are compared by identity
@@ -85,9 +47,10 @@ class Op:
     symbol: str | None = None
     accumulates: bool = False  # small integers are summed in a wide one, as the dialect says
     is_condition_first: bool = False  # `where`: operand 0 chooses and takes no part
-    switches: Switches = Switches()
-    shapes: Shapes = Shapes()
-    call: CallForm = CallForm()
+    index: int | None = None  # the place of an operand that is an index, and takes no part either
+    switches: Switches = field(default=Switches())
+    shapes: Shapes = field(default=Shapes())
+    call: CallForm = field(default=CallForm())
     ulps: int = 0  # units in the last place that two libraries may differ by: none rounds it right
     compute: Callable[..., Any] | None = None  # the kernel of a declared op, on cast arrays
     meaning: str = ""
@@ -106,6 +69,18 @@ class Op:
         """Whether its operator has an augmented form, as in `x += y`."""
         return bool(self.symbol) and self.arity == (2, 2) and self.family != "comparison"
 
+    def apart(self, operands: Sequence[Operand]) -> int | None:
+        """The place of the operand that takes no part: a condition, or an index."""
+        if self.is_condition_first:
+            return 0
+        if self.index is None or not self.shapes.counts_dimensions or len(operands) < 2:
+            return self.index
+        # Class probabilities stand in the same place, and have as many dimensions as the others.
+        first, given = operands[0], operands[self.index]
+        if math.inf in (first.rank, given.rank):
+            return self.index if given.kind in ("bool", "int") else None
+        return self.index if given.rank < first.rank else None
+
     def arranged(
         self, given: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -118,6 +93,7 @@ class Op:
 
         Raises UsageError where something is given twice, or a factor where there is none.
         """
+        given, named = taken_out(self.call.between, given, named)
         most, others = self.arity[1], dict(named)
         if not named and len(given) <= most:
             return tuple(given), others
@@ -225,6 +201,7 @@ _ROWS = [
     *_row("degrees radians", 1, computes="float", integers_become_float=True, ulps=1,
           family="unary float functions"),
     *_row("gelu", 1, computes="float", family="unary float functions"),
+    *_row("silu", 1, computes=FLOATING, ulps=4, family="unary float functions"),
     *_row("softmax log_softmax", 1, computes="float", ulps=4, call=CallForm(along_axis=True),
           family="unary float functions"),
     *_row("isnan isinf isfinite", 1, result="bool", family="predicates"),
@@ -246,9 +223,28 @@ _ROWS = [
     *_row("isclose", 2, result="bool", call=_ARRAYS, family="comparison"),
     *_row("allclose", 2, result="bool", shapes=Shapes(gives_one=True), call=_ARRAYS,
           family="comparison"),
+    *_row("einsum", (1, ARBITRARY), family="layers",
+          call=CallForm(parameters=("equation",), between=(0, "equation"))),
+    *_row("pad", 1, family="layers",
+          call=CallForm(parameters=("pad_width", "constant_values"), between=(1, "pad_width"))),
+    *_row("one_hot", 1, computes="int", result="index", family="layers",
+          call=CallForm(parameters=("num_classes",))),
+    *_row("embedding", 2, index=0, call=CallForm(("indices", "weight")), family="layers"),
+    *_row("conv1d conv2d", (2, 3), family="layers",
+          call=CallForm(("x", "weight", "bias"), ("stride", "padding", "dilation", "groups"))),
+    *_row("topk", 1, computes=REAL, shapes=Shapes(gives_pair=True), family="layers",
+          call=CallForm(parameters=("k",))),
+    *_row("layer_norm", (1, 3), computes="float", result="first", ulps=4, family="layers",
+          call=CallForm(("x", "weight", "bias"), ("normalized_shape", "eps"),
+                        between=(1, "normalized_shape"))),
+    *_row("scaled_dot_product_attention", 3, computes="float", ulps=8, family="layers",
+          call=CallForm(("query", "key", "value"), ("is_causal", "scale"))),
+    *_row("cross_entropy", 2, computes="float", index=1, shapes=Shapes(counts_dimensions=True),
+          ulps=4, call=CallForm(("x", "target"), ("reduction",)), family="layers"),
     *_row("result_type promote_types", (1, ARBITRARY), family="questions"),
 ]  # fmt: skip
 OPS: MappingProxyType[str, Op] = MappingProxyType({op.name: op for op in _ROWS})
+LAYERS = tuple([op.name for op in _ROWS if op.family == "layers"])
 # What a program converts on purpose. Nothing is promoted, so no dialect has rules about these.
 _CONVERSIONS = {
     row.name: row
@@ -339,7 +335,18 @@ def declare_op(
     return row
 
 
-_FIXED = ("name", "arity", "symbol", "family", "switches", "shapes", "call", "ulps", "compute")
+_FIXED = (
+    "name",
+    "arity",
+    "symbol",
+    "family",
+    "switches",
+    "shapes",
+    "call",
+    "ulps",
+    "compute",
+    "index",
+)
 _DECLARABLE = {f.name: f.type for f in fields(Op) if f.name not in _FIXED}
 _SWITCHES = {f.name: f.type for f in fields(Switches)}
 

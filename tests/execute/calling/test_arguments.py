@@ -201,3 +201,10 @@ def test_cast_inputs_gives_what_an_op_computes_with(backend: str) -> None:
         decision.cast_inputs(y, x)
     with pytest.raises(cw.UsageError, match="has 2 operands, not 1"):
         decision.cast_inputs(x)
+
+
+def test_a_list_beside_a_condition_takes_the_dtype_of_the_other_operand() -> None:
+    mask = tensor([True, False, True], "bool", dialect="tensorflow")
+    other = tensor([1, 2, 3], "float16", dialect="tensorflow")
+    found = cw.apply("where", mask, [2, 1, 1], other)
+    assert (found.dtype.name, found.tolist()) == ("float16", [2, 2, 1])

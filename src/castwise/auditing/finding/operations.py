@@ -34,7 +34,7 @@ from castwise.vocab.operands import (
     numpy_scalar_operand,
     scalar_operand,
 )
-from castwise.vocab.ops import ARBITRARY, Op, op_of_symbol
+from castwise.vocab.ops import ARBITRARY, LAYERS, Op, op_of_symbol
 
 EXAMPLES: dict[str, Any] = {"bool": True, "int": 1, "float": 1.5, "complex": 1j}
 
@@ -235,9 +235,11 @@ def _row(name: str, dialect: Dialect) -> tuple[Op, bool]:
     """The op of a callee's name; a name that ends in _ is in place."""
     for word, is_inplace in ((name, False), (name.rstrip("_"), True)):
         try:
-            return find_op(word, dialect), is_inplace
+            row = find_op(word, dialect)
         except UsageError:
             continue
+        if row.name not in LAYERS:  # which have more than operands among their arguments
+            return row, is_inplace
     raise NotUnderstood(name)
 
 

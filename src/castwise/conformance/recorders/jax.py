@@ -26,10 +26,12 @@ from castwise.conformance.grid import (
     given_by_name,
     named_forms,
 )
+from castwise.conformance.layer_operands import product_equation
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import NO_KERNEL, Header, versions_of
 from castwise.conformance.recorders.jax_errors import classify
 from castwise.frameworks.jax import JAX
+from castwise.vocab.ops import LAYERS
 
 DTYPES = words(
     "bool uint4 int4 uint8 int8 uint16 int16 uint32 int32 uint64 int64 float8_e4m3fn float8_e5m2 "
@@ -71,6 +73,7 @@ _MODE_OPS = words(
     "add mul div floor_divide pow lt logical_and bitwise_and bitwise_left_shift maximum atan2 dot "
     "matmul outer inner vecdot cross kron where clamp concat result_type promote_types"
 )
+_NO_BIAS = words("conv1d conv2d")
 _PARTLY_ASKED = ("strict", "strict-x32", "explicit-x64")
 _X64 = ("x64", "strict")
 _KINDS = {"int": int, "float": float, "complex": complex}
@@ -102,7 +105,8 @@ class JaxRecorder:
         self._mode = mode
         self.found = _found()
         self._functions = _functions(self.found)
-        asked = (*_MODE_OPS, *UNARY, *REDUCTIONS) if mode in _PARTLY_ASKED else OPS
+        some = (*_MODE_OPS, *UNARY, *REDUCTIONS, *LAYERS)
+        asked = some if mode in _PARTLY_ASKED else OPS
         self.scope = Scope(
             dtypes=DTYPES,
             rare=RARE,
@@ -111,6 +115,7 @@ class JaxRecorder:
             literals=LITERALS,
             foreign=NUMPY,
             has_bare_dtypes=True,
+            is_left_out=lambda q: q.op in _NO_BIAS and len(q.operands) > 2,
         )
 
     @property
@@ -247,14 +252,37 @@ def _found() -> dict[str, FoundFunction]:
         "jnp": jnp, "jax.nn": jax.nn, "jax.scipy.special": jax.scipy.special, "jax.lax": jax.lax,
         "jnp.linalg": jnp.linalg,
     }  # fmt: skip
-    instead = {"concat": "jnp.concatenate"}  # jnp.concat takes no dtype=
+    instead = {
+        "concat": "jnp.concatenate",  # jnp.concat takes no dtype=
+        "einsum": "jnp.einsum",
+        "pad": "jnp.pad",
+        "one_hot": "jax.nn.one_hot",
+        "topk": "jax.lax.top_k",
+        "conv1d": "jax.lax.conv_general_dilated",
+        "conv2d": "jax.lax.conv_general_dilated",
+        "scaled_dot_product_attention": "jax.nn.dot_product_attention",
+    }
     found = found_functions(rooms, JAX.naming.aliases, instead)
     del found["can_cast"]  # it is NumPy's, and knows nothing of JAX's lattice
     return found
 
 
 def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:
-    return called_with_operands(found) | {"promote_types": _promote_types}
+    functions = called_with_operands(found)
+    return functions | _layers(functions) | {"promote_types": _promote_types}
+
+
+def _layers(functions: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    """The layers, given what is no operand."""
+    einsum, top_k = functions["einsum"], functions["topk"]
+    return {
+        "einsum": lambda *arrays: einsum(product_equation(arrays), *arrays),
+        "pad": partial(functions["pad"], pad_width=1),
+        "one_hot": partial(functions["one_hot"], num_classes=3),
+        "topk": lambda x: top_k(x, 1)[0],
+        "conv1d": partial(functions["conv1d"], window_strides=(1,), padding="VALID"),
+        "conv2d": partial(functions["conv2d"], window_strides=(1, 1), padding="VALID"),
+    }
 
 
 def _promote_types(*things: Any) -> Any:

@@ -18,6 +18,7 @@ from castwise.conformance.calls import (
 )
 from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
 from castwise.conformance.grid import LOSSES, OPS, Scope, existing_forms, given_by_name, named_forms
+from castwise.conformance.layer_operands import product_equation
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header, versions_of
 from castwise.frameworks.mlx import MLX
@@ -142,7 +143,8 @@ def _found() -> dict[str, FoundFunction]:
     from mlx import nn
 
     rooms = {"mx": mx, "nn": nn, "nn.losses": nn.losses, "mx.linalg": mx.linalg}
-    return found_functions(rooms, MLX.naming.aliases, {"dot": "mx.inner"})
+    instead = {"dot": "mx.inner", "einsum": "mx.einsum", "pad": "mx.pad", "topk": "mx.topk"}
+    return found_functions(rooms, MLX.naming.aliases, instead)
 
 
 def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:
@@ -152,6 +154,9 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     for op in LOSSES:
         if op in functions:
             functions[op] = partial(functions[op], reduction="mean")
+    functions["einsum"] = lambda *arrays: mx.einsum(product_equation(arrays), *arrays)
+    functions["pad"] = partial(mx.pad, pad_width=1)
+    functions["topk"] = partial(mx.topk, k=1)
     functions["can_cast"] = refusing(_can_cast, yes=mx.bool_)
     return functions
 

@@ -30,6 +30,7 @@ from castwise.conformance.grid import (
     named_forms,
     out_forms,
 )
+from castwise.conformance.layer_operands import product_equation
 from castwise.conformance.operand import foreign_operand, read_operand, words
 from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header, versions_of
 from castwise.frameworks.numpy import NUMPY
@@ -39,8 +40,8 @@ DTYPES = words(
     "complex64 complex128"
 )
 # What takes dtype= besides the ufuncs, and which of these take casting= too.
-_TAKE_DTYPE = words("sum prod mean cumsum cumprod std var concat stack clamp")
-_TAKE_CASTING = words("concat stack clamp")
+_TAKE_DTYPE = words("sum prod mean cumsum cumprod std var concat stack clamp einsum")
+_TAKE_CASTING = words("concat stack clamp einsum")
 _TAKE_WHERE = words("sum prod mean std var any all max min add lt sqrt")
 _TAKE_INITIAL = words("sum prod max min")
 _NO_START = words("max min")  # where=, which may leave nothing, needs an initial= too
@@ -116,6 +117,8 @@ class NumpyRecorder:
             return OUT_OF_RANGE
         if isinstance(error, TypeError) and not _BY_PYTHON.search(text):
             return REFUSED
+        if text.startswith("unsupported keyword arguments"):  # np.pad's
+            return REFUSED
         return None
 
 
@@ -155,7 +158,8 @@ def _named_forms(op: str, function: Any) -> Iterator[str]:
 def _found() -> dict[str, FoundFunction]:
     import numpy as np
 
-    return found_functions({"np": np, "np.linalg": np.linalg}, NUMPY.naming.aliases)
+    layers = {"einsum": "np.einsum", "pad": "np.pad"}
+    return found_functions({"np": np, "np.linalg": np.linalg}, NUMPY.naming.aliases, layers)
 
 
 def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:
@@ -164,6 +168,8 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     functions = called_with_operands(found)
     # Told an axis it answers an array; otherwise a Python int, which has no dtype.
     functions["count_nonzero"] = partial(np.count_nonzero, axis=-1)
+    functions["einsum"] = lambda *a, **named: np.einsum(product_equation(a), *a, **named)
+    functions["pad"] = partial(np.pad, pad_width=1)
     functions["promote_types"] = of_dtypes(np.promote_types)
     functions["can_cast"] = refusing(of_dtypes(np.can_cast), yes=np.dtype(bool))
     functions["allclose"] = lambda *arrays: np.bool_(np.allclose(*arrays))

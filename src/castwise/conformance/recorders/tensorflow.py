@@ -141,14 +141,25 @@ def _found(tf: Any) -> dict[str, FoundFunction]:
         "tf": tf, "tf.math": tf.math, "tf.nn": tf.nn, "tf.bitwise": tf.bitwise,
         "tf.linalg": tf.linalg,
     }  # fmt: skip
-    return found_functions(
-        rooms, TENSORFLOW.naming.aliases, {"floor_div": "tf.compat.v1.floor_div"}
-    )
+    instead = {
+        "floor_div": "tf.compat.v1.floor_div",
+        "pad": "tf.pad",
+        "one_hot": "tf.one_hot",
+        "topk": "tf.math.top_k",
+        "embedding": "tf.nn.embedding_lookup",
+    }
+    return found_functions(rooms, TENSORFLOW.naming.aliases, instead)
 
 
 def _functions(tf: Any, found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:
     concat = of_sequence(partial(tf.concat, axis=0))
-    return called_with_operands(found) | {"dot": _dot, "concat": concat}
+    layers = {
+        "pad": partial(tf.pad, paddings=[[1, 1]]),
+        "one_hot": partial(tf.one_hot, depth=3),
+        "topk": lambda x: tf.math.top_k(x, 1).values,
+        "embedding": lambda ids, params: tf.nn.embedding_lookup(params, ids),
+    }
+    return called_with_operands(found) | {"dot": _dot, "concat": concat} | layers
 
 
 def _dot(a: Any, b: Any) -> Any:

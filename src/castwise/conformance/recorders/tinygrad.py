@@ -22,6 +22,7 @@ from castwise.conformance.grid import (
     given_by_name,
     named_forms,
 )
+from castwise.conformance.layer_operands import product_equation
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
 from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header, NoKernelError, versions_of
 from castwise.frameworks.tinygrad import TINYGRAD
@@ -185,9 +186,9 @@ def _dtype_names(default_int: str) -> dict[Any, str]:
 def _found() -> dict[str, FoundFunction]:
     from tinygrad import Tensor
 
-    return found_functions(
-        {"Tensor": Tensor}, TINYGRAD.naming.aliases, {"floor_divide": "Tensor.div"}
-    )
+    layers = {op: f"Tensor.{op}" for op in ("einsum", "pad", "one_hot", "topk", "conv2d")}
+    instead = {"floor_divide": "Tensor.div", **layers}
+    return found_functions({"Tensor": Tensor}, TINYGRAD.naming.aliases, instead)
 
 
 def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:
@@ -198,6 +199,10 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     functions["floor_divide"] = partial(Tensor.div, rounding_mode="floor")
     functions["cumprod"] = partial(Tensor.cumprod, axis=0)
     functions["where"] = _where
+    functions["einsum"] = lambda *tensors: Tensor.einsum(product_equation(tensors), *tensors)
+    functions["pad"] = partial(Tensor.pad, padding=(1, 1))
+    functions["one_hot"] = partial(Tensor.one_hot, num_classes=3)
+    functions["topk"] = lambda tensor: tensor.topk(1)[0]
     functions["stack"] = _stacked
     functions["promote_types"] = of_dtypes(least_upper_dtype)
     functions["result_type"] = _result_type

@@ -27,9 +27,10 @@ from castwise.conformance.grid import (
     named_forms,
     out_forms,
 )
+from castwise.conformance.layer_operands import product_equation
 from castwise.conformance.operand import Spec, foreign_operand, read_literal, read_operand, words
 from castwise.conformance.recorder import Header, NoKernelError, versions_of
-from castwise.conformance.recorders.torch_errors import classify, is_missing_kernel
+from castwise.conformance.recorders.torch_errors import UntoldError, classify, is_missing_kernel
 from castwise.frameworks.torch import TORCH
 
 DTYPES = words(
@@ -54,13 +55,15 @@ AUTOCAST_OPS = words(
     "add mul maximum lt where dot matmul outer inner vecdot cross kron result_type promote_types "
     "concat stack "
     "mse_loss l1_loss huber_loss poisson_nll_loss exp sin gelu softmax log_softmax relu sum prod "
-    "mean cumsum cumprod std norm cos log2"
+    "mean cumsum cumprod std norm cos log2 silu einsum embedding conv1d conv2d layer_norm "
+    "cross_entropy scaled_dot_product_attention"
 )
 _TAKE_DTYPE = words("sum prod mean cumsum cumprod softmax log_softmax norm")
 # The numbers that are passed by name, by op.
 _NUMBERS = {
     "add": "alpha", "sub": "alpha", "addcmul": "value", "addcdiv": "value", "huber_loss": "delta",
 }  # fmt: skip
+_SAME_DTYPE = words("einsum conv1d conv2d layer_norm scaled_dot_product_attention")
 NEED_AXIS = (*SCANS, "logsumexp")
 
 
@@ -123,6 +126,9 @@ class TorchRecorder:
         except RuntimeError as error:
             if not is_missing_kernel(error):
                 raise
+            if op in _SAME_DTYPE and len({x.dtype for x in operands}) > 1:
+                # These look for a kernel before they compare dtypes, so that it is no answer.
+                raise UntoldError from error
             raise NoKernelError(self._dtype_on_meta(op, form, operands)) from error
 
     def dtype_of(self, result: Any) -> str | None:
@@ -216,6 +222,16 @@ def _found() -> dict[str, FoundFunction]:
         "cross": "torch.linalg.cross",
         "poisson_nll_loss": "torch.nn.functional.poisson_nll_loss",
         "threshold": "torch.nn.functional.threshold",
+        "einsum": "torch.einsum",
+        "pad": "torch.nn.functional.pad",
+        "one_hot": "torch.nn.functional.one_hot",
+        "embedding": "torch.nn.functional.embedding",
+        "topk": "torch.topk",
+        "conv1d": "torch.nn.functional.conv1d",
+        "conv2d": "torch.nn.functional.conv2d",
+        "layer_norm": "torch.nn.functional.layer_norm",
+        "cross_entropy": "torch.nn.functional.cross_entropy",
+        "scaled_dot_product_attention": "torch.nn.functional.scaled_dot_product_attention",
     }
     return found_functions(rooms, TORCH.naming.aliases, instead)
 
@@ -226,10 +242,23 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     functions = called_with_operands(found)
     functions |= {op: partial(functions[op], dim=-1) for op in NEED_AXIS if op in functions}
     functions["threshold"] = partial(functions["threshold"], threshold=1, value=1)
+    functions |= _layers(functions)
     functions["promote_types"] = of_dtypes(torch.promote_types)
     functions["can_cast"] = refusing(of_dtypes(torch.can_cast), yes=torch.bool)
     functions["allclose"] = refusing(torch.allclose, yes=torch.bool)
     return functions
+
+
+def _layers(functions: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    """The layers, given what is no operand."""
+    einsum, topk, norm = (functions[op] for op in ("einsum", "topk", "layer_norm"))
+    return {
+        "einsum": lambda *arrays: einsum(product_equation(arrays), *arrays),
+        "pad": partial(functions["pad"], pad=(1, 1)),
+        "one_hot": partial(functions["one_hot"], num_classes=3),
+        "topk": lambda x: topk(x, 1).values,
+        "layer_norm": lambda x, *parameters: norm(x, x.shape, *parameters),
+    }
 
 
 def _make(spec: Spec) -> Any:

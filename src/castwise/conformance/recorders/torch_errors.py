@@ -12,7 +12,7 @@ _OUT_OF_RANGE = re.compile("value cannot be converted|Integers to negative integ
 # Shapes, and a division by a Python int that wrapped to zero.
 _NOT_ABOUT_DTYPES = re.compile(
     "shape|at least 1D|1D tensors expected|Expected 1-D argument|same number of dimensions|"
-    "equal size|cannot be concatenated|ZeroDivisionError"
+    "equal size|cannot be concatenated|ZeroDivisionError|Padding length"
 )
 # Most TypeErrors are signatures; these are the operators', or NumPy's where it took over.
 # (`array + tensor` ends in Python's attempt to concatenate sequences.)
@@ -21,6 +21,10 @@ _REFUSAL = re.compile(
     "not supported for the input types|unsupported ScalarType|numpy boolean subtract|"
     r"^where\(\) received an invalid combination of arguments - got \((?!Tensor)"
 )
+
+
+class UntoldError(Exception):
+    """What PyTorch says of a mix of dtypes before it has looked at all of them."""
 
 
 def is_missing_kernel(error: RuntimeError) -> bool:

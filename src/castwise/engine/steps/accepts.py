@@ -41,13 +41,16 @@ def check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
                 "Give it a dimension.",
             )
     _check_end(plan, operands)
-    if plan.accepts.same_dtype and len({o.dtype for o in _compared(plan, operands)}) > 1:
+    compared = {o.dtype for o in _compared(plan, operands)}
+    if plan.accepts.same_dtype and len(compared) > 1 and not _has_wider_others(plan, operands):
         why = plan.because or f"{plan.op.name} needs operands of the same dtype"
         raise Refusal(why, "Cast one to the other.")
 
 
 def _check_end(plan: Plan, operands: tuple[Operand, ...]) -> None:
     """Raises Refusal for what the last operands may not be."""
+    if len(operands) < 2:
+        return
     last = operands[-1].dtype or plan.python[operands[-1].kind]
     if last in plan.accepts.refuses_last:
         raise Refusal(f"the last operand of {plan.op.name} cannot be {last}", "Cast it to int32.")
@@ -75,6 +78,8 @@ def check_accepted(plan: Plan, operands: tuple[Operand, ...]) -> None:
     """Raises Refusal for Python numbers that the op does not take, and where no operand has as
     many dimensions as it needs."""
     check_numbers(plan, operands)
+    if plan.op.family == "layers" and any([operand.is_scalar for operand in operands]):
+        raise Refusal(f"{plan.op.name} takes no Python numbers", "Make the number an array.")
     needed = plan.accepts.needs_rank
     if needed and all(operand.rank < needed for operand in operands):
         raise Refusal(
@@ -93,6 +98,12 @@ def check_compute(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> 
 def is_refused_compute(plan: Plan, compute: DType) -> bool:
     """Whether the op refuses a dtype that its operands have reached."""
     return compute in plan.accepts.refuses_compute
+
+
+def _has_wider_others(plan: Plan, operands: tuple[Operand, ...]) -> bool:
+    """Whether all operands but the first have the one other dtype that they may have."""
+    first, others = operands[0].dtype, {o.dtype for o in operands[1:]}
+    return first is not None and others == {plan.accepts.wider_others.get(first)}
 
 
 def _compared(plan: Plan, operands: tuple[Operand, ...]) -> list[Operand]:

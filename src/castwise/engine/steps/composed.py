@@ -111,12 +111,16 @@ def _is_meant(plan: Plan, composed: Composed, operands: tuple[Operand, ...]) -> 
     not_given = "xyz"[len(operands) :]
     if not_given and re.search(rf"\b[{not_given}]\b", composed.program):
         return False
+    if composed.count not in (None, len(operands)):
+        return False
     if composed.rank is not None and any(o.rank != composed.rank for o in operands):
         return False
     if composed.exponents:
         value = 1 if last.value is None else last.value  # an array's value, where not shown, is 1
         if last.role is Role.ARRAY or value not in composed.exponents:
             return False
+    if composed.second_kinds and not _is_of_kind(plan, operands[1], composed.second_kinds):
+        return False
     return (
         _is_of_kind(plan, first, composed.kinds)
         and _is_among(first.role.name, composed.roles)

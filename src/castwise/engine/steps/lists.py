@@ -58,7 +58,8 @@ def as_arrays(question: Question) -> tuple[Operand, ...]:
     if plan.numbers.lists == "as weak numbers" and plan.scalars != "converted":
         return tuple([_made(plan, o, None) for o in question.operands])
     made = _lists_made_arrays(plan, question.operands, None)
-    target = next(o.dtype for o in made if o.dtype)
+    # A condition has a dtype, but it is not the one of the numbers.
+    target = next(o.dtype for o in made[question.op.is_condition_first :] if o.dtype)
     return tuple([array_operand(target, o.shape) if o.role is Role.LIST else o for o in made])
 
 

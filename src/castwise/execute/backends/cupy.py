@@ -18,6 +18,7 @@ from castwise.rules.catalog import dialect_named
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
+from castwise.vocab.ops import LAYERS
 
 _SMALL = 32  # below this many bits functions made of several kernels round in between
 # Ops that CuPy lists for these kinds but refuses, or computes without NaN for complex numbers.
@@ -108,7 +109,7 @@ class CuPy:
         """CuPy's function or a kernel; None if it lacks the dtype or rounds more than once."""
         if op in _MOVES:
             return _MOVES[op]
-        if op in _BY_RECIPE or op in _NOT_FOR.get(dtype.kind, ()):
+        if op in LAYERS or op in _BY_RECIPE or op in _NOT_FOR.get(dtype.kind, ()):
             return None
         own = _OWN_KERNELS.get((dtype.kind, op))
         if own is not None:

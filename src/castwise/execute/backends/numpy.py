@@ -22,6 +22,7 @@ from castwise.execute.values.casting import is_plain_cast
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
+from castwise.vocab.ops import LAYERS
 
 # These move elements and never round, for any dtype.
 _MOVES = frozenset({"where", "concat", "stack"})
@@ -93,7 +94,7 @@ class _NumPy:
     def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
         """NumPy's function; None if it has no loop for the dtype or rounds more than once."""
         found = _functions().get(op)
-        if found is None:
+        if found is None and op not in LAYERS:  # a recipe calls NumPy's
             found = getattr(standard, standard_name(op), None)
         if isinstance(found, np.ufunc):
             return found if _has_loop(found, self.native(dtype)) else None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from castwise.engine.decision import Question
 from castwise.engine.plan import looks_at_values
 from castwise.engine.steps.lists import is_left_to_python
 from castwise.errors import UsageError
 from castwise.execute import fast_path
-from castwise.execute.calling.arguments import arranged
+from castwise.execute.calling.arguments import CallArguments, arranged
 from castwise.execute.calling.devices import check_devices
 from castwise.execute.calling.lists import has_lists
 from castwise.execute.calling.masked import MASKING, run_masked
@@ -27,6 +27,7 @@ from castwise.execute.functions.alike import LIKE
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor, wrapped
 from castwise.rules.default import DEFAULT
+from castwise.vocab.dtypes import dtype
 
 _MOST_KNOWN = 1 << 14
 _known: dict[tuple[object, ...], Prepared] = {}
@@ -50,11 +51,26 @@ def apply_op(
             return Tensor._of(known.run(first._array, second._array), known.kind)
     call = arranged(name, operands, options, home, form)
     prepared = prepare(name, call.operands, form, home=home, alpha=call.alpha, named=call.named)
+    if prepared.decision.question.op.shapes.gives_pair:
+        return cast(Tensor, _pair(prepared, call))  # the one op that gives two
     array = run(prepared, call.operands, call.options)
     if key:
         _remember_pair(key, prepared)
     is_known = prepared.is_elementwise and not options
     return Tensor._of(array, prepared.kind if is_known else prepared.kind.shaped(array.shape))
+
+
+def _pair(prepared: Prepared, call: CallArguments) -> tuple[Tensor, Tensor]:
+    """The values and their places, as two tensors."""
+    given = _given(prepared, call.operands)
+    values, places = prepared.compute(*given, **call.options)
+    index = dtype(prepared.decision.question.dialect.becomes.index)
+    if index is not prepared.backend.dtype_of(places) and index in prepared.backend.dtypes:
+        places = prepared.backend.cast(places, index)
+    for watcher in watchers():
+        watcher.note(prepared.decision, given, values)
+    strong = prepared.kind.with_(is_weak=False)
+    return wrapped(values, prepared.kind), wrapped(places, strong)
 
 
 def apply_several(

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from castwise.errors import UsageError
-from castwise.execute.functions import products
+from castwise.execute.functions import layers, products
 from castwise.execute.functions.error_function import erf
 from castwise.vocab.ops import OPS
 
@@ -246,6 +246,10 @@ def gelu(xp: Any, x: Any) -> Any:
     return 0.5 * x * (1 + erf(xp, x / math.sqrt(2.0)))
 
 
+def silu(xp: Any, x: Any) -> Any:
+    return x * sigmoid(xp, x)
+
+
 def gelu_tanh(xp: Any, x: Any) -> Any:
     """The approximation of gelu by tanh."""
     return 0.5 * x * (1 + xp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
@@ -363,6 +367,7 @@ def _as_complex(xp: Any, x: Any) -> Any:
 # A recipe has the name of its op; a few are parts of ops.
 RECIPES: dict[str, Callable[..., Any]] = {
     **{name: found for name, found in vars(products).items() if name in OPS},
+    **{name: found for name, found in vars(layers).items() if name in OPS},
     **{
         name: found
         for name, found in globals().items()

@@ -11,6 +11,7 @@ from castwise.engine.ask import answer
 from castwise.engine.decision import NOTHING, Decision
 from castwise.engine.plan import plan_of
 from castwise.engine.steps.composed import composition
+from castwise.errors import UsageError
 from castwise.execute.steps.composed import stepwise
 from castwise.execute.steps.steps import Entry, Steps
 from castwise.vocab.dtypes import KINDS, DType, dtype
@@ -29,7 +30,7 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
         return steps  # a function that is only decided like this op
     changes = (
         _rounded, _scaled, _named_otherwise, _deviation, _divided_in_place, _true_number, _lifted,
-        _reciprocal,
+        _reciprocal, _shifted,
         _inverse, _wide_scalar, _large_exponent, _exponent, _half_exponent, _bounded, _compared,
     )  # fmt: skip
     by_steps = stepwise(steps, decision, under_rules)
@@ -84,6 +85,16 @@ def _deviation(steps: Steps, decision: Decision) -> Steps | None:
     if steps.op != "std" or not is_whole or decision.question.operands[0].kind != "int":
         return None
     return replace(steps, op="std_of_integers", entries=(None,) * len(steps.entries))
+
+
+def _shifted(steps: Steps, decision: Decision) -> Steps | None:
+    """Raises UsageError for a bias in the place of a weight that is not given."""
+    if steps.op != "layer_norm":
+        return None
+    given = [operand is not UNDEFINED for operand in decision.question.operands]
+    if given[1:] == [False, True]:
+        raise UsageError("layer_norm with a bias needs a weight too: give it ones.")
+    return None
 
 
 def _is_named(names: str, decision: Decision) -> bool:

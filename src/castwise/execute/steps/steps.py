@@ -203,7 +203,10 @@ def steps_of(decision: Decision, computes: str) -> Steps:
 
 def _entry(decision: Decision, place: int) -> Entry | None:
     operand, cast = decision.question.operands[place], decision.casts[place]
-    if place == 0 and decision.question.op.is_condition_first:
+    row = decision.question.op
+    if place == row.index and row.apart(decision.question.operands) == place:
+        return None
+    if place == 0 and row.is_condition_first:
         is_taken = operand.dtype is _BOOL
         return None if is_taken else Entry(_BOOL, operand.dtype, is_condition=True)
     if operand.is_scalar:

@@ -9,6 +9,7 @@ from typing import Any
 from castwise.errors import UsageError
 from castwise.graph.node_names import node_names
 from castwise.graph.onnx.dtypes import ONNX_NAMES, LackingError, element_type, onnx_package
+from castwise.graph.onnx.functions.layers import topk
 from castwise.graph.onnx.installed import chosen_opset, runtime_loads, stamped_model
 from castwise.graph.onnx.layouts import counted, write_layout
 from castwise.graph.onnx.ops import write_op
@@ -112,7 +113,9 @@ def _value(node: Node, values: dict[Node, Value], w: Writer, name: str) -> Value
         return counted(w, node.dtype, node.shape, node.options)
     if node.compute is None:
         return write_layout(node.op, given, node.shape, node.options)
-    if len(node.positional) < len(given) or node.part is not None:
+    if node.op == "topk" and node.part:
+        return w.cast(topk(node.part, *given, **node.options), node.dtype)
+    if len(node.positional) < len(given) or (node.part is not None and node.op != "topk"):
         raise LackingError(f"ONNX has no op for {node.op}")
     return w.cast(write_op(node.op, given, node.options), node.dtype)
 

@@ -12,7 +12,7 @@ from castwise.execute.functions.recipes import RECIPES
 from castwise.graph.onnx import arrays as xp
 from castwise.graph.onnx.complex_ops import write_complex
 from castwise.graph.onnx.dtypes import LackingError
-from castwise.graph.onnx.functions import floats, integers, linalg, reductions
+from castwise.graph.onnx.functions import floats, integers, layers, linalg, reductions
 from castwise.graph.onnx.writer import BOOL, Value, called
 from castwise.graph.shapes import arithmetic as shapes
 from castwise.vocab.dtypes import dtype, dtypes_of
@@ -125,6 +125,10 @@ SINGLE: dict[str, Written] = {
     "logical_xor": _as_bools(_one_op("Xor")),
     "logical_not": _as_bools(xp.logical_not), "any": _as_bools(xp.any), "all": _as_bools(xp.all),
     "count_nonzero": _as_bools(xp.count),
+    "einsum": layers.einsum, "pad": layers.pad, "one_hot": layers.one_hot,
+    "embedding": layers.embedding, "topk": functools.partial(layers.topk, 0),
+    "conv1d": layers.convolved("conv1d"), "conv2d": layers.convolved("conv2d"),
+    "layer_norm": layers.layer_norm,
 }  # fmt: skip
 # Several ONNX ops, with no rounding allowed in between: small dtypes are widened first.
 COMPOSED: dict[str, Written] = {
@@ -156,7 +160,8 @@ COMPOSED: dict[str, Written] = {
     "linalg.matrix_norm": linalg.matrix_norm,
     "norm": reductions.norm, "median": reductions.median,
     "allclose": functools.partial(_close, "allclose"),
-    "lower_median": reductions.lower_median,
+    "lower_median": reductions.lower_median, "cross_entropy": layers.cross_entropy,
+    "scaled_dot_product_attention": layers.scaled_dot_product_attention,
 }  # fmt: skip
 # These do not round in between, so a dtype that ONNX computes in is left unchanged.
 _EXACT = frozenset({"fmax", "fmin", "ne", "max", "min", "clamp", "trunc", "threshold", "copysign",
@@ -191,9 +196,10 @@ _BOOLS: dict[str, Written] = {
 
 
 # Which operands have the compute dtype, if a condition or an exponent has another dtype.
-_COMPUTED = {"where": slice(1, None), "ldexp": slice(0, 1)}
+_COMPUTED = {"where": slice(1, None), "ldexp": slice(0, 1), "embedding": slice(1, None),
+             "cross_entropy": slice(0, 1)}  # fmt: skip
 # Ops that move numbers, including complex ones.
-_MOVES = frozenset({"where", "concat", "stack", "positive"})
+_MOVES = frozenset({"where", "concat", "stack", "positive", "embedding"})
 
 
 def write_op(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> Value:

@@ -75,8 +75,8 @@ class Support:
 
 
 def computing_ops() -> tuple[str, ...]:
-    """The ops that compute something; the others answer questions about dtypes."""
-    return tuple([name for name, row in OPS.items() if row.family != "questions"])
+    """The ops that compute something, except layers; the others answer questions about dtypes."""
+    return tuple([name for name, row in OPS.items() if row.family not in ("questions", "layers")])
 
 
 def cells() -> Iterator[tuple[str, DType]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from castwise.execute.functions.alike import LIKE
 from castwise.graph.program import Shape
 from castwise.graph.shapes import arithmetic as shapes
+from castwise.graph.shapes import layers
 from castwise.graph.shapes.fft import FFT
 from castwise.graph.shapes.linalg import LINALG
 from castwise.graph.shapes.products import PRODUCTS
@@ -16,7 +17,12 @@ from castwise.vocab.ops import Op, op
 
 # Functions that are decided like some op but have other shapes: the kind of each result, relative
 # to the compute dtype, and the function for the shapes.
-_FUNCTIONS = {**LINALG, **FFT, "isin": (("bool",), shapes.first)}
+_FUNCTIONS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+    **LINALG,
+    **FFT,
+    "isin": (("bool",), shapes.first),
+    "topk": (("same", "index"), layers.topk_shapes),
+}
 
 
 def results_of(
@@ -64,6 +70,8 @@ def _shape_of(row: Op, given: Sequence[Shape], options: Mapping[str, Any]) -> Sh
         if row.name == "stack":
             return shapes.stacked(given, options.get("axis", 0))
         return shapes.joined(given, options.get("axis", 0))
+    if row.family == "layers":
+        return layers.SHAPES[row.name](*given, **options)
     if row.family == "products":
         return PRODUCTS[row.name](*given, **options)
     if row.family == "reductions" and row.call.along_axis:

@@ -63,6 +63,9 @@ errors would add up, and put together again. complex128 can only be moved and se
 gives whatever the runtime computes. The sign of NaN is not defined.
 - `x[i] = value` is ScatterND. Sorting is TopK, with NaN as the largest. If an index contains an \
 element twice, any one of the values may be kept.
+- Layers are Einsum, Pad, OneHot, Gather (embedding), TopK, Conv, LayerNormalization and \
+SoftmaxCrossEntropyLoss. The cross entropy of probabilities and attention are composed of several \
+ops. The sizes of a convolution must be known, except that of the batch.
 - In addition to the ops below, functions that move, sort or select elements can be exported: \
 reshape, permute_dims, broadcast_to, flip, roll, tile, repeat, concat, stack, indices, take, \
 take_along_axis, sort, argsort, searchsorted, tril, triu, diagonal; also tensordot, det and the \

@@ -106,6 +106,8 @@ def _composed(value: tuple[Composed, ...]) -> str:
 
 def _one_composed(composed: Composed) -> str:
     parts = [f"is {code(composed.program)}"]
+    if composed.count:
+        parts.append("with one operand" if composed.count == 1 else f"with {composed.count}")
     if composed.kinds or composed.roles:
         kinds = dtype_names(composed.kinds) if composed.kinds else ""
         roles = " or ".join(f"{Role[word].value}s" for word in composed.roles.split())
@@ -115,6 +117,8 @@ def _one_composed(composed: Composed) -> str:
         " or ".join(Role[word].value for word in composed.exponent_roles.split()),
         " or ".join(f"{value:g}" for value in composed.exponents),
     ]
+    if composed.second_kinds:
+        parts.append(f"if the second operand is: {' or '.join(composed.second_kinds.split())}")
     if any(last):
         parts.append(f"if the last operand is: {', '.join(filter(None, last))}")
     return " ".join(parts)
@@ -255,6 +259,11 @@ _PHRASES: dict[str, Callable[[Any], str]] = {
     "accepts.same_dtype": _yes_no(
         "all operands must have one dtype", "operands may differ in dtype"
     ),
+    "accepts.wider_others": lambda value: (
+        f"the others may all have a wider one: {code(value)}, from the first operand's"
+    ),
+    "accepts.index": lambda value: f"the index may be {dtype_names(value)}",
+    "accepts.refuses_last": lambda value: f"refuses {dtype_names(value)} as the last operand",
     "accepts.compared": lambda value: f"only the first {value} operands must have one dtype",
     "arrays.is_truncated": _yes_no("dtypes are truncated", "dtypes are not truncated"),
     "arrays.keeps_dtypes": _yes_no(

@@ -34,7 +34,7 @@ from castwise.execute.steps.steps import Steps
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
-from castwise.vocab.ops import known_op
+from castwise.vocab.ops import LAYERS, known_op
 
 # Ops that chunks cannot compute separately; all other elementwise ops can.
 _SPECIAL: dict[str, Callable[..., Any]] = {
@@ -133,6 +133,8 @@ class Dask:
         row = known_op(LIKE.get(op, op))
         if row is None or "." in op:
             return _cholesky if op == "linalg.cholesky" else None
+        if op in LAYERS:
+            return None
         return function_of(self.whole, op, dtype, _natural_result(row.result, dtype))
 
     def read(self, array: Any, key: Any) -> Any:

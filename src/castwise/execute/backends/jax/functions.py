@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from castwise.execute.functions.lookup import Function, standard_name
 from castwise.execute.functions.products import vecdot
 from castwise.vocab.dtypes import DType
+from castwise.vocab.ops import LAYERS
 
 # These move elements and never round, for any dtype.
 _MOVES = frozenset({"where", "concat", "stack"})
@@ -36,6 +37,8 @@ _SMALLEST = {"bool": 1, "int": 8, "float": 16, "complex": 64}
 
 def function_of(op: str, dtype: DType) -> Function | None:
     """JAX's function; None if it lacks the dtype or rounds more than once."""
+    if op in LAYERS:  # a recipe calls JAX's
+        return None
     if dtype.kind == "complex" and op in _NOT_FOR_COMPLEX:
         return _NOT_FOR_COMPLEX[op]
     found = _functions().get(op) or getattr(jnp, standard_name(op), None)
