@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from castwise.cli.options import json_option
+from castwise.cli.options import HOW_TO_CHOOSE, chosen_here, json_option
 from castwise.cli.statuses import DONE, FOUND
 from castwise.report.terminal.colour import paint_for_stdout
 from castwise.report.terminal.printing import echo_json, terminal_width
@@ -14,13 +14,13 @@ from castwise.report.terminal.printing import echo_json, terminal_width
 
 @click.command(context_settings={"ignore_unknown_options": True})  # "-int32[3]" is not an option
 @click.argument("dialect")
-@click.argument("expression")
+@click.argument("expression", required=False)
 @json_option
-def explain(dialect: str, expression: str, as_json: bool) -> int:
+def explain(dialect: str, expression: str | None, as_json: bool) -> int:
     """Explain how a dialect arrives at a result, step by step.
 
     EXPRESSION is a call, or one operator with its operands. The exit status is 1 if the dialect
-    refuses it.
+    refuses it. DIALECT may be left out where [tool.castwise] or CASTWISE_DIALECT names one.
 
     \b
     Examples:
@@ -30,7 +30,7 @@ def explain(dialect: str, expression: str, as_json: bool) -> int:
     from castwise.engine.ask import question_in
     from castwise.report.answers.explanation import explained, explanation_json, explanation_text
 
-    found = explained(question_in(expression, dialect))
+    found = explained(question_in(*_expression_and_dialect(dialect, expression)))
     if as_json:
         echo_json(explanation_json(found))
     else:
@@ -38,8 +38,26 @@ def explain(dialect: str, expression: str, as_json: bool) -> int:
     return FOUND if found.is_refused else DONE
 
 
+def _expression_and_dialect(first: str, second: str | None) -> tuple[str, str]:
+    """The arguments of explain, of which the first may be left out where the settings have it."""
+    from castwise.rules.catalog import is_dialect_name
+
+    if second is not None:
+        return second, first
+    chosen = None if is_dialect_name(first) else chosen_here()
+    if chosen is None:
+        ctx = click.get_current_context()
+        is_expression = any(mark in first for mark in "[( ")
+        name = "DIALECT" if is_expression else "EXPRESSION"
+        message = HOW_TO_CHOOSE if is_expression else None
+        raise click.MissingParameter(message, ctx, ctx.command.params[0], f"'{name}'")
+    return first, chosen
+
+
 @click.command()
-@click.option("--dialect", metavar="DIALECT", help="The dialect for lines that name none.")
+@click.option("--dialect", metavar="DIALECT",
+              help="The dialect for lines that name none. Default: that of CASTWISE_DIALECT, or of "
+              "[tool.castwise].")  # fmt: skip
 def resolve(dialect: str | None) -> int:
     """Answer questions from stdin, one line of JSON each.
 
@@ -59,6 +77,7 @@ def resolve(dialect: str | None) -> int:
     from castwise.report.answers.two_processes import TwoProcesses
     from castwise.rules.catalog import dialect_named
 
+    dialect = chosen_here() if dialect is None else dialect
     if dialect is not None:
         dialect_named(dialect)  # an unknown one is wrong usage, not an error on every line
     answer = TwoProcesses(dialect).answer_lines

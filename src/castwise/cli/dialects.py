@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from castwise.cli.options import format_option, json_option, output_option
+from castwise.cli.options import dialect_argument, format_option, json_option, output_option
 from castwise.cli.statuses import DONE
 from castwise.report.terminal.colour import paint_for_stdout
 from castwise.report.terminal.printing import deliver, echo_json, terminal_width
@@ -31,7 +31,7 @@ def dialects(as_json: bool) -> int:
 
 
 @click.command()
-@click.argument("dialect")
+@dialect_argument
 @click.option("--op", default="add", show_default=True, help="The op, by any of its names.")
 @click.option(
     "--form", type=click.Choice(["operator", "function", "augmented"]), help="How the op is called."
@@ -72,7 +72,7 @@ def table(
 
 
 @click.command()
-@click.argument("dialect")
+@dialect_argument
 @format_option("text", "json", "dot", "svg", "png")
 @output_option
 def lattice(dialect: str, format_: str | None, output: Path | None) -> int:

@@ -17,6 +17,7 @@ from castwise.errors import CastwiseError, did_you_mean
 # imports only the reports it prints, so that each starts fast.
 _FILES = {
     "audit": "auditing.audit",
+    "config": "config",
     "dialects": "dialects",
     "diff": "diff",
     "explain": "answers",

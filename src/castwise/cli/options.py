@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+HOW_TO_CHOOSE = "Name one, or set `dialect` in [tool.castwise] of pyproject.toml."
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -18,6 +19,25 @@ output_option = click.option(
     metavar="FILE",
     help="Write to this file.",
 )
+
+
+def dialect_argument(command: Command) -> Command:
+    """The dialect that a command is about; without one, that of the settings."""
+    return click.argument("dialect", required=False, callback=_or_chosen)(command)
+
+
+def _or_chosen(ctx: click.Context, parameter: click.Parameter, given: str | None) -> str:
+    found = given if given is not None else chosen_here()
+    if found is None:
+        raise click.MissingParameter(HOW_TO_CHOOSE, ctx, parameter, "'DIALECT'")
+    return found
+
+
+def chosen_here() -> str | None:
+    """The dialect of a command that names none, as CASTWISE_DIALECT or [tool.castwise] says."""
+    from castwise.settings.effective import chosen_dialect  # a command that names one reads no file
+
+    return chosen_dialect(Path.cwd())
 
 
 def format_option(*names: str) -> Callable[[Command], Command]:
