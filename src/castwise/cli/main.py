@@ -20,6 +20,7 @@ _FILES = {
     "config": "config",
     "dialects": "dialects",
     "diff": "diff",
+    "doctor": "doctor",
     "explain": "answers",
     "lattice": "dialects",
     "port": "auditing.port",

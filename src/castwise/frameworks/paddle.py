@@ -345,6 +345,7 @@ PADDLE = Dialect(
     ops=_OPS,
     naming=Naming(
         names="paddlepaddle",
+        packages="paddlepaddle paddlepaddle-gpu",
         prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",
         aliases=ALIASES,
     ),

@@ -37,8 +37,7 @@ def settings_text(found: Settings, paint: Paint = plain, width: int = 80) -> str
     """The file, the keys that someone chose a value for, and the others with their defaults."""
     chosen = [s for s in found.settings if s.source != DEFAULT]
     rest = [s for s in found.settings if s.source == DEFAULT]
-    sentence = file_text(found)  # on one line where it names the file: a path can be copied
-    blocks = [sentence if found.file else "\n".join(textwrap.wrap(sentence, width))]
+    blocks = [file_text(found, width)]
     if chosen:
         rows = [
             (s.key.name, _value_text(s.value), f"from {s.variable or 'the file'}") for s in chosen
@@ -57,13 +56,14 @@ def _aligned(rows: list[tuple[str, str, str]], paint: Paint) -> list[str]:
     ]
 
 
-def file_text(found: Settings) -> str:
+def file_text(found: Settings, width: int) -> str:
     """A sentence on the file that has the settings, or where there is none."""
     if found.file:
-        return f"Settings: [tool.{TABLE}] in {found.file}"
+        return f"Settings: [tool.{TABLE}] in {found.file}"  # on one line: a path can be copied
     nearest, *above = found.looked_in
     also = " or a directory above it" if above else ""
-    return f"No settings: no {FILE_NAME} in {nearest}{also} has the table [tool.{TABLE}]."
+    said = f"No settings: no {FILE_NAME} in {nearest}{also} has the table [tool.{TABLE}]."
+    return "\n".join(textwrap.wrap(said, width, break_long_words=False, break_on_hyphens=False))
 
 
 def _value_text(value: Any) -> str:
