@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from castwise.vocab.ops import declare_op as declare_op
     from castwise.vocab.ops import ops as ops
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # public name -> module and name there
 _NAMES = {
