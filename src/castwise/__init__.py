@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from castwise.vocab.operands import Operand
     from castwise.vocab.ops import declare_op, ops
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # In the groups of the text above.
 __all__ = [  # noqa: RUF022

@@ -21,7 +21,7 @@ from processes import started
 
 COMMANDS = (
     "explain", "resolve", "table", "lattice", "diff", "dialects", "ops", "dtypes", "verify",
-    "audit", "port",
+    "audit", "port", "config", "doctor",
 )  # fmt: skip
 CASTWISE = [sys.executable, "-c", "from castwise.cli.main import main; main()"]
 QUESTION = b'{"dialect": "torch", "op": "add", "args": ["int32[3]", 5.5]}\n'

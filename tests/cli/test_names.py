@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 
 import pytest
@@ -172,10 +173,10 @@ def test_ops(capsys: pytest.CaptureFixture[str]) -> None:
     text = Ran(capsys, "ops").out
     assert all(f"\n  {name} " in text for name in ops())
     assert all(len(line) <= 80 for line in text.splitlines())
-    assert "\n  pow                  **      2          all\n" in text
+    assert re.search(r"\n  pow +\*\* +2 +all\n", text)
     own = Ran(capsys, "ops", "torch").out
     assert own == Ran(capsys, "ops", "--dialect", "torch").out
-    assert "\n  div                  /       2          divide true_divide\n" in own
+    assert re.search(r"\n  div +/ +2 +divide true_divide\n", own)
     assert "\n  div_no_nan" not in own
     made = {row["name"]: row for row in json.loads(Ran(capsys, "ops", "--json").out)}
     assert made["concat"]["operands"] == [1, None]
@@ -193,7 +194,7 @@ def test_dtypes(capsys: pytest.CaptureFixture[str]) -> None:
     made = json.loads(Ran(capsys, "dtypes", "--json", "--dialect", "array-api").out)
     assert [row["name"] for row in made][:2] == ["bool", "int8"]
     assert made[1] == {
-        "name": "int8", "short": "i8", "kind": "int", "bits": 8, "min": -128, "max": 127,
+        "name": "int8", "short": None, "kind": "int", "bits": 8, "min": -128, "max": 127,
         "dialects": ["array-api"],
     }  # fmt: skip
     by_name = {row["name"]: row for row in json.loads(Ran(capsys, "dtypes", "--json").out)}

@@ -114,7 +114,7 @@ def test_a_chosen_dialect_goes_before_that_of_a_function() -> None:
         ("arctan2", "Did you mean 'atan2'?"),
         ("Add", "Did you mean 'add'?"),
         ("astype", "Did you mean 'cast'?"),
-        ("ad", "Did you mean 'add'?"),
+        ("ad", "Did you mean 'pad' or 'add'?"),
         (np.sort, "castwise has no op for numpy.sort"),
         (max, "not builtins.max"),
         (test_a_method_that_writes, "an op is named by a string, a symbol or a framework's own"),

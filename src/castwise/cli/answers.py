@@ -8,7 +8,14 @@ import sys
 import click
 
 from castwise.cli.completing import complete_dialects
-from castwise.cli.options import dialect_first, dialect_option, json_option, missing
+from castwise.cli.options import (
+    chosen_here,
+    chosen_or_missing,
+    dialect_first,
+    dialect_option,
+    json_option,
+    missing,
+)
 from castwise.cli.statuses import DONE, FOUND
 from castwise.errors import UsageError, did_you_mean
 from castwise.report.terminal.colour import paint_for_stdout
@@ -39,7 +46,8 @@ def explain(words: tuple[str, ...], dialect: str | None, as_json: bool) -> int:
 
     EXPRESSION is a call, a method or operators with their operands, nested as in Python. DIALECT
     may also come after it. The exit status is 1 if the dialect refuses it, or promotes it and has
-    no kernel to run it.
+    no kernel to run it. DIALECT may be left out where [tool.castwise] or CASTWISE_DIALECT names
+    one.
 
     \b
     Examples:
@@ -54,17 +62,16 @@ def explain(words: tuple[str, ...], dialect: str | None, as_json: bool) -> int:
     name, expression = _asked(words, dialect)
     found = explained(taken_apart(expression, name))
     if as_json:
-        echo_json(explanation_json(found, nearest_named(name).note if name else ""))
+        echo_json(explanation_json(found, nearest_named(name).note))
     else:
         click.echo(explanation_text(found, paint_for_stdout(), min(terminal_width(), 100)))
     return DONE if found.is_run else FOUND
 
 
-def _asked(words: tuple[str, ...], dialect: str | None) -> tuple[str | None, str]:
-    """The name of the dialect, None for that of the process, and the expression, which may be
-    several words where it was typed without quotes."""
+def _asked(words: tuple[str, ...], dialect: str | None) -> tuple[str, str]:
+    """The name of the dialect, and the expression, which may be several words where it was typed
+    without quotes."""
     from castwise.rules.catalog import is_dialect_name
-    from castwise.rules.default import DEFAULT, chosen_here
 
     is_named = bool(words) and is_dialect_name(words[0])
     if not words or (is_named and len(words) == 1 and dialect is None):
@@ -76,13 +83,14 @@ def _asked(words: tuple[str, ...], dialect: str | None) -> tuple[str | None, str
     if len(words) > 1:
         name, _ = dialect_first(words[0], words[-1])
         return name, " ".join(words[1:] if name is words[0] else words[:-1])
-    if chosen_here() is None:
-        raise UsageError(f"no dialect: name one, as in castwise explain {DEFAULT} {words[0]!r}.")
-    return None, words[0]
+    return chosen_or_missing(), words[0]
 
 
 @click.command()
-@dialect_option("The dialect for lines that name none.")
+@dialect_option(
+    "The dialect for lines that name none. Default: that of CASTWISE_DIALECT, or of "
+    "[tool.castwise]."
+)
 def resolve(dialect: str | None) -> int:
     """Answer questions from stdin, one line of JSON each.
 
@@ -102,6 +110,7 @@ def resolve(dialect: str | None) -> int:
     from castwise.report.answers.two_processes import TwoProcesses
     from castwise.rules.catalog import dialect_named
 
+    dialect = chosen_here() if dialect is None else dialect
     if dialect is not None:
         dialect_named(dialect)  # an unknown one is wrong usage, not an error on every line
     if sys.stdin.isatty():

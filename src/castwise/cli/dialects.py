@@ -8,6 +8,7 @@ import click
 
 from castwise.cli.completing import complete_dialects_or_ops
 from castwise.cli.options import (
+    chosen_or_missing,
     dialect_argument,
     dialect_first,
     format_option,
@@ -40,7 +41,7 @@ def dialects(as_json: bool) -> int:
 
 
 @click.command()
-@click.argument("dialect", shell_complete=complete_dialects_or_ops)
+@click.argument("dialect", required=False, shell_complete=complete_dialects_or_ops)
 @click.argument("named_op", metavar="[OP]", required=False, shell_complete=complete_dialects_or_ops)
 @op_option("The op, by any of its names. Default: add.")
 @click.option(
@@ -58,7 +59,7 @@ def dialects(as_json: bool) -> int:
 @format_option("text", "md", "csv", "json", "html", "svg", "png")
 @output_option
 def table(
-    dialect: str,
+    dialect: str | None,
     named_op: str | None,
     op: str | None,
     form: str | None,
@@ -78,18 +79,24 @@ def table(
     from castwise.report.table.formats import FORMATS
     from castwise.report.table.table import table as make_table
     from castwise.report.table.text import table_text
-    from castwise.rules.catalog import dialect_named, is_dialect_name
-    from castwise.vocab.ops import known_op
+    from castwise.rules.catalog import dialect_named
 
+    if dialect is None or (named_op is None and _is_op(dialect)):
+        dialect, named_op = chosen_or_missing(), dialect
     if named_op is not None:
         if op is not None:
             raise UsageError("the op is given twice: leave out --op or the argument.")
         dialect, op = dialect_first(dialect, named_op)
-    elif not is_dialect_name(dialect) and known_op(dialect):
-        raise UsageError(f"{dialect} is an op: name a dialect, too: castwise table D {dialect}.")
     made = make_table(op or "add", dialect_named(dialect), form=form, columns=columns)
     deliver(made, FORMATS, format_, output, lambda paint: table_text(made, paint, terminal_width()))
     return DONE
+
+
+def _is_op(name: str) -> bool:
+    from castwise.rules.catalog import is_dialect_name
+    from castwise.vocab.ops import known_op
+
+    return not is_dialect_name(name) and known_op(name) is not None
 
 
 @click.command()

@@ -18,8 +18,10 @@ from castwise.errors import CastwiseError, NearestVersionWarning, did_you_mean
 # imports only the reports it prints, so that each starts fast.
 _FILES = {
     "audit": "auditing.audit",
+    "config": "config",
     "dialects": "dialects",
     "diff": "diff",
+    "doctor": "doctor",
     "dtypes": "vocabulary",
     "explain": "answers",
     "lattice": "dialects",

@@ -11,6 +11,7 @@ import click
 
 from castwise.cli.completing import complete_dialects, complete_ops
 
+HOW_TO_CHOOSE = "Name one, or set `dialect` in [tool.castwise] of pyproject.toml."
 Command = TypeVar("Command", bound=Callable[..., Any])
 _DIALECT = re.compile(r"[\w@.:=/ -]+")  # what a dialect's name, or the path of a file, is made of
 
@@ -22,7 +23,6 @@ output_option = click.option(
     metavar="FILE",
     help="Write to this file.",
 )
-dialect_argument = click.argument("dialect", shell_complete=complete_dialects)
 
 
 def dialect_option(help_text: str) -> Callable[[Command], Command]:
@@ -37,6 +37,35 @@ def op_option(help_text: str, *names: str, **settings: Any) -> Callable[[Command
     return click.option(
         *(names or ("--op",)), metavar="OP", shell_complete=complete_ops, help=help_text, **settings
     )
+
+
+def dialect_argument(command: Command) -> Command:
+    """The dialect that a command is about; without one, that of the settings."""
+    return click.argument(
+        "dialect", required=False, callback=_or_chosen, shell_complete=complete_dialects
+    )(command)
+
+
+def _or_chosen(ctx: click.Context, parameter: click.Parameter, given: str | None) -> str:
+    return given if given is not None else chosen_or_missing()
+
+
+def chosen_or_missing() -> str:
+    """The dialect of a command that names none; the error for a missing one if none is chosen."""
+    found = chosen_here()
+    if found is None:
+        context = click.get_current_context()
+        raise click.MissingParameter(
+            HOW_TO_CHOOSE, context, param_hint="'DIALECT'", param_type="argument"
+        )
+    return found
+
+
+def chosen_here() -> str | None:
+    """The dialect of a command that names none, as CASTWISE_DIALECT or [tool.castwise] says."""
+    from castwise.settings.effective import chosen_dialect  # a command that names one reads no file
+
+    return chosen_dialect(Path.cwd())
 
 
 def format_option(*names: str) -> Callable[[Command], Command]:

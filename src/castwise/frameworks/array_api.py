@@ -100,6 +100,8 @@ ARRAY_API = Dialect(
     naming=Naming(
         names="array_api array-api-strict array_api_strict xp",
         recorded="2025.12",
+        packages="array-api-strict",
+        release="2.6",
         prefixes="xp xp.linalg array_api_strict",
         aliases={
             "sub": "subtract",

@@ -354,6 +354,7 @@ PADDLE = Dialect(
     ops=_OPS,
     naming=Naming(
         names="paddlepaddle",
+        packages="paddlepaddle paddlepaddle-gpu",
         prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",
         aliases=ALIASES,
         casts="bool:bool byte:uint8 char:int8 short:int16 int:int32 long:int64 half:float16"

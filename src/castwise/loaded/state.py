@@ -21,12 +21,12 @@ def name_of_loaded(framework: str) -> str:
 
 def version_of_loaded(framework: str) -> str:
     """The version of a loaded framework; nothing where it is not loaded or names none."""
-    return str(getattr(sys.modules.get(_package(framework)), "__version__", ""))
+    return str(getattr(sys.modules.get(module_of(framework)), "__version__", ""))
 
 
 def mode_of_loaded(framework: str) -> str:
     """The mode that a loaded framework is in now, as a dialect's name has it."""
-    module, mode = sys.modules.get(_package(framework)), _mode_function(framework)
+    module, mode = sys.modules.get(module_of(framework)), _mode_function(framework)
     return mode(module) if module is not None and mode is not None else ""
 
 
@@ -35,8 +35,8 @@ def has_modes(framework: str) -> bool:
     return _mode_function(framework) is not None
 
 
-def _package(framework: str) -> str:
-    """The package that a framework's arrays are from."""
+def module_of(framework: str) -> str:
+    """The module that a framework's arrays are from."""
     return {"array-api": "array_api_strict"}.get(framework, framework)
 
 

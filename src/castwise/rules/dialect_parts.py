@@ -72,6 +72,8 @@ class Naming:
     names: str = ""  # what else the framework is called in a dialect's name: "np"
     last: str = ""  # the last release that an old dialect speaks for
     recorded: str = ""  # the release it was recorded from, where that says more than its version
+    packages: str = ""  # what installs it, where that is not named as its module
+    release: str = ""  # that of the package, where it is not numbered as the dialect is
     prefixes: str = ""  # the prefixes of the framework's names: "np numpy"
     aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
     casts: str = ""  # "byte:uint8 to:": its arrays' methods that cast; "": to the argument's dtype

@@ -34,6 +34,7 @@ def nearest_of(known: Sequence[Dialect], asked: str, version: str) -> Nearest:
     """
     match = _RELEASE.fullmatch(version)
     recorded = {_numbers(_recorded(d)): d for d in known if d.version or d.naming.recorded}
+    recorded |= {_numbers(d.naming.release): d for d in known if d.naming.release}
     names = " or ".join(d.name for d in known)
     if not match:
         raise UsageError(f"{asked[:80]!r} names no version: write numbers, as in {_example(known)}")

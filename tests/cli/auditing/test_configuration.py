@@ -71,6 +71,14 @@ def test_a_baseline_can_be_written_that_is_not_there_yet(
     assert audited(capfd, "script.py")[0] == 0
 
 
+def test_a_hazard_is_accepted_everywhere(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    configure(project, 'fail-on = "any"\nignore = ["widens"]\n')
+    status, said = audited(capfd, "script.py")
+    assert status == 0
+    assert "Ignored: 1 finding, by comments in the source or --ignore widens." in said
+    assert audited(capfd, "--ignore", "wraps", "script.py")[0] == 1
+
+
 def test_a_package_of_the_project_must_exist_but_not_be_used(
     project: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -90,7 +98,12 @@ def test_a_package_of_the_project_must_exist_but_not_be_used(
         ("deep = 1", "deep takes true or false, not 1."),
         ("include = [1]", "include takes a text or a list of texts, not [1]."),
         ("html = true", "html takes one value, not True."),
-        ("differs = 'perhaps'", "'perhaps' is not one of 'raise', 'report'"),
+        ("target = 32", "pyproject.toml: target takes a text, not 32."),
+        ("dialect = []", "pyproject.toml: dialect takes one value, not []."),
+        ("differs = 'perhaps'", "differs: 'perhaps' is not one of 'raise', 'report'"),
+        ("min-bytes = 'lots'", "pyproject.toml: min-bytes: "),
+        ("ignore = 'any'", "--ignore: there is no hazard 'any'."),
+        ("ignore = 'wraps'\nfail-on = 'wraps'", "--fail-on wraps and --ignore wraps contradict"),
         ("fail-on = 'widen'", "there is no hazard 'widen'. Did you mean 'widens'?"),
         ("x = ", "is not TOML: "),
     ],

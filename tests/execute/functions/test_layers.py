@@ -94,7 +94,8 @@ def test_what_stands_among_the_operands_is_no_operand() -> None:
     with pytest.raises(cw.PromotionError, match="einsum takes no Python numbers"):
         cw.resolve("einsum", "float32[3]", 2)
     asked = cw.resolve("einsum", "ij,jk->ik", "float16[2,3]", "float32[3,4]", dialect="numpy")
-    assert str(asked) == "einsum(float16[2,3], float32[3,4]) -> float32"
+    assert str(asked.question) == "einsum(float16[2,3], float32[3,4])"
+    assert asked.result.name == "float32"
 
 
 @pytest.mark.parametrize(

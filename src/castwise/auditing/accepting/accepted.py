@@ -19,11 +19,12 @@ from castwise.errors import UsageError, did_you_mean
 ANY = "any"
 
 
-def without_ignored(audit: Audit) -> Audit:
-    """The audit without the findings and hazards that comments accept."""
+def without_ignored(audit: Audit, hazards: Sequence[str] = ()) -> Audit:
+    """The audit without the findings and hazards that comments accept, or that are accepted
+    everywhere."""
 
     def kept(finding: Finding, origin: DtypeOrigin) -> Finding | None:
-        left = hazards_left(finding, origin.place)
+        left = hazards_left(finding, origin.place, hazards)
         return None if left is None else replace(finding, hazards=left)
 
     files = {
@@ -32,9 +33,15 @@ def without_ignored(audit: Audit) -> Audit:
     remarks = [remark for file in sorted(files) for remark in remarks_on(file)]
     filtered = _filtered(audit, kept)
     if audit.losses:
-        left = tuple(loss for loss in audit.losses if not accepts_lost_values(loss.place))
+        seen = () if LOST in hazards else audit.losses
+        left = tuple(loss for loss in seen if not accepts_lost_values(loss.place))
         filtered = replace(filtered, losses=left)
-    return replace(filtered, ignored=_findings_removed(audit, filtered), remarks=tuple(remarks))
+    return replace(
+        filtered,
+        ignored=_findings_removed(audit, filtered),
+        ignored_hazards=tuple(hazards),
+        remarks=tuple(remarks),
+    )
 
 
 def without_allowed(audit: Audit) -> Audit:
@@ -88,17 +95,20 @@ def _findings_removed(audit: Audit, filtered: Audit) -> int:
     return len(audit.findings) - len(filtered.findings)
 
 
-def hazards_named(words: Iterable[str]) -> tuple[str, ...]:
+def hazards_named(
+    words: Iterable[str], option: str = "--fail-on", beside: Sequence[str] = (ANY,)
+) -> tuple[str, ...]:
     """The hazards a list such as `widens,loses-precision` names; `any` stands for every finding.
+    `beside` are the words that an option takes beside them.
 
     Raises UsageError for an unknown one.
     """
     named = [word.strip() for words_ in words for word in words_.split(",") if word.strip()]
     for word in named:
-        if word not in (*HAZARDS, LOST, ANY):
-            known = f"Hazards: {', '.join(HAZARDS)}; or any."
-            hint = did_you_mean(word, [*HAZARDS, LOST, ANY])
-            raise UsageError(f"--fail-on: there is no hazard {word!r}.{hint} {known}")
+        if word not in (*HAZARDS, LOST, *beside):
+            known = f"Hazards: {'; or '.join([', '.join(HAZARDS), *beside])}."
+            hint = did_you_mean(word, [*HAZARDS, LOST, *beside])
+            raise UsageError(f"{option}: there is no hazard {word!r}.{hint} {known}")
     return tuple(named)
 
 

@@ -7,7 +7,7 @@ import io
 import linecache
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from castwise.auditing.records.findings import Finding
@@ -26,13 +26,15 @@ class Comment(NamedTuple):
     unknown: tuple[str, ...] = ()  # words in its brackets that are not hazards
 
 
-def hazards_left(finding: Finding, origin: SourcePlace) -> tuple[str, ...] | None:
-    """The hazards that no comment at a finding or its origin accepts; None if the finding is
-    accepted.
+def hazards_left(
+    finding: Finding, origin: SourcePlace, everywhere: Iterable[str] = ()
+) -> tuple[str, ...] | None:
+    """The hazards that no comment at a finding or its origin accepts, and that are not accepted
+    everywhere; None if the finding is accepted.
 
     A cast that widens to float64 is also not-on-device: accepting the first accepts the second.
     """
-    accepted: set[str] = set()
+    accepted = set(everywhere)
     comments = [*comments_at(finding.place), *comments_at(origin)]
     for comment in comments:
         accepted |= comment.hazards

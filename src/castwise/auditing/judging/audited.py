@@ -40,7 +40,8 @@ class Audit(Shown):
     target: Target  # what the program is meant to compute in
     inside: InsideCoverage | None = None  # None: not observed inside libraries
     expected: tuple[DtypeOrigin, ...] = ()  # of findings that are not listed: they are expected
-    ignored: int = 0  # how many findings comments in the source accept
+    ignored: int = 0  # how many findings comments in the source accept, and the next
+    ignored_hazards: tuple[str, ...] = ()  # which are accepted everywhere
     baselined: int = 0  # how many findings are in the baseline
     hidden: int = 0  # how many findings are smaller than `least_size`, in bytes
     least_size: int = 0

@@ -29,6 +29,7 @@ class Wanted(NamedTuple):
     sarif_file: Path | None
     html_file: Path | None
     fail_on: tuple[str, ...]
+    ignore: tuple[str, ...]
     baseline: Path | None
     write_baseline: Path | None
     min_bytes: int
@@ -55,6 +56,10 @@ def finding_options(command: Command) -> Command:
             help="Exit with 1 if a finding has one of these hazards; `any` means every finding "
             "that is not expected.",
         ),
+        click.option(
+            "--ignore", multiple=True, metavar="HAZARD,...",
+            help="Accept these hazards on every line, as `# castwise: ignore[HAZARD]` does on one.",
+        ),
         click.option("--baseline", type=_FILE, metavar="FILE",
                      help="Leave out the findings listed in this file."),
         click.option("--write-baseline", type=_FILE, metavar="FILE",
@@ -73,11 +78,12 @@ class Judge(NamedTuple):
 
     wanted: Wanted
     hazards: tuple[str, ...]
+    ignored: tuple[str, ...]
     known: Baseline | None
 
     def judge(self, audit: Audit) -> tuple[Audit, Audit]:
-        """The audit without the findings that comments accept, then also without those that are
-        expected or in the baseline, and the small ones."""
+        """The audit without the findings that comments and --ignore accept, then also without those
+        that are expected or in the baseline, and the small ones."""
         from castwise.auditing.accepting.accepted import (
             without_expected,
             without_ignored,
@@ -85,7 +91,7 @@ class Judge(NamedTuple):
             without_small,
         )
 
-        whole = without_ignored(audit)
+        whole = without_ignored(audit, self.ignored)
         counted = whole if self.wanted.with_all else without_expected(whole, self.hazards)
         counted = without_known(counted, self.known) if self.known else counted
         return whole, without_small(counted, self.wanted.min_bytes)
@@ -142,7 +148,12 @@ def judge_of(wanted: Wanted) -> Judge:
         if file and not file.absolute().parent.is_dir():
             raise UsageError(f"cannot write {str(file)!r}: its directory does not exist.")
     hazards = hazards_named(wanted.fail_on)
-    return Judge(wanted, hazards, read_baseline(wanted.baseline) if wanted.baseline else None)
+    ignored = hazards_named(wanted.ignore, "--ignore", beside=())
+    both = ",".join(hazard for hazard in hazards if hazard in ignored)
+    if both:
+        raise UsageError(f"--fail-on {both} and --ignore {both} contradict each other.")
+    known = read_baseline(wanted.baseline) if wanted.baseline else None
+    return Judge(wanted, hazards, ignored, known)
 
 
 def _write(file: Path, text: str) -> None:

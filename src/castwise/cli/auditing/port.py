@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from castwise.cli.auditing.configuration import ConfiguredCommand, no_config_option
 from castwise.cli.auditing.gate import check_include, with_include
 from castwise.cli.completing import complete_dialects
 from castwise.report.terminal.colour import paint_for
@@ -15,7 +16,10 @@ _FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 _SAVED = ".json"
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(
+    cls=ConfiguredCommand,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
 @click.option(
     "--from",
     "source",
@@ -33,6 +37,7 @@ _SAVED = ".json"
 )
 @click.option("--include", multiple=True, metavar="PACKAGE", help="Include this package too.")
 @click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write JSON. `-` is stdout.")
+@no_config_option
 @click.option("-m", "is_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def port(

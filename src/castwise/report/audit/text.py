@@ -100,7 +100,9 @@ def notes(audit: Audit, where_expected: str = SHORT.how_to_list_expected) -> lis
                          "operands to cast them before it computes.")  # fmt: skip
     if audit.ignored:
         ignored = counted(audit.ignored, "finding")
-        sentences.append(f"Ignored: {ignored}, by comments in the source.")
+        everywhere = ",".join(audit.ignored_hazards)
+        also = f" or --ignore {everywhere}" if everywhere else ""
+        sentences.append(f"Ignored: {ignored}, by comments in the source{also}.")
     if audit.baselined:
         sentences.append(f"Known: {counted(audit.baselined, 'finding')}, in the baseline.")
     if audit.hidden:
