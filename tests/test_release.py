@@ -23,18 +23,19 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(enco
 HOME = "https://github.com/castwise/castwise"
 
 
-def linked(page: str) -> set[str]:
-    """The targets of the relative links on a page, without their headings."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    targets = re.findall(r"\]\((?!https?:|#)([^)\s]+)\)", text)
-    return {target.partition("#")[0] for target in targets}
+RAW = HOME.replace("github.com", "raw.githubusercontent.com")
 
 
 def test_what_the_readme_links_to_exists_and_is_in_the_sdist() -> None:
-    targets = linked("README.md")
-    assert len(targets) > 5
+    """Its links are whole addresses, because the package's page shows it outside of the project."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"", text)
+    targets = {link or picture for link, picture in links}
+    places = {re.sub(f"^({HOME}/blob|{RAW})/main/", "", target) for target in targets}
+    assert not [place for place in places if "://" in place or place in targets]
+    assert len(places) > 10
     included = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
-    for target in targets:
+    for target in places:
         assert (ROOT / target).exists(), target
         assert f"/{target.split('/')[0]}" in included, target
 

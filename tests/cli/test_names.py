@@ -50,7 +50,10 @@ def test_explain_without_a_dialect_takes_that_of_the_process(
 ) -> None:
     ran = Ran(capsys, "explain", "int32[3] + 5.5")
     assert ran.status == 2
-    assert "no dialect: name one, as in castwise explain numpy 'int32[3] + 5.5'." in ran.err
+    assert (
+        "Missing argument 'DIALECT'. Name one, as in castwise explain numpy 'int32[3] + 5.5', or set `dialect`"
+        in ran.err
+    )
     monkeypatch.setattr("castwise.rules.default.of_process", [])
     monkeypatch.setenv("CASTWISE_DIALECT", "torch")
     assert Ran(capsys, "explain", "int32[3] + 5.5").out.startswith("int32[3] + 5.5 in torch is")
@@ -86,7 +89,7 @@ def test_table_takes_both_in_either_order(
         ),
         (["table", "torch", "plus"], "unknown op 'plus'. Did you mean 'add'?"),
         (["table", "torch", "add", "--op", "add"], "the op is given twice"),
-        (["table", "add"], "add is an op: name a dialect, too: castwise table D add."),
+        (["table", "add"], "Name one, as in castwise table numpy add, or set"),
         (["ops", "torch", "--dialect", "jax"], "the dialect is given twice"),
         (["dtypes", "--dialect", "torhc"], "unknown dialect 'torhc'."),
         (["lattice", "torch:strict"], "strict is an option: write torch:strict=True."),
@@ -212,7 +215,7 @@ def completed(*words: str) -> list[str]:
     ("words", "found"),
     [
         (("exp",), ["explain"]),
-        (("d",), ["dialects", "diff", "dtypes"]),
+        (("d",), ["dialects", "diff", "doctor", "dtypes"]),
         (("explain", "num"), ["numpy", "numpy@1"]),
         (("explain", "pyt"), ["pytorch"]),
         (("explain", "int32[3] + 5.5", "megengine"), ["megengine", "megengine:mep3"]),

@@ -83,7 +83,7 @@ def _asked(words: tuple[str, ...], dialect: str | None) -> tuple[str, str]:
     if len(words) > 1:
         name, _ = dialect_first(words[0], words[-1])
         return name, " ".join(words[1:] if name is words[0] else words[:-1])
-    return chosen_or_missing(), words[0]
+    return chosen_or_missing(repr(words[0])), words[0]
 
 
 @click.command()

@@ -82,7 +82,7 @@ def table(
     from castwise.rules.catalog import dialect_named
 
     if dialect is None or (named_op is None and _is_op(dialect)):
-        dialect, named_op = chosen_or_missing(), dialect
+        dialect, named_op = chosen_or_missing(dialect or ""), dialect
     if named_op is not None:
         if op is not None:
             raise UsageError("the op is given twice: leave out --op or the argument.")

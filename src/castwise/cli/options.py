@@ -11,7 +11,6 @@ import click
 
 from castwise.cli.completing import complete_dialects, complete_ops
 
-HOW_TO_CHOOSE = "Name one, or set `dialect` in [tool.castwise] of pyproject.toml."
 Command = TypeVar("Command", bound=Callable[..., Any])
 _DIALECT = re.compile(r"[\w@.:=/ -]+")  # what a dialect's name, or the path of a file, is made of
 
@@ -50,13 +49,20 @@ def _or_chosen(ctx: click.Context, parameter: click.Parameter, given: str | None
     return given if given is not None else chosen_or_missing()
 
 
-def chosen_or_missing() -> str:
-    """The dialect of a command that names none; the error for a missing one if none is chosen."""
+def chosen_or_missing(rest: str = "") -> str:
+    """The dialect of a command that names none; the error for a missing one if none is chosen.
+    `rest` is what else the command line has."""
+    from castwise.rules.default import DEFAULT
+
     found = chosen_here()
     if found is None:
         context = click.get_current_context()
+        example = " ".join(filter(None, [context.command_path, DEFAULT, rest]))
         raise click.MissingParameter(
-            HOW_TO_CHOOSE, context, param_hint="'DIALECT'", param_type="argument"
+            f"Name one, as in {example}, or set `dialect` in [tool.castwise] of pyproject.toml.",
+            context,
+            param_hint="'DIALECT'",
+            param_type="argument",
         )
     return found
 
