@@ -50,10 +50,7 @@ def test_explain_without_a_dialect_takes_that_of_the_process(
 ) -> None:
     ran = Ran(capsys, "explain", "int32[3] + 5.5")
     assert ran.status == 2
-    assert (
-        "Missing argument 'DIALECT'. Name one, as in castwise explain numpy 'int32[3] + 5.5', or set `dialect`"
-        in ran.err
-    )
+    assert "Name one, as in castwise explain numpy 'int32[3] + 5.5', or set `dialect`" in ran.err
     monkeypatch.setattr("castwise.rules.default.of_process", [])
     monkeypatch.setenv("CASTWISE_DIALECT", "torch")
     assert Ran(capsys, "explain", "int32[3] + 5.5").out.startswith("int32[3] + 5.5 in torch is")
