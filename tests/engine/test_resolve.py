@@ -572,7 +572,7 @@ def told(asked: tuple[Any, ...], dialect: str) -> tuple[Any, ...]:
     found = answered(asked, dialect)
     if isinstance(found, Exception):
         return type(found), str(found)
-    return found.result, found.compute, found.casts, found.notes, str(found)
+    return found.result, found.compute, found.casts, found.notes, answer_text(found)
 
 
 def decided(asked: tuple[Any, ...], dialect: str) -> tuple[Any, ...]:
@@ -585,7 +585,7 @@ def decided(asked: tuple[Any, ...], dialect: str) -> tuple[Any, ...]:
         return type(error), str(error)
     except Exception as error:
         return type(error), str(error)
-    return found.result, found.compute, found.casts, found.notes, str(found)
+    return found.result, found.compute, found.casts, found.notes, answer_text(found)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -106,14 +106,7 @@ def test_what_a_half_done_installation_leaves_is_broken(site: Path) -> None:
         ("numpy", "numpy", "1.26.4", "numpy@1", NEAREST, "numpy@1 (recorded from 1.24) answers"),
         ("paddlepaddle-gpu", "paddle", "3.3.0", "paddle", RECORDED, ""),
         ("array-api-strict", "array_api_strict", "2.6.9", "array-api", RECORDED, ""),
-        (
-            "array-api-strict",
-            "array_api_strict",
-            "9.0",
-            "array-api",
-            NEAREST,
-            "array-api@9.0 is not recorded: array-api",
-        ),
+        ("array-api-strict", "array_api_strict", "9.0", "array-api", NEAREST, "is not recorded"),
     ],
 )
 def test_a_framework_is_judged_by_the_dialect_of_its_version(
