@@ -155,6 +155,11 @@ class Decision(Shown):
                         self.is_weak, self.notes, self.has_kernel, self.tell)  # fmt: skip
 
     @property
+    def dialect(self) -> Dialect:
+        """The dialect that decided, which the arrays may have chosen."""
+        return self.question.dialect
+
+    @property
     def hazards(self) -> tuple[str, ...]:
         """The hazards of all casts, each once, in the order of HAZARDS."""
         found = {h for cast in (*self.casts, self.result_cast) if cast for h in cast.hazards}

@@ -353,7 +353,7 @@ PADDLE = Dialect(
     ),
     ops=_OPS,
     naming=Naming(
-        names="paddlepaddle",
+        names="paddlepaddle pd",
         packages="paddlepaddle paddlepaddle-gpu",
         prefixes="paddle paddle.Tensor paddle.linalg paddle.nn.functional",
         aliases=ALIASES,

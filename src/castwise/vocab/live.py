@@ -6,7 +6,7 @@ frameworks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -71,8 +71,19 @@ def to_dtype(thing: object) -> DType:
         found = spelled_dtype(thing)
         make_known(found.name)
         return found
+    try:
+        known = _dtypes.get(thing)
+    except TypeError:  # it has no hash
+        known = None
+    return known or _live_dtype(thing)
+
+
+def _live_dtype(thing: object) -> DType:
+    """The dtype of a live dtype object, which is remembered."""
     for name in live_names(thing):
         if name in CANONICAL:
+            if isinstance(thing, Hashable):
+                _dtypes[thing] = dtype(name)
             return dtype(name)
     if isinstance(thing, type) and thing in (int, float, complex):
         raise UsageError(
@@ -241,6 +252,7 @@ _NOT_DENSE: dict[tuple[str, str], tuple[str, str]] = {
     ("tensorflow", "RaggedTensor"): ("ragged", "convert it, x.to_tensor()"),
 }
 _whys: WeakKeyDictionary[type, tuple[str, str] | None] = WeakKeyDictionary()
+_dtypes: dict[object, DType] = {}  # of the dtype objects seen, of which frameworks have few
 _found: WeakKeyDictionary[type, Reader | None] = WeakKeyDictionary()
 GUEST = "numpy"  # whose arrays have a role of their own in the ops of every other framework
 _frameworks: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()

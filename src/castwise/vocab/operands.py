@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import enum
+import functools
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -174,6 +175,7 @@ def array_operand(
     return Operand(dtype, role, held, shape, is_weak)
 
 
+@functools.lru_cache(maxsize=4096)
 def plain_array(operand: Operand) -> Operand:
     """A NumPy array as an array of the dialect's own framework; anything else as it is."""
     own = {Role.NUMPY_ARRAY: Role.ARRAY, Role.NUMPY_ZERO_D: Role.ZERO_D}.get(operand.role)
