@@ -156,7 +156,8 @@ def _say_result(decision: Decision, say: Callable[[str], None]) -> None:
     symbol = decision.question.op.symbol
     if rebinds(decision.question):
         say(f"`x {symbol}= y` is `x = x {symbol} y`: the name is bound to a new array.")
-    say(f"The result is {'a weak ' if decision.is_weak else ''}{decision.result}.")
+    verb = "is" if decision.has_kernel else "would be"
+    say(f"The result {verb} {'a weak ' if decision.is_weak else ''}{decision.result}.")
 
 
 def _casts(
