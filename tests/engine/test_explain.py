@@ -64,7 +64,8 @@ def test_the_last_step_names_the_decided_dtype_for_every_op(told: Told) -> None:
             is_told = any(step.startswith("Refused: ") for step in steps[-2:])
         else:
             weak = "a weak " if decision.is_weak else ""
-            is_told = steps[-1] == f"The result is {weak}{decision.result}."
+            verb = "is" if decision.has_kernel else "would be"
+            is_told = steps[-1] == f"The result {verb} {weak}{decision.result}."
         if not is_told:
             wrong.append((asked, steps))
     assert wrong == []

@@ -323,7 +323,8 @@ def test_the_explanation_ends_in_the_decided_dtype(dialect: str, data: st.DataOb
     if result is None:
         assert "\n  Refused: " in text
     else:
-        assert text.endswith((f"The result is {result}.", f"The result is a weak {result}."))
+        verbs = ("is", "is a weak", "would be", "would be a weak")
+        assert text.endswith(tuple([f"The result {verb} {result}." for verb in verbs]))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
