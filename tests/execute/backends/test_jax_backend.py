@@ -119,7 +119,10 @@ class TestWeak:
         t = tensor([1, 2], "float32", "torch")
         result = t + jnp.asarray(1.5)
         assert (result.weak_type, result.array.weak_type) == (False, False)
-        doubled = cw.apply("add", jnp.asarray(1.5), jnp.asarray(1.5))
+        doubled = cw.apply("add", jnp.asarray(1.5), jnp.asarray(1.5))  # as JAX, by its arrays
+        assert doubled.weak_type is (jnp.asarray(1.5) + jnp.asarray(1.5)).weak_type is True
+        with cw.use("numpy"):
+            doubled = cw.apply("add", jnp.asarray(1.5), jnp.asarray(1.5))
         assert (doubled.weak_type, doubled.array.weak_type) == (False, False)
 
     def test_another_dialect_or_an_astype_makes_it_strong(self) -> None:

@@ -264,7 +264,7 @@ def test_a_meta_tensor_has_a_dtype_and_no_values() -> None:
     t = cw.asarray(torch.empty(2, 3, dtype=torch.float16, device="meta"))
     assert (t + on_torch([1, 2, 3], "float32")[0]).dtype.name == "float32"
     assert (t * t).shape == (2, 3)
-    assert repr(t) == "Tensor(shape=(2, 3), dtype=float16, dialect=numpy, backend=torch)"
+    assert repr(t) == "Tensor(shape=(2, 3), dtype=float16, dialect=torch, backend=torch)"
     with pytest.raises(cw.UsageError, match="no values"):
         t.numpy()
 

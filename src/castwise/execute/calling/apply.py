@@ -24,6 +24,8 @@ from castwise.execute.calling.questions import asked
 from castwise.execute.tensor import Tensor, asarray
 from castwise.rules.default import DEFAULT
 
+_NO_ARRAYS = (Tensor, bool, int, float, complex, list, tuple)  # they choose no dialect
+
 
 def apply(
     name: Any,
@@ -53,9 +55,8 @@ def apply(
     Raises PromotionError if the dialect refuses, UsageError if the operands cannot be
     combined.
     """
-    if home == DEFAULT and not all(isinstance(operand, Tensor) for operand in operands):
-        arrays = [operand for operand in operands if not isinstance(operand, Tensor)]
-        home = dialect_chosen(None, arrays, framework_of_function(name)).dialect.name
+    if home == DEFAULT:
+        home = _home(name, operands)
     said = spoken(name, len(operands))
     name, inplace = said.name, inplace or said.inplace
     if said.form and form == "function":
@@ -77,6 +78,14 @@ def apply(
     if out is not None:
         return _into(out, name, operands, form, home, options)
     return apply_op(name, *operands, form=form, home=home, **options)
+
+
+def _home(name: Any, operands: tuple[Any, ...]) -> str:
+    """The dialect of raw arrays among the operands, or of a framework's own function."""
+    arrays = [operand for operand in operands if not isinstance(operand, _NO_ARRAYS)]
+    if not arrays and isinstance(name, str):
+        return DEFAULT
+    return dialect_chosen(None, arrays, framework_of_function(name)).dialect.name
 
 
 def _augmented(name: str, operands: tuple[Any, ...], home: str, **given: Any) -> Tensor:
