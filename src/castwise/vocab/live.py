@@ -72,7 +72,7 @@ def to_dtype(thing: object) -> DType:
         make_known(found.name)
         return found
     try:
-        known = _dtypes.get(thing)
+        known = _dtypes.get((type(thing), thing))
     except TypeError:  # it has no hash
         known = None
     return known or _live_dtype(thing)
@@ -83,7 +83,7 @@ def _live_dtype(thing: object) -> DType:
     for name in live_names(thing):
         if name in CANONICAL:
             if isinstance(thing, Hashable):
-                _dtypes[thing] = dtype(name)
+                _dtypes[type(thing), thing] = dtype(name)
             return dtype(name)
     if isinstance(thing, type) and thing in (int, float, complex):
         raise UsageError(
@@ -252,7 +252,9 @@ _NOT_DENSE: dict[tuple[str, str], tuple[str, str]] = {
     ("tensorflow", "RaggedTensor"): ("ragged", "convert it, x.to_tensor()"),
 }
 _whys: WeakKeyDictionary[type, tuple[str, str] | None] = WeakKeyDictionary()
-_dtypes: dict[object, DType] = {}  # of the dtype objects seen, of which frameworks have few
+# Of the dtype objects seen, of which frameworks have few. By type, too: some frameworks' dtypes
+# warn where they are compared with those of others.
+_dtypes: dict[tuple[type, object], DType] = {}
 _found: WeakKeyDictionary[type, Reader | None] = WeakKeyDictionary()
 GUEST = "numpy"  # whose arrays have a role of their own in the ops of every other framework
 _frameworks: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()
