@@ -112,3 +112,9 @@ def test_an_input_that_the_other_dialect_truncates_is_not_preserved_used_or_not(
     with pytest.raises(cw.PromotionError, match="is int64, which becomes int32 in jax"):
         graph.preserve("jax")
     assert graph.preserve("jax:x64")(unused, used).numpy().tolist() == [2]
+
+
+def test_an_explicit_cast_to_the_dtype_it_has_makes_an_array_strong_elsewhere() -> None:
+    """A bool and a number are int64 in torch, and weak in JAX: there the cast does something."""
+    graph = cw.trace(lambda x, y: (x + 0).astype("int64") + y, "bool[]", "uint8[]", dialect="torch")
+    assert outcomes(graph, "jax:x64") == []

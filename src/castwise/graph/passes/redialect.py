@@ -115,7 +115,9 @@ def _carried(node: Node, there: dict[Node, Operand]) -> Operand:
     """An input, a constant, a layout or a cast as an operand under the other dialect."""
     # An op without a decision is a step of an explicit cast.
     is_moved = node.inputs and node.compute is None and node.dtype is node.inputs[0].dtype
-    if is_moved or node.is_implicit:  # an implicit cast is not part of the program
+    # An implicit cast is not part of the program. An explicit one is, also to the dtype that the
+    # array has here: there, the array may be weak, or have another dtype.
+    if node.is_implicit or (is_moved and node.op != CAST):
         source = there[node.inputs[0]]
         return replace(source, shape=node.shape) if source.dtype else source
     return array_operand(node.dtype, node.shape, is_weak=node.is_weak)
