@@ -11,7 +11,7 @@ import pytest
 
 import cells
 from castwise.engine.ask import resolve
-from castwise.engine.decision import Decision
+from castwise.engine.decision import Decision, answer_text
 from castwise.errors import PromotionError, UsageError
 from castwise.report.table.formats import FORMATS, table_json
 from castwise.report.table.html import table_html
@@ -26,9 +26,9 @@ from castwise.vocab.ops import declare_op, ops
 
 
 def answer(op: str, *operands: object, dialect: str) -> str:
-    """The decision or the refusal as text."""
+    """The decision or the refusal as a line."""
     try:
-        return str(resolve(op, *operands, dialect=dialect))
+        return answer_text(resolve(op, *operands, dialect=dialect))
     except PromotionError as refusal:
         return str(refusal)
 
@@ -136,7 +136,8 @@ def test_cells_are_what_resolve_answers(op: str, dialect: str) -> None:
     condition = ["bool[3]"] if op == "where" else []
     for left, row in zip(made.rows, made.cells, strict=True):
         for right, cell in zip(columns, row, strict=True):
-            assert str(cell) == answer(op, *condition, left, *right, dialect=dialect)
+            shown = answer_text(cell) if isinstance(cell, Decision) else str(cell)
+            assert shown == answer(op, *condition, left, *right, dialect=dialect)
 
 
 @pytest.mark.parametrize(("number", "dialect"), [*enumerate(dialects())])
