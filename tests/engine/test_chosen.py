@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import types
 from typing import Any
@@ -77,7 +78,9 @@ def test_a_function_of_a_framework_chooses_its_dialect() -> None:
 
 def test_an_explanation_says_which_dialect_decided_and_why() -> None:
     text = cw.explain("add", np.zeros(3, dtype="int8"), 1)
-    assert f"The arrays are of numpy {np.__version__}: numpy decides." in text
+    assert re.search(
+        rf"The arrays are of numpy {np.__version__}(: numpy decides\.|\. .* answers)", text
+    )
     assert "The arrays are" not in cw.explain("add", "int8[3]", 1)
 
 
