@@ -12,9 +12,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from ran import Ran
 
 from castwise import __version__
-from castwise.cli.main import main
 from castwise.report.answers.two_processes import MANY
 from castwise.rules.catalog import dialects
 from processes import started
@@ -25,16 +25,6 @@ COMMANDS = (
 )  # fmt: skip
 CASTWISE = [sys.executable, "-c", "from castwise.cli.main import main; main()"]
 QUESTION = b'{"dialect": "torch", "op": "add", "args": ["int32[3]", 5.5]}\n'
-
-
-class Ran:
-    """What a command printed and how it ended."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str], *arguments: str) -> None:
-        with pytest.raises(SystemExit) as exit_:
-            main(arguments)
-        self.status = exit_.value.code
-        self.out, self.err = capsys.readouterr()
 
 
 def start(*arguments: str) -> AbstractContextManager[subprocess.Popen[bytes]]:

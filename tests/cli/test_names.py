@@ -9,21 +9,12 @@ import sys
 
 import pytest
 from click.shell_completion import BashComplete
+from ran import Ran
 
 from castwise import dialects, ops
-from castwise.cli.main import cli, main
+from castwise.cli.main import cli
 from castwise.report.answers.json_lines import answer_line
 from processes import finished
-
-
-class Ran:
-    """What a command printed and how it ended."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str], *arguments: str) -> None:
-        with pytest.raises(SystemExit) as exit_:
-            main(arguments)
-        self.status = exit_.value.code
-        self.out, self.err = capsys.readouterr()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from castwise import array_api, execute
+import castwise.array_api as array_api
+import castwise.execute as execute
 from castwise.execute.functions.lookup import standard_name
 
 FOLDER = Path(execute.__file__).parent / "methods"

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from castwise.errors import UsageError
 from castwise.health.packages import NotInstalledError, Package, package_of
-from castwise.loaded.state import module_of
 from castwise.rules.catalog import dialect_named, dialects, nearest_named
 from castwise.rules.dialect import Dialect
+from castwise.vocab.live import module_of
 
 RECORDED, NEAREST, NOT_COVERED = "recorded", "nearest", "not covered"
 

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from castwise.vocab.live import module_of
+
 _MODES = "castwise.loaded.modes"
 
 
@@ -33,11 +35,6 @@ def mode_of_loaded(framework: str) -> str:
 def has_modes(framework: str) -> bool:
     """Whether a framework's mode may change while it runs."""
     return _mode_function(framework) is not None
-
-
-def module_of(framework: str) -> str:
-    """The module that a framework's arrays are from."""
-    return {"array-api": "array_api_strict"}.get(framework, framework)
 
 
 @functools.lru_cache(maxsize=64)

@@ -121,6 +121,13 @@ def framework_of(thing: Any) -> str | None:
     return _frameworks[kind]
 
 
+def module_of(framework: str) -> str:
+    """The module that a framework's arrays are from."""
+    if framework in _FOLLOWS:
+        return framework
+    return next((root for root, followed in _FOLLOWS.items() if followed == framework), framework)
+
+
 def check_dense(thing: Any) -> None:
     """Raises UsageError for an array whose elements are not all there as numbers: a masked, sparse,
     quantised or nested one."""
