@@ -12,7 +12,7 @@ from castwise.rules.dialect import Dialect
 from castwise.vocab.ops import SYMBOLS, Op, known_op, op_of_symbol, ops
 from castwise.vocab.spellings import is_prefix
 
-_LISTED = "`castwise.ops()` lists them."
+_LISTED = "`castwise ops` lists them."
 _WRITTEN = frozenset([symbol for symbol, _ in SYMBOLS])
 # What Python's own functions and methods for operators are called: `operator.add`, `__add__`.
 _OPERATORS = {

@@ -270,7 +270,7 @@ def op(name: str) -> Op:
     row = known_op(name)
     if row is None:
         hint = did_you_mean(name, [*OPS, *_declared])
-        raise UsageError(f"unknown op {name[:64]!r}.{hint} `castwise.ops()` lists them.")
+        raise UsageError(f"unknown op {name[:64]!r}.{hint} `castwise ops` lists them.")
     return row
 
 
