@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import warnings
 from collections.abc import Callable
 from contextvars import Context
@@ -19,6 +20,7 @@ from castwise.execute.functions.products import vecdot
 from castwise.execute.steps.steps import Steps
 from castwise.execute.values.adapting import adapted
 from castwise.execute.values.casting import is_plain_cast
+from castwise.kernels.layouts import Memory
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
@@ -169,6 +171,24 @@ class _NumPy:
             return False
 
         return has_below
+
+    doubles_halve_once = True
+    size_of = staticmethod(operator.attrgetter("size"))
+    as_array = staticmethod(np.asarray)
+
+    def memory(self, array: Any) -> Memory | None:
+        """Where the elements are, unless a subclass or another byte order gives them a meaning."""
+        if type(array) is not np.ndarray or not array.dtype.isnative:
+            return None
+        address = array.__array_interface__["data"][0]
+        return Memory(address, array.strides, array.itemsize)
+
+    def empty(self, shape: tuple[int, ...], dtype: DType, like: list[Any]) -> Any:
+        """A new array, in the order of the first array that has its shape."""
+        full = next((array for array in like if array.shape == shape), None)
+        if full is None or len(shape) < 2:
+            return np.empty(shape, self.native(dtype))
+        return np.empty_like(full, dtype=self.native(dtype))
 
     def takes_mask(self, op: str) -> bool:
         """Whether a function takes where= or initial=: all that can, do."""

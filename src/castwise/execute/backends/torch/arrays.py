@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from castwise.execute.backends.torch.functions import function_in
 from castwise.execute.backends.torch.mixed import mixed_function
 from castwise.execute.backends.torch.unsigned import unsigned_function
 from castwise.execute.steps.steps import Steps
+from castwise.kernels.layouts import Memory
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
@@ -167,6 +169,40 @@ class Torch:
         """Casts and computation in one call, if torch's own promotion equals the decision."""
         return mixed_function(steps, self)
 
+    doubles_halve_once = property(lambda self: _halves_doubles_once())
+
+    def size_of(self, array: Any) -> int:
+        """How many elements a tensor has; 0 for subclasses, such as those of torch's tracers."""
+        return array.numel() if type(array) is torch.Tensor else 0
+
+    def as_array(self, number: Any) -> Any:
+        """A number already is a 0-d tensor."""
+        return number
+
+    def memory(self, array: Any) -> Memory | None:
+        """Where the elements are. Nothing that torch itself would notice goes past it: gradients,
+        other devices and layouts, wrappers, and modes that watch each op."""
+        is_plain = (
+            type(array) is torch.Tensor
+            and array.device.type == "cpu"
+            and array.layout is torch.strided
+            and not (array.requires_grad and torch.is_grad_enabled())
+            and not array.is_neg()
+            and not torch._C._len_torch_dispatch_stack()
+        )
+        if not is_plain or not self.is_concrete(array):
+            return None
+        size = array.element_size()
+        return Memory(array.data_ptr(), tuple([n * size for n in array.stride()]), size)
+
+    def empty(self, shape: tuple[int, ...], dtype: DType, like: list[Any]) -> Any:
+        """A new tensor, in the order of the first one that has its shape."""
+        native = self.native(dtype)
+        full = next((array for array in like if array.shape == shape), None)
+        if full is None or full.is_contiguous():
+            return torch.empty(shape, dtype=native, device="cpu")
+        return torch.empty_like(full, dtype=native, requires_grad=False)
+
     def read(self, array: Any, key: Any) -> Any:
         """The elements at an index."""
         return array[key]
@@ -236,6 +272,14 @@ class Torch:
     def detached(self, array: Any) -> Any:
         """An array of the same memory that no gradient reaches."""
         return array.detach()
+
+
+@functools.cache
+def _halves_doubles_once() -> bool:
+    """Whether torch rounds float64 to float16 once: it depends on how it was built."""
+    number = 1 + 2.0**-11 + 2.0**-40  # rounded to float32 first, it is a tie
+    halves = torch.full((64,), number, dtype=torch.float64, device="cpu").to(torch.float16)
+    return bool((halves > 1).all())
 
 
 def _places(key: Any) -> Any:
