@@ -46,7 +46,7 @@ _OF_SIGNS = frozenset({"sign", "copysign"})
 class Traits:
     """What steps may be made of, and what they must notice."""
 
-    has_half: bool = True  # the processor converts between float16 and float32
+    converts: frozenset[DType] = frozenset()  # small floats that the processor itself converts
     halves_doubles: bool = True  # it converts float64 to float16 with one rounding
     doubles_halve_once: bool = True  # the library does so too, instead of through float32
     notices_errors: bool = False  # float errors end in a warning
@@ -140,8 +140,9 @@ class Emitter:
     def _widened(self, value: Value) -> Value:
         """A value of a small dtype, in one that steps compute in."""
         held = value.dtype
-        if held is FLOAT16 and self.traits.has_half:
-            return step(WIDEN, FLOAT32, value.standing_for(stored_as(held)))
+        if held in self.traits.converts:
+            bits = value.standing_for(stored_as(held))
+            return step(WIDEN, FLOAT32, bits, detail=held.name)
         if held.kind == "float":
             return floats.to_float32(value, held)
         number = step(CONVERT, INT32, value.standing_for(stored_as(held)))
@@ -161,15 +162,17 @@ class Emitter:
         return step("and", stored_as(target), low, mask).standing_for(target)
 
     def _rounded(self, value: Value, target: DType) -> Value:
-        traits = self.traits
-        if value.dtype is FLOAT64 and target is FLOAT16 and traits.doubles_halve_once:
-            if traits.has_half and traits.halves_doubles:
-                return step(NARROW, stored_as(target), value).standing_for(target)
+        """A small float: through float32, as libraries do it, except for float16 in most."""
+        traits, is_native = self.traits, target in self.traits.converts
+        is_double = value.dtype is FLOAT64 and target is FLOAT16 and traits.doubles_halve_once
+        if is_double and not (is_native and traits.halves_doubles):
             value = floats.rounded_to_odd(value)
-        wide = value if value.dtype is FLOAT32 else step(CONVERT, FLOAT32, value)
-        if target is FLOAT16 and traits.has_half:
-            return step(NARROW, stored_as(target), wide).standing_for(target)
-        return floats.from_float32(wide, target)
+        elif not is_double and value.dtype is not FLOAT32:
+            value = step(CONVERT, FLOAT32, value)
+        if is_native:
+            bits = step(NARROW, stored_as(target), value, detail=target.name)
+            return bits.standing_for(target)
+        return floats.from_float32(value, target)
 
     def function(self, op: str, dtype: DType) -> Callable[..., Value] | None:
         """A function that writes the steps of an op; None for a dtype to compute in a wider one."""
@@ -246,12 +249,12 @@ def _as_bits(value: Value) -> Value:
     return step(BITS, bits, value) if value.dtype in COMPUTED else value.standing_for(bits)
 
 
-def _wrapped(value: Scalar, held: DType) -> int:
+def _wrapped(value: int | float, held: DType) -> int:
     """An integer modulo the width of a dtype; of a float only one that is in range."""
-    if isinstance(value, float):
-        if not math.isfinite(value) or not held.min <= int(value) <= held.max:
-            raise NotLoweredError("a float that is out of range")
-    low = int(value.real) & ((1 << held.bits) - 1)
+    is_float = isinstance(value, float)
+    if is_float and not (math.isfinite(value) and held.min <= int(value) <= held.max):
+        raise NotLoweredError("a float that is out of range")
+    low = int(value) & ((1 << held.bits) - 1)
     return low - (1 << held.bits) if low > held.max else low
 
 

@@ -16,6 +16,7 @@ class Memory(NamedTuple):
     address: int
     strides: tuple[int, ...]
     itemsize: int
+    device: str = "cpu"
 
 
 class Layout(NamedTuple):

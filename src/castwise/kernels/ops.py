@@ -266,3 +266,4 @@ _BY_KIND: dict[str, dict[str, Written]] = {
         "isnan": _never, "isinf": _is_infinite, "isfinite": _is_finite,
     },
 }  # fmt: skip
+LOWERED_OPS = frozenset([*COMPARE, *_EVERYWHERE, *_OF_WHOLE, *_BY_KIND["int"], *_BY_KIND["float"]])

@@ -7,16 +7,18 @@ the integers that hold their bits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.dtypes import DType, dtype, dtypes_of
 
 # What a step does. The arguments of a step are numbers of earlier steps.
 LOAD = "load"  # an element of an operand, whose number is the detail
 CONSTANT = "constant"  # a number
 CONVERT = "convert"  # to another dtype: floats to integers saturate, and NaN becomes 0
-WIDEN, NARROW = "widen", "narrow"  # the bits of a float16 to a float, and a float to those bits
+# The bits of a small float to a float, and a float to those bits, where a processor can do it. The
+# detail is the name of the small dtype.
+WIDEN, NARROW = "widen", "narrow"
 BITS = "bits"  # the same bits in another dtype of the same width
 SELECT = "select"  # the second argument where the first is true, else the third
 ALARM = "alarm"  # the program's results do not count if this is true for any element
@@ -28,11 +30,12 @@ UNARY = ("sqrt", "floor", "ceil", "trunc", "rint", "fabs", "fneg")
 
 BOOL = dtype("bool")
 INT32, INT64, UINT32, UINT64 = map(dtype, ("int32", "int64", "uint32", "uint64"))
-FLOAT16, FLOAT32, FLOAT64 = map(dtype, ("float16", "float32", "float64"))
+FLOAT16, BFLOAT16 = dtype("float16"), dtype("bfloat16")
+FLOAT32, FLOAT64 = dtype("float32"), dtype("float64")
 _STORED_AS = {8: dtype("uint8"), 16: dtype("uint16")}
 # Dtypes that steps compute in; the elements of all others are stored as their bits.
 COMPUTED = frozenset(
-    map(dtype, "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split())
+    dtypes_of("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64")
 )
 
 
@@ -42,10 +45,10 @@ class Step(NamedTuple):
     does: str
     dtype: DType
     arguments: tuple[int, ...] = ()
-    detail: int | str | None = None  # a float as hexadecimal text
+    detail: int | str | None = None  # a float is hexadecimal text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lowered:
     """A program for one element of each operand.
 
@@ -59,6 +62,20 @@ class Lowered:
     results: tuple[DType, ...]
     # Whether an overflow or an undefined result must be noticed, because the dialect warns of it.
     notices_float_errors: bool = False
+    _facts: tuple[object, ...] = field(init=False, repr=False)
+    _hash: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # Computed once: programs are the keys of kernels, and are looked up in every call.
+        facts = (self.operands, self.steps, self.outputs, self.results, self.notices_float_errors)
+        object.__setattr__(self, "_facts", facts)
+        object.__setattr__(self, "_hash", hash(facts))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Lowered) and self._facts == other._facts)
 
     @property
     def has_alarm(self) -> bool:

@@ -19,15 +19,21 @@ _DIGEST = 32
 _MOST_BYTES = 64 << 20  # the oldest files are removed beyond this
 
 
-def directory() -> Path | None:
+def directory(of: str = "kernels") -> Path | None:
     """Where kernels are kept; None if they are not."""
     chosen = os.environ.get(VARIABLE, "")
     if chosen.lower() in _OFF and chosen:
         return None
     if chosen:
-        return Path(chosen) / "kernels"
+        return Path(chosen) / of
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "castwise" / "kernels"
+    return Path(home) / "castwise" / of
+
+
+def made(place: Path) -> Path:
+    """A directory that only its owner can read."""
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return place
 
 
 def key_of(*parts: str) -> str:
@@ -56,8 +62,7 @@ def write(key: str, code: bytes) -> None:
     if place is None:
         return
     with contextlib.suppress(OSError):
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _is_own(place.stat()):
+        if not _is_own(made(place).stat()):
             return
         handle, name = tempfile.mkstemp(dir=place, prefix="new-")  # readable by its owner alone
         try:

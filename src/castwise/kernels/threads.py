@@ -26,7 +26,9 @@ def get_threads() -> int:
     if _number is not None:
         return _number
     given = os.environ.get(VARIABLE)
-    return _checked(given, f"the environment variable {VARIABLE}") if given else _processors()
+    if given:
+        return _checked(given, f"the environment variable {VARIABLE}")
+    return _processors()
 
 
 def set_threads(number: int | None) -> None:
@@ -44,7 +46,7 @@ def set_threads(number: int | None) -> None:
 
 def _checked(number: object, name: str) -> int:
     try:
-        found = int(number)  # type: ignore[call-overload]
+        found = int(str(number))
     except (TypeError, ValueError):
         found = 0
     if found < 1 or isinstance(number, (bool, float)):
@@ -55,8 +57,8 @@ def _checked(number: object, name: str) -> int:
 def _processors() -> int:
     """The processors that this process may use."""
     try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
+        return len(os.sched_getaffinity(0))  # not on macOS and Windows
+    except AttributeError:
         return os.cpu_count() or 1
 
 

@@ -49,10 +49,10 @@ class Writer:
         step = Step(LOAD, stored_as(dtype), (), len(self._operands) - 1)
         return Value(self, self._added(step), dtype)
 
-    def step(self, does: str, dtype: DType, *arguments: Value) -> Value:
+    def step(self, does: str, dtype: DType, *arguments: Value, detail: str | None = None) -> Value:
         """The result of a step; the same step on the same arguments is written once."""
         numbers = tuple([self._number(argument) for argument in arguments])
-        return Value(self, self._added(Step(does, dtype, numbers)), dtype)
+        return Value(self, self._added(Step(does, dtype, numbers, detail)), dtype)
 
     def alarm(self, condition: Value) -> None:
         """Makes all results void if the condition holds for any element."""
@@ -92,9 +92,9 @@ def known(number: int | float | bool, dtype: DType) -> Value:
     return Value(None, number, dtype)
 
 
-def step(does: str, dtype: DType, *arguments: Value) -> Value:
+def step(does: str, dtype: DType, *arguments: Value, detail: str | None = None) -> Value:
     """A step in the program that its arguments belong to."""
     writer = next((argument.writer for argument in arguments if argument.writer), None)
     if writer is None:
         raise NotLoweredError(f"{does} of numbers alone")
-    return writer.step(does, dtype, *arguments)
+    return writer.step(does, dtype, *arguments, detail=detail)

@@ -172,7 +172,6 @@ class _NumPy:
 
         return has_below
 
-    doubles_halve_once = True
     size_of = staticmethod(operator.attrgetter("size"))
     as_array = staticmethod(np.asarray)
 
@@ -189,6 +188,14 @@ class _NumPy:
         if full is None or len(shape) < 2:
             return np.empty(shape, self.native(dtype))
         return np.empty_like(full, dtype=self.native(dtype))
+
+    def moved(self, array: Any, device: str) -> Any:
+        """The array itself: there is one device."""
+        return array
+
+    def halves_doubles_once(self, device: str) -> bool:
+        """Always true."""
+        return True
 
     def takes_mask(self, op: str) -> bool:
         """Whether a function takes where= or initial=: all that can, do."""

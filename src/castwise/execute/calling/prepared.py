@@ -80,7 +80,7 @@ class Prepared:
         """A computation that leaves large arrays to a kernel, if there is one."""
         if self._fused is None:
             return plain
-        return self._fused.unless_small(plain, self._entry_casts)
+        return self._fused.unless_small(plain)
 
     def with_number(self, place: int, number: Any) -> PreparedWithNumber | None:
         """The computation with a number; None while results still need to be checked."""

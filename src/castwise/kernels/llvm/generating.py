@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from castwise.kernels.layouts import ANY, FIXED
 from castwise.kernels.llvm.errors import clear_errors, read_errors
-from castwise.kernels.llvm.instructions import Text, instruction, stored_type, type_of
-from castwise.kernels.program import ALARM, BOOL, LOAD, Lowered, stored_as
+from castwise.kernels.llvm.instructions import Text, instruction, stored_type
+from castwise.kernels.program import ALARM, BOOL, LOAD, Lowered
 
 # What one iteration reads and writes does not depend on another, also where a result is written
 # over an operand: this lets LLVM compute several elements at once without checking addresses.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from castwise.kernels.layouts import Layout, Memory, layout_of
 from castwise.kernels.llvm.compiling import Loaded, compiled, host
 from castwise.kernels.llvm.errors import NOTICED_ON
 from castwise.kernels.llvm.generating import generated
-from castwise.kernels.program import Lowered
+from castwise.kernels.program import FLOAT16, Lowered
 from castwise.kernels.threads import get_threads, run_all
 from castwise.vocab.architecture import architecture
 
@@ -29,10 +30,11 @@ _lock = threading.Lock()
 def traits_here(**others: bool) -> Traits:
     """What this processor can do."""
     is_arm = architecture() == "aarch64"
-    return Traits(has_half=is_arm or host().has_f16c, halves_doubles=is_arm, **others)
+    converts = frozenset({FLOAT16}) if is_arm or host().has_f16c else frozenset()
+    return Traits(converts=converts, halves_doubles=is_arm, **others)
 
 
-def can_notice_errors() -> bool:
+def notices_errors() -> bool:
     """Whether kernels can tell that a float overflowed or is undefined."""
     return architecture() in NOTICED_ON
 
@@ -87,10 +89,7 @@ def _parts(kernel: Loaded, layout: Layout, addresses: list[int]) -> list[Callabl
     most = max(length * inner // _PER_THREAD, 1)
     count = max(min(get_threads(), most, length), 1)
     ends = [_border(length * n // count, length) for n in range(count + 1)]
-    return [
-        _call(kernel, layout, addresses, start, end)
-        for start, end in zip(ends, ends[1:], strict=False)
-    ]
+    return [_call(kernel, layout, addresses, start, end) for start, end in itertools.pairwise(ends)]
 
 
 def _border(at: int, length: int) -> int:

@@ -169,7 +169,13 @@ class Torch:
         """Casts and computation in one call, if torch's own promotion equals the decision."""
         return mixed_function(steps, self)
 
-    doubles_halve_once = property(lambda self: _halves_doubles_once())
+    def moved(self, array: Any, device: str) -> Any:
+        """The array on another device."""
+        return array.to(device, non_blocking=True)
+
+    def halves_doubles_once(self, device: str) -> bool:
+        """Whether torch rounds float64 to float16 once, which depends on how it was built."""
+        return _halves_doubles_once(device)
 
     def size_of(self, array: Any) -> int:
         """How many elements a tensor has; 0 for subclasses, such as those of torch's tracers."""
@@ -184,7 +190,7 @@ class Torch:
         other devices and layouts, wrappers, and modes that watch each op."""
         is_plain = (
             type(array) is torch.Tensor
-            and array.device.type == "cpu"
+            and array.device.type in ("cpu", "cuda")
             and array.layout is torch.strided
             and not (array.requires_grad and torch.is_grad_enabled())
             and not array.is_neg()
@@ -192,15 +198,18 @@ class Torch:
         )
         if not is_plain or not self.is_concrete(array):
             return None
+        if array.device.type == "cuda" and array.device.index != torch.cuda.current_device():
+            return None
         size = array.element_size()
-        return Memory(array.data_ptr(), tuple([n * size for n in array.stride()]), size)
+        strides = tuple([n * size for n in array.stride()])
+        return Memory(array.data_ptr(), strides, size, str(array.device))
 
     def empty(self, shape: tuple[int, ...], dtype: DType, like: list[Any]) -> Any:
         """A new tensor, in the order of the first one that has its shape."""
         native = self.native(dtype)
         full = next((array for array in like if array.shape == shape), None)
         if full is None or full.is_contiguous():
-            return torch.empty(shape, dtype=native, device="cpu")
+            return torch.empty(shape, dtype=native, device=_device(like))
         return torch.empty_like(full, dtype=native, requires_grad=False)
 
     def read(self, array: Any, key: Any) -> Any:
@@ -275,11 +284,15 @@ class Torch:
 
 
 @functools.cache
-def _halves_doubles_once() -> bool:
-    """Whether torch rounds float64 to float16 once: it depends on how it was built."""
+def _halves_doubles_once(device: str) -> bool:
     number = 1 + 2.0**-11 + 2.0**-40  # rounded to float32 first, it is a tie
-    halves = torch.full((64,), number, dtype=torch.float64, device="cpu").to(torch.float16)
+    halves = torch.full((64,), number, dtype=torch.float64, device=device).to(torch.float16)
     return bool((halves > 1).all())
+
+
+def _device(arrays: list[Any]) -> Any:
+    """The device of arrays; a 0-d one on the CPU computes with those on any."""
+    return next((array.device for array in arrays if array.ndim), arrays[0].device)
 
 
 def _places(key: Any) -> Any:
