@@ -97,7 +97,7 @@ def _upper_half(bits: Value) -> Value:
 def _nearest_power(bits: Value) -> Value:
     """The exponent, rounded, halves up; NaN for what is not positive, and beyond the largest."""
     power = _do("shr", _do("add", bits, _u(1 << 22)), _u(_MANTISSA))
-    power = _choose(_is("lt", bits, 3 << 21), _u(0), power)  # below 1.5 times the smallest
+    power = _choose(_is("le", bits, 1 << 22), _u(0), power)  # up to the smallest, a subnormal
     is_power = step("and", BOOL, _is("gt", bits, 0), _is("lt", bits, _INFINITY))
     return _choose(is_power, power, _u(0xFF))
 
