@@ -9,7 +9,8 @@ What there is; help(castwise.resolve) tells more about a name:
     Ask                     resolve, explain, result_type, promote_types, can_cast
     Look up                 dialects, dialect, ops, dtype, describe, table, diff, lattice
     Choose the rules        use, set_default, current, load_dialect, ImplicitPromotion
-    Compute                 asarray, Tensor, Variable, apply, count_casts, array_api
+    Compute                 asarray, Tensor, Variable, apply, count_casts, array_api,
+                            set_threads, get_threads
     Write it down           trace, compile, Graph, load_graph
     Find casts in programs  audit, audited, enforce
     Extend                  declare_op, Dialect, Rule
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from castwise.graph.graph import Graph, load_graph
     from castwise.graph.tracing.compile import compile
     from castwise.graph.tracing.trace import trace
+    from castwise.kernels.threads import get_threads, set_threads
     from castwise.report.diff.diff import diff
     from castwise.report.lattice.lattice import lattice
     from castwise.report.table.table import table
@@ -73,6 +75,7 @@ __all__ = [  # noqa: RUF022
     "dialects", "dialect", "ops", "dtype", "describe", "table", "diff", "lattice",
     "use", "set_default", "current", "load_dialect", "ImplicitPromotion",
     "asarray", "Tensor", "Variable", "apply", "count_casts", "array_api",
+    "set_threads", "get_threads",
     "trace", "compile", "Graph", "load_graph",
     "audit", "audited", "enforce",
     "declare_op", "Dialect", "Rule",
@@ -107,6 +110,8 @@ _NAMES = {
     "Variable": "execute.variable.Variable",
     "apply": "execute.calling.apply.apply",
     "count_casts": "execute.calling.counting.count_casts",
+    "set_threads": "kernels.threads.set_threads",
+    "get_threads": "kernels.threads.get_threads",
     "trace": "graph.tracing.trace.trace",
     "compile": "graph.tracing.compile.compile",
     "Graph": "graph.graph.Graph",

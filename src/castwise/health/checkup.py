@@ -10,6 +10,7 @@ from pathlib import Path
 from castwise import __version__
 from castwise.errors import UsageError
 from castwise.health.frameworks import Framework, installed_frameworks
+from castwise.health.kernels import Kernels, installed_kernels
 from castwise.health.libraries import Library, backends, extras, missing
 from castwise.health.own import own_metadata
 from castwise.health.packages import NotInstalledError, Package, Problem, package_of
@@ -43,6 +44,7 @@ class Checkup:
     frameworks: tuple[Framework, ...]
     backends: tuple[Library, ...]
     extras: tuple[Library, ...]
+    kernels: tuple[Kernels, ...]
     plugins: tuple[Library, ...]
     settings: Settings | None  # None: they make no sense
     problems: tuple[Problem, ...]
@@ -66,7 +68,8 @@ def checkup(start: Path) -> Checkup:
     settings, wrong = _settings(start)
     problems = (*missing(own), *broken, *wrong)
     plugins = _plugins(own.has_pytest_plugin)
-    return Checkup(versions, frameworks, usable, extras(own), plugins, settings, problems)
+    kernels = installed_kernels()
+    return Checkup(versions, frameworks, usable, extras(own), kernels, plugins, settings, problems)
 
 
 def _settings(start: Path) -> tuple[Settings | None, list[Problem]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from castwise.health.checkup import Checkup, Versions
 from castwise.health.frameworks import NEAREST, RECORDED, Framework
+from castwise.health.kernels import Kernels
 from castwise.health.libraries import Library
 from castwise.health.packages import Problem
 from castwise.report.settings import file_text
@@ -35,6 +36,7 @@ def checkup_json(found: Checkup) -> dict[str, Any]:
         "frameworks": [_framework_json(framework) for framework in found.frameworks],
         "backends": [_library_json(library) for library in found.backends],
         "extras": [_library_json(library) for library in found.extras],
+        "kernels": [kernels._asdict() for kernels in found.kernels],
         "plugins": [_library_json(library) for library in found.plugins],
         "settings": str(found.settings.file) if found.settings and found.settings.file else None,
         "problems": [{"what": p.what, "remedy": p.remedy} for p in found.problems],
@@ -70,6 +72,7 @@ def checkup_text(found: Checkup, paint: Paint = plain, width: int = 80) -> str:
         or paint("Frameworks", "title") + "\n  none that castwise has a dialect for",
         _block("Backends", map(_library_row, found.backends), paint, width),
         _block("Extras", map(_library_row, found.extras), paint, width),
+        _block("Kernels for large arrays", map(_kernels_row, found.kernels), paint, width),
         _block("Plugins", map(_plugin_row, found.plugins), paint, width),
         file_text(found.settings, width) if found.settings else "",
         _problems_text(found.problems, paint, width),
@@ -110,6 +113,17 @@ def _library_row(library: Library) -> Row:
     if library.is_ready:
         return library.name, versions, "ready", "float"
     return library.name, versions or "-", f"{library.lacks}: {library.remedy}", "faint"
+
+
+def _kernels_row(kernels: Kernels) -> Row:
+    if kernels.lacks:
+        said = f"off, {kernels.lacks}: {kernels.remedy}"
+        return kernels.device, kernels.version or "-", said, "faint"
+    said = f"from {kernels.least_size:,} elements"
+    if kernels.threads:
+        said += f", on {kernels.threads} thread{'s' * (kernels.threads > 1)}"
+    said += f", kept in {kernels.cache}" if kernels.cache else ", not kept on disk"
+    return kernels.device, kernels.version, said, "float"
 
 
 def _plugin_row(library: Library) -> Row:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -14,6 +15,7 @@ from castwise.kernels.layouts import Memory
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import DType
 
+PACKAGES = {"cpu": "llvmlite", "gpu": "triton"}  # the kinds of devices, and what compiles for them
 VARIABLE = "CASTWISE_KERNELS"  # "off": every op runs as if there were none
 _OFF = ("off", "0", "false", "no")
 
@@ -53,29 +55,36 @@ class HasMemory(Protocol):
 
 
 @functools.cache
-def generator(device: str) -> ModuleType | None:
-    """The kernels of a kind of device, "cpu" or "gpu"; None if their package is not installed, or
-    if they are off."""
-    if os.environ.get(VARIABLE, "").lower() in _OFF:
+def is_installed(kind: str) -> bool:
+    """Whether the package for the kernels of a kind of device is there, and they are not off. It is
+    not loaded: most programs have no large arrays."""
+    is_off = os.environ.get(VARIABLE, "").lower() in _OFF
+    return not is_off and importlib.util.find_spec(PACKAGES[kind]) is not None
+
+
+@functools.cache
+def generator(kind: str) -> ModuleType | None:
+    """The kernels of a kind of device; None if there are none here."""
+    if not is_installed(kind):
         return None
     try:
-        if device == "cpu":
+        if kind == "cpu":
             from castwise.kernels.llvm import kernels as found
         else:
             from castwise.kernels.triton import kernels as found  # type: ignore[no-redef]
-    except ImportError:
+    except ImportError:  # a package that is damaged, or of another version
         return None
     return found
 
 
 def are_there() -> bool:
     """Whether any device has kernels."""
-    return any(generator(kind) for kind in COSTS)
+    return any(map(is_installed, COSTS))
 
 
 def least_size() -> int:
     """Elements below which no device uses a kernel."""
-    return min(costs.size for kind, costs in COSTS.items() if generator(kind))
+    return min(costs.size for kind, costs in COSTS.items() if is_installed(kind))
 
 
 def device_kind(device: str) -> str:
