@@ -33,8 +33,8 @@ class Prepared:
     """
 
     __slots__ = (
-        "_entry_casts", "_function", "_is_direct", "_steps", "backend", "decision", "entering",
-        "is_elementwise", "kind", "run",
+        "_entry_casts", "_function", "_is_direct", "_steps", "_traced_alone", "backend", "decision",
+        "entering", "is_elementwise", "kind", "run",
     )  # fmt: skip
 
     def __init__(self, decision: Decision, kind: Kind, backend: Backend, computes: str) -> None:
@@ -55,6 +55,7 @@ class Prepared:
             whole = whole and functools.partial(whole, **self._steps.defaults)
         self.run: Callable[..., Any] = whole or self._carefully
         self._is_direct = False
+        self._traced_alone = backend if isinstance(backend, TracesAlone) else None
 
     def compute(self, *operands: Any, **options: Any) -> Any:
         """Casts and computes; returns what the function returns, one array or several."""
@@ -92,9 +93,9 @@ class Prepared:
 
     def _unless_traced(self, run: Function, place: int, number: Any) -> Function:
         """A computation with a number, which is created again for traced operands."""
-        if not isinstance(self.backend, TracesAlone):
+        if self._traced_alone is None:
             return run
-        plain, again = self.backend.plain, self._carefully
+        plain, again = self._traced_alone.plain, self._carefully
         if place:
             return lambda x: run(x) if type(x) is plain else again(x, number)
         return lambda x: run(x) if type(x) is plain else again(number, x)
