@@ -58,7 +58,7 @@ class TracedNumber:
         return self._value
 
     # isinstance(x, float) is true, but the type is another one: C code must not read the value.
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return type(self._value)
 
@@ -114,6 +114,10 @@ def _binary(function: Callable[..., Any]) -> tuple[Any, Any]:
     return plain, reflected
 
 
+def _unary(function: Callable[..., Any]) -> Any:
+    return lambda self: _computed(function, self)
+
+
 def _reading(name: str) -> Any:
     """A method that reads the value."""
 
@@ -139,9 +143,7 @@ for _name, _function in _ARITHMETIC.items():
     _plain, _reflected = _binary(_function)
     setattr(TracedNumber, f"__{_name}__", _plain)
     setattr(TracedNumber, f"__r{_name}__", _reflected)
-for _name, _function in (("neg", operator.neg), ("pos", operator.pos), ("abs", operator.abs)):
-    setattr(
-        TracedNumber, f"__{_name}__", lambda self, function=_function: _computed(function, self)
-    )
+for _name in ("neg", "pos", "abs"):
+    setattr(TracedNumber, f"__{_name}__", _unary(getattr(operator, _name)))
 for _name in _READING:
     setattr(TracedNumber, f"__{_name}__", _reading(f"__{_name}__"))

@@ -27,9 +27,8 @@ def computation(node: Node, backend: Backend, rules: Values) -> Function:
         return entry_cast(Entry(node.dtype, node.inputs[0].dtype), backend, rules)
     sizes_known = not needs_sizes(node)
     numbers = given_numbers(node.options)
-    if node.compute is None:
-        call = functools.partial(_laid_out, node, backend)
-    else:
+    call: Call = functools.partial(_laid_out, node, backend)
+    if node.compute is not None:
         call = _op_function(node, backend, rules)
     if not numbers and sizes_known:
         return call({}, node.options)

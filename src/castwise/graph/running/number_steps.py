@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from castwise.execute.backend import Backend
@@ -11,8 +13,16 @@ from castwise.graph.program import Node, in_order
 from castwise.vocab.operands import Scalar, value_class
 
 
-class OtherClassError(Exception):
-    """Raised by a plan for a number that is decided differently: it is for another trace."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """The number arguments of a program: how many, and which constants are computed from them."""
+
+    count: int
+    nodes: Mapping[Node, TracedNumber]
+
+
+class OtherNumbersError(Exception):
+    """Raised by a plan for numbers that need another trace."""
 
 
 def with_parts(number: TracedNumber) -> list[TracedNumber]:
@@ -28,7 +38,7 @@ def arithmetic(function: Function) -> Function:
         try:
             return function(*numbers)
         except Exception as error:
-            raise OtherClassError from error
+            raise OtherNumbersError from error
 
     return computed
 
@@ -39,7 +49,7 @@ def checker(number: TracedNumber) -> Function:
 
     def checked(value: Scalar) -> Scalar:
         if value_class(value) != expected:
-            raise OtherClassError
+            raise OtherNumbersError
         return value
 
     return checked

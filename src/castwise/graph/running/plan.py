@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -25,7 +25,13 @@ from castwise.graph.running.nodes import (
     row_of,
     whole_with_casts,
 )
-from castwise.graph.running.number_steps import arithmetic, checker, number_maker, with_parts
+from castwise.graph.running.number_steps import (
+    Numbers,
+    arithmetic,
+    checker,
+    number_maker,
+    with_parts,
+)
 from castwise.graph.running.written import Step, written
 
 
@@ -46,19 +52,16 @@ def plan_of(
     program: Program,
     backend: Backend,
     arrays: Sequence[Any],
-    numbers: Mapping[Node, TracedNumber] | None = None,
+    numbers: Numbers | None = None,
 ) -> Plan:
-    """The plan of a program, made once for each backend.
-
-    `numbers` are the constants that are computed from number arguments in each run.
-    """
+    """The plan of a program, made once for each backend."""
     is_traced = isinstance(backend, TracesAlone) and any(
         type(a) is not backend.plain for a in arrays
     )
     key = (backend, is_traced, numbers is None)
     found: Plan | None = program.plans.get(key)
     if found is None:
-        found = _Planning(program, backend, numbers or {}, keeps=not is_traced).plan()
+        found = _Planning(program, backend, numbers or Numbers(0, {}), keeps=not is_traced).plan()
         program.plans[key] = found
     return found
 
@@ -70,11 +73,12 @@ class _Planning:
         self,
         program: Program,
         backend: Backend,
-        numbers: Mapping[Node, TracedNumber],
+        numbers: Numbers,
         *,
         keeps: bool,
     ) -> None:
-        self._program, self._backend, self._numbers = program, backend, numbers
+        self._program, self._backend = program, backend
+        self._count, self._numbers = numbers.count, numbers.nodes
         self._keeps = keeps  # constants are made once
         self._rules = rules_of_nodes(program.dialect)
         self._slots: dict[object, int] = {}  # of nodes, calls with several results, and numbers
@@ -89,7 +93,7 @@ class _Planning:
         before = [s.before for s in program.state if s.before not in program.inputs]
         inputs = (*program.inputs, *before)
         arguments = [self._slot(node) for node in inputs]
-        arguments += [self._slot(("argument", place)) for place in self._places()]
+        arguments += [self._slot(("argument", place)) for place in range(self._count)]
         left_out = self._fold_casts()
         for node in program.nodes:
             if node not in self._slots and node not in left_out:
@@ -103,10 +107,6 @@ class _Planning:
     def _slot(self, thing: object) -> int:
         """The number of a value, new if it has none."""
         return self._slots.setdefault(thing, len(self._slots))
-
-    def _places(self) -> range:
-        """The number arguments, all of which a run gets."""
-        return range(1 + max((max(n.places) for n in self._numbers.values()), default=-1))
 
     def _kind(self, node: Node) -> Kind:
         self._backend.native(node.dtype)  # raises if the backend lacks it
@@ -191,6 +191,8 @@ class _Planning:
                 found = self._function(node)(*[self._constants[n] for n in self._inputs(node)])
                 array = in_node_dtype(found, node, self._backend)
         except Exception:  # each run raises it, or warns
+            return False
+        if not self._backend.is_concrete(array):
             return False
         self._keep(node, array)
         return True

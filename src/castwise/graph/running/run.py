@@ -8,10 +8,10 @@ from typing import Any
 from castwise.errors import UsageError
 from castwise.execute.fast_path import watchers
 from castwise.execute.kinds import Kind
-from castwise.execute.numbers import TracedNumber
 from castwise.execute.tensor import Tensor, asarray
-from castwise.graph.program import Node, Program, Shape
+from castwise.graph.program import Program, Shape
 from castwise.graph.running.arguments import check_input, common_backend
+from castwise.graph.running.number_steps import Numbers
 from castwise.graph.running.plan import plan_of
 from castwise.graph.running.state import live_tensors, put
 from castwise.graph.shapes.terms import known_size
@@ -25,12 +25,12 @@ def run_program(
     backend: str | None = None,
     *,
     numbers: Sequence[Scalar] = (),
-    computed_from: Mapping[Node, TracedNumber] | None = None,
+    computed_from: Numbers | None = None,
 ) -> Any:
     """The program's results for arrays, in the structure that the function returned.
 
-    `computed_from` are the constants of the program that are computed from `numbers`, its number
-    arguments. Its state is written, and watchers are notified, after everything is computed.
+    `computed_from` tells what is computed from `numbers`, its number arguments. Its state is
+    written, and watchers are notified, after everything is computed.
     """
     if len(arrays) != len(program.inputs):
         raise UsageError(f"{program.name} takes {len(program.inputs)} arrays, not {len(arrays)}.")
