@@ -34,13 +34,18 @@ class KnownResult(Protocol):
 
 
 _MOST_KNOWN = 1 << 14
+_MOST_NUMBERS = 1 << 12
 _by_kinds: dict[tuple[object, ...], KnownResult] = {}
-_NONE: dict[tuple[object, ...], KnownResult] = {}
-known = _by_kinds  # _NONE while anything watches
+# With a number that is already converted. They have a table of their own, which they cannot fill
+# at the cost of anything else, because a program may compute with a new number each time.
+# None: the number came once.
+_by_number: dict[tuple[object, ...], KnownResult | None] = {}
+_NONE: dict[tuple[object, ...], Any] = {}
+known: dict[tuple[object, ...], KnownResult] = _by_kinds  # _NONE while anything watches
+numbers: dict[tuple[object, ...], KnownResult | None] = _by_number  # the same
 context = chosen_dialect.get
 _new = object.__new__
 _tensor: type[Any]  # the class of results: a variable is a tensor too, but never a result
-when_default_changes(_by_kinds.clear)
 
 
 def results_are(tensor: type[Any]) -> None:
@@ -56,9 +61,21 @@ def remember(key: tuple[object, ...], computation: KnownResult) -> None:
     _by_kinds[key] = computation
 
 
+def remember_number(key: tuple[object, ...], computation: KnownResult | None) -> None:
+    """Caches a computation with a number for the next time that the same number comes, or only that
+    it came."""
+    if len(_by_number) >= _MOST_NUMBERS:
+        _by_number.clear()
+    _by_number[key] = computation
+
+
 def forget_all() -> None:
     """Drops every computation."""
     _by_kinds.clear()
+    _by_number.clear()
+
+
+when_default_changes(forget_all)
 
 
 def binary(op: str) -> Binary:
@@ -98,15 +115,16 @@ def watchers() -> tuple[Watcher, ...]:
 def watched_by(watcher: Watcher, *, alone: bool = False) -> Iterator[None]:
     """Notifies a watcher of every op of this thread or asyncio task in the block; outer watchers
     are notified too, unless `alone`."""
-    global known, _blocks
+    global known, numbers, _blocks
     token = _watchers.set((watcher,) if alone else (*_watchers.get(), watcher))
     with _lock:
         _blocks += 1
-        known = _NONE
+        known = numbers = _NONE
     try:
         yield
     finally:
         _watchers.reset(token)
         with _lock:
             _blocks -= 1
-            known = _NONE if _blocks else _by_kinds
+            if not _blocks:
+                known, numbers = _by_kinds, _by_number

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from castwise.engine.decision import Cast, Decision
@@ -103,6 +104,14 @@ class Call:
     result: Shape
 
 
+class Kept(dict[Any, Any]):
+    """What is made from a program once, to run it. It belongs to this process: a copy, and a
+    program read from a pickle, start with none."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Kept, ()
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program:
     """A program in which every cast is explicit.
@@ -120,13 +129,15 @@ class Program:
     calls: tuple[Call, ...] = ()  # the questions it asks its dialect, in order
     # Of a simplified program: the original one, in which every op has its decision.
     traced: Program | None = None
+    plans: Kept = field(init=False, default_factory=Kept)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
         """All nodes that the outputs and the state need, and all inputs, each after its own
         inputs."""
         before, after = [s.before for s in self.state], [s.after for s in self.state]
-        return tuple(in_order((*self.inputs, *before, *self.outputs, *after)))
+        ends = (*self.inputs, *before, *self.outputs, *after)
+        return tuple(in_order(ends, attrgetter("inputs")))
 
     @property
     def casts(self) -> tuple[Node, ...]:
@@ -135,6 +146,7 @@ class Program:
 
 
 P = TypeVar("P", bound=Program)
+T = TypeVar("T")
 
 
 def given_numbers(option: Any) -> set[int]:
@@ -158,21 +170,19 @@ def with_given(option: Any, given: Sequence[Any]) -> Any:
     return option
 
 
-def in_order(
-    ends: Iterable[Node], needs: Callable[[Node], Sequence[Node]] = lambda node: node.inputs
-) -> list[Node]:
-    """The given nodes and all nodes that they need, each after its own inputs."""
-    found: dict[int, Node] = {}
-    waiting = [(node, False) for node in reversed(list(ends))]
+def in_order(ends: Iterable[T], needs: Callable[[T], Sequence[T]]) -> list[T]:
+    """The given things, such as nodes, and all that they need, each after what it needs itself."""
+    found: dict[int, T] = {}
+    waiting = [(end, False) for end in reversed(list(ends))]
     while waiting:
-        node, are_inputs_done = waiting.pop()
-        if id(node) in found:
+        thing, are_needs_done = waiting.pop()
+        if id(thing) in found:
             continue
-        if are_inputs_done:
-            found[id(node)] = node
+        if are_needs_done:
+            found[id(thing)] = thing
         else:
-            waiting.append((node, True))
-            waiting.extend((source, False) for source in reversed(needs(node)))
+            waiting.append((thing, True))
+            waiting.extend((need, False) for need in reversed(needs(thing)))
     return list(found.values())
 
 

@@ -240,7 +240,10 @@ _LIMITS = sorted(
     | {6.0, 7.5, 28.0, 15.5, 240.0, 30.0, 448.0, 57344.0, 65000.0, 65504.0, 65520.0}
     | {3.3895313892515355e38, 3.4e38, 3.4028234663852886e38, 1.7976931348623157e308}
 )
-_EXACT = frozenset({-1, 0, 0.5, 1, 2})  # exponents with their own rules
+# The same limits on both sides of zero, and beyond all of them what only a Python int reaches.
+_BOUNDS = sorted({0.0, math.inf, -math.inf, *_LIMITS, *[-limit for limit in _LIMITS]})
+_EXACT = {-1: -1, 0: -2, 0.5: -3, 1: -4, 2: -5}  # exponents with their own rules
+_NAN = -6
 
 
 def value_class(value: Scalar) -> Hashable:
@@ -254,17 +257,15 @@ def value_class(value: Scalar) -> Hashable:
     return type(value), _real_class(value)
 
 
-def _real_class(value: float) -> Hashable:
-    if value in _EXACT:
-        return float(value)
+def _real_class(value: float) -> int:
+    """Which of the exact values it is, which of the limits, or which two limits it is between."""
+    exact = _EXACT.get(value)
+    if exact is not None:
+        return exact
     if value != value:
-        return "nan"
-    size = abs(value)
-    is_limit = size in _LIMITS_SET
-    return value < 0, bisect.bisect(_LIMITS, size), is_limit, size == math.inf
-
-
-_LIMITS_SET = frozenset(_LIMITS)
+        return _NAN
+    place = bisect.bisect_left(_BOUNDS, value)
+    return 2 * place + (_BOUNDS[place] == value if place < len(_BOUNDS) else False)
 
 
 _MOST_ITEMS = 20  # that are written out

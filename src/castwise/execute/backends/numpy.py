@@ -8,7 +8,7 @@ import operator
 import warnings
 from collections.abc import Callable
 from contextvars import Context
-from typing import Any
+from typing import Any, cast
 
 import array_api_compat.numpy as standard
 import ml_dtypes
@@ -73,6 +73,8 @@ class _NumPy:
         wanted = None if dtype is None else self.native(dtype)
         if _IS_FIRST and dtype is not None and dtype.kind == "int" and not self.owns(data):
             _check_range(data, dtype)
+        if copy is None and device is None:
+            return np.asarray(data, wanted)
         return standard.asarray(data, dtype=wanted, copy=copy, device=device)
 
     def cast(self, array: Any, dtype: DType) -> Any:
@@ -90,6 +92,8 @@ class _NumPy:
         native = self.native(dtype)
         if isinstance(value, int):
             value = _wrapped(value, dtype) if dtype.kind == "int" else _sized(value)
+        if type(value) is float and native.kind == "f" and not _IS_FIRST:  # a dtype of NumPy's own
+            return _silent_number(native.type, value)
         with np.errstate(all="ignore"):
             return np.asarray(value).astype(native)[()]
 
@@ -116,8 +120,8 @@ class _NumPy:
         if native.isbuiltin != 1 or _output(function, native) != self.native(steps.result):
             return None  # NumPy 1 does not find every loop for dtypes that are not its own
         dtypes = [native] * function.nin + [None] * function.nout
-        cast = functools.partial(function, signature=tuple(dtypes), casting="unsafe")
-        call = steps.quieted(cast, self)
+        casting = functools.partial(function, signature=tuple(dtypes), casting="unsafe")
+        call = steps.quieted(casting, self)
 
         def run(*arrays: Any, **options: Any) -> Any:
             found = call(*arrays, **options)
@@ -279,6 +283,15 @@ def _silent_context() -> Context | None:
     context = Context()
     context.run(np.seterr, all="ignore")
     return context
+
+
+def _silent_number(kind: Any, value: float) -> Any:
+    """A NumPy scalar, made in the context in which NumPy is silent."""
+    context = cast(Context, _silent_context())
+    try:
+        return context.run(kind, value)
+    except RuntimeError:  # another thread is using the context
+        return context.copy().run(kind, value)
 
 
 @functools.cache

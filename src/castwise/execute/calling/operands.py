@@ -16,6 +16,7 @@ from castwise.execute.backend import (
 )
 from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
 from castwise.execute.kinds import Kind
+from castwise.execute.numbers import TracedNumber
 from castwise.execute.tensor import Tensor, made_constant
 from castwise.rules.catalog import dialect_named
 from castwise.rules.default import DEFAULT, chosen_here
@@ -76,7 +77,7 @@ def raw(operand: Any, backend: Backend, seen: Operand, entering: DType | None = 
     if isinstance(operand, Tensor):
         is_own = operand._kind.backend is backend
         return operand._array if is_own else made_constant(operand, backend)
-    if type(operand) in _NUMBERS:
+    if type(operand) in _NUMBERS or type(operand) is TracedNumber:
         return operand
     if backend.owns(operand) and not getattr(operand, "weak_type", False):
         return operand

@@ -22,17 +22,24 @@ from castwise.execute.calling.operands import (
 )
 from castwise.execute.calling.prepared import Prepared
 from castwise.execute.calling.questions import asked, decided, without_lists
-from castwise.execute.fast_path import KnownResult, context, forget_all, remember, watchers
+from castwise.execute.fast_path import (
+    KnownResult,
+    context,
+    forget_all,
+    remember,
+    remember_number,
+    watchers,
+)
 from castwise.execute.functions.alike import LIKE
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.tensor import Tensor, wrapped
 from castwise.rules.default import DEFAULT
 from castwise.vocab.dtypes import dtype
+from castwise.vocab.operands import value_class
 
 _MOST_KNOWN = 1 << 14
 _known: dict[tuple[object, ...], Prepared] = {}
-# Not complex: equal complex numbers may differ in the sign of a zero part.
-_NUMBERS = frozenset({bool, int, float})
+_NUMBERS = frozenset({bool, int, float, complex})
 # Products that do not take numbers.
 _OF_VECTORS = {"matmul": "matrix product", "cross": "cross product"}
 _new = object.__new__
@@ -97,18 +104,25 @@ def apply_unary(name: str, operand: Tensor) -> Tensor:
 
 def apply_operator(name: str, first: Any, second: Any) -> Any:
     """The result of a binary operator, fast for a tensor and a Python number."""
+    key: tuple[object, ...]
     if type(first) is Tensor:
         if type(second) in _NUMBERS:
             # The text tells zeros apart, because 0.0 and -0.0 are equal.
-            number = second or str(second)
-            known = fast_path.known.get((name, context(), first._kind, type(second), number))
+            key = (name, context(), first._kind, type(second), second or str(second))
+            known = fast_path.numbers.get(key)
             if known is not None:
                 return _made_of(known, first)
+            found = fast_path.known.get((name, context(), first._kind, value_class(second)))
+            if found is not None:
+                return _with_new_number(key, cast(Prepared, found), first, second, 1)
     elif type(second) is Tensor and type(first) in _NUMBERS:
-        number = first or str(first)
-        known = fast_path.known.get((name, context(), type(first), number, second._kind))
+        key = (name, context(), type(first), first or str(first), second._kind)
+        known = fast_path.numbers.get(key)
         if known is not None:
             return _made_of(known, second)
+        found = fast_path.known.get((name, context(), value_class(first), second._kind))
+        if found is not None:
+            return _with_new_number(key, cast(Prepared, found), second, first, 0)
     return _apply_unknown_operator(name, first, second)
 
 
@@ -119,6 +133,23 @@ def _made_of(known: KnownResult, operand: Tensor) -> Tensor:
     result._array = known.run(operand._array)
     result._kind = known.kind
     return result
+
+
+def _with_new_number(
+    key: tuple[object, ...], prepared: Prepared, operand: Tensor, number: Any, place: int
+) -> Tensor:
+    """The result with a number of a known class, for which everything is decided. If it comes for
+    the second time, it is cached in the form that the backend takes."""
+    if key in fast_path.numbers:
+        with_number = prepared.with_number(place, number)
+        if with_number is not None:
+            remember_number(key, with_number)
+            return _made_of(with_number, operand)
+    elif number == number and type(number) is not complex:
+        remember_number(key, None)
+    array = operand._array
+    found = prepared.run(array, number) if place else prepared.run(number, array)
+    return Tensor._of(found, prepared.kind)
 
 
 def _apply_unknown_operator(name: str, first: Any, second: Any) -> Any:
@@ -138,12 +169,10 @@ def _apply_unknown_operator(name: str, first: Any, second: Any) -> Any:
     array = run(prepared, (first, second), {})
     if type(first) is type(second) is Tensor:
         _remember_pair((name, context(), first._kind, second._kind), prepared)
-    elif type(first) is Tensor and type(second) in _NUMBERS:
-        kinds: tuple[object, ...] = (first._kind, type(second), second or str(second))
-        _remember_number((name, context(), *kinds), prepared, 1, second)
-    elif type(first) in _NUMBERS and type(second) is Tensor:
-        kinds = (type(first), first or str(first), second._kind)
-        _remember_number((name, context(), *kinds), prepared, 0, first)
+    elif prepared.is_elementwise and type(first) is Tensor and type(second) in _NUMBERS:
+        remember((name, context(), first._kind, value_class(second)), prepared)
+    elif prepared.is_elementwise and type(first) in _NUMBERS and type(second) is Tensor:
+        remember((name, context(), value_class(first), second._kind), prepared)
     kind = prepared.kind
     return Tensor._of(array, kind if prepared.is_elementwise else kind.shaped(array.shape))
 
@@ -154,15 +183,6 @@ def _remember_pair(key: tuple[object, ...], prepared: Prepared) -> None:
     sees_values = looks_at_values(asked_about.dialect, asked_about.op, asked_about.form)
     if prepared.is_elementwise and not sees_values:
         remember(key, prepared)
-
-
-def _remember_number(key: tuple[object, ...], prepared: Prepared, place: int, number: Any) -> None:
-    """Caches the computation of a tensor and a number, in the form that the backend takes."""
-    if number != number:
-        return  # NaN would never be found again
-    with_number = prepared.with_number(place, number)
-    if with_number is not None:
-        remember(key, with_number)
 
 
 def prepare(

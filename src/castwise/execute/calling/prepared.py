@@ -34,8 +34,8 @@ class Prepared:
     """
 
     __slots__ = (
-        "_entry_casts", "_function", "_fused", "_is_direct", "_steps", "backend", "decision",
-        "entering", "is_elementwise", "kind", "run",
+        "_entry_casts", "_function", "_fused", "_is_direct", "_steps", "_traced_alone", "backend",
+        "decision", "entering", "is_elementwise", "kind", "run",
     )  # fmt: skip
 
     def __init__(self, decision: Decision, kind: Kind, backend: Backend, computes: str) -> None:
@@ -56,6 +56,7 @@ class Prepared:
             whole = whole and functools.partial(whole, **self._steps.defaults)
         self._fused = fused_op(self._steps, decision, backend) if self.is_elementwise else None
         self._is_direct = False
+        self._traced_alone = backend if isinstance(backend, TracesAlone) else None
         self.run: Callable[..., Any] = self._by_size(whole or self._carefully)
 
     def compute(self, *operands: Any, **options: Any) -> Any:
@@ -101,9 +102,9 @@ class Prepared:
 
     def _unless_traced(self, run: Function, place: int, number: Any) -> Function:
         """A computation with a number, which is created again for traced operands."""
-        if not isinstance(self.backend, TracesAlone):
+        if self._traced_alone is None:
             return run
-        plain, again = self.backend.plain, self._carefully
+        plain, again = self._traced_alone.plain, self._carefully
         if place:
             return lambda x: run(x) if type(x) is plain else again(x, number)
         return lambda x: run(x) if type(x) is plain else again(number, x)

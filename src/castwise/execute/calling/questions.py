@@ -13,6 +13,7 @@ from castwise.errors import PromotionError
 from castwise.execute.calling.lists import has_lists, made_tensors
 from castwise.execute.calling.operands import common_dialect, described
 from castwise.execute.functions.alike import LIKE
+from castwise.execute.numbers import TracedNumber
 from castwise.execute.tensor import Tensor
 from castwise.rules.default import DEFAULT
 from castwise.vocab.dtypes import DType
@@ -34,7 +35,10 @@ def asked(
     dialect = common_dialect([o._kind for o in operands if isinstance(o, Tensor)], home)
     row = find_op(LIKE.get(name, name), dialect)
     sees_values = looks_at_values(dialect, row, form)
-    seen = tuple([described(o, dialect, sees_values=sees_values) for o in operands])
+    seen = tuple([
+        o.operand if type(o) is TracedNumber else described(o, dialect, sees_values=sees_values)
+        for o in operands
+    ])  # fmt: skip
     shapes = row.shapes
     if shapes.counts_dimensions or (shapes.counts_elements and any(map(_is_empty, operands))):
         seen = tuple([replace(d, shape=o.shape) if isinstance(o, Tensor) else d

@@ -64,7 +64,7 @@ class Steps:
 
     def entry_casts(self, backend: Backend) -> list[EntryCast | None]:
         """The cast function for each operand; None if it is not cast."""
-        return [entry and _entry_cast(entry, backend, self.values) for entry in self.entries]
+        return [entry and entry_cast(entry, backend, self.values) for entry in self.entries]
 
     def enter(self, operands: Sequence[Any], backend: Backend) -> list[Any]:
         """The operands, cast for the op."""
@@ -230,7 +230,7 @@ def _truncated(decision: Decision, held: DType | None) -> DType | None:
     return dialect.truncations.get(held)
 
 
-def _entry_cast(entry: Entry, backend: Backend, values: Values | None) -> EntryCast:
+def entry_cast(entry: Entry, backend: Backend, values: Values | None) -> EntryCast:
     target, within = entry.dtype, entry.within
     if entry.is_condition:
         return _condition_cast(entry, backend)
@@ -272,7 +272,7 @@ def _condition_cast(entry: Entry, backend: Backend) -> EntryCast:
 def _chain_of_casts(entry: Entry, backend: Backend, values: Values | None) -> EntryCast:
     """Several casts in a row, each of which may lose values that the next could hold."""
     first, *others = (*entry.through, entry.dtype)
-    begin = _entry_cast(Entry(first, entry.source), backend, values)
+    begin = entry_cast(Entry(first, entry.source), backend, values)
 
     def cast(operand: Any) -> Any:
         array = begin(operand)

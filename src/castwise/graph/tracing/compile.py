@@ -5,26 +5,47 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any, TypeVar, cast
 
 from castwise.execute.calling.operands import common_dialect
-from castwise.execute.tensor import Tensor, asarray
+from castwise.execute.tensor import Tensor
 from castwise.execute.variable import Variable
 from castwise.graph.graph import Graph
 from castwise.graph.passes.simplify import simplify
-from castwise.graph.running.run import run_program
+from castwise.graph.running.number_steps import OtherNumbersError
+from castwise.graph.running.ready import Ready
 from castwise.graph.running.state import is_as_traced
-from castwise.graph.structure import Slot, filled, sequence_like
+from castwise.graph.structure import filled
+from castwise.graph.tracing.calls import (
+    Call,
+    Signature,
+    bound,
+    read,
+    signature_of,
+    spec_of,
+)
 from castwise.graph.tracing.trace import trace
-from castwise.rules.default import to_dialect
+from castwise.graph.tracing.with_numbers import Variant, traced
+from castwise.rules.default import chosen_here, to_dialect
 from castwise.rules.dialect import Dialect
-from castwise.vocab.operands import Operand, array_operand
 
 F = TypeVar("F", bound=Callable[..., Any])
 _MOST_GRAPHS = 256  # per function; the oldest is dropped
-_NUMBERS = (bool, int, float, complex)
+_MOST_CALLS = 1024  # forms of calls per function
+_NO_NUMBERS: tuple[Any, ...] = ()
+
+
+class _Known:
+    """A form of calls that came before, and the graphs that are ready for it."""
+
+    __slots__ = ("call", "key", "ready", "signature")
+
+    def __init__(self, key: tuple[object, ...] | None, call: Call, signature: Signature) -> None:
+        self.key = key  # None: it has more than tensors in the order of the parameters
+        self.call, self.signature = call, signature
+        self.ready: dict[tuple[object, ...], list[Ready]] = {}  # by what depends on numbers
 
 
 class Compiled:
@@ -33,9 +54,21 @@ class Compiled:
     def __init__(self, fn: Callable[..., Any], dialect: str | Dialect | None) -> None:
         functools.update_wrapper(self, fn)
         self._fn, self._dialect = fn, dialect
-        self._signature = inspect.signature(fn)
+        self._parameters = inspect.signature(fn)
         self._lock = threading.Lock()
-        self.graphs: dict[tuple[object, ...], Graph] = {}
+        self._known: dict[tuple[object, ...], _Known] = {}
+        self._ready: dict[tuple[object, ...], Ready] = {}  # of calls with tensors alone
+        self._variants: dict[tuple[object, ...], list[Variant]] = {}
+        self._read: dict[tuple[object, ...], frozenset[int]] = {}  # numbers that the function reads
+
+    @property
+    def graphs(self) -> dict[tuple[object, ...], Graph]:
+        """The graphs that were traced, the oldest first."""
+        return {
+            (*key, n): variant.graph
+            for key, variants in self._variants.items()
+            for n, variant in enumerate(variants)
+        }
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """The function itself, or bound as a method of an object."""
@@ -45,46 +78,130 @@ class Compiled:
         return f"<compiled {getattr(self._fn, '__qualname__', self._fn)}>"
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        bound = self._signature.bind(*arguments, **keywords)
-        bound.apply_defaults()
-        arrays: dict[str, Tensor] = {}
-        given = {name: _split(name, value, arrays) for name, value in bound.arguments.items()}
-        tensors = list(arrays.values())
-        dialect = self._dialect_of(tensors)
-        key = (dialect, *map(_static_key, given.items()), *map(_array_key, tensors))
-        graph = self.graphs.get(key)
-        if graph is None or not is_as_traced(graph):
-            graph = self._traced(given, arrays, dialect)
-            self._keep(key, graph)
-        return run_program(graph, tensors)
+        key: list[object] = [chosen_here()]
+        arrays = []
+        for (
+            argument
+        ) in arguments:  # most calls: tensors alone, of kinds and shapes that came before
+            if type(argument) is not Tensor:
+                break
+            array = argument._array
+            arrays.append(array)
+            key.append(argument._kind)
+            key.append(array.shape)
+        else:
+            ready = None if keywords else self._ready.get(tuple(key))
+            if ready is not None:
+                return ready.of_arrays(arrays)
+        return self._called(arguments, keywords)
 
-    def _dialect_of(self, tensors: list[Tensor]) -> Dialect:
-        if self._dialect is not None:
-            return to_dialect(self._dialect)
-        return common_dialect([tensor._kind for tensor in tensors])
+    def _called(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """The result for any arguments."""
+        key: list[object] = [chosen_here()]
+        leaves: list[Any] = []
+        for argument in arguments:
+            read(argument, key, leaves)
+        for name, argument in keywords.items():
+            key.append(name)
+            read(argument, key, leaves)
+        known = self._known.get(tuple(key))
+        if known is None:
+            known = self._new_form(tuple(key), arguments, keywords)
+        return self._run(known, known.call.arranged(leaves))
 
-    def _keep(self, key: tuple[object, ...], graph: Graph) -> None:
+    def _new_form(
+        self, key: tuple[object, ...], arguments: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> _Known:
+        call, parameters, names, leaves = bound(self._parameters, arguments, keywords)
+        kinds = [leaf._kind for leaf in leaves if isinstance(leaf, Tensor)]
+        dialect = common_dialect(kinds) if self._dialect is None else to_dialect(self._dialect)
+        is_plain = all(type(argument) is Tensor for argument in arguments)
+        own_key = key if is_plain and not keywords and call.order is None else None
+        known = _Known(own_key, call, signature_of(dialect, parameters, names, leaves))
         with self._lock:
-            if len(self.graphs) >= _MOST_GRAPHS:
-                del self.graphs[next(iter(self.graphs))]
-            self.graphs[key] = graph
+            if len(self._known) >= _MOST_CALLS:
+                self._drop_forms()
+            self._known[key] = known
+        return known
 
-    def _traced(self, given: dict[str, Any], arrays: dict[str, Tensor], dialect: Dialect) -> Graph:
-        """The simplified graph of the function for one signature."""
+    def _drop_forms(self) -> None:
+        self._known.clear()
+        self._ready.clear()
+
+    def _run(self, known: _Known, leaves: list[Any]) -> Any:
+        """The result for arrays and numbers in the order of the parameters."""
+        signature, tensors = known.signature, leaves
+        numbers, key = _NO_NUMBERS, _NO_NUMBERS
+        if signature.numbers:
+            key = signature.number_key(leaves, self._read.get(signature.key, frozenset()))
+            numbers = tuple([leaves[n] for n in signature.numbers])
+            tensors = [leaves[n] for n in signature.arrays]
+        for ready in known.ready.get(key, ()):
+            try:
+                return ready.run(tensors, numbers)
+            except OtherNumbersError:
+                continue
+        return self._run_new(known, leaves, tensors, numbers)
+
+    def _run_new(
+        self, known: _Known, leaves: list[Any], tensors: list[Tensor], numbers: tuple[Any, ...]
+    ) -> Any:
+        """The result by a graph that this form of calls did not use before, traced if need be."""
+        signature = known.signature
+        seen = self._read.get(signature.key, frozenset())
+        key = signature.number_key(leaves, seen)
+        variants = self._variants.get((signature.key, key), [])
+        variants[:] = [variant for variant in variants if is_as_traced(variant.graph)]
+        known.ready[key] = [Ready(v.graph, tensors, v.numbers) for v in variants]
+        for ready in known.ready[key]:
+            try:
+                return ready.run(tensors, numbers)
+            except OtherNumbersError:
+                continue
+        variant = traced(functools.partial(self._trace, signature, leaves), numbers, seen)
+        if variant.read != seen:
+            self._forget(signature, variant.read)
+            key = signature.number_key(leaves, variant.read)
+        self._keep((signature.key, key), variant)
+        ready = Ready(variant.graph, tensors, variant.numbers)
+        known.ready.setdefault(key, []).append(ready)
+        if known.key is not None and ready.is_free:
+            self._ready[known.key] = ready
+        return ready.run(tensors, numbers)
+
+    def _forget(self, signature: Signature, seen: frozenset[int]) -> None:
+        """Drops the graphs of a signature, because the function reads more of its numbers."""
+        with self._lock:
+            self._read[signature.key] = seen
+            for key in [key for key in self._variants if key[0] == signature.key]:
+                del self._variants[key]
+
+    def _keep(self, key: tuple[object, ...], variant: Variant) -> None:
+        with self._lock:
+            if sum(map(len, self._variants.values())) >= _MOST_GRAPHS:
+                del self._variants[next(iter(self._variants))]
+                self._drop_forms()
+            self._variants.setdefault(key, []).append(variant)
+
+    def _trace(self, signature: Signature, leaves: list[Any], numbers: Sequence[Any]) -> Graph:
+        """The simplified graph of the function for one signature and its numbers."""
+        parameters, arrays = signature.parameters, signature.arrays
+        values = list(leaves)
+        for place, number in zip(signature.numbers, numbers, strict=True):
+            values[place] = number
 
         def called(**tensors: Tensor) -> Any:
-            made = list(tensors.values())
-            arguments = {name: filled(part, made) for name, part in given.items()}
-            bound = inspect.BoundArguments(self._signature, arguments)
-            return self._fn(*bound.args, **bound.kwargs)
+            for place, tensor in zip(arrays, tensors.values(), strict=True):
+                values[place] = tensor
+            given = {name: filled(part, values) for name, part in parameters.items()}
+            arguments = inspect.BoundArguments(self._parameters, given)
+            return self._fn(*arguments.args, **arguments.kwargs)
 
         called.__name__ = getattr(self._fn, "__name__", "compiled")
         called.__wrapped__ = self._fn  # type: ignore[attr-defined]  # where state has its names
-        specs = {
-            name: tensor if isinstance(tensor, Variable) else _spec(tensor)
-            for name, tensor in arrays.items()
-        }
-        return simplify(trace(called, dialect=dialect, **specs)).graph
+        specs = {signature.names[n]: leaves[n] for n in arrays}
+        specs = {n: t if isinstance(t, Variable) else spec_of(t) for n, t in specs.items()}
+        return simplify(trace(called, dialect=signature.dialect, **specs)).graph
 
 
 def compile(fn: F | None = None, *, dialect: str | Dialect | None = None) -> F:
@@ -106,49 +223,3 @@ def compile(fn: F | None = None, *, dialect: str | Dialect | None = None) -> F:
     if fn is None:
         return cast(F, functools.partial(compile, dialect=dialect))
     return cast(F, Compiled(fn, dialect))
-
-
-def _split(name: str, value: Any, arrays: dict[str, Tensor]) -> Any:
-    """An argument with its arrays moved to `arrays`, each under its own name."""
-    if isinstance(value, Tensor) or (hasattr(value, "dtype") and hasattr(value, "shape")):
-        arrays[name] = value if isinstance(value, Variable) else asarray(value)
-        return Slot(len(arrays) - 1)
-    if isinstance(value, (list, tuple)):
-        parts = [_split(f"{name}_{n}", part, arrays) for n, part in enumerate(value)]
-        return sequence_like(value, parts)
-    if isinstance(value, dict):
-        return {key: _split(f"{name}_{key}", part, arrays) for key, part in value.items()}
-    return value
-
-
-def _static_key(part: Any) -> object:
-    """An argument's part of the signature; numbers as text, because 0.0 and -0.0 are equal."""
-    if isinstance(part, (list, tuple)):
-        return (type(part), *map(_static_key, part))
-    if isinstance(part, dict):
-        return (dict, *map(_static_key, part.items()))
-    if isinstance(part, _NUMBERS):
-        return (type(part), repr(part))
-    return (type(part), part if isinstance(part, Hashable) else _ByIdentity(part))
-
-
-class _ByIdentity:
-    """An unhashable object, compared by identity."""
-
-    def __init__(self, thing: object) -> None:
-        self.thing = thing
-
-    def __hash__(self) -> int:
-        return id(self.thing)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByIdentity) and other.thing is self.thing
-
-
-def _array_key(tensor: Tensor) -> object:
-    """An array's part of the signature."""
-    return (isinstance(tensor, Variable), _spec(tensor))
-
-
-def _spec(tensor: Tensor) -> Operand:
-    return array_operand(tensor.dtype, tensor.shape, is_weak=tensor.weak_type)

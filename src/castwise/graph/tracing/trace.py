@@ -95,11 +95,12 @@ class _Decisions:
             return
         given = tuple([o.node for o in operands if isinstance(o, Traced)])
         self._decided[_call_or_node(result.node)] = (decision, given)
-        waiting = [result.node]
+        waiting, met = [result.node], {*given}
         while waiting:
             node = waiting.pop()
-            if node in given:
+            if node in met:
                 continue
+            met.add(node)
             if node.op == CAST:
                 self._implicit.add(node)
             waiting.extend(node.inputs)
