@@ -45,9 +45,11 @@ class FusedProgram:
         # Whether there was an alarm is known only when the GPU is done.
         return tuple([program for program in programs if not program.has_alarm][:1])
 
-    def run(self, arrays: Sequence[Any], targets: Sequence[Any] = ()) -> Sequence[Any] | None:
+    def run(
+        self, arrays: Sequence[Any], targets: Sequence[Any] = (), *, may_compile: bool = False
+    ) -> Sequence[Any] | None:
         """The results for arrays of the program's dtypes, in new arrays or in the given ones; None
-        if the plain path must compute them."""
+        if the plain path must compute them. `may_compile`: also if it was not used much yet."""
         shape = _broadcast([tuple(array.shape) for array in arrays])
         if shape is None:
             return None  # the library says what is wrong
@@ -60,9 +62,11 @@ class FusedProgram:
         ]  # fmt: skip
         memories = [self._memory(array, shape, device) for array in (*results, *given)]
         known = [memory for memory in memories if memory]
-        if len(known) < len(memories) or not self._computed(programs, device, shape, known):
+        if len(known) < len(memories):
             return None
-        return results
+        kind = kernels.device_kind(device)
+        may_compile = may_compile or self._work >= kernels.COSTS[kind].work
+        return results if self._computed(programs, kind, shape, known, may_compile) else None
 
     def _on_one_device(self, arrays: Sequence[Any]) -> tuple[list[Any], str]:
         """The arrays, with those that are numbers on the device of the others."""
@@ -81,12 +85,11 @@ class FusedProgram:
         return place._replace(strides=broadcast_strides(shape, tuple(array.shape), place.strides))
 
     def _computed(
-        self, programs: Sequence[Lowered], device: str, shape: tuple[int, ...],
-        memories: Sequence[Memory],
+        self, programs: Sequence[Lowered], kind: str, shape: tuple[int, ...],
+        memories: Sequence[Memory], may_compile: bool,
     ) -> bool:  # fmt: skip
-        kind = kernels.device_kind(device)
-        generator, may_compile = kernels.generator(kind), self._work >= kernels.COSTS[kind].work
-        assert generator is not None
+        generator = kernels.generator(kind)
+        assert generator is not None  # there are programs
         for program in programs:
             found = generator.run(program, shape, memories, may_compile=may_compile)
             if found is None:

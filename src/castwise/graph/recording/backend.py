@@ -140,12 +140,13 @@ def rules_of_nodes(dialect: Dialect) -> Values:
     """The value rules of a graph's nodes.
 
     Nodes compute as NumPy does in every dialect, because the dialect's own rules become nodes
-    themselves. Only subnormals follow the dialect, and powers with a single exponent, whose value
-    may be known only when the graph runs.
+    themselves. Only warnings and subnormals follow the dialect, and powers with a single exponent,
+    whose value may be known only when the graph runs.
     """
     plain, own = dialect_named(DEFAULT).values, dialect.values
     return replace(
         plain,
+        arithmetic=replace(plain.arithmetic, float_errors=own.arithmetic.float_errors),
         casting=replace(plain.casting, subnormals=own.casting.subnormals),
         powers=replace(plain.powers, by_one_exponent=own.powers.by_one_exponent),
     )

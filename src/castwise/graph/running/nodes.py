@@ -11,7 +11,7 @@ from castwise.errors import UsageError
 from castwise.execute.backend import Backend
 from castwise.execute.functions.alike import LIKE
 from castwise.execute.functions.lookup import Function, function_for
-from castwise.execute.steps.steps import Entry, Steps, entry_cast, running_whole
+from castwise.execute.steps.steps import Entry, Steps, entry_cast, quieted, running_whole
 from castwise.execute.values.adapting import adapted
 from castwise.graph.program import CAST, Node, given_numbers, with_given
 from castwise.graph.shapes.sizes import Size
@@ -96,6 +96,7 @@ def _op_function(node: Node, backend: Backend, rules: Values) -> Call:
     assert node.compute is not None  # it is an op
     found = function_for(backend, node.op, node.compute)
     found = adapted(found, backend, node.op, node.compute, rules)
+    found = quieted(found, backend, node.op, rules)
     if row.family == "joining":
         return lambda sizes, options: lambda *arrays: found(list(arrays), **options)
     return lambda sizes, options: functools.partial(found, **options) if options else found

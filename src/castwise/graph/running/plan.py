@@ -5,15 +5,17 @@ A plan is a list of steps, each of which calls a ready function on values, by th
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
 from castwise.execute.backend import Backend, TracesAlone
 from castwise.execute.functions.lookup import Function
+from castwise.execute.fusing.program import FusedProgram
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.numbers import TracedNumber
 from castwise.graph.program import CAST, CONSTANT, Node, Program
@@ -32,6 +34,8 @@ from castwise.graph.running.number_steps import (
     number_maker,
     with_parts,
 )
+from castwise.graph.running.regions import Region, fused_region, in_stages
+from castwise.graph.running.with_kernels import has_large, kernel_step, unless_alarmed
 from castwise.graph.running.written import Step, written
 
 
@@ -58,10 +62,17 @@ def plan_of(
     is_traced = isinstance(backend, TracesAlone) and any(
         type(a) is not backend.plain for a in arrays
     )
-    key = (backend, is_traced, numbers is None)
+    is_large = not is_traced and has_large(backend, arrays)
+    key = (backend, is_traced, is_large, numbers is None)
     found: Plan | None = program.plans.get(key)
     if found is None:
-        found = _Planning(program, backend, numbers or Numbers(0, {}), keeps=not is_traced).plan()
+        planning = functools.partial(
+            _Planning, program, backend, numbers or Numbers(0, {}), keeps=not is_traced
+        )
+        found = planning(fuses=False).plan()
+        if is_large:
+            fused = planning(fuses=True)
+            found = replace(found, run=unless_alarmed(fused.plan().run, found.run, fused.programs))
         program.plans[key] = found
     return found
 
@@ -76,8 +87,10 @@ class _Planning:
         numbers: Numbers,
         *,
         keeps: bool,
+        fuses: bool,
     ) -> None:
-        self._program, self._backend = program, backend
+        self._program, self._backend, self._fuses = program, backend, fuses
+        self.programs: list[FusedProgram] = []  # that kernels compute
         self._count, self._numbers = numbers.count, numbers.nodes
         self._keeps = keeps  # constants are made once
         self._rules = rules_of_nodes(program.dialect)
@@ -94,10 +107,17 @@ class _Planning:
         inputs = (*program.inputs, *before)
         arguments = [self._slot(node) for node in inputs]
         arguments += [self._slot(("argument", place)) for place in range(self._count)]
-        left_out = self._fold_casts()
-        for node in program.nodes:
-            if node not in self._slots and node not in left_out:
-                self._add_node(node)
+        if self._fuses:
+            for part in in_stages(program, self._backend, self._numbers):
+                if isinstance(part, Region):
+                    self._add_region(part)
+                elif part not in self._slots:
+                    self._add_node(part)
+        else:
+            left_out = self._fold_casts()
+            for node in program.nodes:
+                if node not in self._slots and node not in left_out:
+                    self._add_node(node)
         kinds = tuple([self._kind(node) for node in program.outputs])
         after = [s.after for s in program.state if s.is_written]
         outputs = [self._owned(node) for node in (*program.outputs, *after)]
@@ -149,6 +169,19 @@ class _Planning:
             self._step(function, slots, node, node=node, takes_sizes=takes)
         if node.compute is None and not self._sharing.isdisjoint(node.inputs):
             self._sharing.add(node)
+
+    def _add_region(self, region: Region) -> None:
+        """Adds the step of a kernel, or the nodes if there is none."""
+        program = fused_region(region, self._backend, self._rules)
+        if program is None:
+            for node in region.nodes:
+                self._add_node(node)
+            return
+        self.programs.append(program)
+        inputs = [self._slots[node] for node in region.inputs]
+        self._step(kernel_step(program), inputs, region)
+        for n, node in enumerate(region.outputs):
+            self._step(itemgetter(n), [self._slots[region]], node)
 
     def _function(self, node: Node) -> Function:
         return computation(node, self._backend, self._rules)
