@@ -35,14 +35,14 @@ class Runs:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from castwise.kernels.llvm import kernels as processor
 
-        self.count, run = 0, processor.run
+        self.count, call = 0, processor.Launch.__call__
 
-        def counted(*given: Any, **options: Any) -> Any:
-            found = run(*given, **options)
-            self.count += found is True
-            return found
+        def counted(launch: Any, addresses: Any) -> bool:
+            is_right = call(launch, addresses)
+            self.count += is_right
+            return is_right
 
-        monkeypatch.setattr(processor, "run", counted)
+        monkeypatch.setattr(processor.Launch, "__call__", counted)
 
 
 @pytest.fixture
@@ -81,6 +81,12 @@ def test_a_kernel_is_compiled_only_after_some_work(
     assert counts == [0, 0, 0, 1, 2]
 
 
+def forget(processor: Any) -> None:
+    """Drops all kernels from memory."""
+    processor._kernels.clear()
+    processor._launches.clear()
+
+
 def test_a_kernel_on_disk_is_used_at_once(
     runs: Runs, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
@@ -88,9 +94,9 @@ def test_a_kernel_on_disk_is_used_at_once(
 
     monkeypatch.setenv("CASTWISE_CACHE", str(tmp_path))
     x, y = made("int32", "torch"), made("uint8", "torch")
-    processor._kernels.clear()
+    forget(processor)
     x - y
-    processor._kernels.clear()
+    forget(processor)
     monkeypatch.setitem(kernels.COSTS, "cpu", kernels.Costs(SIZE, 1 << 60))
     ops._known.clear()
     ops.forget_all()

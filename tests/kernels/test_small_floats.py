@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from castwise.kernels.emitter import Traits, emitter_with
-from castwise.kernels.layouts import Memory
 from castwise.kernels.program import FLOAT32, FLOAT64
 from castwise.kernels.writing import Writer
 from castwise.vocab.dtypes import DTYPES, DType, dtype
@@ -28,10 +27,8 @@ def cast(values: Any, source: DType, target: DType) -> Any:
     result = emitter.cast(writer.operand(source), target)
     program = writer.finished([result], notices_float_errors=False)
     found = np.empty(values.shape, native(target))
-    arrays = [
-        Memory(a.__array_interface__["data"][0], a.strides, a.itemsize) for a in (found, values)
-    ]
-    assert kernels.run(program, values.shape, arrays)
+    launch = kernels.launch_for(program, values.shape, (found.strides, values.strides))
+    assert launch([a.__array_interface__["data"][0] for a in (found, values)])
     return found
 
 

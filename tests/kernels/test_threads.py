@@ -21,12 +21,14 @@ def default() -> Iterator[None]:
 
 def test_the_number_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(threads.VARIABLE, "3")
+    threads.set_threads(None)
     assert threads.get_threads() == 3
     threads.set_threads(2)
     assert threads.get_threads() == 2
     threads.set_threads(None)
     assert threads.get_threads() == 3
     monkeypatch.delenv(threads.VARIABLE)
+    threads.set_threads(None)
     assert threads.get_threads() >= 1
 
 
@@ -38,6 +40,7 @@ def test_other_numbers_are_refused(number: object) -> None:
 
 def test_a_variable_that_makes_no_sense_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(threads.VARIABLE, "many")
+    threads.set_threads(None)
     with pytest.raises(UsageError, match=threads.VARIABLE):
         threads.get_threads()
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
+Strides = tuple[tuple[int, ...], ...]  # in bytes, of several arrays
 UNIT, FIXED, ANY = "1", "0", "s"  # the next element is the next in memory, the same, or elsewhere
 
 
@@ -15,7 +16,6 @@ class Memory(NamedTuple):
 
     address: int
     strides: tuple[int, ...]
-    itemsize: int
     device: str = "cpu"
 
 
@@ -24,14 +24,12 @@ class Layout(NamedTuple):
     bytes between two elements along each. `steps` says how each array moves along the last."""
 
     shape: tuple[int, ...]
-    strides: tuple[tuple[int, ...], ...]
+    strides: Strides
     steps: str
 
 
 @functools.lru_cache(maxsize=1024)
-def layout_of(
-    shape: tuple[int, ...], strides: tuple[tuple[int, ...], ...], itemsizes: tuple[int, ...]
-) -> Layout:
+def layout_of(shape: tuple[int, ...], strides: Strides, itemsizes: tuple[int, ...]) -> Layout:
     """The layout of arrays of one shape, each with its own strides (0 where it is broadcast). The
     first is the result, whose order counts most."""
     order = sorted(

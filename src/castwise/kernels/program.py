@@ -78,6 +78,16 @@ class Lowered:
         return self is other or (isinstance(other, Lowered) and self._facts == other._facts)
 
     @property
+    def arrays(self) -> tuple[DType, ...]:
+        """The dtypes of all arrays, results first."""
+        return (*self.results, *self.operands)
+
+    @property
+    def itemsizes(self) -> tuple[int, ...]:
+        """The bytes of an element of each array."""
+        return tuple([held.itemsize for held in self.arrays])
+
+    @property
     def has_alarm(self) -> bool:
         """Whether a run may end with "these results do not count"."""
         return self.notices_float_errors or any(step.does == ALARM for step in self.steps)

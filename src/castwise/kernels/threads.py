@@ -11,7 +11,7 @@ from castwise.errors import UsageError
 
 VARIABLE = "CASTWISE_THREADS"
 _lock = threading.Lock()
-_number: int | None = None  # None: what the environment says, or all processors
+_number: int | None = None  # None: it was not asked for yet
 _pool: ThreadPoolExecutor | None = None
 
 
@@ -21,12 +21,13 @@ def get_threads() -> int:
     >>> get_threads() >= 1
     True
     """
-    if _number is not None:
-        return _number
-    given = os.environ.get(VARIABLE)
-    if given:
-        return _checked(given, f"the environment variable {VARIABLE}")
-    return _processors()
+    global _number
+    if _number is None:
+        given = os.environ.get(VARIABLE)
+        _number = (
+            _checked(given, f"the environment variable {VARIABLE}") if given else _processors()
+        )
+    return _number
 
 
 def set_threads(number: int | None) -> None:

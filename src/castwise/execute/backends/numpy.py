@@ -6,7 +6,7 @@ import functools
 import math
 import operator
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import Context
 from typing import Any, cast
 
@@ -183,10 +183,9 @@ class _NumPy:
         """Where the elements are, unless a subclass or another byte order gives them a meaning."""
         if type(array) is not np.ndarray or not array.dtype.isnative:
             return None
-        address = array.__array_interface__["data"][0]
-        return Memory(address, array.strides, array.itemsize)
+        return Memory(array.__array_interface__["data"][0], array.strides)
 
-    def empty(self, shape: tuple[int, ...], dtype: DType, like: list[Any]) -> Any:
+    def empty(self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]) -> Any:
         """A new array, in the order of the first array that has its shape."""
         full = next((array for array in like if array.shape == shape), None)
         if full is None or len(shape) < 2:

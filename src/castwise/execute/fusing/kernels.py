@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -47,7 +48,7 @@ class HasMemory(Protocol):
     def memory(self, array: Any) -> Memory | None:
         """Where the elements of an array are; None if a kernel may not read them."""
 
-    def empty(self, shape: tuple[int, ...], dtype: DType, like: list[Any]) -> Any:
+    def empty(self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]) -> Any:
         """A new array for the result of arrays, in the order that the library would choose."""
 
     def halves_doubles_once(self, device: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from castwise.execute.fusing import kernels
 from castwise.kernels.emitter import Traits
@@ -15,6 +15,19 @@ from castwise.rules.values import Values
 
 # Writes the programs for a device; the next is tried where one ends with an alarm.
 Write = Callable[[Traits], "tuple[Lowered, ...]"]
+_MOST_CALLS = 256  # layouts of arrays that are remembered
+
+
+class _Call(NamedTuple):
+    """What arrays of one layout need, whatever their addresses."""
+
+    device: str
+    programs: tuple[Lowered, ...]  # none: the plain path computes such arrays
+    shape: tuple[int, ...]
+    strides: tuple[tuple[int, ...], ...]  # of the arrays, broadcast
+
+
+_PLAIN = _Call("none", (), (), ())
 
 
 class FusedProgram:
@@ -23,12 +36,11 @@ class FusedProgram:
     def __init__(self, holder: kernels.HasMemory, values: Values | None, write: Write) -> None:
         self.holder, self._values, self._write = holder, values, write
         self._programs: dict[str, tuple[Lowered, ...]] = {}  # by device
+        self._calls: dict[tuple[object, ...], _Call] = {}
         self._work = 0  # elements that were computed without a kernel
 
     def on(self, device: str) -> tuple[Lowered, ...]:
         """The programs for a device; none if it has no kernels, or not for this."""
-        if device == "none":
-            return ()
         found = self._programs.get(device)
         if found is None:
             found = self._programs[device] = self._written(device)
@@ -50,52 +62,68 @@ class FusedProgram:
     ) -> Sequence[Any] | None:
         """The results for arrays of the program's dtypes, in new arrays or in the given ones; None
         if the plain path must compute them. `may_compile`: also if it was not used much yet."""
-        shape = _broadcast([tuple(array.shape) for array in arrays])
-        if shape is None:
-            return None  # the library says what is wrong
-        given, device = self._on_one_device(arrays)
-        programs = self.on(device)
-        if not programs or math.prod(shape) < kernels.COSTS[kernels.device_kind(device)].size:
+        memory = self.holder.memory
+        places = [memory(array) for array in arrays]
+        key = (*[array.shape for array in arrays], *[place and place[1:] for place in places])
+        call = self._calls.get(key)
+        if call is None:
+            call = self._remember(key, arrays, places)
+        if not call.programs:
             return None
+        if call.device != "cpu":
+            arrays = [a if a.shape else self.holder.moved(a, call.device) for a in arrays]
+            places = [memory(array) for array in arrays]
         results = targets or [
-            self.holder.empty(shape, dtype, given) for dtype in programs[0].results
-        ]  # fmt: skip
-        memories = [self._memory(array, shape, device) for array in (*results, *given)]
-        known = [memory for memory in memories if memory]
-        if len(known) < len(memories):
-            return None
-        kind = kernels.device_kind(device)
+            self.holder.empty(call.shape, dtype, arrays) for dtype in call.programs[0].results
+        ]
+        stored = [memory(result) for result in results]
+        kind = kernels.device_kind(call.device)
         may_compile = may_compile or self._work >= kernels.COSTS[kind].work
-        return results if self._computed(programs, kind, shape, known, may_compile) else None
+        return results if self._computed(call, kind, [*stored, *places], may_compile) else None
 
-    def _on_one_device(self, arrays: Sequence[Any]) -> tuple[list[Any], str]:
-        """The arrays, with those that are numbers on the device of the others."""
-        large = next((array for array in arrays if array.shape), arrays[0])
-        place = self.holder.memory(large)
-        device = place.device if place else "none"
-        if device in ("cpu", "none"):
-            return list(arrays), device
-        return [a if a.shape else self.holder.moved(a, device) for a in arrays], device
+    def _remember(
+        self, key: tuple[object, ...], arrays: Sequence[Any], places: Sequence[Memory | None]
+    ) -> _Call:
+        if len(self._calls) >= _MOST_CALLS:
+            self._calls.clear()
+        call = self._calls[key] = self._call(arrays, places)
+        return call
 
-    def _memory(self, array: Any, shape: tuple[int, ...], device: str) -> Memory | None:
-        """Where an array is, broadcast to a shape; None if it is not on the device."""
-        place = self.holder.memory(array)
-        if place is None or place.device != device:
-            return None
-        return place._replace(strides=broadcast_strides(shape, tuple(array.shape), place.strides))
+    def _call(self, arrays: Sequence[Any], places: Sequence[Memory | None]) -> _Call:
+        """What arrays of a layout need."""
+        shape = _broadcast([tuple(array.shape) for array in arrays])
+        known = [place for place in places if place]
+        if shape is None or len(known) < len(places):
+            return _PLAIN  # if the shapes do not fit, the library says so
+        on = {place.device for place, array in zip(known, arrays, strict=True) if array.shape}
+        device = next(iter(on), known[0].device)
+        least = kernels.COSTS[kernels.device_kind(device)].size
+        if len(on) > 1 or math.prod(shape) < least:
+            return _PLAIN
+        strides = [
+            broadcast_strides(shape, tuple(array.shape), place.strides)
+            for array, place in zip(arrays, known, strict=True)
+        ]
+        return _Call(device, self.on(device), shape, tuple(strides))
 
     def _computed(
-        self, programs: Sequence[Lowered], kind: str, shape: tuple[int, ...],
-        memories: Sequence[Memory], may_compile: bool,
-    ) -> bool:  # fmt: skip
+        self, call: _Call, kind: str, places: Sequence[Memory | None], may_compile: bool
+    ) -> bool:
         generator = kernels.generator(kind)
+        known = [place for place in places if place is not None]
         assert generator is not None  # there are programs
-        for program in programs:
-            found = generator.run(program, shape, memories, may_compile=may_compile)
-            if found is None:
-                self._work += math.prod(shape)
-            if found is not False:
-                return bool(found)
+        if len(known) < len(places):
+            return False
+        own = known[: len(places) - len(call.strides)]  # those of the results
+        strides = (*[place.strides for place in own], *call.strides)
+        addresses = [place.address for place in known]
+        for program in call.programs:
+            launch = generator.launch_for(program, call.shape, strides, may_compile=may_compile)
+            if launch is None:
+                self._work += math.prod(call.shape)
+                return False
+            if launch(addresses):
+                return True
         return False
 
 

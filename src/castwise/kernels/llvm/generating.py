@@ -33,7 +33,7 @@ class _Kernel:
     def __init__(self, program: Lowered, steps: str, rank: int, architecture: str) -> None:
         self.program, self.steps, self.rank = program, steps, rank
         self.architecture, self.text = architecture, Text()
-        self.arrays = (*program.results, *program.operands)
+        self.arrays = program.arrays
         self.lengths: list[str] = []
         self.strides: list[list[str]] = []
 

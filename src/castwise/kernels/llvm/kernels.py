@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import itertools
+import math
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from castwise.kernels import store
 from castwise.kernels.emitter import Traits
-from castwise.kernels.layouts import Layout, Memory, layout_of
+from castwise.kernels.layouts import Layout, Strides, layout_of
 from castwise.kernels.llvm.compiling import Loaded, compiled, host
 from castwise.kernels.llvm.errors import NOTICED_ON
 from castwise.kernels.llvm.generating import generated
@@ -19,11 +21,14 @@ from castwise.kernels.threads import get_threads, run_all
 from castwise.vocab.architecture import architecture
 
 _MOST_KERNELS = 512
-_MOST_RANK = 4
+_MOST_LAUNCHES = 1024
+_MOST_RANK = 4  # dimensions that a kernel loops over
+_MOST_PARTS = 256  # calls of a kernel for arrays of more dimensions
 _PER_THREAD = 1 << 17  # elements below which another thread costs more than it saves
 _Key = tuple[Lowered, str, int]
 _kernels: OrderedDict[_Key, Loaded] = OrderedDict()
 _not_on_disk: set[_Key] = set()
+_launches: dict[tuple[object, ...], Launch] = {}
 _lock = threading.Lock()
 
 
@@ -39,72 +44,91 @@ def notices_errors() -> bool:
     return architecture() in NOTICED_ON
 
 
-def run(
-    program: Lowered, shape: tuple[int, ...], arrays: Sequence[Memory], *, may_compile: bool = True
-) -> bool | None:
-    """Computes a program for all elements of a shape; the results come first among the arrays.
-
-    It returns False if the results do not count, because there was an alarm, and None if the kernel
-    would have to be compiled, and may not be.
-    """
-    layout = _layout(shape, arrays)
-    if len(layout.shape) > _MOST_RANK:
-        return _run_outer(program, layout, arrays, may_compile)
-    kernel = _kernel(program, layout.steps, len(layout.shape), may_compile)
-    if kernel is None:
-        return None
-    return not run_all(_parts(kernel, layout, [array.address for array in arrays]))
-
-
-def _layout(shape: tuple[int, ...], arrays: Sequence[Memory]) -> Layout:
-    return layout_of(
-        shape, tuple([array.strides for array in arrays]),
-        tuple([array.itemsize for array in arrays]),
-    )  # fmt: skip
-
-
-def _run_outer(
-    program: Lowered, layout: Layout, arrays: Sequence[Memory], may_compile: bool
-) -> bool | None:
-    """One run for each index of the first dimension, where there are too many for a kernel."""
-    is_right: bool | None = True
-    for at in range(layout.shape[0]):
-        moved = [
-            Memory(array.address + at * strides[0], strides[1:], array.itemsize)
-            for array, strides in zip(arrays, layout.strides, strict=True)
-        ]
-        found = run(program, layout.shape[1:], moved, may_compile=may_compile)
-        if found is None:
+def launch_for(
+    program: Lowered, shape: tuple[int, ...], strides: Strides, *, may_compile: bool = True
+) -> Launch | None:
+    """What computes a program for arrays of a shape with these strides, results first; None if its
+    kernel would have to be compiled, and may not be."""
+    key = (program, shape, strides, get_threads())
+    found = _launches.get(key)
+    if found is None:
+        layout = layout_of(shape, strides, program.itemsizes)
+        if math.prod(layout.shape[:-_MOST_RANK]) > _MOST_PARTS:
+            return None  # a library walks such arrays faster
+        kernel = _kernel(program, layout.steps, min(len(layout.shape), _MOST_RANK), may_compile)
+        if kernel is None:
             return None
-        is_right = found and is_right
-    return is_right
+        if len(_launches) >= _MOST_LAUNCHES:
+            _launches.clear()
+        found = _launches[key] = Launch(kernel, layout)
+    return found
 
 
-def _parts(kernel: Loaded, layout: Layout, addresses: list[int]) -> list[Callable[[], int]]:
-    """The calls that compute equal parts of the first dimension, one per thread."""
-    length, *others = layout.shape
-    inner = 1
-    for other in others:
-        inner *= other
-    most = max(length * inner // _PER_THREAD, 1)
+class Launch:
+    """A kernel with everything that it takes but the addresses of the arrays."""
+
+    def __init__(self, kernel: Loaded, layout: Layout) -> None:
+        self._call = kernel.call
+        self._kernel = kernel  # whose code must stay in memory
+        # Dimensions that are too many for a kernel are walked here, one index at a time.
+        outer = max(len(layout.shape) - _MOST_RANK, 0)
+        inner = layout.shape[outer:]
+        self._parts = [
+            _Part(inner, [s[outer:] for s in layout.strides], start, end, offsets)
+            for offsets in _offsets(layout, outer)
+            for start, end in _borders(layout)
+        ]
+        self._is_parallel = len(self._parts) > 1
+
+    def __call__(self, addresses: Sequence[int]) -> bool:
+        """Computes all elements; False if the results do not count, because there was an alarm."""
+        if not self._is_parallel:
+            return not self._call(self._parts[0].given(addresses))
+        calls = [functools.partial(self._call, part.given(addresses)) for part in self._parts]
+        return not run_all(calls)
+
+
+class _Part:
+    """The part of a launch that one thread computes."""
+
+    def __init__(
+        self, shape: Sequence[int], strides: Sequence[Sequence[int]], start: int, end: int,
+        offsets: Sequence[int],
+    ) -> None:  # fmt: skip
+        self._numbers = [end - start, *shape[1:]]
+        self._places: list[tuple[int, int]] = []  # of addresses, and what is added to them
+        for own, offset in zip(strides, offsets, strict=True):
+            self._places.append((len(self._numbers), offset + start * own[0]))
+            self._numbers += [0, *own]
+        self._type = ctypes.c_int64 * len(self._numbers)
+
+    def given(self, addresses: Sequence[int]) -> object:
+        """The numbers that a kernel takes; each call has its own, so threads may call at once."""
+        given = self._type(*self._numbers)
+        for (place, offset), address in zip(self._places, addresses, strict=True):
+            given[place] = address + offset
+        return given
+
+
+def _offsets(layout: Layout, outer: int) -> list[list[int]]:
+    """The distances of all arrays from their first elements, for each index of the outer
+    dimensions."""
+    indices = itertools.product(*[range(length) for length in layout.shape[:outer]])
+    return [
+        [sum(i * s for i, s in zip(index, own, strict=False)) for own in layout.strides]
+        for index in indices
+    ]
+
+
+def _borders(layout: Layout) -> list[tuple[int, int]]:
+    """The parts of the first dimension that a kernel loops over, one per thread. No two threads
+    write to the same line of the cache."""
+    length, *others = layout.shape[max(len(layout.shape) - _MOST_RANK, 0) :]
+    most = length * math.prod(others) // _PER_THREAD
     count = max(min(get_threads(), most, length), 1)
-    ends = [_border(length * n // count, length) for n in range(count + 1)]
-    return [_call(kernel, layout, addresses, start, end) for start, end in itertools.pairwise(ends)]
-
-
-def _border(at: int, length: int) -> int:
-    """An index where two threads do not write to the same line of the cache."""
-    return at if at in (0, length) else min((at + 63) // 64 * 64, length)
-
-
-def _call(
-    kernel: Loaded, layout: Layout, addresses: list[int], start: int, end: int
-) -> Callable[[], int]:
-    numbers = [end - start, *layout.shape[1:]]
-    for address, strides in zip(addresses, layout.strides, strict=True):
-        numbers += [address + start * strides[0], *strides]
-    given = (ctypes.c_int64 * len(numbers))(*numbers)
-    return lambda: int(kernel.call(given))
+    ends = [(length * n // count + 63) // 64 * 64 for n in range(count)]
+    borders = [min(end, length) for end in ends] + [length]
+    return [(start, end) for start, end in itertools.pairwise(borders) if start < end or count == 1]
 
 
 def _kernel(program: Lowered, steps: str, rank: int, may_compile: bool) -> Loaded | None:

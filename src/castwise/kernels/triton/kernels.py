@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import linecache
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,12 +14,13 @@ import triton.language as tl
 
 from castwise.kernels import store
 from castwise.kernels.emitter import Traits
-from castwise.kernels.layouts import Layout, Memory, layout_of
+from castwise.kernels.layouts import Layout, Strides, layout_of
 from castwise.kernels.program import BFLOAT16, BOOL, FLOAT16, Lowered, stored_as
 from castwise.kernels.triton.generating import generated, moving
 from castwise.vocab.dtypes import DType
 
 _MOST_KERNELS = 512
+_MOST_LAUNCHES = 1024
 _BLOCKS = {1: 4096, 2: 2048, 4: 1024, 8: 1024}  # elements per program, by their bytes
 _LARGE = 1 << 31  # elements from which an index needs 64 bits
 
@@ -36,29 +38,42 @@ class _Pointer:
         return self.address
 
 
-def run(
-    program: Lowered, shape: tuple[int, ...], arrays: Sequence[Memory], *, may_compile: bool = True
-) -> bool | None:
-    """Computes a program for all elements of a shape; the results come first among the arrays.
+def launch_for(
+    program: Lowered, shape: tuple[int, ...], strides: Strides, *, may_compile: bool = True
+) -> Launch | None:
+    """What computes a program for arrays of a shape with these strides, results first; None if its
+    kernel would have to be compiled, and may not be."""
+    found = _launch(program, shape, strides)
+    return found if may_compile or found.is_compiled else None
 
-    It returns None if the kernel would have to be compiled, and may not be.
-    """
-    layout = layout_of(
-        shape, tuple([array.strides for array in arrays]),
-        tuple([array.itemsize for array in arrays]),
-    )  # fmt: skip
-    size = functools.reduce(lambda x, y: x * y, layout.shape, 1)
-    kernel = _kernel(program, layout.steps, len(layout.shape), size >= _LARGE)
-    if not may_compile and not kernel.is_compiled:
-        return None
-    held = (*program.results, *program.operands)
-    pointers = [
-        _Pointer(array.address, _named(d)) for array, d in zip(arrays, held, strict=True)
-    ]  # fmt: skip
-    kernel.launch(
-        size, _block(arrays), [*pointers, size, *layout.shape[1:], *_strides(layout, arrays)]
-    )
-    return True
+
+class Launch:
+    """A kernel with everything that it takes but the addresses of the arrays."""
+
+    def __init__(self, kernel: _Kernel, layout: Layout, program: Lowered) -> None:
+        size = math.prod(layout.shape)
+        self._kernel, self._names = kernel, [_named(d) for d in program.arrays]
+        self._block = _BLOCKS[max(program.itemsizes)]
+        self._grid = (triton.cdiv(size, self._block),)
+        self._others = [size, *layout.shape[1:], *_strides(layout, program.itemsizes)]
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a first call compiled it."""
+        return self._kernel.is_compiled
+
+    def __call__(self, addresses: Sequence[int]) -> bool:
+        """Computes all elements, on the current stream."""
+        pointers = [_Pointer(a, name) for a, name in zip(addresses, self._names, strict=True)]
+        self._kernel.launch(self._grid, self._block, [*pointers, *self._others])
+        return True
+
+
+@functools.lru_cache(maxsize=_MOST_LAUNCHES)
+def _launch(program: Lowered, shape: tuple[int, ...], strides: Strides) -> Launch:
+    layout = layout_of(shape, strides, program.itemsizes)
+    is_large = math.prod(shape) >= _LARGE
+    return Launch(_kernel(program, layout.steps, len(layout.shape), is_large), layout, program)
 
 
 def traits_here(**others: bool) -> Traits:
@@ -71,15 +86,11 @@ def notices_errors() -> bool:
     return False
 
 
-def _block(arrays: Sequence[Memory]) -> int:
-    return _BLOCKS[max(array.itemsize for array in arrays)]
-
-
-def _strides(layout: Layout, arrays: Sequence[Memory]) -> list[int]:
+def _strides(layout: Layout, itemsizes: Sequence[int]) -> list[int]:
     """The strides that a kernel takes, in elements."""
     return [
-        strides[d] // array.itemsize
-        for array, strides, step in zip(arrays, layout.strides, layout.steps, strict=True)
+        strides[d] // itemsize
+        for itemsize, strides, step in zip(itemsizes, layout.strides, layout.steps, strict=True)
         for d in moving(step, len(layout.shape))
     ]
 
@@ -97,13 +108,11 @@ class _Kernel:
         self._function = triton.jit(scope["kernel"])
         self.is_compiled = False
 
-    def launch(self, size: int, block: int, arguments: Sequence[Any]) -> None:
+    def launch(self, grid: tuple[int], block: int, arguments: Sequence[Any]) -> None:
         """Runs the kernel on the current stream."""
         with contextlib.nullcontext() if self.is_compiled else _kept():
             # No fusion of a product and a sum: it would leave out a rounding.
-            self._function[(triton.cdiv(size, block),)](
-                *arguments, BLOCK=block, enable_fp_fusion=False
-            )
+            self._function[grid](*arguments, BLOCK=block, enable_fp_fusion=False)
         self.is_compiled = True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import array_api_compat.torch as standard
@@ -202,9 +202,9 @@ class Torch:
             return None
         size = array.element_size()
         strides = tuple([n * size for n in array.stride()])
-        return Memory(array.data_ptr(), strides, size, str(array.device))
+        return Memory(array.data_ptr(), strides, str(array.device))
 
-    def empty(self, shape: tuple[int, ...], dtype: DType, like: list[Any]) -> Any:
+    def empty(self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]) -> Any:
         """A new tensor, in the order of the first one that has its shape."""
         native = self.native(dtype)
         full = next((array for array in like if array.shape == shape), None)
@@ -290,7 +290,7 @@ def _halves_doubles_once(device: str) -> bool:
     return bool((halves > 1).all())
 
 
-def _device(arrays: list[Any]) -> Any:
+def _device(arrays: Sequence[Any]) -> Any:
     """The device of arrays; a 0-d one on the CPU computes with those on any."""
     return next((array.device for array in arrays if array.ndim), arrays[0].device)
 
