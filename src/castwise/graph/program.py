@@ -103,8 +103,14 @@ class Call:
     result: Shape
 
 
+class _Referable:
+    """What a weak reference needs: with slots a class has none by itself."""
+
+    __slots__ = ("__weakref__",)
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Program:
+class Program(_Referable):
     """A program in which every cast is explicit.
 
     `nodes` are in an order in which they can be computed. `structure` puts the outputs back into

@@ -26,6 +26,7 @@ from castwise.graph.program import (
 )
 from castwise.graph.recording.backend import rules_of_nodes
 from castwise.graph.running.arguments import check_input, common_backend
+from castwise.graph.running.regions import stages_of
 from castwise.graph.running.state import live_tensors, put
 from castwise.graph.shapes.sizes import Size
 from castwise.graph.shapes.terms import known_size
@@ -70,17 +71,36 @@ def _compute(
 ) -> None:
     """Computes the arrays of all nodes from those of the inputs."""
     rules = rules_of_nodes(program.dialect)
+    for nodes, regions in stages_of(program, holder, _one_node, rules):
+        _by_node(nodes, held, holder, sizes, rules)
+        for run, inputs, outputs in regions:
+            held.update(zip(outputs, run([held[node] for node in inputs]), strict=True))
+
+
+def _by_node(
+    nodes: Sequence[Node],
+    held: dict[Node, Any],
+    holder: Backend,
+    sizes: dict[str, int],
+    rules: Values,
+) -> None:
     several: dict[tuple[object, ...], Any] = {}  # the results of calls that have several
-    for node in program.nodes:
+    for node in nodes:
         if node in held:
             continue
         inputs = [held[source] for source in node.inputs]
         if node.part is None:
-            held[node] = _in_node_dtype(_computed(node, inputs, holder, sizes, rules), node, holder)
+            held[node] = _one_node(node, inputs, holder, sizes, rules)
             continue
         if node.call not in several:
             several[node.call] = _computed(node, inputs, holder, sizes, rules)
         held[node] = _in_node_dtype(several[node.call][node.part], node, holder)
+
+
+def _one_node(
+    node: Node, inputs: list[Any], holder: Backend, sizes: dict[str, int], rules: Values
+) -> Any:
+    return _in_node_dtype(_computed(node, inputs, holder, sizes, rules), node, holder)
 
 
 def _notify(program: Program, sizes: dict[str, int]) -> None:

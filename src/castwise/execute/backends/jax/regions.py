@@ -1,0 +1,99 @@
+"""Regions of a program in one jitted function, with the bits that eager JAX gives.
+
+XLA compiles an eager op alone, but rounds differently within one program: it drops casts to small
+floats, joins a product and a sum into one operation, and cancels or reorders factors. Neither
+reduce_precision nor an optimization barrier prevents this on a CPU. So each rounded result is
+combined with a zero by an exclusive or of bits. The zero is an argument, so XLA does not know it.
+Numbers are arguments too, as in eager ops, or XLA would divide by them in another way.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from castwise.execute.backend import Backend
+from castwise.execute.functions.lookup import Function
+from castwise.execute.regions import Region
+from castwise.vocab.dtypes import DType
+
+_CAST = "cast"
+# Ops of floats that are exact or rounded correctly, so that their bits depend on nothing else. The
+# others run alone: the bits of exp, erf, atan and others depend on the loop that XLA puts them
+# into, whose last elements are not vectorized, and those of sums on their order.
+_ROUNDED = frozenset({"add", "sub", "mul", "div", "square", "sqrt", "reciprocal"})
+_EXACT = frozenset({
+    "neg", "abs", "positive", "maximum", "minimum", "fmax", "fmin", "eq", "ne", "lt", "le", "gt",
+    "ge", "logical_and", "logical_or", "logical_xor", "logical_not", "where", "clamp", "relu",
+    "isnan", "isinf", "isfinite", "signbit", "copysign", "sign", "floor", "ceil", "trunc", "round",
+})  # fmt: skip
+# Ops of integers: all are exact, and these need no value that only eager arrays have.
+_OF_INTEGERS = frozenset({
+    "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift",
+    "bitwise_right_shift", "floor_divide", "remainder",
+})  # fmt: skip
+_BYTE = 8
+_zero: ContextVar[Any] = ContextVar("zero of the region that is traced")
+
+
+def takes(op: str, compute: DType | None, dtypes: Sequence[DType]) -> bool:
+    """Whether an op has the same bits in a region."""
+    if any(d.kind == "complex" or (d.bits < _BYTE and d.kind != "bool") for d in dtypes):
+        return False
+    if compute is None or op in _EXACT:
+        return True
+    return op in (_ROUNDED if compute.kind == "float" else _ROUNDED | _OF_INTEGERS)
+
+
+def jitted(region: Region, eager: Backend, kept: Backend) -> Callable[[Sequence[Any]], Any]:
+    """The region as one program of XLA. Tracers are computed node by node: they are part of a
+    program that the user compiles, and gradients do not pass through bits."""
+
+    @jax.jit
+    def whole(zero: Any, *arrays: Any) -> list[Any]:
+        token = _zero.set(zero)
+        try:
+            return region.compute(kept, arrays)
+        finally:
+            _zero.reset(token)
+
+    def run(arrays: Sequence[Any]) -> Any:
+        if any(isinstance(array, jax.core.Tracer) for array in arrays):
+            return region.compute(eager, arrays)
+        return whole(np.uint32(0), *arrays)
+
+    return run
+
+
+def keeping(op: str, function: Function) -> Function:
+    """A function inside a region, with the bits it has outside."""
+
+    @functools.wraps(function)
+    def computed(*operands: Any, **options: Any) -> Any:
+        result = function(*[_as_argument(operand) for operand in operands], **options)
+        return kept_bits(result) if op in _ROUNDED else result
+
+    return computed
+
+
+def _as_argument(operand: Any) -> Any:
+    """A number as an array whose value XLA does not know."""
+    is_number = isinstance(operand, np.generic)
+    return kept_bits(jnp.asarray(operand, dtype=operand.dtype)) if is_number else operand
+
+
+def kept_bits(array: Any) -> Any:
+    """The same array, past which XLA sees nothing."""
+    native = array.dtype
+    if not jnp.issubdtype(native, jnp.floating):
+        return array
+    bits = np.dtype(f"u{native.itemsize}")
+    zero = jax.lax.convert_element_type(_zero.get(), bits)
+    found = jax.lax.bitcast_convert_type(array, bits) ^ zero
+    return jax.lax.bitcast_convert_type(found, native)
