@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from castwise.execute.backend import Backend
 from castwise.execute.regions import Region, RunsRegions
-from castwise.graph.program import CAST, Node, Program, given_numbers
+from castwise.graph.program import CAST, CONSTANT, Node, Program, given_numbers
 from castwise.rules.values import Values
 from castwise.vocab.ops import known_op
 
@@ -61,15 +61,22 @@ def _divided(program: Program, backend: RunsRegions, one: OneNode, rules: Values
             taken.add(node)
         before = [number[source] for source in node.inputs]
         number[node] = max(before) + (node not in taken) if before else 0
-    needed = _needed_outside(program, number, taken)
-    stages = []
-    for n in range(max(number.values(), default=0) + 1):
-        here = [node for node in number if number[node] == n]
-        groups = [g for g in _connected(here, taken) if len(g) >= _FEWEST]
-        inside = {node for group in groups for node in group}
-        wholes = [whole for g in groups for whole in _wholes(g, needed, backend, one, rules)]
-        stages.append(Stage(tuple([node for node in here if node not in inside]), tuple(wholes)))
-    return stages
+    stages: list[list[Node]] = [[] for _ in range(max(number.values(), default=0) + 1)]
+    for node, n in number.items():
+        stages[n].append(node)
+    groups = [_connected(nodes, taken) for nodes in stages]
+    needed = _needed_outside(program, [group for several in groups for group in several])
+    return [
+        Stage(
+            tuple([node for node in nodes if node in needed and not _is_in(node, several)]),
+            tuple([w for g in several for w in _wholes(g, needed, backend, one, rules)]),
+        )
+        for nodes, several in zip(stages, groups, strict=True)
+    ]
+
+
+def _is_in(node: Node, groups: list[list[Node]]) -> bool:
+    return any(node in group for group in groups)
 
 
 def _is_taken(node: Node, backend: RunsRegions) -> bool:
@@ -84,18 +91,8 @@ def _is_taken(node: Node, backend: RunsRegions) -> bool:
     return is_plain and backend.takes(node.op, node.compute, dtypes)
 
 
-def _needed_outside(program: Program, number: dict[Node, int], taken: set[Node]) -> set[Node]:
-    """The nodes whose arrays are needed outside of their region."""
-    needed = {*program.outputs, *[state.after for state in program.state]}
-    for node in number:
-        for source in node.inputs:
-            if node not in taken or number[source] != number[node]:
-                needed.add(source)
-    return needed
-
-
 def _connected(nodes: Iterable[Node], taken: set[Node]) -> list[list[Node]]:
-    """The taken nodes in groups that are connected with each other, each in order."""
+    """The taken nodes of a stage in groups that are connected with each other, each in order."""
     group_of: dict[Node, list[Node]] = {}
     for node in nodes:
         if node not in taken:
@@ -105,8 +102,27 @@ def _connected(nodes: Iterable[Node], taken: set[Node]) -> list[list[Node]]:
             merged = [*group, *merged]
         group_of.update(dict.fromkeys(merged, merged))
     order = {node: n for n, node in enumerate(group_of)}
-    groups = {id(group): group for group in group_of.values()}
+    groups = {id(group): group for group in group_of.values() if len(group) >= _FEWEST}
     return [sorted(group, key=order.__getitem__) for group in groups.values()]
+
+
+def _needed_outside(program: Program, groups: list[list[Node]]) -> set[Node]:
+    """The nodes whose arrays are needed outside of regions, or by another region. Numbers are
+    inside each region that uses them."""
+    region = {node: n for n, group in enumerate(groups) for node in group}
+    needed = {*program.outputs, *[state.after for state in program.state]}
+    for node in program.nodes:
+        for source in node.inputs:
+            is_inside = node in region and (
+                _is_number(source) or region.get(source) == region[node]
+            )
+            if not is_inside:
+                needed.add(source)
+    return needed
+
+
+def _is_number(node: Node) -> bool:
+    return node.op == CONSTANT and isinstance(node.value, (bool, int, float, complex))
 
 
 def _wholes(
@@ -127,8 +143,9 @@ def _whole(
     for node in reversed(group):
         if node in wanted:
             wanted.update(node.inputs)
-    nodes = [node for node in group if node in wanted]
-    inputs = list(dict.fromkeys(s for node in nodes for s in node.inputs if s not in nodes))
+    used = dict.fromkeys(s for node in group if node in wanted for s in node.inputs)
+    nodes = [*filter(_is_number, used), *[node for node in group if node in wanted]]
+    inputs = [node for node in used if node not in set(nodes)]
     place = {node: n for n, node in enumerate([*inputs, *nodes])}
     ends = tuple([place[node] for node in outputs])
     lines = [(node, tuple([place[source] for source in node.inputs])) for node in nodes]
@@ -181,7 +198,7 @@ class NodeByNode:
     def text(self) -> str:
         """What it computes."""
         lines = [
-            (node.op, str(node.compute), str(node.dtype), sorted(node.options.items()), inputs)
-            for node, inputs, _ in self.lines
+            (node.op, f"{node.compute} {node.dtype}", node.value, sorted(node.options.items()), ins)
+            for node, ins, _ in self.lines
         ]
         return f"{lines} {self.outputs} {self.rules}"

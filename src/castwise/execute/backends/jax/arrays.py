@@ -23,6 +23,7 @@ from castwise.vocab.operands import Scalar
 
 # JAX has these dtypes, but XLA cannot compute in them.
 _NAMES_ONLY = frozenset({"int1", "uint1", "float6_e2m3fn", "float6_e3m2fn"})
+_SMALL = 32  # floats with fewer bits are computed in float32
 _BYTE = 8  # on GPUs XLA loses elements in casts between two smaller dtypes
 _WITH_X64 = frozenset(map(dtype_named, ("int64", "uint64", "float64", "complex128")))
 _TAKE_MASKS = frozenset({"sum", "prod", "mean", "std", "var", "any", "all", "max", "min"})
@@ -142,9 +143,15 @@ class JAX:
 class _Kept(JAX):
     """JAX inside a region: what it rounds is not seen by XLA."""
 
+    def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
+        """An array whose value XLA does not know."""
+        return regions.kept_bits(super().make(data, dtype, copy=copy, device=device))
+
     def cast(self, array: Any, dtype: DType) -> Any:
-        """The array in another dtype."""
-        return regions.kept_bits(super().cast(array, dtype))
+        """The array in another dtype, rounded to it."""
+        found, held = super().cast(array, dtype), self.dtype_of(array)
+        is_rounded = dtype.bits < held.bits or dtype.bits < _SMALL
+        return regions.kept_bits(found) if is_rounded else found
 
     def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
         """JAX's function."""

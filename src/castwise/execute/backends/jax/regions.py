@@ -23,7 +23,6 @@ from castwise.execute.functions.lookup import Function
 from castwise.execute.regions import Region
 from castwise.vocab.dtypes import DType
 
-_CAST = "cast"
 # Ops of floats that are exact or rounded correctly, so that their bits depend on nothing else. The
 # others run alone: the bits of exp, erf, atan and others depend on the loop that XLA puts them
 # into, whose last elements are not vectorized, and those of sums on their order.
