@@ -23,7 +23,6 @@ from castwise.vocab.operands import Scalar
 
 # JAX has these dtypes, but XLA cannot compute in them.
 _NAMES_ONLY = frozenset({"int1", "uint1", "float6_e2m3fn", "float6_e3m2fn"})
-_SMALL = 32  # floats with fewer bits are computed in float32
 _BYTE = 8  # on GPUs XLA loses elements in casts between two smaller dtypes
 _WITH_X64 = frozenset(map(dtype_named, ("int64", "uint64", "float64", "complex128")))
 _TAKE_MASKS = frozenset({"sum", "prod", "mean", "std", "var", "any", "all", "max", "min"})
@@ -149,9 +148,7 @@ class _Kept(JAX):
 
     def cast(self, array: Any, dtype: DType) -> Any:
         """The array in another dtype, rounded to it."""
-        found, held = super().cast(array, dtype), self.dtype_of(array)
-        is_rounded = dtype.bits < held.bits or dtype.bits < _SMALL
-        return regions.kept_bits(found) if is_rounded else found
+        return regions.kept_bits(super().cast(array, dtype))
 
     def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
         """JAX's function."""

@@ -1,10 +1,11 @@
 """Regions of a program in one jitted function, with the bits that eager JAX gives.
 
 XLA compiles an eager op alone, but rounds differently within one program: it drops casts to small
-floats, joins a product and a sum into one operation, and cancels or reorders factors. Neither
-reduce_precision nor an optimization barrier prevents this on a CPU. So each rounded result is
-combined with a zero by an exclusive or of bits. The zero is an argument, so XLA does not know it.
-Numbers are arguments too, as in eager ops, or XLA would divide by them in another way.
+floats, joins a product and a sum into one operation, chooses instead of multiplying by a cast
+truth value, and reorders factors. Neither reduce_precision nor an optimization barrier prevents
+this on a CPU. So the bits of each cast and rounded result are combined with zero by an exclusive
+or. This zero is an argument, so XLA does not know it. The same is done to numbers, because eager
+ops get them as arguments.
 """
 
 from __future__ import annotations
