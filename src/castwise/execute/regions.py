@@ -31,7 +31,7 @@ class RunsRegions(Protocol):
 
     def takes(self, op: str, compute: DType | None, dtypes: Sequence[DType]) -> bool:
         """Whether a region may contain an elementwise op, or a cast, which computes in no dtype.
-        `dtypes` are those of its inputs and its result."""
+        `dtypes` are those of its result and its inputs, in this order."""
 
     def whole_region(self, region: Region) -> Callable[[Sequence[Any]], Sequence[Any]]:
         """A function that computes the results of a region from its arrays. Numbers may be among

@@ -32,7 +32,7 @@ def data(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> Any:
     strange = rng.choice([0.0, -0.0, np.inf, np.nan, 1e-40], shape)
     kind = getattr(ml_dtypes, dtype, None) or np.dtype(dtype)
     with np.errstate(all="ignore"):
-        return np.where(rng.random(shape) < 0.05, strange, values).astype(kind)
+        return np.where(rng.random(shape) < 0.15, strange, values).astype(kind)
 
 
 def program(rng: np.random.Generator, steps: int) -> Callable[..., Values]:

@@ -25,30 +25,33 @@ from castwise.execute.regions import Region
 from castwise.vocab.dtypes import DType
 
 # Ops of floats that are exact or rounded correctly, so that their bits depend on nothing else. The
-# others run alone: the bits of exp, erf, atan and others depend on the loop that XLA puts them
-# into, whose last elements are not vectorized, and those of sums on their order.
+# others run alone. The bits of exp, erf, atan and others depend on the loop that XLA puts them
+# into, whose last elements are not vectorized, and those of sums on their order. Where something is
+# compared with a constant zero, as by logical ops, sign and casts to bool, a subnormal float is
+# sometimes zero and sometimes not.
 _ROUNDED = frozenset({"add", "sub", "mul", "div", "square", "sqrt", "reciprocal"})
 _EXACT = frozenset({
-    "neg", "abs", "positive", "maximum", "minimum", "fmax", "fmin", "eq", "ne", "lt", "le", "gt",
-    "ge", "logical_and", "logical_or", "logical_xor", "logical_not", "where", "clamp", "relu",
-    "isnan", "isinf", "isfinite", "signbit", "copysign", "sign", "floor", "ceil", "trunc", "round",
+    "neg", "abs", "positive", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge", "where",
+    "clamp", "isnan", "isinf", "isfinite", "floor", "ceil", "trunc", "round",
 })  # fmt: skip
-# Ops of integers: all are exact, and these need no value that only eager arrays have.
-_OF_INTEGERS = frozenset({
+_OF_FLOATS = _ROUNDED | _EXACT
+# All ops of integers are exact; these need no value that only eager arrays have.
+_OF_INTEGERS = _OF_FLOATS | {
     "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift",
-    "bitwise_right_shift", "floor_divide", "remainder",
-})  # fmt: skip
+    "bitwise_right_shift", "floor_divide", "remainder", "fmax", "fmin", "sign", "relu",
+    "logical_and", "logical_or", "logical_xor", "logical_not",
+}  # fmt: skip
 _BYTE = 8
 _zero: ContextVar[Any] = ContextVar("zero of the region that is traced")
 
 
 def takes(op: str, compute: DType | None, dtypes: Sequence[DType]) -> bool:
-    """Whether an op has the same bits in a region."""
+    """Whether an op, or a cast, has the same bits in a region."""
     if any(d.kind == "complex" or (d.bits < _BYTE and d.kind != "bool") for d in dtypes):
         return False
-    if compute is None or op in _EXACT:
-        return True
-    return op in (_ROUNDED if compute.kind == "float" else _ROUNDED | _OF_INTEGERS)
+    if compute is None:
+        return dtypes[0].kind != "bool" or dtypes[1].kind != "float"
+    return op in (_OF_FLOATS if compute.kind == "float" else _OF_INTEGERS)
 
 
 def jitted(region: Region, eager: Backend, kept: Backend) -> Callable[[Sequence[Any]], Any]:
