@@ -97,7 +97,7 @@ def test_other_chunks_are_computed_node_by_node(chunks: Any) -> None:
 def test_equal_regions_have_equal_names_and_others_do_not() -> None:
     x = lazy(NUMBERS, CHUNKS)
     names = [
-        cw.compile(lambda x, k=k: (x * k + 1).astype(t), dialect="torch")(x).array.name
+        cw.compile(lambda x, k=k, t=t: (x * k + 1).astype(t), dialect="torch")(x).array.name
         for k, t in [(2, "float8_e5m2"), (2, "float8_e5m2"), (3, "float8_e5m2"),
                      (2, "float8_e4m3fn"), (2.0, "float8_e5m2"), (-0.0, "float8_e5m2"),
                      (0.0, "float8_e5m2")]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import dask.array as da
-import numpy as np
 
 from castwise.execute.backend import Backend
 from castwise.execute.backends.dask.chunks import (

@@ -3,9 +3,9 @@
 XLA compiles an eager op alone, but rounds differently within one program: it drops casts to small
 floats, joins a product and a sum into one operation, chooses instead of multiplying by a cast
 truth value, and reorders factors. Neither reduce_precision nor an optimization barrier prevents
-this on a CPU. So the bits of each cast and rounded result are combined with zero by an exclusive
-or. This zero is an argument, so XLA does not know it. The same is done to numbers, because eager
-ops get them as arguments.
+this on a CPU. So each cast and each rounded result is joined with zero by an `or` of bits. This
+zero is an argument, so XLA does not know it. (Two exclusive ors would cancel each other.) The same
+is done to numbers, because eager ops get them as arguments.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from castwise.vocab.dtypes import DType
 # others run alone. The bits of exp, erf, atan and others depend on the loop that XLA puts them
 # into, whose last elements are not vectorized, and those of sums on their order. Where something is
 # compared with a constant zero, as by logical ops, sign and casts to bool, a subnormal float is
-# sometimes zero and sometimes not.
-_ROUNDED = frozenset({"add", "sub", "mul", "div", "square", "sqrt", "reciprocal"})
+# sometimes zero and sometimes not. XLA divides by a number in one of two ways, which depends on what
+# computes the number.
+_ROUNDED = frozenset({"add", "sub", "mul", "square", "sqrt"})
 _EXACT = frozenset({
     "neg", "abs", "positive", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge", "where",
     "clamp", "isnan", "isinf", "isfinite", "floor", "ceil", "trunc", "round",
@@ -58,13 +59,14 @@ def jitted(region: Region, eager: Backend, kept: Backend) -> Callable[[Sequence[
     """The region as one program of XLA. Tracers are computed node by node: they are part of a
     program that the user compiles, and gradients do not pass through bits."""
 
-    @jax.jit
-    def whole(zero: Any, *arrays: Any) -> list[Any]:
+    def traced(zero: Any, *arrays: Any) -> list[Any]:
         token = _zero.set(zero)
         try:
             return region.compute(kept, arrays)
         finally:
             _zero.reset(token)
+
+    whole = jax.jit(traced)
 
     def run(arrays: Sequence[Any]) -> Any:
         if any(isinstance(array, jax.core.Tracer) for array in arrays):
@@ -98,5 +100,5 @@ def kept_bits(array: Any) -> Any:
         return array
     bits = np.dtype(f"u{native.itemsize}")
     zero = jax.lax.convert_element_type(_zero.get(), bits)
-    found = jax.lax.bitcast_convert_type(array, bits) ^ zero
+    found = jax.lax.bitcast_convert_type(array, bits) | zero
     return jax.lax.bitcast_convert_type(found, native)
