@@ -78,9 +78,10 @@ def test_several_results_share_a_task() -> None:
     x = lazy(NUMBERS, CHUNKS)
     compiled: Any = cw.compile(pair, dialect="torch")
     got = compiled(x)
-    assert len({key for t in got for key in t.array.__dask_graph__()}) == len(
-        dict(x.__dask_graph__())
-    ) + 8 + 8 + 8
+    assert (
+        len({key for t in got for key in t.array.__dask_graph__()})
+        == len(dict(x.__dask_graph__())) + 8 + 8 + 8
+    )
     for one, other in zip(dask.compute(*got), pair(cw.asarray(NUMBERS)), strict=True):
         assert_equal_bits(one, other.under("torch"))
 

@@ -28,7 +28,7 @@ from castwise.vocab.dtypes import DType
 # others run alone. The bits of exp, erf, atan and others depend on the loop that XLA puts them
 # into, whose last elements are not vectorized, and those of sums on their order. Where something is
 # compared with a constant zero, as by logical ops, sign and casts to bool, a subnormal float is
-# sometimes zero and sometimes not. XLA divides by a number in one of two ways, which depends on what
+# sometimes zero and sometimes not. XLA divides by a number in one of two ways, depending on what
 # computes the number.
 _ROUNDED = frozenset({"add", "sub", "mul", "square", "sqrt"})
 _EXACT = frozenset({
@@ -48,11 +48,18 @@ _zero: ContextVar[Any] = ContextVar("zero of the region that is traced")
 
 def takes(op: str, compute: DType | None, dtypes: Sequence[DType]) -> bool:
     """Whether an op, or a cast, has the same bits in a region."""
-    if any(d.kind == "complex" or (d.bits < _BYTE and d.kind != "bool") for d in dtypes):
+    if not all(map(_has_bits, dtypes)):
         return False
     if compute is None:
         return dtypes[0].kind != "bool" or dtypes[1].kind != "float"
     return op in (_OF_FLOATS if compute.kind == "float" else _OF_INTEGERS)
+
+
+def _has_bits(held: DType) -> bool:
+    """Whether the bits of a dtype can be joined: XLA has none for complex numbers and for less than
+    a byte, and on x86-64 LLVM aborts the process while it compiles those of bfloat16."""
+    is_whole = held.bits >= _BYTE or held.kind == "bool"
+    return is_whole and held.kind != "complex" and held.name != "bfloat16"
 
 
 def jitted(region: Region, eager: Backend, kept: Backend) -> Callable[[Sequence[Any]], Any]:
