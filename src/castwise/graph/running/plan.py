@@ -18,8 +18,10 @@ from castwise.execute.functions.lookup import Function
 from castwise.execute.fusing.program import FusedProgram
 from castwise.execute.kinds import Kind, interned
 from castwise.execute.numbers import TracedNumber
+from castwise.execute.regions import RunsRegions
 from castwise.graph.program import CAST, CONSTANT, Node, Program
 from castwise.graph.recording.backend import rules_of_nodes
+from castwise.graph.running.kernel_regions import fused_region, is_fused
 from castwise.graph.running.nodes import (
     computation,
     in_node_dtype,
@@ -34,7 +36,8 @@ from castwise.graph.running.number_steps import (
     number_maker,
     with_parts,
 )
-from castwise.graph.running.regions import Region, fused_region, in_stages
+from castwise.graph.running.regions import Region, in_stages
+from castwise.graph.running.whole_regions import FEWEST, is_taken, whole_region
 from castwise.graph.running.with_kernels import has_large, kernel_step, unless_alarmed
 from castwise.graph.running.written import Step, written
 
@@ -107,22 +110,37 @@ class _Planning:
         inputs = (*program.inputs, *before)
         arguments = [self._slot(node) for node in inputs]
         arguments += [self._slot(("argument", place)) for place in range(self._count)]
-        if self._fuses:
-            for part in in_stages(program, self._backend, self._numbers):
-                if isinstance(part, Region):
-                    self._add_region(part)
-                elif part not in self._slots:
-                    self._add_node(part)
-        else:
-            left_out = self._fold_casts()
-            for node in program.nodes:
-                if node not in self._slots and node not in left_out:
-                    self._add_node(node)
+        parts = self._parts()
+        left_out = set() if self._has_regions else self._fold_casts()
+        for part in parts:
+            if isinstance(part, Region):
+                self._add_region(part)
+            elif part not in self._slots and part not in left_out:
+                self._add_node(part)
         kinds = tuple([self._kind(node) for node in program.outputs])
         after = [s.after for s in program.state if s.is_written]
         outputs = [self._owned(node) for node in (*program.outputs, *after)]
         run = written(arguments, self._steps, outputs, self._constants, self._backend)
         return Plan(inputs, kinds, run)
+
+    @property
+    def _has_regions(self) -> bool:
+        return self._fuses or isinstance(self._backend, RunsRegions)
+
+    def _parts(self) -> Sequence[Node | Region]:
+        """The nodes of the program, in regions if the backend or a kernel runs those at once."""
+        backend, numbers = self._backend, self._numbers
+        if isinstance(backend, RunsRegions):
+            return in_stages(
+                self._program, lambda n: n not in numbers and is_taken(n, backend),
+                fewest=FEWEST, of_one_shape=False,
+            )  # fmt: skip
+        if self._fuses:
+            return in_stages(
+                self._program, lambda n: n not in numbers and is_fused(n, backend),
+                of_one_shape=True,
+            )  # fmt: skip
+        return self._program.nodes
 
     def _slot(self, thing: object) -> int:
         """The number of a value, new if it has none."""
@@ -171,15 +189,16 @@ class _Planning:
             self._sharing.add(node)
 
     def _add_region(self, region: Region) -> None:
-        """Adds the step of a kernel, or the nodes if there is none."""
-        program = fused_region(region, self._backend, self._rules)
-        if program is None:
-            for node in region.nodes:
-                self._add_node(node)
-            return
-        self.programs.append(program)
-        inputs = [self._slots[node] for node in region.inputs]
-        self._step(kernel_step(program), inputs, region)
+        """Adds the step of a region, and its results."""
+        backend = self._backend
+        if isinstance(backend, RunsRegions):
+            run, inputs = whole_region(region, backend, self._rules, self._numbers)
+            self._step(lambda *arrays: run(arrays), [self._slots[n] for n in inputs], region)
+        else:
+            program = fused_region(region, backend, self._rules)
+            self.programs.append(program)
+            inputs = region.inputs
+            self._step(kernel_step(program), [self._slots[n] for n in inputs], region)
         for n, node in enumerate(region.outputs):
             self._step(itemgetter(n), [self._slots[region]], node)
 

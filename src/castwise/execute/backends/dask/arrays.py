@@ -7,7 +7,7 @@ empty arrays. Workers get plain data, so they need no dialect and no context.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import array_api_compat.dask.array as standard
@@ -16,7 +16,14 @@ import numpy as np
 
 from castwise.errors import UsageError
 from castwise.execute.backend import Backend, backend_named, lacking
-from castwise.execute.backends.dask import arguments, cumulative, indexing, products, reductions
+from castwise.execute.backends.dask import (
+    arguments,
+    cumulative,
+    indexing,
+    products,
+    reductions,
+    regions,
+)
 from castwise.execute.backends.dask.chunks import (
     JOINING,
     cast_chunks,
@@ -30,6 +37,7 @@ from castwise.execute.backends.dask.chunks import (
     softmax,
 )
 from castwise.execute.functions.alike import LIKE
+from castwise.execute.regions import Region
 from castwise.execute.steps.steps import Steps
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.live import to_dtype
@@ -127,6 +135,15 @@ class Dask:
         if not steps.is_elementwise and (special is None or steps.composed):
             return None  # each step of a loss runs on all chunks
         return functools.partial(special or elementwise, steps)
+
+    def takes(self, op: str, compute: DType | None, dtypes: Sequence[DType]) -> bool:
+        """Whether chunks compute an op separately. Powers run alone: their rules look at the shape
+        of the whole exponent."""
+        return op not in _SPECIAL and op != "pow"
+
+    def whole_region(self, region: Region) -> Callable[[Sequence[Any]], Sequence[Any]]:
+        """The region as one layer."""
+        return functools.partial(regions.computed, region, self)
 
     def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
         """The function for an op on arrays that already have this dtype."""

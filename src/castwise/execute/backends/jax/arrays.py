@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import jax
@@ -13,7 +13,9 @@ import numpy as np
 from castwise.errors import UsageError
 from castwise.execute.backend import backend_named, lacking
 from castwise.execute.backends import DEFAULT
+from castwise.execute.backends.jax import regions
 from castwise.execute.backends.jax.functions import function_of
+from castwise.execute.regions import Region
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
@@ -112,6 +114,14 @@ class JAX:
         """JAX's function; None if it lacks the dtype or rounds more than once."""
         return function_of(op, dtype)
 
+    def takes(self, op: str, compute: DType | None, dtypes: Sequence[DType]) -> bool:
+        """Whether an op or a cast has the same bits in a region."""
+        return regions.takes(op, compute, dtypes)
+
+    def whole_region(self, region: Region) -> Callable[[Sequence[Any]], Any]:
+        """The region as one jitted function."""
+        return regions.jitted(region, self, _kept())
+
     def takes_mask(self, op: str) -> bool:
         """Whether a function takes where=: reductions do, ufuncs do not."""
         return op in _TAKE_MASKS
@@ -127,6 +137,28 @@ class JAX:
     def to_numpy(self, array: Any) -> Any:
         """The values as a NumPy array, which cannot be written to."""
         return np.asarray(array)
+
+
+class _Kept(JAX):
+    """JAX inside a region: what it rounds is not seen by XLA."""
+
+    def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
+        """An array whose value XLA does not know."""
+        return regions.kept_bits(super().make(data, dtype, copy=copy, device=device))
+
+    def cast(self, array: Any, dtype: DType) -> Any:
+        """The array in another dtype, rounded to it."""
+        return regions.kept_bits(super().cast(array, dtype))
+
+    def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
+        """JAX's function."""
+        found = super().function(op, dtype)
+        return found and regions.keeping(op, found)
+
+
+@functools.cache
+def _kept() -> _Kept:
+    return _Kept()
 
 
 def _has_x64() -> bool:
