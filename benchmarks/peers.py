@@ -1,0 +1,144 @@
+"""What the benchmarks of generated kernels share: the dtypes, arrays of them in every library, and
+whether two results have the same bits."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib
+import itertools
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import castwise as cw
+from castwise.execute.fusing import kernels
+
+DTYPES = (
+    "bool", "int8", "uint8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
+)  # fmt: skip
+PAIRS = tuple(itertools.product(DTYPES, DTYPES))
+# jax:x64 is JAX with its 64-bit dtypes; without them half of the pairs would be others twice.
+DIALECTS = ("torch", "numpy", "jax:x64")
+HARD = (1 << 17) + 3  # elements of the arrays with all sorts of bits; no multiple of any step
+_BYTES = {"bool": 1, "bfloat16": 2}
+_SIGNIFICANT = {"float16": 0x7C00, "bfloat16": 0x7F80}  # the bits of infinity
+
+
+def itemsize(dtype: str) -> int:
+    """The bytes of an element."""
+    return _BYTES.get(dtype) or np.dtype(dtype).itemsize
+
+
+def moved(*dtypes: str) -> int:
+    """The bytes that an op reads and writes per element, if it does so once."""
+    return sum(itemsize(dtype) for dtype in dtypes)
+
+
+@functools.cache
+def library(name: str) -> ModuleType | None:
+    """A library that is measured if it is installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        print(f"left out: {name} is not installed", flush=True)
+        return None
+
+
+def stored(dtype: str, size: int, seed: int) -> np.ndarray[Any, Any]:
+    """Everyday values: small whole numbers, and floats around zero; bfloat16 as its bits."""
+    random = np.random.default_rng([seed, DTYPES.index(dtype)])
+    if dtype == "bool":
+        return random.integers(0, 2, size, dtype="uint8").view(bool)
+    if dtype.startswith(("int", "uint")):
+        return random.integers(0 if dtype == "uint8" else -100, 100, size, dtype=dtype)
+    floats = random.standard_normal(size, dtype="float64" if dtype == "float64" else "float32")
+    if dtype == "bfloat16":
+        return (floats.view("uint32") >> np.uint32(16)).astype("uint16")
+    return floats.astype(dtype, copy=False)
+
+
+def stored_hard(dtype: str, size: int, seed: int) -> np.ndarray[Any, Any]:
+    """Values with any bits, so infinities, NaN and subnormal numbers among them."""
+    if dtype == "bool":
+        return stored(dtype, size, seed)
+    held = f"uint{8 * itemsize(dtype)}"
+    random = np.random.default_rng([seed, 100 + DTYPES.index(dtype)])
+    bits = random.integers(0, np.iinfo(held).max, size, dtype=held, endpoint=True)
+    return bits if dtype == "bfloat16" else bits.view(dtype)
+
+
+def numpy_array(held: np.ndarray[Any, Any], dtype: str) -> Any:
+    """What is stored, as a NumPy array of the dtype."""
+    if dtype != "bfloat16":
+        return held
+    return held.view(importlib.import_module("ml_dtypes").bfloat16)
+
+
+def torch_tensor(held: np.ndarray[Any, Any], dtype: str, device: str = "cpu") -> Any:
+    """What is stored, as a tensor of the dtype; on the CPU it has the same memory."""
+    torch = importlib.import_module("torch")
+    if dtype != "bfloat16":
+        return torch.from_numpy(held).to(device)
+    return torch.from_numpy(held.view("int16")).to(device).view(torch.bfloat16)
+
+
+def digest(array: Any) -> str:
+    """The dtype and bits of a result of any library; all NaN are the same."""
+    dtype, bits = _bits(array)
+    return f"{dtype} {hashlib.sha256(np.ascontiguousarray(bits)).hexdigest()[:32]}"
+
+
+def _bits(array: Any) -> tuple[str, np.ndarray[Any, Any]]:
+    if isinstance(array, cw.Tensor):
+        array = array.array
+    dtype = str(array.dtype).removeprefix("torch.")
+    if type(array).__module__.startswith("torch"):
+        array = array.view(_torch_int16()) if dtype == "bfloat16" else array
+        array = array.cpu().numpy()
+    array = np.asarray(array)
+    if dtype not in ("float16", "bfloat16"):
+        if array.dtype.kind == "f":
+            array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
+        return dtype, array.view("uint8")
+    bits = array.view("uint16")
+    is_nan = (bits & 0x7FFF) > _SIGNIFICANT[dtype]
+    return dtype, np.where(is_nan, np.uint16(0x7FFF), bits)
+
+
+def _torch_int16() -> Any:
+    return importlib.import_module("torch").int16
+
+
+@contextlib.contextmanager
+def silent() -> Iterator[None]:
+    """Values with any bits overflow, and libraries warn about it."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def compile_at_once() -> None:
+    """Has every kernel compiled when it is first needed, not after some work without it."""
+    for kind, costs in kernels.COSTS.items():
+        kernels.COSTS[kind] = costs._replace(work=0)
+
+
+def copying(size: int, threads: int) -> tuple[Callable[[], object], int]:
+    """A copy of float32 into new memory on that many threads, and the bytes that it moves."""
+    source = np.ones(size, "float32")
+    cuts = [size * n // threads for n in range(threads + 1)]
+    pool = ThreadPoolExecutor(threads)
+
+    def copied() -> object:
+        target = np.empty_like(source)
+        parts = [slice(*cut) for cut in itertools.pairwise(cuts)]
+        list(pool.map(lambda part: np.copyto(target[part], source[part]), parts))
+        return target
+
+    return copied, 2 * source.nbytes
