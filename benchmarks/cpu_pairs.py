@@ -17,20 +17,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from measure import (
-    geometric_mean,
-    in_child,
-    in_turns,
-    median,
-    options,
-    print_table,
-    times_as_fast,
-    write_json,
-)
+from measure import in_child, in_turns, median, options, times_as_fast, write_json
 from peers import (
     DIALECTS,
     DTYPES,
     HARD,
+    OURS,
     PAIRS,
     compile_at_once,
     copying,
@@ -38,9 +30,12 @@ from peers import (
     library,
     moved,
     numpy_array,
+    print_summaries,
+    result_of,
     silent,
     stored,
     stored_hard,
+    summaries,
     torch_tensor,
 )
 
@@ -49,8 +44,6 @@ from castwise.kernels.threads import set_threads
 
 SIZE, QUICK_SIZE = 1 << 23, 1 << 20
 ROUNDS, QUICK_ROUNDS = 7, 3
-SLOWER = 1 / 1.05  # pairs below this are listed
-OURS = ("castwise", "castwise on torch")
 Case = Callable[[], Any]
 Arrays = dict[str, dict[str, Any]]  # by library and dtype
 
@@ -106,11 +99,6 @@ def torch_cases(inputs: Inputs, result: str, a: str, b: str) -> dict[str, Case]:
     if (x[:1] + y[:1]).dtype == target:
         return {"torch": lambda: x + y}
     return {"torch": lambda: x.to(target) + y.to(target)}
-
-
-def result_of(dialect: str, a: str, b: str) -> str:
-    """The dtype that a dialect gives a sum."""
-    return str(cw.resolve("add", f"{a}[3]", f"{b}[3]", dialect=dialect).result)
 
 
 def plain_digests(size: int, dialects: list[str]) -> dict[str, str]:
@@ -216,51 +204,6 @@ def print_row(row: dict[str, Any], *, head: bool) -> None:
           f"{'yes' if all(row['equal'][o] for o in ours) else 'NO'}", flush=True)  # fmt: skip
 
 
-def summaries(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Per dialect and kind of array: the mean, the slowest, and those that are slower."""
-    found = []
-    for dialect in dict.fromkeys(row["dialect"] for row in rows):
-        for name in OURS:
-            ratios = {
-                f"{row['a']} + {row['b']}": row["ratio"][name]
-                for row in rows if row["dialect"] == dialect and name in row["ratio"]
-            }  # fmt: skip
-            if ratios:
-                slowest = min(ratios, key=ratios.__getitem__)
-                found.append({
-                    "dialect": dialect, "system": name,
-                    "geometric mean": geometric_mean(ratios.values()),
-                    "slowest": {slowest: ratios[slowest]},
-                    "slower": {pair: r for pair, r in ratios.items() if r < SLOWER},
-                    "not equal": [
-                        f"{row['a']} + {row['b']}" for row in rows
-                        if row["dialect"] == dialect and not row["equal"].get(name, True)
-                    ],
-                })  # fmt: skip
-    return found
-
-
-def print_summaries(found: list[dict[str, Any]]) -> None:
-    print("\ncastwise beside the faster of NumPy and torch (above 1: castwise is faster)")
-    print_table(
-        ["dialect, arrays", "mean", "slowest", "pair", f"below {SLOWER:.2f}", "not equal"],
-        [
-            [
-                f"{s['dialect']}, {s['system']}", f"{s['geometric mean']:.2f}",
-                f"{min(s['slowest'].values()):.2f}", *s["slowest"], str(len(s["slower"])),
-                str(len(s["not equal"])),
-            ]
-            for s in found
-        ],
-    )  # fmt: skip
-    for summary in found:
-        of = f"{summary['dialect']}, {summary['system']}"
-        for pair, ratio in sorted(summary["slower"].items(), key=lambda item: item[1]):
-            print(f"slower: {of}: {pair}: {ratio:.2f}")
-        for pair in summary["not equal"]:
-            print(f"NOT EQUAL: {of}: {pair}")
-
-
 def main() -> None:
     """Measures all pairs, prints the tables and writes the results."""
     parser = options(__doc__)
@@ -276,7 +219,7 @@ def main() -> None:
     compile_at_once()
     rows = measured(size, QUICK_ROUNDS if chosen.quick else ROUNDS, chosen.threads, chosen.dialects)
     found = summaries(rows)
-    print_summaries(found)
+    print_summaries(found, "the faster of NumPy and torch")
     figures = {"size": size, "threads": chosen.threads, "summaries": found, "pairs": rows}
     write_json(chosen.json, figures, "numpy", "ml_dtypes", "torch", "llvmlite")
 

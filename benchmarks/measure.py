@@ -125,7 +125,6 @@ def write_json(path: Path | None, figures: Mapping[str, Any], *packages: str) ->
     if path:
         told = {"machine": machine(), "versions": versions(*packages), **figures}
         path.write_text(f"{json.dumps(told, indent=1)}\n", encoding="utf-8")
-        print(f"wrote {path}")
 
 
 def machine() -> dict[str, str]:

@@ -1,5 +1,5 @@
-"""What the benchmarks of generated kernels share: the dtypes, arrays of them in every library, and
-whether two results have the same bits."""
+"""What the benchmarks of generated kernels share: the dtypes, arrays of them in every library,
+whether two results have the same bits, and what is said about many pairs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from measure import geometric_mean, print_table
 
 import castwise as cw
 from castwise.execute.fusing import kernels
@@ -25,6 +26,8 @@ DTYPES = (
 PAIRS = tuple(itertools.product(DTYPES, DTYPES))
 # jax:x64 is JAX with its 64-bit dtypes; without them half of the pairs would be others twice.
 DIALECTS = ("torch", "numpy", "jax:x64")
+OURS = ("castwise", "castwise on torch")
+SLOWER = 1 / 1.05  # pairs below this are listed
 HARD = (1 << 17) + 3  # elements of the arrays with all sorts of bits; no multiple of any step
 _BYTES = {"bool": 1, "bfloat16": 2}
 _SIGNIFICANT = {"float16": 0x7C00, "bfloat16": 0x7F80}  # the bits of infinity
@@ -142,3 +145,54 @@ def copying(size: int, threads: int) -> tuple[Callable[[], object], int]:
         return target
 
     return copied, 2 * source.nbytes
+
+
+def result_of(dialect: str, a: str, b: str) -> str:
+    """The dtype that a dialect gives a sum."""
+    return str(cw.resolve("add", f"{a}[3]", f"{b}[3]", dialect=dialect).result)
+
+
+def summaries(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Per dialect and kind of array: the mean, the slowest, and those that are slower."""
+    found = []
+    for dialect in dict.fromkeys(row["dialect"] for row in rows):
+        for name in OURS:
+            ratios = {
+                f"{row['a']} + {row['b']}": row["ratio"][name]
+                for row in rows if row["dialect"] == dialect and name in row["ratio"]
+            }  # fmt: skip
+            if ratios:
+                slowest = min(ratios, key=ratios.__getitem__)
+                found.append({
+                    "dialect": dialect, "system": name,
+                    "geometric mean": geometric_mean(ratios.values()),
+                    "slowest": {slowest: ratios[slowest]},
+                    "slower": {pair: r for pair, r in ratios.items() if r < SLOWER},
+                    "not equal": [
+                        f"{row['a']} + {row['b']}" for row in rows
+                        if row["dialect"] == dialect and row["equal"].get(name) is False
+                    ],
+                })  # fmt: skip
+    return found
+
+
+def print_summaries(found: list[dict[str, Any]], peers: str) -> None:
+    """The summaries, and each pair that is slower or has other bits."""
+    print(f"\ncastwise beside {peers} (above 1: castwise is faster)")
+    print_table(
+        ["dialect, arrays", "mean", "slowest", "pair", f"below {SLOWER:.2f}", "not equal"],
+        [
+            [
+                f"{s['dialect']}, {s['system']}", f"{s['geometric mean']:.2f}",
+                f"{min(s['slowest'].values()):.2f}", *s["slowest"], str(len(s["slower"])),
+                str(len(s["not equal"])),
+            ]
+            for s in found
+        ],
+    )  # fmt: skip
+    for summary in found:
+        of = f"{summary['dialect']}, {summary['system']}"
+        for pair, ratio in sorted(summary["slower"].items(), key=lambda item: item[1]):
+            print(f"slower: {of}: {pair}: {ratio:.2f}")
+        for pair in summary["not equal"]:
+            print(f"NOT EQUAL: {of}: {pair}")
