@@ -4,18 +4,19 @@
 
 It reads their JSON and writes kernels-light.svg and kernels-dark.svg. A file that does not exist
 leaves out its part. A full dot or bar has the bits of castwise without kernels; an empty one has
-others.
+others. Dots above 200% stand at the top; their titles have the number.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import statistics
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from castwise.drawing.svg import svg_box, svg_document, svg_text, text_width
+from castwise.drawing.svg import svg_box, svg_document, svg_text
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -24,7 +25,13 @@ HEIGHT_OF_PLOT = 190
 DIALECT = "torch"
 ORDER = ("bool", "int8", "uint8", "int16", "int32", "int64", "float16", "bfloat16", "float32",
          "float64")  # fmt: skip
-SHORT = {"bfloat16": "bf16", "float16": "f16", "float32": "f32", "float64": "f64"}
+MOST = 2.0  # shares above it are drawn there
+BITS = {True: "same bits", False: "other bits", None: "bits not compared"}
+BELOW = (
+    "Each dot is a + b of two dtypes, by the dtype of the result. 100%: bytes moved as fast as by a"
+    " copy.",
+    "At the right the medians. A full dot has the same bits as the ops without kernels.",
+)
 Row = dict[str, Any]
 
 
@@ -69,17 +76,18 @@ class Canvas:
             f"<title>{title}</title></circle>"
         )
 
-    def heading(self, title: str, below: str) -> None:
+    def heading(self, title: str, *below: str) -> None:
         """A part's title, and what it says in small."""
         self.y += 30
         self.text(16, self.y, title, style='font-size="14" font-weight="bold"')
-        self.y += 18
-        self.text(16, self.y, below, faint=True, style='font-size="11"')
+        for line in below:
+            self.y += 16
+            self.text(16, self.y, line, faint=True, style='font-size="11"')
         self.y += 14
 
     def finished(self) -> str:
         height = self.y + 16
-        background = svg_box(0, 0, WIDTH, height, self.look.background)
+        background = svg_box(-4, -4, WIDTH + 8, height + 8, self.look.background)
         return svg_document(WIDTH, height, [background, *self.parts])
 
     def colour(self, system: str) -> str:
@@ -96,8 +104,7 @@ def draw_pairs(canvas: Canvas, rows: list[Row], systems: dict[str, tuple[str, ..
     shares = {
         name: [_best(row, kinds) for row in rows] for name, kinds in systems.items()
     }  # fmt: skip
-    most = max(1.0, *[share for found in shares.values() for share, _ in found])
-    most = min(most, 2.0)
+    most = min(max(1.0, *[share for found in shares.values() for share, _ in found]), MOST)
     top, bottom = canvas.y, canvas.y + HEIGHT_OF_PLOT
     step = (WIDTH - LEFT - RIGHT) / len(rows)
 
@@ -121,24 +128,25 @@ def draw_pairs(canvas: Canvas, rows: list[Row], systems: dict[str, tuple[str, ..
 def _best(row: Row, kinds: tuple[str, ...]) -> tuple[float, bool]:
     """The share of the fastest of some systems, and whether its bits are right."""
     kind = max((kind for kind in kinds if kind in row["share"]), key=row["share"].__getitem__)
-    return row["share"][kind], row["equal"][kind] is not False
+    return row["share"][kind], row["equal"][kind] is True
 
 
 def _draw_groups(canvas: Canvas, rows: list[Row], step: float, top: float, bottom: float) -> None:
     """The dtypes of results below the pairs, and lines between them."""
     start = 0
-    for at in range(1, len(rows) + 1):
-        if at < len(rows) and rows[at]["result"] == rows[start]["result"]:
-            continue
-        if at < len(rows):
-            canvas.line(LEFT + at * step, top, LEFT + at * step, bottom, 'stroke-dasharray="2 3"')
-        name, room = rows[start]["result"], (at - start) * step
-        name = name if text_width(name) < room else SHORT.get(name, name)
-        if text_width(name) * 0.85 < room:
-            middle = LEFT + (start + at) / 2 * step
-            style = 'text-anchor="middle" font-size="10"'
-            canvas.text(middle, bottom + 14, name, faint=True, style=style)
-        start = at
+    for name, members in itertools.groupby(rows, _group):
+        end = start + len(list(members))
+        if start:
+            x = LEFT + start * step
+            canvas.line(x, top, x, bottom, 'stroke-dasharray="2 3"')
+        style = 'text-anchor="middle" font-size="10"'
+        canvas.text(LEFT + (start + end) / 2 * step, bottom + 14, name, faint=True, style=style)
+        start = end
+
+
+def _group(row: Row) -> str:
+    """The dtype of the result; few are of one byte, so those stand together."""
+    return "1 byte" if row["result"] in ("bool", "int8", "uint8") else str(row["result"])
 
 
 def _draw_medians(canvas: Canvas, shares: dict[str, Any], y_of: Any) -> None:
@@ -161,12 +169,11 @@ def draw_chain(canvas: Canvas, rows: list[Row]) -> None:
     most = max(1.0, *[row["share"] for row in rows])
     for row in rows:
         width, colour = row["share"] / most * room, canvas.colour(row["system"])
-        full = row["equal"] is not False
-        fill = colour if full else canvas.look.background
+        fill = colour if row["equal"] else canvas.look.background
         canvas.text(left - 8, canvas.y + 13, row["system"], style='text-anchor="end"')
         outline = f'stroke="{colour}" stroke-width="1.5"'
         canvas.parts.append(svg_box(left, canvas.y + 2, width, 14, fill, outline))
-        told = f"{row['share']:.0%}, {'same bits' if full else 'other bits'}"
+        told = f"{row['share']:.0%}, {BITS[row['equal']]}"
         canvas.text(left + width + 8, canvas.y + 13, told)
         canvas.y += 22
 
@@ -174,24 +181,23 @@ def draw_chain(canvas: Canvas, rows: list[Row]) -> None:
 def picture(look: Look, cpu: dict[str, Any] | None, gpu: dict[str, Any] | None) -> str:
     """The whole picture."""
     canvas = Canvas(look)
-    pairs = "a + b of each pair of ten dtypes: bytes read and written per second, of a copy's."
     if cpu:
         cpu_name = f"{cpu['machine']['cpu']}, {cpu['threads']} threads"
-        canvas.heading(f"CPU: {cpu_name}", f"{pairs} Full dots: exact bits.")
+        canvas.heading(f"CPU: {cpu_name}", *BELOW)
         systems = {
             "castwise": ("castwise on torch",), "torch": ("torch",),
             "NumPy": ("NumPy", "NumPy, cast"),
         }  # fmt: skip
         draw_pairs(canvas, _of_dialect(cpu["pairs"]), systems)
     if gpu:
-        canvas.heading(f"GPU: {gpu['gpu']}", f"{pairs} Full dots: exact bits.")
+        canvas.heading(f"GPU: {gpu['gpu']}", *BELOW)
         draw_pairs(
             canvas, _of_dialect(gpu["pairs"]),
             {"castwise": ("castwise on torch",), "torch": ("torch",)},
         )  # fmt: skip
     chain = [row for row in (gpu or {}).get("chain", []) if row["share"]]
     if chain:
-        below = "Share of a copy's bandwidth. Same bits: equal to the ops one by one."
+        below = "100%: bytes moved as fast as by a copy. Same bits: those of the ops one by one."
         canvas.heading(f"GPU: {chain[0]['chain']}", below)
         draw_chain(canvas, chain)
     return canvas.finished()
