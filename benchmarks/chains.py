@@ -297,7 +297,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2, help="of each system (default 2)")
     chosen = parser.parse_args()
     size = chosen.size or (QUICK_SIZE if chosen.quick else SIZE)
-    compile_at_once()
+    compile_at_once("cpu")
     set_threads(chosen.threads)
     set_threads_of_others(chosen.threads)
     rounds = QUICK_ROUNDS if chosen.quick else ROUNDS

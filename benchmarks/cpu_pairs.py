@@ -216,7 +216,7 @@ def main() -> None:
     torch = library("torch")
     if torch:
         torch.set_num_threads(chosen.threads)
-    compile_at_once()
+    compile_at_once("cpu")
     rows = measured(size, QUICK_ROUNDS if chosen.quick else ROUNDS, chosen.threads, chosen.dialects)
     found = summaries(rows)
     print_summaries(found, "the faster of NumPy and torch")

@@ -56,7 +56,7 @@ def seconds_each(call: Callable[..., Any], pairs: list[tuple[Any, Any]]) -> list
 
 def of_castwise(size: int) -> list[float]:
     """In a child: with kernels, from the cache that the environment names or compiled."""
-    compile_at_once()
+    compile_at_once("cpu")
     return seconds_each(added, operands(lambda a: cw.asarray(a, dialect="torch"), size))
 
 

@@ -148,7 +148,7 @@ def torch_compiled(size: int) -> dict[str, Any]:
 
 def first_calls() -> dict[str, Any]:
     """The time of new signatures, the first of them with Triton's start; a child calls it."""
-    compile_at_once()
+    compile_at_once("gpu")
     pairs = [ours([checked(a, 1), checked(b, 2)], "torch") for a, b in SIGNATURES]
     found = []
     for x, y in pairs:
@@ -357,7 +357,7 @@ def main() -> None:
     size = chosen.size or (QUICK_SIZE if chosen.quick else SIZE)
     if not torch or not triton or not torch.cuda.is_available():
         raise SystemExit("gpu.py needs torch with CUDA, and Triton.")
-    compile_at_once()
+    compile_at_once("gpu")
     Benchmark(size, chosen.minutes, chosen.json, is_quick=chosen.quick).run()
 
 

@@ -126,10 +126,13 @@ def silent() -> Iterator[None]:
         yield
 
 
-def compile_at_once() -> None:
-    """Has every kernel compiled when it is first needed, not after some work without it."""
-    for kind, costs in kernels.COSTS.items():
-        kernels.COSTS[kind] = costs._replace(work=0)
+def compile_at_once(device: str) -> None:
+    """Has every kernel compiled when it is first needed, not after some work without it. Says so
+    where there are none."""
+    if kernels.generator(device) is None:
+        package = {"cpu": "llvmlite", "gpu": "triton"}[device]
+        print(f"castwise has no kernels here: {package} is not installed, or they are off")
+    kernels.COSTS[device] = kernels.COSTS[device]._replace(work=0)
 
 
 def copying(size: int, threads: int) -> tuple[Callable[[], object], int]:
