@@ -169,26 +169,27 @@ def measured(size: int, rounds: int, threads: int, dialects: list[str]) -> list[
         "cpu_pairs", "plain_digests", size, dialects, limit=1800, CASTWISE_KERNELS="off"
     )
     inputs, hard, copy = Inputs(size, stored), Inputs(HARD, stored_hard), copying(size, threads)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for dialect in dialects:
-        print_head = True
+        print_titles(dialect)
         for a, b in PAIRS:
             pair = Measured(dialect, a, b)
             row = pair.row(inputs, rounds, copy)
             checks = [pair.equal(inputs, stored, plain), pair.equal(hard, stored_hard, plain)]
             row["equal"] = {name: all(check[name] for check in checks) for name in checks[0]}
             rows.append(row)
-            print_row(row, head=print_head)
-            print_head = False
+            print_row(row)
     return rows
 
 
-def print_row(row: dict[str, Any], *, head: bool) -> None:
-    """A line of the table: milliseconds, the ratio, the share of a copy, and the bits."""
-    if head:
-        print(f"\n{row['dialect']}: a + b, milliseconds; share of a copy's bandwidth")
-        print(f"{'pair':30}{'castwise':>10}{'on torch':>10}{'NumPy':>10}{'torch':>10}"
-              f"{'ratio':>8}{'share':>8}  equal")  # fmt: skip
+def print_titles(dialect: str) -> None:
+    print(f"\n{dialect}: a + b, milliseconds; ratio and share of castwise on NumPy arrays")
+    print(f"{'pair':30}{'castwise':>10}{'on torch':>10}{'NumPy':>10}{'torch':>10}{'ratio':>8}"
+          f"{'share':>8}  equal")  # fmt: skip
+
+
+def print_row(row: dict[str, Any]) -> None:
+    """A line of the table."""
     seconds = row["seconds"]
     numpy_best = min(seconds[name] for name in seconds if name.startswith("NumPy"))
     numbers = [

@@ -13,6 +13,7 @@ over; the results are written after each step.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import importlib.util
@@ -21,7 +22,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -180,14 +181,21 @@ class Benchmark:
             name = step.__name__
             left = self.ends - time.monotonic()
             print(f"\n{name} ({left:.0f} s left)", flush=True)
-            try:
+            with self.goes_on(name):
                 step()
-            except Exception as error:  # the other steps go on
-                self.figures["failed"][name] = f"{type(error).__name__}: {error}"[:500]
-                traceback.print_exc()
             gc.collect()
             torch.cuda.empty_cache()
             write_json(self.path, self.figures, "numpy", "torch", "triton")
+
+    @contextlib.contextmanager
+    def goes_on(self, name: str) -> Iterator[None]:
+        """Says what fails in a step, and lets the others go on."""
+        try:
+            yield
+        except Exception as error:
+            self.figures["failed"][name] = f"{type(error).__name__}: {error}"[:500]
+            print(f"FAILED: {name}")
+            traceback.print_exc(limit=-3, file=sys.stdout)
 
     def limit(self) -> float:
         """The seconds that a child may take."""
@@ -292,8 +300,9 @@ class Benchmark:
             tensors = [large(a, self.size, 1), large(b, self.size, 2)]
             small = [checked(a, 1), checked(b, 2)]
             for dialect in DIALECTS:
-                rows.append(self.pair(dialect, (a, b), tensors, small))
-                print_row(rows[-1])
+                with self.goes_on(f"{dialect}: {a} + {b}"):
+                    rows.append(self.pair(dialect, (a, b), tensors, small))
+                    print_row(rows[-1])
             del tensors, small
         self.figures["summaries"] = summaries(rows)
         print_summaries(self.figures["summaries"], "torch eager")
