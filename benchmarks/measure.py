@@ -1,13 +1,32 @@
-"""What the benchmarks share: a timer, and the machine their results were measured on."""
+"""What the benchmarks share: timers, children, tables, and the machine that was measured."""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import importlib
+import json
+import math
+import os
 import platform
+import statistics
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+Round = dict[str, float]  # seconds by case
+_HERE = Path(__file__).resolve().parent
+_IN_CHILD = """
+import importlib, json, sys
+folder, module, function, arguments, path = sys.argv[1:]
+sys.path.insert(0, folder)
+found = getattr(importlib.import_module(module), function)(*json.loads(arguments))
+open(path, "w", encoding="utf-8").write(json.dumps(found))
+"""
 
 
 def nanoseconds(
@@ -18,6 +37,94 @@ def nanoseconds(
     for _ in range(number):
         call()
     return (clock() - start) / number
+
+
+def in_turns(cases: Mapping[str, Callable[[], object]], rounds: int) -> list[Round]:
+    """The seconds of each case, one after the other in every round: noise hits all alike.
+
+    A case runs twice and the second time counts, so that each finds the memory that it has freed
+    itself, and not what the case before it left.
+    """
+    found = []
+    for _ in range(rounds):
+        seconds = {}
+        for name, case in cases.items():
+            case()
+            start = time.perf_counter()
+            result = case()  # held until the time is taken: freeing it is no part of the op
+            seconds[name] = time.perf_counter() - start
+            del result
+        found.append(seconds)
+    return found
+
+
+def median(rounds: Sequence[Round], name: str) -> float:
+    """The median time of a case."""
+    return statistics.median(seconds[name] for seconds in rounds)
+
+
+def times_as_fast(rounds: Sequence[Round], ours: str, theirs: str) -> float:
+    """How many times as fast a case is as another; the median over the rounds."""
+    return statistics.median(seconds[theirs] / seconds[ours] for seconds in rounds)
+
+
+def geometric_mean(numbers: Iterable[float]) -> float:
+    """The mean of ratios."""
+    return math.exp(statistics.fmean(math.log(number) for number in numbers))
+
+
+class ChildError(Exception):
+    """A child process failed, or took too long."""
+
+
+def in_child(
+    module: str, function: str, *arguments: Any, limit: float = 300, **environment: str
+) -> Any:
+    """What a function of a benchmark returns in a process of its own.
+
+    Raises ChildError with the end of what it printed.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "found.json"
+        given = [str(_HERE), module, function, json.dumps(arguments), str(path)]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", _IN_CHILD, *given], env={**os.environ, **environment},
+                capture_output=True, text=True, check=False, timeout=limit,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise ChildError(f"not done after {limit:.0f} seconds") from None
+        if done.returncode or not path.exists():
+            last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+            raise ChildError(f"exit status {done.returncode}: {last[:300]}")
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
+def options(description: str | None) -> argparse.ArgumentParser:
+    """A parser with the options that these benchmarks have in common."""
+    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+    parser.add_argument("--json", type=Path, help="write the results there")
+    parser.add_argument("--quick", action="store_true", help="a short run, for a first look")
+    return parser
+
+
+def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Rows in columns: the first is text, the others stand to the right."""
+    lines = [list(titles), *[list(row) for row in rows]]
+    widths = [max(len(line[n]) for line in lines) for n in range(len(titles))]
+    for line in lines:
+        first, *others = [
+            cell.rjust(width) if n else cell.ljust(width)
+            for n, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        print("  ".join([first, *others]).rstrip(), flush=True)
+
+
+def write_json(path: Path | None, figures: Mapping[str, Any], *packages: str) -> None:
+    """Writes results, with the machine and the versions of packages, if a file is wanted."""
+    if path:
+        told = {"machine": machine(), "versions": versions(*packages), **figures}
+        path.write_text(f"{json.dumps(told, indent=1)}\n", encoding="utf-8")
 
 
 def machine() -> dict[str, str]:

@@ -28,7 +28,7 @@ class Costs(NamedTuple):
     work: int  # done by the library before a kernel is compiled: about as long as that takes
 
 
-# Measured; benchmarks/cpu_pairs.py and cuda.py show it.
+# Measured; benchmarks/cpu_pairs.py and gpu.py show it.
 COSTS = {"cpu": Costs(1 << 15, 1 << 25), "gpu": Costs(1 << 22, 1 << 32)}
 
 
