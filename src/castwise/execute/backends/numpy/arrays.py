@@ -1,4 +1,4 @@
-"""NumPy, with the small dtypes of ml_dtypes."""
+"""NumPy's arrays and functions: how they are made, cast, written and computed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import array_api_compat.numpy as standard
 import ml_dtypes
 import numpy as np
 
-from castwise.execute.backend import Backend, lacking
+from castwise.execute.backend import lacking
 from castwise.execute.functions.lookup import standard_name
 from castwise.execute.functions.products import vecdot
 from castwise.execute.steps.steps import Steps
@@ -38,7 +38,9 @@ _FAR = 1 << 14  # an exponent beyond which every float is zero or infinite
 _SMALL = 32  # below this many bits, functions made of several loops round more than once
 
 
-class _NumPy:
+class NumPy:
+    """The backend."""
+
     name = "numpy"
     speaks = "numpy"
     namespace = standard
@@ -188,11 +190,6 @@ class _NumPy:
     def to_numpy(self, array: Any) -> Any:
         """The array itself."""
         return array
-
-
-def backend() -> Backend:
-    """The NumPy backend."""
-    return _NumPy()
 
 
 def _is_lent(array: Any) -> bool:
