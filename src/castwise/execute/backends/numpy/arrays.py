@@ -14,6 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from castwise.execute.backend import lacking
+from castwise.execute.backends.numpy.reducing.steps import blockwise
 from castwise.execute.functions.lookup import standard_name
 from castwise.execute.functions.products import vecdot
 from castwise.execute.steps.steps import Steps
@@ -105,8 +106,12 @@ class NumPy:
         return None if op not in _MOVES and dtype.bits < _SMALL else found
 
     def whole(self, steps: Steps) -> Callable[..., Any] | None:
-        """A ufunc that casts while it computes, without an intermediate array, which saves time on
-        large arrays."""
+        """A ufunc or a reduction that casts while it computes, without an intermediate array, which
+        saves time on large arrays."""
+        return blockwise(steps, self) or self._casting(steps)
+
+    def _casting(self, steps: Steps) -> Callable[..., Any] | None:
+        """A ufunc that casts while it computes."""
         function = self.function(steps.op, steps.compute)
         if not isinstance(function, np.ufunc) or not self._casts_quietly(steps):
             return None

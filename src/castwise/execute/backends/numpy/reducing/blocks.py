@@ -18,6 +18,7 @@ from castwise.execute.backends.numpy.reducing.memory import Readable
 BLOCK = 1 << 18  # elements that are cast at once, few enough to stay in the processor's cache
 FREE, IN_PAIRS, IN_TURN = "in any order", "in pairs", "one after the other"
 _UNROLLED = 8  # NumPy adds a run in two halves, of which the first is a multiple of this
+_FEW = 8  # layers, of which NumPy finds the extremes more slowly than of many
 
 
 class Dimension(NamedTuple):
@@ -187,6 +188,8 @@ def _layers(
     """Reduced runs in kept rows in reduced layers: the runs first, then the layers in turn."""
     count, *inner = dimensions
     width = math.prod([d.length for d in inner])
+    if reduction.ufunc.identity is None and reduction.block // width < _FEW:
+        return None
     if width > reduction.block:
         places = range(start, start + count.length * width, width)
         return functools.reduce(
@@ -196,6 +199,10 @@ def _layers(
     for begin in range(0, count.length, most):
         layers = min(most, count.length - begin)
         place = start + begin * width
+        if reduction.order is FREE:
+            part = _in_one(reduction, runs, place, [count._replace(length=layers), *inner])
+            found = part if found is None else reduction.ufunc(found, part)
+            continue
         shape = layers, inner[0].length, inner[1].length
         block = runs.read(place, place + layers * width).reshape(shape)
         found = _continued(reduction, found, reduction.ufunc.reduce(block, axis=2))

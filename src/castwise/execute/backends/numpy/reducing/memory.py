@@ -12,6 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+Step = Callable[[Any, Any], None]
+
 
 class Readable(Protocol):
     """Elements that are read in runs."""
@@ -23,12 +25,10 @@ class Readable(Protocol):
 
 
 class Runs:
-    """The elements of an array, cast run by run, in the order of memory or in a given one."""
+    """The elements of an array, cast run by run."""
 
-    def __init__(
-        self, array: Any, cast: Callable[[Any], Any], order: tuple[int, ...] | None = None
-    ) -> None:
-        self.order = memory_order(array) if order is None else order
+    def __init__(self, array: Any, cast: Callable[[Any], Any]) -> None:
+        self.order = memory_order(array)
         self._view = _merged(array.transpose(self.order))
         self._cast = cast
 
@@ -38,8 +38,19 @@ class Runs:
         if view.ndim == 1:
             return self._cast(view[start:stop])
         found = np.empty(stop - start, view.dtype)
-        _copy_run(found, view, start, stop)
+        _piece_by_piece(_copy, found, view, start)
         return self._cast(found)
+
+
+class Subtracted:
+    """Numbers that are subtracted from the elements of runs of the same shape and order."""
+
+    def __init__(self, array: Any, runs: Runs) -> None:
+        self._view = _merged(array.transpose(runs.order))
+
+    def subtract_from(self, run: Any, start: int) -> None:
+        """Subtracts from a run that begins at a place, in place."""
+        _piece_by_piece(_subtract, run, self._view, start)
 
 
 def memory_order(array: Any) -> tuple[int, ...]:
@@ -63,24 +74,34 @@ def _merged(view: Any) -> Any:
         else:
             shape.append(length)
             strides.append(step)
-    return as_strided(view, shape or (1,), strides or (0,), writeable=False)
+    # As plain bytes: as_strided does not know every dtype of ml_dtypes.
+    plain = view.view(np.dtype((np.void, view.dtype.itemsize)))
+    return as_strided(plain, shape or (1,), strides or (0,), writeable=False).view(view.dtype)
 
 
-def _copy_run(found: Any, view: Any, start: int, stop: int) -> None:
-    """Copies a run of the elements into a vector: a part of a row, whole rows, a part of a row."""
+def _piece_by_piece(do: Step, run: Any, view: Any, start: int) -> None:
+    """Does something to a run that begins at a place of a view, with the elements of the view: a
+    part of a row, whole rows, a part of a row."""
     if view.ndim == 1:
-        found[...] = view[start:stop]
+        do(run, view[start : start + run.size])
         return
     width = view[0].size
-    first, last = -(-start // width), stop // width
-    if first > last:  # within one row
-        _copy_run(found, view[last], start - last * width, stop - last * width)
-        return
-    head, tail = first * width - start, stop - last * width
-    if head:
-        _copy_run(found[:head], view[first - 1], width - head, width)
-    if first < last:
-        rows = found[head : found.size - tail].reshape(last - first, *view.shape[1:])
-        rows[...] = view[first:last]
-    if tail:
-        _copy_run(found[found.size - tail :], view[last], 0, tail)
+    row, begin = divmod(start, width)
+    if begin or run.size < width:
+        head = min(width - begin, run.size)
+        _piece_by_piece(do, run[:head], view[row], begin)
+        run, row = run[head:], row + 1
+    count = run.size // width
+    if count:
+        do(run[: count * width].reshape(count, *view.shape[1:]), view[row : row + count])
+    rest = run[count * width :]
+    if rest.size:
+        _piece_by_piece(do, rest, view[row + count], 0)
+
+
+def _copy(run: Any, elements: Any) -> None:
+    run[...] = elements
+
+
+def _subtract(run: Any, elements: Any) -> None:
+    np.subtract(run, elements, out=run)

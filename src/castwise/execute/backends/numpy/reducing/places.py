@@ -52,7 +52,7 @@ class Search(NamedTuple):
 
     def _fill(self, places: Any, x: Any) -> None:
         """Writes the places along the first axis."""
-        most = max(self.block // len(x), min(places.size, _COLUMNS))
+        most = self.block // len(x) or min(places.size, _COLUMNS)
         if places.size <= most:
             places[...] = self._in_columns(x)
             return
@@ -67,6 +67,8 @@ class Search(NamedTuple):
     def _in_columns(self, x: Any) -> Any:
         """The places along the first axis of an array that may have more rows than fit a block."""
         rows = max(self.block // x[0].size, 1)
+        if rows >= len(x):
+            return self.find(self.cast(x), axis=0)
         best, places = None, None
         for begin in range(0, len(x), rows):
             block = self.cast(x[begin : begin + rows])

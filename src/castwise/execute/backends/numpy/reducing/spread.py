@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from castwise.execute.backends.numpy.reducing.memory import Runs
+from castwise.execute.backends.numpy.reducing.memory import Runs, Subtracted
 
 
 class Squares:
@@ -15,18 +15,15 @@ class Squares:
     def __init__(self, runs: Runs, means: Any, shape: tuple[int, ...]) -> None:
         self.order = runs.order
         self._runs = runs
-        self._means = Runs(np.broadcast_to(means, shape), _same, self.order)
+        self._means = Subtracted(np.broadcast_to(means, shape), runs)
 
     def read(self, start: int, stop: int) -> Any:
         """The squares from one place to another, computed as NumPy's own variance does."""
         away = self._runs.read(start, stop)
-        np.subtract(away, self._means.read(start, stop), out=away)
+        self._means.subtract_from(away, start)
         if away.dtype.kind != "c":
             return np.square(away, out=away)
         parts = away.view(away.real.dtype).reshape(-1, 2)
         np.square(parts, out=parts)
         return np.add(parts[:, 0], parts[:, 1])
 
-
-def _same(run: Any) -> Any:
-    return run
