@@ -15,7 +15,8 @@ from castwise.execute.backend import backend_named, lacking
 from castwise.execute.backends.torch.functions import function_in
 from castwise.execute.backends.torch.mixed import mixed_function
 from castwise.execute.backends.torch.unsigned import unsigned_function
-from castwise.execute.steps.steps import Steps
+from castwise.execute.backends.torch.writing import writer
+from castwise.execute.steps.steps import Steps, Writer
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
@@ -166,6 +167,10 @@ class Torch:
     def whole(self, steps: Steps) -> Callable[..., Any] | None:
         """Casts and computation in one call, if torch's own promotion equals the decision."""
         return mixed_function(steps, self)
+
+    def into(self, steps: Steps) -> Writer | None:
+        """torch's own out=, for ops whose bits do not depend on it."""
+        return writer(steps, self)
 
     def read(self, array: Any, key: Any) -> Any:
         """The elements at an index."""

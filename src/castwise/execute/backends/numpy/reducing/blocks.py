@@ -65,9 +65,7 @@ def _dimensions(axes: Sequence[tuple[int, bool]]) -> list[Dimension]:
     return found
 
 
-def _part(
-    reduction: Reduction, runs: Readable, start: int, dimensions: Sequence[Dimension]
-) -> Any:
+def _part(reduction: Reduction, runs: Readable, start: int, dimensions: Sequence[Dimension]) -> Any:
     """The reduction of the elements from a place on, as a vector of those that stay."""
     size = math.prod([d.length for d in dimensions])
     if size <= reduction.block:

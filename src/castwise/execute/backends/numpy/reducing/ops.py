@@ -38,7 +38,7 @@ class Reduced(NamedTuple):
     native: Any  # NumPy's dtype of the cast elements
     is_of_integers: bool  # before they are cast: there is no NaN, and zero has no sign
 
-    def __call__(
+    def result(
         self, x: Any, *, axis: Any = None, keepdims: bool = False, correction: float = 0.0
     ) -> Any:
         """What NumPy's function returns for the whole cast array; None if blocks cannot tell."""
@@ -60,9 +60,7 @@ class Reduced(NamedTuple):
             return Runs(x, lambda run: self.cast(run) != 0)
         return Runs(x, self.cast)
 
-    def _reduced(
-        self, runs: Readable, shape: tuple[int, ...], axes: Axes, keepdims: bool
-    ) -> Any:
+    def _reduced(self, runs: Readable, shape: tuple[int, ...], axes: Axes, keepdims: bool) -> Any:
         ufunc = _UFUNCS[self.op]
         is_rounded = self.native.kind in "fc" and ufunc in (np.add, np.multiply)
         is_free = not is_rounded or self.op == "count_nonzero"

@@ -26,4 +26,3 @@ class Squares:
         parts = away.view(away.real.dtype).reshape(-1, 2)
         np.square(parts, out=parts)
         return np.add(parts[:, 0], parts[:, 1])
-

@@ -58,7 +58,7 @@ def _uncast(steps: Steps, backend: Backend) -> Function | None:
 
 def _in_blocks(steps: Steps, backend: Backend, reduced: Reduced) -> Function:
     """A reduction in blocks, which returns None if the library must compute it."""
-    in_blocks = steps.quieted(reduced, backend)
+    in_blocks = steps.quieted(reduced.result, backend)
     if widened_to(backend, steps.op, steps.compute) is None:
         return in_blocks
 
