@@ -12,6 +12,7 @@ from castwise.engine.steps.forms import as_computed
 from castwise.errors import PromotionError
 from castwise.execute.backend import Backend, TracesAlone
 from castwise.execute.functions.lookup import Function
+from castwise.execute.fusing.op import fused_op
 from castwise.execute.kinds import Kind
 from castwise.execute.steps.by_values import under_rules
 from castwise.execute.steps.steps import (
@@ -39,8 +40,8 @@ class Prepared:
     """
 
     __slots__ = (
-        "_entry_casts", "_function", "_is_direct", "_steps", "_writer", "backend", "decision",
-        "entering", "is_elementwise", "kind", "run",
+        "_entry_casts", "_function", "_fused", "_is_direct", "_steps", "_writer", "backend",
+        "decision", "entering", "is_elementwise", "kind", "run",
     )  # fmt: skip
 
     def __init__(self, decision: Decision, kind: Kind, backend: Backend, computes: str) -> None:
@@ -64,8 +65,9 @@ class Prepared:
         if self._steps.defaults:
             self._function = functools.partial(self._function, **self._steps.defaults)
             whole = whole and functools.partial(whole, **self._steps.defaults)
-        self.run: Callable[..., Any] = whole or self._carefully
+        self._fused = fused_op(self._steps, decision, backend) if self.is_elementwise else None
         self._is_direct = False
+        self.run: Callable[..., Any] = self._by_size(whole or self._carefully)
         self._writer: Writer | None = None  # made when first needed
 
     def compute(self, *operands: Any, **options: Any) -> Any:
@@ -75,10 +77,15 @@ class Prepared:
     def writes(self, target: Any, operands: Sequence[Any]) -> bool:
         """Whether it has computed straight into a raw array. If not, it has changed nothing."""
         if self._writer is None:
-            able = writing_into(self.backend) if self.is_elementwise else None
-            found = able.into(self._steps) if able and not self._steps.kernel else None
+            is_plain = self.is_elementwise and not self._steps.kernel
+            able = writing_into(self.backend) if is_plain else None
+            found = able and able.into(self._steps, self._run, self._fused is not None)
             self._writer = found or _never
         return self._writer(target, operands)
+
+    def _run(self, *operands: Any) -> Any:
+        """The current way to compute, which changes once it is known to be right."""
+        return self.run(*operands)
 
     def _entered(self, operands: Sequence[Any]) -> list[Any]:
         """The operands, cast for the function."""
@@ -90,10 +97,15 @@ class Prepared:
         array = self._steps.as_result(computed, self.backend)
         if array is computed and self.is_elementwise and not self.kind.is_zero_d:
             self._is_direct = True
-            self.run = (
-                self._directly()
-            )  # the result is the same kind for every array of these dtypes
+            # The result is the same kind for every array of these dtypes.
+            self.run = self._by_size(self._directly())
         return array
+
+    def _by_size(self, plain: Function) -> Function:
+        """A computation that leaves large arrays to a kernel, if there is one."""
+        if self._fused is None:
+            return plain
+        return self._fused.unless_small(plain)
 
     def with_number(self, place: int, number: Any) -> PreparedWithNumber | None:
         """The computation with a number; None while results still need to be checked."""
@@ -108,6 +120,8 @@ class Prepared:
             run = (lambda x: function(left(x), value)) if left else (lambda x: function(x, value))
         else:
             run = (lambda x: function(value, right(x))) if right else (lambda x: function(value, x))
+        if self._fused is not None:
+            run = self._fused.with_number(run, place, value)
         return PreparedWithNumber(self._unless_traced(run, place, number), self.kind)
 
     def _unless_traced(self, run: Function, place: int, number: Any) -> Function:

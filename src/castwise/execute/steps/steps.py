@@ -182,9 +182,10 @@ Writer = Callable[[Any, Sequence[Any]], bool]
 class WritesInto(Protocol):
     """A backend that computes some ops straight into an array."""
 
-    def into(self, steps: Steps) -> Writer | None:
+    def into(self, steps: Steps, run: Function, has_kernel: bool) -> Writer | None:
         """A function of a target and raw operands, which tells whether it has written the result
-        there. If not, it has changed nothing. None if it never could."""
+        there. If not, it has changed nothing. None if it never could. `run` computes the result of
+        operands, by a generated kernel if they are large and it has one."""
 
 
 @runtime_checkable

@@ -34,6 +34,14 @@ class FindsSmall(Protocol):
         """A function that tells whether an array has a nonzero float below the limit."""
 
 
+@runtime_checkable
+class Flushes(Protocol):
+    """A backend that flushes by the bits of a number, whatever it is."""
+
+    def flushed(self, array: Any) -> Any:
+        """The array with zeros of the same sign for subnormal floats."""
+
+
 def is_flushed(held: DType) -> bool:
     """Whether a processor that flushes subnormals flushes those of a dtype. float16 is computed in
     float32, where they are normal numbers."""
@@ -43,6 +51,8 @@ def is_flushed(held: DType) -> bool:
 @functools.lru_cache(maxsize=64)
 def flusher(backend: Backend, held: DType) -> Function:
     """A function that flushes subnormal floats to zeros of the same sign."""
+    if isinstance(backend, Flushes):
+        return backend.flushed
     least, zero = constant(backend, _least(held), held), constant(backend, 0, held)
     size, below, times, choose = (
         function_for(backend, op, held) for op in ("abs", "lt", "mul", "where")
@@ -74,7 +84,8 @@ def flushing(function: Function, backend: Backend, op: str, compute: DType) -> F
     def computed(*arrays: Any, **options: Any) -> Any:
         return flush_operand(function(*map(flush_operand, arrays), **options))
 
-    return _by_the_sum(function, computed, backend, compute) if op in _SUMS else computed
+    looks_first = op in _SUMS and not isinstance(backend, Flushes)
+    return _by_the_sum(function, computed, backend, compute) if looks_first else computed
 
 
 def _by_the_sum(

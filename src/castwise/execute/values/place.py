@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from castwise.execute.backend import Backend, constant
 from castwise.execute.functions.lookup import function_for
 from castwise.execute.values.casting import own_values
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import DType
+
+
+@runtime_checkable
+class TakesAlarms(Protocol):
+    """A backend that writes a program, and leaves elements that would raise to another one."""
+
+    def alarm(self, condition: Any) -> None:
+        """Makes the program's results not count if a condition holds for any element."""
 
 
 @dataclass(frozen=True)
@@ -49,4 +57,7 @@ class Place:
 
     def has_any(self, condition: Any) -> bool:
         """Whether a condition holds for any element; False if values cannot be read."""
+        if isinstance(self.backend, TakesAlarms):
+            self.backend.alarm(condition)
+            return False
         return self.backend.is_concrete(condition) and bool(condition.any())

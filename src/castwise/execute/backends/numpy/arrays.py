@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import warnings
 from collections.abc import Callable
 from contextvars import Context
@@ -25,6 +26,7 @@ from castwise.execute.backends.numpy.writing import writer
 from castwise.execute.functions.lookup import standard_name
 from castwise.execute.functions.products import vecdot
 from castwise.execute.steps.steps import Casting, Steps, Writer
+from castwise.kernels.layouts import Memory
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
@@ -119,9 +121,9 @@ class NumPy:
         """A ufunc of an array and a number that casts large arrays while it computes."""
         return casting_with_number(steps, self)
 
-    def into(self, steps: Steps) -> Writer | None:
+    def into(self, steps: Steps, run: Callable[..., Any], has_kernel: bool) -> Writer | None:
         """A ufunc that writes into an array, or an op that does it block by block."""
-        return writer(steps, self)
+        return writer(steps, self, run, has_kernel)
 
     def quiet(self, function: Callable[..., Any], op: str) -> Callable[..., Any]:
         """A function without NumPy's float warnings, and its warnings about empty means."""
@@ -157,6 +159,31 @@ class NumPy:
             return False
 
         return has_below
+
+    size_of = staticmethod(operator.attrgetter("size"))
+    as_array = staticmethod(np.asarray)
+
+    def memory(self, array: Any) -> Memory | None:
+        """Where the elements are, unless a subclass or another byte order gives them a meaning."""
+        if type(array) is not np.ndarray or not array.dtype.isnative:
+            return None
+        address = array.__array_interface__["data"][0]
+        return Memory(address, array.strides, array.itemsize)
+
+    def empty(self, shape: tuple[int, ...], dtype: DType, like: list[Any]) -> Any:
+        """A new array, in the order of the first array that has its shape."""
+        full = next((array for array in like if array.shape == shape), None)
+        if full is None or len(shape) < 2:
+            return np.empty(shape, self.native(dtype))
+        return np.empty_like(full, dtype=self.native(dtype))
+
+    def moved(self, array: Any, device: str) -> Any:
+        """The array itself: there is one device."""
+        return array
+
+    def halves_doubles_once(self, device: str) -> bool:
+        """Always true."""
+        return True
 
     def takes_mask(self, op: str) -> bool:
         """Whether a function takes where= or initial=: all that can, do."""

@@ -13,7 +13,8 @@ from castwise.execute.backends.numpy.ufuncs import casting, casts_quietly, own_u
 from castwise.execute.steps.steps import Steps, Writer
 
 _LEAST = 1 << 15  # elements; for fewer, memory does not matter
-BLOCK = 1 << 16  # elements that are computed at once where no ufunc can write into the array
+BLOCK = 1 << 17  # elements that are computed at once where no ufunc can write into the array
+_WIDE = 32  # bits of floats that NumPy computes fast
 _ALIGNED = 64  # a block is a multiple of this many elements, as vector instructions take them
 # These round once, to the nearest number, whatever the layout of the arrays.
 _EXACT = frozenset({
@@ -27,12 +28,16 @@ _BY_BLOCKS = frozenset({
     "add", "sub", "mul", "div", "rsub", "neg", "abs", "square", "mul_with_wide", "div_with_wide",
     "times_reciprocal", "reciprocal_times", "div_of_arrays",
 })  # fmt: skip
-Computation = Callable[[Any, Sequence[Any]], None]
 
 
-def writer(steps: Steps, backend: Backend) -> Writer | None:
+def writer(
+    steps: Steps, backend: Backend, run: Callable[..., Any], has_kernel: bool
+) -> Writer | None:
     """A function of a target and raw operands that tells whether it has written the result."""
-    return _by_ufunc(steps, backend) or _by_blocks(steps, backend)
+    by_ufunc, by_blocks = _by_ufunc(steps, backend), _by_blocks(steps, backend, run)
+    # NumPy is slow at small floats.
+    prefers_kernel = has_kernel and steps.compute.part.bits < _WIDE
+    return (by_blocks if prefers_kernel else None) or by_ufunc or by_blocks
 
 
 def _by_ufunc(steps: Steps, backend: Backend) -> Writer | None:
@@ -64,31 +69,26 @@ def _by_ufunc(steps: Steps, backend: Backend) -> Writer | None:
     return write
 
 
-def _by_blocks(steps: Steps, backend: Backend) -> Writer | None:
+def _by_blocks(steps: Steps, backend: Backend, run: Callable[..., Any]) -> Writer | None:
     is_float = steps.compute.kind in ("float", "complex") and steps.result is steps.compute
     if steps.op not in _BY_BLOCKS or steps.composed or not (is_float and _is_silent(steps)):
         return None
-    function = steps.quieted(steps.function(backend), backend)
-    casts, result = steps.entry_casts(backend), _result(steps, backend)
-
-    def compute(target: Any, operands: Sequence[Any]) -> None:
-        entered = [cast(o) if cast else o for cast, o in zip(casts, operands, strict=True)]
-        target[...] = steps.as_result(function(*entered), backend)
+    result = _result(steps, backend)
 
     def write(target: Any, operands: Sequence[Any]) -> bool:
         arrays = [o for o in operands if isinstance(o, np.ndarray)]
         if not _takes(target, operands, result) or not _are_apart(target, arrays):
             return False
-        _in_blocks(compute, target, list(operands))
+        _in_blocks(run, target, list(operands))
         return True
 
     return write
 
 
-def _in_blocks(compute: Computation, target: Any, operands: list[Any]) -> None:
+def _in_blocks(run: Callable[..., Any], target: Any, operands: list[Any]) -> None:
     """Computes halves of the outermost axis of the target, until they fit a block."""
     if target.size <= BLOCK:
-        compute(target, operands)
+        target[...] = run(*operands)
         return
     lengths = zip(target.shape, target.strides, strict=True)
     sizes = [abs(step) if length > 1 else -1 for length, step in lengths]
@@ -98,7 +98,7 @@ def _in_blocks(compute: Computation, target: Any, operands: list[Any]) -> None:
     for part in (slice(None, half), slice(half, None)):
         key = (slice(None),) * axis + (part,)
         some = [_part(operand, axis - target.ndim, part) for operand in operands]
-        _in_blocks(compute, target[key], some)
+        _in_blocks(run, target[key], some)
 
 
 def _part(operand: Any, axis: int, part: slice) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from castwise.execute.backends.torch.mixed import mixed_function
 from castwise.execute.backends.torch.unsigned import unsigned_function
 from castwise.execute.backends.torch.writing import writer
 from castwise.execute.steps.steps import Steps, Writer
+from castwise.kernels.layouts import Memory
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
@@ -168,9 +170,52 @@ class Torch:
         """Casts and computation in one call, if torch's own promotion equals the decision."""
         return mixed_function(steps, self)
 
-    def into(self, steps: Steps) -> Writer | None:
+    def into(self, steps: Steps, run: Callable[..., Any], has_kernel: bool) -> Writer | None:
         """torch's own out=, for ops whose bits do not depend on it."""
         return writer(steps, self)
+
+    def moved(self, array: Any, device: str) -> Any:
+        """The array on another device."""
+        return array.to(device, non_blocking=True)
+
+    def halves_doubles_once(self, device: str) -> bool:
+        """Whether torch rounds float64 to float16 once, which depends on how it was built."""
+        return _halves_doubles_once(device)
+
+    def size_of(self, array: Any) -> int:
+        """How many elements a tensor has; 0 for subclasses, such as those of torch's tracers."""
+        return array.numel() if type(array) is torch.Tensor else 0
+
+    def as_array(self, number: Any) -> Any:
+        """A number already is a 0-d tensor."""
+        return number
+
+    def memory(self, array: Any) -> Memory | None:
+        """Where the elements are. Nothing that torch itself would notice goes past it: gradients,
+        other devices and layouts, wrappers, and modes that watch each op."""
+        is_plain = (
+            type(array) is torch.Tensor
+            and array.device.type in ("cpu", "cuda")
+            and array.layout is torch.strided
+            and not (array.requires_grad and torch.is_grad_enabled())
+            and not array.is_neg()
+            and not torch._C._len_torch_dispatch_stack()
+        )
+        if not is_plain or not self.is_concrete(array):
+            return None
+        if array.device.type == "cuda" and array.device.index != torch.cuda.current_device():
+            return None
+        size = array.element_size()
+        strides = tuple([n * size for n in array.stride()])
+        return Memory(array.data_ptr(), strides, size, str(array.device))
+
+    def empty(self, shape: tuple[int, ...], dtype: DType, like: list[Any]) -> Any:
+        """A new tensor, in the order of the first one that has its shape."""
+        native = self.native(dtype)
+        full = next((array for array in like if array.shape == shape), None)
+        if full is None or full.is_contiguous():
+            return torch.empty(shape, dtype=native, device=_device(like))
+        return torch.empty_like(full, dtype=native, requires_grad=False)
 
     def read(self, array: Any, key: Any) -> Any:
         """The elements at an index."""
@@ -241,6 +286,18 @@ class Torch:
     def detached(self, array: Any) -> Any:
         """An array of the same memory that no gradient reaches."""
         return array.detach()
+
+
+@functools.cache
+def _halves_doubles_once(device: str) -> bool:
+    number = 1 + 2.0**-11 + 2.0**-40  # rounded to float32 first, it is a tie
+    halves = torch.full((64,), number, dtype=torch.float64, device=device).to(torch.float16)
+    return bool((halves > 1).all())
+
+
+def _device(arrays: list[Any]) -> Any:
+    """The device of arrays; a 0-d one on the CPU computes with those on any."""
+    return next((array.device for array in arrays if array.ndim), arrays[0].device)
 
 
 def _places(key: Any) -> Any:

@@ -61,7 +61,7 @@ def _takes(target: Any, arrays: Sequence[Any], native: Any) -> bool:
     if not _is_apart_in_itself(target) or not all(_is_apart(target, a) for a in arrays):
         return False
     try:
-        return torch.broadcast_shapes(*[a.shape for a in arrays]) == target.shape
+        return bool(torch.broadcast_shapes(*[a.shape for a in arrays]) == target.shape)
     except RuntimeError:  # the op itself says what is wrong
         return False
 

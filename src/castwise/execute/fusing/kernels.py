@@ -1,0 +1,105 @@
+"""Whether there are kernels here, and when an op uses one."""
+
+from __future__ import annotations
+
+import functools
+import os
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from castwise.execute.backend import Backend
+from castwise.execute.steps.steps import Warns
+from castwise.kernels.emitter import Traits
+from castwise.kernels.layouts import Memory
+from castwise.rules.values import Values
+from castwise.vocab.dtypes import DType
+
+VARIABLE = "CASTWISE_KERNELS"  # "off": every op runs as if there were none
+_OFF = ("off", "0", "false", "no")
+
+
+class Costs(NamedTuple):
+    """From when on a kernel is faster than a library's own functions, in elements."""
+
+    size: int  # of an array, everything counted that a call needs
+    work: int  # done by the library before a kernel is compiled: about as long as that takes
+
+
+# Measured; benchmarks/cpu_pairs.py and cuda.py show it.
+COSTS = {"cpu": Costs(1 << 15, 1 << 25), "gpu": Costs(1 << 22, 1 << 32)}
+
+
+@runtime_checkable
+class HasMemory(Protocol):
+    """A backend whose arrays kernels can read."""
+
+    def size_of(self, array: Any) -> int:
+        """How many elements an array has; 0 for one that kernels leave alone."""
+
+    def as_array(self, number: Any) -> Any:
+        """A number of the library as a 0-d array."""
+
+    def moved(self, array: Any, device: str) -> Any:
+        """A 0-d array of the CPU on another device."""
+
+    def memory(self, array: Any) -> Memory | None:
+        """Where the elements of an array are; None if a kernel may not read them."""
+
+    def empty(self, shape: tuple[int, ...], dtype: DType, like: list[Any]) -> Any:
+        """A new array for the result of arrays, in the order that the library would choose."""
+
+    def halves_doubles_once(self, device: str) -> bool:
+        """Whether it casts float64 to float16 with one rounding."""
+
+
+@functools.cache
+def generator(device: str) -> ModuleType | None:
+    """The kernels of a kind of device, "cpu" or "gpu"; None if their package is not installed, or
+    if they are off."""
+    if os.environ.get(VARIABLE, "").lower() in _OFF:
+        return None
+    try:
+        if device == "cpu":
+            from castwise.kernels.llvm import kernels as found
+        else:
+            from castwise.kernels.triton import kernels as found  # type: ignore[no-redef]
+    except ImportError:
+        return None
+    return found
+
+
+def are_there() -> bool:
+    """Whether any device has kernels."""
+    return any(generator(kind) for kind in COSTS)
+
+
+def least_size() -> int:
+    """Elements below which no device uses a kernel."""
+    return min(costs.size for kind, costs in COSTS.items() if generator(kind))
+
+
+def device_kind(device: str) -> str:
+    """The kind of kernels that a device needs."""
+    return "cpu" if device == "cpu" else "gpu"
+
+
+@functools.lru_cache(maxsize=64)
+def memory_of(backend: Backend) -> HasMemory | None:
+    """The backend itself, if kernels can read its arrays."""
+    return backend if isinstance(backend, HasMemory) else None
+
+
+def traits_for(backend: HasMemory, device: str, values: Values | None) -> Traits | None:
+    """What the steps of a kernel may be made of; None if there are no kernels, or if they could not
+    notice the float errors that the dialect warns about."""
+    kernels = generator(device_kind(device))
+    if kernels is None:
+        return None
+    is_silent = values is None or values.arithmetic.float_errors == "silent"
+    notices = not is_silent and isinstance(backend, Warns)
+    if notices and not kernels.notices_errors():
+        return None
+    traits: Traits = kernels.traits_here(
+        doubles_halve_once=backend.halves_doubles_once(device), notices_errors=notices
+    )
+    return traits

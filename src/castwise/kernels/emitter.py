@@ -1,0 +1,264 @@
+"""Emitter: it takes the place of a backend, and writes steps where a backend computes.
+
+castwise's own code for value rules runs on it unchanged, so no rule is written twice.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from castwise.errors import UsageError
+from castwise.kernels import floats
+from castwise.kernels.ops import choose, truth, within, written_op
+from castwise.kernels.program import (
+    BITS,
+    BOOL,
+    COMPUTED,
+    CONVERT,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT32,
+    NARROW,
+    WIDEN,
+    stored_as,
+)
+from castwise.kernels.writing import NotLoweredError, Value, known, step
+from castwise.rules.catalog import dialect_named
+from castwise.rules.default import DEFAULT
+from castwise.rules.values import Values
+from castwise.vocab.dtypes import DTYPES, DType
+from castwise.vocab.dtypes import dtype as dtype_named
+from castwise.vocab.operands import Scalar, held_value
+
+_ARE_LOWERED = frozenset(
+    d for d in DTYPES if d.kind != "complex" and d.bits <= 64 and d.name != "int128"
+)
+# Libraries differ in the sign that these give to zeros of small dtypes.
+_OF_SIGNS = frozenset({"sign", "copysign"})
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What steps may be made of, and what they must notice."""
+
+    converts: frozenset[DType] = frozenset()  # small floats that the processor itself converts
+    halves_doubles: bool = True  # it converts float64 to float16 with one rounding
+    doubles_halve_once: bool = True  # the library does so too, instead of through float32
+    notices_errors: bool = False  # float errors end in a warning
+    guards_casts: bool = False  # casts of floats beyond an integer's range are the library's
+
+
+class _NoNamespace:
+    def __getattr__(self, name: str) -> Any:
+        raise NotLoweredError(name)
+
+
+class Emitter:
+    """A backend whose arrays are values of a program in the making."""
+
+    name = "kernel"
+    speaks = DEFAULT
+    dtypes = _ARE_LOWERED
+    namespace: Any = _NoNamespace()
+
+    def __init__(self, traits: Traits) -> None:
+        self.traits = traits
+
+    @functools.cached_property
+    def values(self) -> Values:
+        """The value rules of the steps: NumPy's, and saturating casts."""
+        plain = dialect_named(DEFAULT).values
+        return replace(plain, casting=replace(plain.casting, float_to_int="saturates"))
+
+    def owns(self, thing: Any) -> bool:
+        """Whether something is a value."""
+        return isinstance(thing, Value)
+
+    def is_concrete(self, array: Any) -> bool:
+        """Never: there are no elements yet."""
+        return False
+
+    def dtype_of(self, array: Any) -> DType:
+        """The dtype that a value stands for."""
+        held: DType = array.dtype
+        return held
+
+    def native(self, dtype: DType) -> DType:
+        """The dtype itself."""
+        if dtype not in _ARE_LOWERED:
+            raise NotLoweredError(f"{dtype}")
+        return dtype
+
+    def make(self, data: Any, dtype: DType | None, *, copy: Any, device: Any) -> Any:
+        """Raises: a program has no arrays of its own."""
+        raise NotLoweredError("an array")
+
+    def number(self, value: Scalar, dtype: DType) -> Value:
+        """A known number; integers out of range wrap."""
+        self.native(dtype)
+        if isinstance(value, complex):
+            raise NotLoweredError("a complex number")
+        if dtype.kind == "bool":
+            return known(bool(value), dtype)
+        if dtype.kind == "int":
+            return known(_wrapped(value, dtype), dtype)
+        if dtype.specials != "ieee" and not dtype.min <= value <= dtype.max:
+            raise NotLoweredError(f"{dtype} has no such number")
+        try:
+            return known(float(held_value(dtype, value).real), dtype)
+        except UsageError:
+            raise NotLoweredError(f"{dtype} has no such number") from None
+
+    def cast(self, array: Value, target: DType) -> Value:
+        """A value in another dtype."""
+        self.native(target)
+        held = array.dtype
+        if held is target:
+            return array
+        if array.is_known:
+            return self.number(array.number, target)
+        if held not in COMPUTED:
+            return self.cast(self._widened(array), target)
+        if target in COMPUTED:
+            return self._converted(array, target)
+        return self._narrowed(array, target)
+
+    def _converted(self, value: Value, target: DType) -> Value:
+        if target.kind == "bool":
+            return truth(value.dtype, value)
+        if value.dtype.kind == "float" and target.kind == "int" and self.traits.guards_casts:
+            assert value.writer
+            is_within = within(value.dtype, value, target)
+            value.writer.alarm(step("xor", BOOL, is_within, known(True, BOOL)))
+        return step(CONVERT, target, value)
+
+    def _widened(self, value: Value) -> Value:
+        """A value of a small dtype, in one that steps compute in."""
+        held = value.dtype
+        if held in self.traits.converts:
+            bits = value.standing_for(stored_as(held))
+            return step(WIDEN, FLOAT32, bits, detail=held.name)
+        if held.kind == "float":
+            return floats.to_float32(value, held)
+        number = step(CONVERT, INT32, value.standing_for(stored_as(held)))
+        low = step("and", INT32, number, known((1 << held.bits) - 1, INT32))
+        if not held.is_signed:
+            return low
+        sign = known(1 << (held.bits - 1), INT32)
+        return step("sub", INT32, step("xor", INT32, low, sign), sign)
+
+    def _narrowed(self, value: Value, target: DType) -> Value:
+        """A value of a dtype that steps compute in, as the bits of a small one."""
+        if target.kind == "float":
+            return self._rounded(value, target)
+        whole = value if value.dtype.kind == "int" else self._converted(value, INT32)
+        low = step(CONVERT, stored_as(target), whole)
+        mask = known((1 << target.bits) - 1, stored_as(target))
+        return step("and", stored_as(target), low, mask).standing_for(target)
+
+    def _rounded(self, value: Value, target: DType) -> Value:
+        """A small float: through float32, as libraries do it, except for float16 in most."""
+        traits, is_native = self.traits, target in self.traits.converts
+        is_double = value.dtype is FLOAT64 and target is FLOAT16 and traits.doubles_halve_once
+        if is_double and not (is_native and traits.halves_doubles):
+            value = floats.rounded_to_odd(value)
+        elif not is_double and value.dtype is not FLOAT32:
+            value = step(CONVERT, FLOAT32, value)
+        if is_native:
+            bits = step(NARROW, stored_as(target), value, detail=target.name)
+            return bits.standing_for(target)
+        return floats.from_float32(value, target)
+
+    def function(self, op: str, dtype: DType) -> Callable[..., Value] | None:
+        """A function that writes the steps of an op; None for a dtype to compute in a wider one."""
+        self.native(dtype)
+        if op == "where":
+            return functools.partial(self._chosen, dtype)
+        if dtype not in COMPUTED:
+            if op in _OF_SIGNS and dtype is not FLOAT16:
+                raise NotLoweredError(op)
+            return None
+        return written_op(op, dtype, notices_errors=self.traits.notices_errors)
+
+    def _chosen(self, held: DType, condition: Value, x: Value, y: Value) -> Value:
+        bits = [self._bits(value) for value in (x, y)]
+        return choose(stored_as(held), condition, *bits).standing_for(held)
+
+    def _bits(self, value: Value) -> Value:
+        """A value as it is stored, also if it is a known number of a small dtype."""
+        held = value.dtype
+        if held in COMPUTED:
+            return value
+        if value.is_known:
+            raise NotLoweredError(f"a known number of {held}")
+        return value.standing_for(stored_as(held))
+
+    def alarm(self, condition: Value) -> None:
+        """Leaves elements for which a condition holds to the plain path."""
+        if condition.writer:
+            condition.writer.alarm(condition)
+
+
+class Careful(Emitter):
+    """An emitter that flushes each subnormal float, if a dialect does."""
+
+    def flushed(self, array: Value) -> Value:
+        """A float, or a zero of the same sign if its exponent is that of subnormals."""
+        if array.is_known:
+            return array
+        bits, held = _as_bits(array), array.dtype
+        exponent = known(((1 << held.exponent_bits) - 1) << held.mantissa_bits, bits.dtype)
+        zero = known(0, bits.dtype)
+        is_tiny = step("eq", BOOL, step("and", bits.dtype, bits, exponent), zero)
+        sign = step("and", bits.dtype, bits, known(1 << (held.bits - 1), bits.dtype))
+        found = choose(bits.dtype, is_tiny, sign, bits)
+        return found.standing_for(held) if held not in COMPUTED else step(BITS, held, found)
+
+
+class Hopeful(Emitter):
+    """An emitter that sounds the alarm where it finds a subnormal float, if a dialect flushes them.
+    That takes fewer steps than flushing, and there hardly ever is one."""
+
+    def finder_below(self, held: DType, limit: float) -> Callable[[Value], bool]:
+        """A function that sounds the alarm for a float that is small and not zero.
+
+        Doubling the bits drops the sign. Subtracting one then makes zero the largest of all.
+        """
+        exponent = int(math.log2(limit)) + held.bias
+        end = (exponent << (held.mantissa_bits + 1)) - 1
+
+        def sound(value: Value) -> bool:
+            if not value.is_known:
+                bits = _as_bits(value)
+                one, kind = known(1, bits.dtype), bits.dtype
+                doubled = step("sub", kind, step("shl", kind, bits, one), one)
+                self.alarm(step("lt", BOOL, doubled, known(end, kind)))
+            return False
+
+        return sound
+
+
+def _as_bits(value: Value) -> Value:
+    """The bits of a float."""
+    bits = dtype_named(f"uint{value.dtype.bits}")
+    return step(BITS, bits, value) if value.dtype in COMPUTED else value.standing_for(bits)
+
+
+def _wrapped(value: int | float, held: DType) -> int:
+    """An integer modulo the width of a dtype; of a float only one that is in range."""
+    is_float = isinstance(value, float)
+    if is_float and not (math.isfinite(value) and held.min <= int(value) <= held.max):
+        raise NotLoweredError("a float that is out of range")
+    low = int(value) & ((1 << held.bits) - 1)
+    return low - (1 << held.bits) if low > held.max else low
+
+
+@functools.lru_cache(maxsize=64)
+def emitter_with(traits: Traits, *, is_hopeful: bool) -> Emitter:
+    """The emitter for a processor and a library, one object each."""
+    return Hopeful(traits) if is_hopeful else Careful(traits)

@@ -1,0 +1,1 @@
+"""Kernels for processors: LLVM IR, compiled by llvmlite."""

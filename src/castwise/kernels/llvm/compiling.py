@@ -1,0 +1,73 @@
+"""Compiles LLVM IR for this processor, and loads what it compiled."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import threading
+from typing import Any
+
+from llvmlite import binding as llvm
+
+_numbers = itertools.count()
+_lock = threading.Lock()  # LLVM's contexts are not for several threads
+_PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)  # lets go of the GIL
+
+
+class Host:
+    """This processor, as LLVM sees it."""
+
+    def __init__(self) -> None:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        llvm.initialize_native_asmparser()  # for the instructions that read float errors
+        self.cpu = llvm.get_host_cpu_name()
+        features = llvm.get_host_cpu_features()
+        self.features = features.flatten()
+        self.has_f16c = bool(features.get("f16c", False))
+        self.triple = llvm.get_process_triple()
+        target = llvm.Target.from_triple(self.triple)
+        self.machine = target.create_target_machine(
+            cpu=self.cpu, features=self.features, opt=3, reloc="pic", codemodel="small"
+        )
+        self.linker = llvm.create_lljit_compiler(self.machine)
+
+    @property
+    def name(self) -> str:
+        """Everything that compiled code depends on, besides its IR."""
+        version = ".".join(map(str, llvm.llvm_version_info))
+        return f"{self.triple} {self.cpu} {self.features} LLVM {version}"
+
+
+@functools.cache
+def host() -> Host:
+    """This processor."""
+    return Host()
+
+
+def compiled(text: str) -> bytes:
+    """The object file of a module in LLVM IR."""
+    with _lock:
+        here = host()
+        module = llvm.parse_assembly(text)
+        module.triple = here.triple
+        module.data_layout = str(here.machine.target_data)
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options.loop_vectorization = True
+        options.slp_vectorization = True
+        options.loop_unrolling = True
+        builder = llvm.create_pass_builder(here.machine, options)
+        builder.getModulePassManager().run(module, builder)
+        return bytes(here.machine.emit_object(module))
+
+
+class Loaded:
+    """A compiled function in memory, which is freed with this object."""
+
+    def __init__(self, code: bytes) -> None:
+        with _lock:
+            library = llvm.JITLibraryBuilder().add_object_img(code)
+            name = f"kernel {next(_numbers)}"
+            self._tracker = library.export_symbol("kernel").link(host().linker, name)
+            self.call: Any = _PROTOTYPE(self._tracker["kernel"])

@@ -1,0 +1,269 @@
+"""How ops are written in steps, with the values that NumPy gives.
+
+Where a dialect wants other values, castwise has already replaced the op by several of these.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+from castwise.kernels.program import BITS, BOOL, COMPARE, CONVERT, FLOAT64, SELECT
+from castwise.kernels.writing import NotLoweredError, Value, known, step
+from castwise.vocab.dtypes import DType, dtype
+
+Written = Callable[..., Value]
+_ONE_OF_BITS = {32: dtype("int32"), 64: dtype("int64")}
+
+
+def written_op(op: str, held: DType, *, notices_errors: bool) -> Written | None:
+    """A function that writes the steps of an op in a dtype that steps compute in; None if the op
+    must be computed in a wider dtype.
+
+    Raises NotLoweredError for ops that no steps can express, or whose last bits a library decides.
+    """
+    if op in COMPARE:
+        return lambda x, y: step(op, BOOL, x, y)
+    if op in _OF_WHOLE and held.kind == "int":
+        return partial(_OF_WHOLE[op], held, notices_errors)
+    found = _BY_KIND[held.kind].get(op) or _EVERYWHERE.get(op)
+    if found is not None:
+        return partial(found, held)
+    if held.kind == "bool" and op in _BY_KIND["int"]:
+        return None
+    raise NotLoweredError(op)
+
+
+def _plain(does: str, held: DType, x: Value, y: Value) -> Value:
+    return step(does, held, x, y)
+
+
+def _one(does: str, held: DType, x: Value) -> Value:
+    return step(does, held, x)
+
+
+def _same(held: DType, x: Value) -> Value:
+    return x
+
+
+def choose(held: DType, condition: Value, x: Value, y: Value) -> Value:
+    """x where the condition holds, y elsewhere."""
+    return step(SELECT, held, condition, x, y)
+
+
+def truth(held: DType, x: Value) -> Value:
+    """Whether a number is not zero."""
+    return x if held is BOOL else step("ne", BOOL, x, known(0, held))
+
+
+def _negated(x: Value) -> Value:
+    return step("xor", BOOL, x, known(True, BOOL))
+
+
+def _logical(does: str, held: DType, x: Value, y: Value) -> Value:
+    return step(does, BOOL, truth(held, x), truth(held, y))
+
+
+def _logical_not(held: DType, x: Value) -> Value:
+    return _negated(truth(held, x))
+
+
+def _square(held: DType, x: Value) -> Value:
+    return step("mul", held, x, x)
+
+
+def _reversed(held: DType, x: Value, y: Value) -> Value:
+    return step("sub", held, y, x)
+
+
+def _clamp(held: DType, x: Value, low: Value, high: Value | None = None) -> Value:
+    found = step("maximum", held, x, low)
+    return found if high is None else step("minimum", held, found, high)
+
+
+def _relu(held: DType, x: Value) -> Value:
+    return step("maximum", held, x, known(0, held))
+
+
+def _never(held: DType, x: Value) -> Value:
+    """False, for integers; NaN is the only number that differs from itself."""
+    return step("ne", BOOL, x, x)
+
+
+def _always(held: DType, x: Value) -> Value:
+    return step("eq", BOOL, x, x)
+
+
+# Integers.
+
+
+def _negative(held: DType, x: Value) -> Value:
+    return step("sub", held, known(0, held), x)
+
+
+def _below_zero(held: DType, x: Value) -> Value:
+    return step("lt", BOOL, x, known(0, held))
+
+
+def _size(held: DType, x: Value) -> Value:
+    if not held.is_signed:
+        return x
+    return choose(held, _below_zero(held, x), _negative(held, x), x)
+
+
+def _sign(held: DType, x: Value) -> Value:
+    above = choose(held, step("gt", BOOL, x, known(0, held)), known(1, held), known(0, held))
+    return choose(held, _below_zero(held, x), known(-1, held), above) if held.is_signed else above
+
+
+def _flipped(held: DType, x: Value) -> Value:
+    ones = -1 if held.is_signed else int(held.max)
+    return step("xor", held, x, known(ones, held))
+
+
+def _shifted(does: str, held: DType, x: Value, y: Value) -> Value:
+    """A shift; by a negative number, or by the width or more, it shifts all bits out."""
+    unsigned = dtype(f"uint{held.bits}")
+    count = step(BITS, unsigned, y) if held.is_signed else y
+    is_near = step("lt", BOOL, count, known(held.bits, unsigned))
+    near = choose(unsigned, is_near, count, known(0, unsigned))
+    shifted = step(does, held, x, step(BITS, held, near) if held.is_signed else near)
+    gone = known(0, held)
+    if does == "shr" and held.is_signed:
+        gone = choose(held, _below_zero(held, x), known(-1, held), known(0, held))
+    return choose(held, is_near, shifted, gone)
+
+
+def _divisor(held: DType, x: Value, y: Value, notices_errors: bool) -> tuple[Value, Value, Value]:
+    """A divisor without 0 and -1, which processors may trap on, and where it was 0 or -1."""
+    is_zero = step("eq", BOOL, y, known(0, held))
+    is_minus = step("eq", BOOL, y, known(-1, held)) if held.is_signed else is_zero
+    if notices_errors and y.writer:
+        y.writer.alarm(is_zero)
+        if held.is_signed:
+            is_least = step("eq", BOOL, x, known(int(held.min), held))
+            y.writer.alarm(step("and", BOOL, is_minus, is_least))
+    is_odd = step("or", BOOL, is_zero, is_minus)
+    return choose(held, is_odd, known(1, held), y), is_zero, is_minus
+
+
+def _floor_divide(held: DType, notices_errors: bool, x: Value, y: Value) -> Value:
+    """The quotient rounded down; 0 for a divisor of 0."""
+    safe, is_zero, is_minus = _divisor(held, x, y, notices_errors)
+    found = step("idiv", held, x, safe)
+    if held.is_signed:
+        rest = step("irem", held, x, safe)
+        is_cut = step("and", BOOL, step("ne", BOOL, rest, known(0, held)),
+                      step("ne", BOOL, _below_zero(held, rest), _below_zero(held, y)))  # fmt: skip
+        found = choose(held, is_cut, step("sub", held, found, known(1, held)), found)
+        found = choose(held, is_minus, _negative(held, x), found)
+    return choose(held, is_zero, known(0, held), found)
+
+
+def _remainder(held: DType, notices_errors: bool, x: Value, y: Value) -> Value:
+    """The remainder with the sign of the divisor; 0 for a divisor of 0."""
+    rest = _fmod(held, notices_errors, x, y)
+    if not held.is_signed:
+        return rest
+    is_other = step("and", BOOL, step("ne", BOOL, rest, known(0, held)),
+                    step("ne", BOOL, _below_zero(held, rest), _below_zero(held, y)))  # fmt: skip
+    return choose(held, is_other, step("add", held, rest, y), rest)
+
+
+def _fmod(held: DType, notices_errors: bool, x: Value, y: Value) -> Value:
+    """The remainder with the sign of the dividend; a divisor of 1 stands in for 0 and -1."""
+    safe, _, _ = _divisor(held, x, y, notices_errors)
+    return step("irem", held, x, safe)
+
+
+# Floats.
+
+
+def _sign_of_float(held: DType, x: Value) -> Value:
+    zero = known(0.0, held)
+    found = choose(held, step("eq", BOOL, x, zero), zero, x)  # NaN stays
+    found = choose(held, step("lt", BOOL, x, zero), known(-1.0, held), found)
+    return choose(held, step("gt", BOOL, x, zero), known(1.0, held), found)
+
+
+def _reciprocal(held: DType, x: Value) -> Value:
+    return step("div", held, known(1.0, held), x)
+
+
+def _is_infinite(held: DType, x: Value) -> Value:
+    return step("eq", BOOL, step("fabs", held, x), known(math.inf, held))
+
+
+def _is_finite(held: DType, x: Value) -> Value:
+    return step("lt", BOOL, step("fabs", held, x), known(math.inf, held))
+
+
+def _has_sign(held: DType, x: Value) -> Value:
+    signed = _ONE_OF_BITS[held.bits]
+    return _below_zero(signed, step(BITS, signed, x))
+
+
+def _copysign(held: DType, x: Value, y: Value) -> Value:
+    signed = _ONE_OF_BITS[held.bits]
+    sign = step("and", signed, step(BITS, signed, y), known(int(signed.min), signed))
+    size = step("and", signed, step(BITS, signed, x), known(int(signed.max), signed))
+    return step(BITS, held, step("or", signed, size, sign))
+
+
+def within(held: DType, x: Value, target: DType) -> Value:
+    """Whether a float is in the range of an integer dtype, so that every cast agrees on it."""
+    wide = x if held is FLOAT64 else step(CONVERT, FLOAT64, x)
+    least = known(float(target.min), FLOAT64)
+    above = step("gt", BOOL, wide, known(float(target.min) - 1, FLOAT64))
+    if target.bits == 64 and target.is_signed:  # float64 does not hold the number below it
+        above = step("ge", BOOL, wide, least)
+    below = step("lt", BOOL, wide, known(float(int(target.max) + 1), FLOAT64))
+    return step("and", BOOL, above, below)
+
+
+_EVERYWHERE: dict[str, Written] = {
+    **{f"logical_{does}": partial(_logical, does) for does in ("and", "or", "xor")},
+    "logical_not": _logical_not,
+    "where": choose,
+}
+_OF_NUMBERS: dict[str, Written] = {
+    **{does: partial(_plain, does) for does in ("add", "sub", "mul", "maximum", "minimum")},
+    "rsub": _reversed, "square": _square, "clamp": _clamp, "relu": _relu,
+    "clamp_min": partial(_plain, "maximum"), "clamp_max": partial(_plain, "minimum"),
+    "clip_above": partial(_plain, "minimum"),
+}  # fmt: skip
+_OF_BITS: dict[str, Written] = {
+    f"bitwise_{does}": partial(_plain, does) for does in ("and", "or", "xor")
+}
+_OF_WHOLE: dict[str, Callable[..., Value]] = {
+    "floor_divide": _floor_divide, "remainder": _remainder, "fmod": _fmod,
+}  # fmt: skip
+_BY_KIND: dict[str, dict[str, Written]] = {
+    "bool": {
+        **_OF_BITS,
+        "bitwise_not": _logical_not,
+        "add": partial(_plain, "or"), "mul": partial(_plain, "and"),
+        "maximum": partial(_plain, "or"), "minimum": partial(_plain, "and"),
+        "isnan": _never, "isinf": _never, "isfinite": _always,
+    },
+    "int": {
+        **_OF_NUMBERS,
+        **_OF_BITS,
+        **dict.fromkeys(("floor", "ceil", "trunc", "round"), _same),
+        "bitwise_not": _flipped,
+        "bitwise_left_shift": partial(_shifted, "shl"),
+        "bitwise_right_shift": partial(_shifted, "shr"),
+        "abs": _size, "neg": _negative, "sign": _sign, "signbit": _below_zero,
+        "isnan": _never, "isinf": _never, "isfinite": _always,
+    },
+    "float": {
+        **_OF_NUMBERS,
+        **{does: partial(_one, does) for does in ("sqrt", "floor", "ceil", "trunc")},
+        "div": partial(_plain, "div"), "round": partial(_one, "rint"),
+        "abs": partial(_one, "fabs"), "neg": partial(_one, "fneg"), "sign": _sign_of_float,
+        "reciprocal": _reciprocal, "copysign": _copysign, "signbit": _has_sign,
+        "isnan": _never, "isinf": _is_infinite, "isfinite": _is_finite,
+    },
+}  # fmt: skip
+LOWERED_OPS = frozenset([*COMPARE, *_EVERYWHERE, *_OF_WHOLE, *_BY_KIND["int"], *_BY_KIND["float"]])

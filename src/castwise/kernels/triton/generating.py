@@ -1,0 +1,169 @@
+"""A Triton kernel from a lowered program, as Python text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from castwise.kernels.layouts import ANY, FIXED
+from castwise.kernels.program import (
+    BITS,
+    BOOL,
+    COMPARE,
+    CONSTANT,
+    CONVERT,
+    FLOAT32,
+    LOAD,
+    NARROW,
+    SELECT,
+    WIDEN,
+    Lowered,
+    Step,
+    number_of,
+)
+from castwise.vocab.dtypes import DType
+
+_SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^", "shl": "<<",
+    "shr": ">>", "idiv": "//", "irem": "%", "eq": "==", "ne": "!=", "lt": "<", "le": "<=",
+    "gt": ">", "ge": ">=",
+}  # fmt: skip
+_CALLS = {
+    "floor": "tl.floor({})", "ceil": "tl.ceil({})", "fabs": "tl.abs({})", "fneg": "-{}",
+    "trunc": "tl.extra.cuda.libdevice.trunc({})", "rint": "tl.extra.cuda.libdevice.rint({})",
+}  # fmt: skip
+
+
+def type_of(held: DType) -> str:
+    """The name of a dtype in Triton's language."""
+    return "tl.int1" if held is BOOL else f"tl.{held}"
+
+
+def generated(program: Lowered, steps: str, rank: int, *, is_large: bool) -> str:
+    """The text of the function `kernel`, for arrays that move along the last of `rank` dimensions
+    as `steps` says.
+
+    It takes the addresses of all arrays, results first, then the number of elements, the lengths of
+    all dimensions but the first, and the strides in elements of each array that has any.
+    `is_large`: its indices need 64 bits.
+    """
+    count = len(steps)
+    names = [f"p{n}" for n in range(count)]
+    lengths = [f"n{d}" for d in range(1, rank)]
+    moves = [f"s{n}_{d}" for n in range(count) for d in moving(steps[n], rank)]
+    index = ".to(tl.int64)" if is_large else ""
+    lines = [
+        f"def kernel({', '.join([*names, 'size', *lengths, *moves])}, BLOCK: tl.constexpr):",
+        f"    at = tl.program_id(0){index} * BLOCK + tl.arange(0, BLOCK)",
+        "    is_there = at < size",
+        *[f"    {line}" for line in _indices(rank)],
+        *[f"    {line}" for line in _body(program, steps, rank)],
+    ]
+    return "\n".join([*lines, ""])
+
+
+def moving(step: str, rank: int) -> range:
+    """The dimensions along which an array needs a stride: the last needs none if it is the next in
+    memory, or if the array stays where it is."""
+    return range(rank if step == ANY else rank - 1)
+
+
+def _indices(rank: int) -> list[str]:
+    """The index of each dimension, the last changing fastest."""
+    lines, rest = [], "at"
+    for d in range(rank - 1, 0, -1):
+        lines += [f"i{d} = {rest} % n{d}", f"r{d} = {rest} // n{d}"]
+        rest = f"r{d}"
+    return [*lines, f"i0 = {rest}"]
+
+
+def _place(n: int, step: str, rank: int) -> str:
+    parts = [f"i{d} * s{n}_{d}" for d in moving(step, rank)]
+    if step not in (ANY, FIXED):
+        parts.append(f"i{rank - 1}")
+    return " + ".join([f"p{n}", *parts])
+
+
+def _body(program: Lowered, steps: str, rank: int) -> list[str]:
+    lines, first = [], len(program.results)
+    for number, step in enumerate(program.steps):
+        if step.does == LOAD:
+            n = first + int(step.detail or 0)
+            is_one = steps[n] == FIXED and rank == 1
+            mask = "" if is_one else ", mask=is_there"
+            text = f"tl.load({_place(n, steps[n], rank)}{mask})"
+            if step.dtype is BOOL:
+                text = f"({text} != 0)"
+        else:
+            held = [program.steps[k].dtype for k in step.arguments]
+            text = _expression(step, held, [f"v{k}" for k in step.arguments])
+        lines.append(f"v{number} = {text}")
+    for n, number in enumerate(program.outputs):
+        value = f"v{number}"
+        if program.steps[number].dtype is BOOL:
+            value = f"{value}.to(tl.uint8)"
+        lines.append(f"tl.store({_place(n, steps[n], rank)}, {value}, mask=is_there)")
+    return lines
+
+
+def _expression(step: Step, sources: Sequence[DType], given: Sequence[str]) -> str:
+    held, does = step.dtype, step.does
+    if does == CONSTANT:
+        return _constant(step)
+    if does == WIDEN:
+        return f"{given[0]}.to(tl.{step.detail}, bitcast=True).to({type_of(held)})"
+    if does == NARROW:
+        return f"{given[0]}.to(tl.{step.detail}).to({type_of(held)}, bitcast=True)"
+    if does in _OTHERS:
+        return _OTHERS[does](held, sources, given)
+    if does in _CALLS:
+        return _CALLS[does].format(*given)
+    if does == "sqrt":
+        return f"tl.sqrt_rn({given[0]})" if held is FLOAT32 else f"tl.sqrt({given[0]})"
+    if does == "div" and held is FLOAT32:
+        return f"tl.div_rn({', '.join(given)})"  # the operator is an approximation
+    found = f"({f' {_SYMBOLS[does]} '.join(given)})"
+    return found if does in COMPARE else f"{found}.to({type_of(held)})"
+
+
+def _constant(step: Step) -> str:
+    number = number_of(step)
+    text = repr(number) if math.isfinite(number) else f"float('{number}')"
+    return f"tl.full((1,), {text}, {type_of(step.dtype)})"
+
+
+def _converted(held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+    """A cast; floats out of an integer's range become its limits, and NaN becomes 0."""
+    (value,) = given
+    if held.kind != "int" or sources[0].kind != "float":
+        return f"{value}.to({type_of(held)})"
+    least, most = int(held.min), int(held.max)
+    whole = f"tl.where({value} != {value}, 0.0, {value}).to({type_of(held)})"
+    for test, end in ((f"{value} >= {float(most + 1)!r}", most), (f"{value} < {least!r}.0", least)):
+        whole = f"tl.where({test}, tl.full((1,), {end}, {type_of(held)}), {whole})"
+    return whole
+
+
+def _selected(held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+    return f"tl.where({', '.join(given)})"
+
+
+def _bits(held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+    return f"{given[0]}.to({type_of(held)}, bitcast=True)"
+
+
+def _extreme(does: str) -> Callable[[DType, Sequence[DType], Sequence[str]], str]:
+    def written(held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+        nan = ", propagate_nan=tl.PropagateNan.ALL" if held.kind == "float" else ""
+        return f"tl.{does}({', '.join(given)}{nan})"
+
+    return written
+
+
+_OTHERS: dict[str, Callable[[DType, Sequence[DType], Sequence[str]], str]] = {
+    CONVERT: _converted,
+    SELECT: _selected,
+    BITS: _bits,
+    "maximum": _extreme("maximum"),
+    "minimum": _extreme("minimum"),
+}
