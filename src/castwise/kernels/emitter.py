@@ -183,7 +183,8 @@ class Emitter:
             if op in _OF_SIGNS and dtype is not FLOAT16:
                 raise NotLoweredError(op)
             return None
-        return written_op(op, dtype, notices_errors=self.traits.notices_errors)
+        found = written_op(op, dtype, notices_errors=self.traits.notices_errors)
+        return found and functools.partial(_of_one_dtype, found, op, dtype)
 
     def _chosen(self, held: DType, condition: Value, x: Value, y: Value) -> Value:
         bits = [self._bits(value) for value in (x, y)]
@@ -202,6 +203,13 @@ class Emitter:
         """Leaves elements for which a condition holds to the plain path."""
         if condition.writer:
             condition.writer.alarm(condition)
+
+
+def _of_one_dtype(written: Callable[..., Value], op: str, held: DType, *values: Value) -> Value:
+    """The steps of an op on values of its dtype; a library would cast others by its own rules."""
+    if any(value.dtype is not held for value in values):
+        raise NotLoweredError(f"{op} of several dtypes")
+    return written(*values)
 
 
 class Careful(Emitter):

@@ -76,7 +76,7 @@ def _with_specials(found: Value, bits: Value, size: Value, held: DType) -> Value
 
 
 def from_float32(value: Value, held: DType) -> Value:
-    """The small float nearest to a float32; ties go to the even one."""
+    """The small float nearest to a float32; of two that are as near, the even one."""
     bits = step(BITS, UINT32, value)
     if held.bias == _BIAS and held.bits == 16:
         found = _upper_half(bits)
@@ -95,11 +95,9 @@ def _upper_half(bits: Value) -> Value:
 
 
 def _nearest_power(bits: Value) -> Value:
-    """The exponent, rounded; NaN for what is not positive, and beyond the largest power."""
-    rounded = _do("add", bits, _do("add", _do("and", _do("shr", bits, _u(23)), _u(1)),
-                                   _u((1 << 22) - 1)))  # fmt: skip
-    power = _do("shr", rounded, _u(_MANTISSA))
-    power = _choose(_is("lt", bits, 1 << 22), _u(0), power)
+    """The exponent, rounded, halves up; NaN for what is not positive, and beyond the largest."""
+    power = _do("shr", _do("add", bits, _u(1 << 22)), _u(_MANTISSA))
+    power = _choose(_is("le", bits, 1 << 22), _u(0), power)  # up to the smallest, a subnormal
     is_power = step("and", BOOL, _is("gt", bits, 0), _is("lt", bits, _INFINITY))
     return _choose(is_power, power, _u(0xFF))
 

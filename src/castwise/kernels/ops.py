@@ -77,9 +77,10 @@ def _reversed(held: DType, x: Value, y: Value) -> Value:
     return step("sub", held, y, x)
 
 
-def _clamp(held: DType, x: Value, low: Value, high: Value | None = None) -> Value:
-    found = step("maximum", held, x, low)
-    return found if high is None else step("minimum", held, found, high)
+def _clamp(held: DType, x: Value, *bounds: Value) -> Value:
+    for does, bound in zip(("maximum", "minimum"), bounds, strict=False):
+        x = step(does, held, x, bound)
+    return x
 
 
 def _relu(held: DType, x: Value) -> Value:

@@ -45,6 +45,8 @@ class Writer:
 
     def operand(self, dtype: DType) -> Value:
         """An element of the next operand."""
+        if dtype.kind == "complex" or dtype.bits > 64:
+            raise NotLoweredError(f"{dtype}")
         self._operands.append(dtype)
         step = Step(LOAD, stored_as(dtype), (), len(self._operands) - 1)
         return Value(self, self._added(step), dtype)

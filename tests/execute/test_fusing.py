@@ -1,0 +1,152 @@
+"""Ops on large arrays by kernels: chosen where they pay, and otherwise as if there were none."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import castwise as cw
+from castwise.errors import DivisionByZeroError
+from castwise.execute.calling import ops
+from castwise.execute.fusing import kernels
+
+pytest.importorskip("llvmlite")
+SIZE = 100
+
+
+@pytest.fixture(autouse=True)
+def from_size(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Kernels from a small size on, compiled at once."""
+    monkeypatch.setitem(kernels.COSTS, "cpu", kernels.Costs(SIZE, 0))
+    ops._known.clear()
+    ops.forget_all()
+    yield
+    ops._known.clear()
+    ops.forget_all()
+
+
+class Runs:
+    """Counts the runs of kernels."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from castwise.kernels.llvm import kernels as processor
+
+        self.count, run = 0, processor.run
+
+        def counted(*given: Any, **options: Any) -> Any:
+            found = run(*given, **options)
+            self.count += found is True
+            return found
+
+        monkeypatch.setattr(processor, "run", counted)
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
+    return Runs(monkeypatch)
+
+
+def made(dtype: str, dialect: str, size: int = SIZE) -> cw.Tensor:
+    return cw.asarray(np.arange(size) % 100, dtype=dtype, dialect=dialect)
+
+
+def test_large_arrays_are_computed_by_a_kernel(runs: Runs) -> None:
+    x, y = made("int8", "torch"), made("float16", "torch")
+    assert (x + y).dtype == "float16"
+    assert (x * 0.5).dtype == "float32"
+    assert (x + y).tolist() == [2.0 * (n % 100) for n in range(SIZE)]
+    assert runs.count == 3
+
+
+def test_small_arrays_are_not(runs: Runs) -> None:
+    x = made("int8", "torch", SIZE - 1)
+    assert (x + x).dtype == "int8"
+    assert runs.count == 0
+
+
+def test_a_kernel_is_compiled_only_after_some_work(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("CASTWISE_CACHE", str(tmp_path))
+    monkeypatch.setitem(kernels.COSTS, "cpu", kernels.Costs(SIZE, 3 * SIZE))
+    x, y = made("int16", "torch"), made("uint8", "torch")
+    counts = []
+    for _ in range(5):
+        x - y
+        counts.append(runs.count)
+    assert counts == [0, 0, 0, 1, 2]
+
+
+def test_a_kernel_on_disk_is_used_at_once(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    from castwise.kernels.llvm import kernels as processor
+
+    monkeypatch.setenv("CASTWISE_CACHE", str(tmp_path))
+    x, y = made("int32", "torch"), made("uint8", "torch")
+    processor._kernels.clear()
+    x - y
+    processor._kernels.clear()
+    monkeypatch.setitem(kernels.COSTS, "cpu", kernels.Costs(SIZE, 1 << 60))
+    ops._known.clear()
+    ops.forget_all()
+    x - y
+    assert runs.count == 2
+
+
+def test_numpy_warns_as_it_does_without_a_kernel(runs: Runs) -> None:
+    x = cw.asarray(np.full(SIZE, 3e38, np.float32), dialect="numpy")
+    with pytest.warns(RuntimeWarning, match="overflow encountered in multiply"):
+        x * np.float32(10)
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        made("int32", "numpy") // made("int32", "numpy")
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        x * x
+    assert runs.count == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (x / x).tolist() == [1.0] * SIZE
+        assert np.isinf((cw.asarray(x.array, dialect="torch") * 10).array).all()  # silent there
+    assert runs.count == 2
+
+
+def test_what_raises_still_raises(runs: Runs) -> None:
+    x = made("int32", "torch")
+    with pytest.raises(DivisionByZeroError):
+        x // made("int32", "torch")
+    assert runs.count == 0
+    assert (x // 3).tolist() == [n % 100 // 3 for n in range(SIZE)]
+
+
+def test_subnormals_are_flushed_where_the_dialect_does(runs: Runs) -> None:
+    tiny = np.full(SIZE, 1e-40, np.float32)
+    x = cw.asarray(tiny, dialect="jax")
+    assert (x * 2).tolist() == [0.0] * SIZE
+    assert (cw.asarray(tiny, dialect="torch") * 2).array.all()
+    assert runs.count == 2
+
+
+def test_an_array_keeps_its_order() -> None:
+    x = cw.asarray(np.asfortranarray(np.ones((20, 30), np.int8)), dialect="torch")
+    assert (x + 1.5).array.flags.f_contiguous
+    assert (x.T + 1.5).array.flags.c_contiguous
+
+
+def test_another_byte_order_is_left_to_numpy(runs: Runs) -> None:
+    swapped = cw.asarray(np.arange(SIZE).astype(">f4"), dialect="numpy")
+    assert (swapped + swapped).tolist() == [2.0 * n for n in range(SIZE)]
+    assert runs.count == 0
+
+
+def test_shapes_that_do_not_fit_are_the_library_s_error() -> None:
+    with pytest.raises(ValueError, match="broadcast"):
+        made("int8", "torch") + made("int8", "torch", SIZE + 1)
+
+
+def test_without_kernels_everything_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "are_there", lambda: False)
+    assert (made("int8", "torch") + made("float16", "torch")).dtype == "float16"
