@@ -13,7 +13,7 @@ from castwise.execute.backends.numpy.ufuncs import casting, casts_quietly, own_u
 from castwise.execute.steps.steps import Steps, Writer
 
 _LEAST = 1 << 15  # elements; for fewer, memory does not matter
-BLOCK = 1 << 17  # elements that are computed at once where no ufunc can write into the array
+BLOCK = 1 << 16  # elements that are computed at once where no ufunc can write into the array
 _WIDE = 32  # bits of floats that NumPy computes fast
 _ALIGNED = 64  # a block is a multiple of this many elements, as vector instructions take them
 # These round once, to the nearest number, whatever the layout of the arrays.
@@ -34,10 +34,9 @@ def writer(
     steps: Steps, backend: Backend, run: Callable[..., Any], has_kernel: bool
 ) -> Writer | None:
     """A function of a target and raw operands that tells whether it has written the result."""
-    by_ufunc, by_blocks = _by_ufunc(steps, backend), _by_blocks(steps, backend, run)
-    # NumPy is slow at small floats.
-    prefers_kernel = has_kernel and steps.compute.part.bits < _WIDE
-    return (by_blocks if prefers_kernel else None) or by_ufunc or by_blocks
+    if has_kernel and steps.compute.part.bits < _WIDE:
+        return None  # NumPy is slow at small floats: a kernel and a copy are faster
+    return _by_ufunc(steps, backend) or (None if has_kernel else _by_blocks(steps, backend, run))
 
 
 def _by_ufunc(steps: Steps, backend: Backend) -> Writer | None:

@@ -43,9 +43,10 @@ class Reduced(NamedTuple):
     ) -> Any:
         """What NumPy's function returns for the whole cast array; None if blocks cannot tell."""
         axes = _axes(axis, x.ndim)
-        if axes is None or x.ndim > _MOST_AXES:
+        is_place = self.op in _PLACES
+        if axes is None or x.ndim > _MOST_AXES or (is_place and isinstance(axis, tuple)):
             return None
-        if self.op in _PLACES:
+        if is_place:
             place = None if axis is None else axes[0]
             return search(self.op, self.cast, blocks.BLOCK).place(x, place, keepdims)
         if self.op in _SPREADS:
