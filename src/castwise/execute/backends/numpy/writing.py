@@ -167,8 +167,12 @@ def _is_same(target: Any, array: Any) -> bool:
 
 def _may_raise() -> bool:
     """Whether a float warning would be an error, after the array is written."""
-    is_raised = any(way not in ("warn", "ignore") for way in np.geterr().values())
-    return is_raised or any(
-        action == "error" and issubclass(RuntimeWarning, category)
-        for action, _, category, _, _ in warnings.filters
-    )
+    if any(way not in ("warn", "ignore") for way in np.geterr().values()):
+        return True
+    for action, message, category, module, line in warnings.filters:
+        if issubclass(RuntimeWarning, category):
+            if action == "error":
+                return True
+            if not (message or module or line):  # it decides, before any that follow
+                return False
+    return False
