@@ -60,10 +60,16 @@ def _takes(target: Any, arrays: Sequence[Any], native: Any) -> bool:
         return False
     if not _is_apart_in_itself(target) or not all(_is_apart(target, a) for a in arrays):
         return False
-    try:
-        return bool(torch.broadcast_shapes(*[a.shape for a in arrays]) == target.shape)
-    except RuntimeError:  # the op itself says what is wrong
+    return _gives_shape(target.shape, [array.shape for array in arrays])
+
+
+def _gives_shape(shape: Sequence[int], shapes: Sequence[Sequence[int]]) -> bool:
+    """Whether shapes broadcast to a shape. torch's own function for it loads half of its tracer."""
+    if any(len(one) > len(shape) for one in shapes):
         return False
+    full = [(1,) * (len(shape) - len(one)) + tuple(one) for one in shapes]
+    sizes = [set(along) for along in zip(*full, strict=True)]
+    return all({n} <= some <= {1, n} for n, some in zip(shape, sizes, strict=True))
 
 
 def _is_plain(array: Any) -> bool:
