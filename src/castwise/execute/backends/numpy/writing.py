@@ -23,6 +23,7 @@ _EXACT = frozenset({
     "logical_xor", "logical_not", "floor_divide", "remainder", "fmod", "positive",
     "bitwise_left_shift", "bitwise_right_shift",
 })  # fmt: skip
+_EXACT_IN_COMPLEX = frozenset({"add", "sub", "neg", "positive"})
 # These never raise, so that no block is written before an error.
 _BY_BLOCKS = frozenset({
     "add", "sub", "mul", "div", "rsub", "neg", "abs", "square", "mul_with_wide", "div_with_wide",
@@ -51,7 +52,8 @@ def _by_ufunc(steps: Steps, backend: Backend) -> Writer | None:
     call = steps.quieted(casting(ufunc, native) if is_cast else ufunc, backend)
     casts = steps.entry_casts(backend)
     numbers = [e is not None and e.is_number for e in steps.entries]
-    result, is_exact, is_silent = _result(steps, backend), steps.op in _EXACT, _is_silent(steps)
+    is_exact = steps.op in (_EXACT_IN_COMPLEX if steps.compute.kind == "complex" else _EXACT)
+    result, is_silent = backend.native(steps.result), _is_silent(steps)
 
     def write(target: Any, operands: Sequence[Any]) -> bool:
         given = [
@@ -69,10 +71,10 @@ def _by_ufunc(steps: Steps, backend: Backend) -> Writer | None:
 
 
 def _by_blocks(steps: Steps, backend: Backend, run: Callable[..., Any]) -> Writer | None:
-    is_float = steps.compute.kind in ("float", "complex") and steps.result is steps.compute
+    is_float = steps.compute.kind == "float" and steps.result is steps.compute
     if steps.op not in _BY_BLOCKS or steps.composed or not (is_float and _is_silent(steps)):
         return None
-    result = _result(steps, backend)
+    result = backend.native(steps.result)
 
     def write(target: Any, operands: Sequence[Any]) -> bool:
         arrays = [o for o in operands if isinstance(o, np.ndarray)]
@@ -106,10 +108,6 @@ def _part(operand: Any, axis: int, part: slice) -> Any:
         return operand
     key = (..., part) + (slice(None),) * (-axis - 1)
     return operand[key]
-
-
-def _result(steps: Steps, backend: Backend) -> Any:
-    return backend.native(steps.result)
 
 
 def _is_silent(steps: Steps) -> bool:
