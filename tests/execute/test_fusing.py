@@ -136,6 +136,32 @@ def test_subnormals_are_flushed_where_the_dialect_does(runs: Runs) -> None:
     assert runs.count == 2
 
 
+def test_kernels_write_into_arrays(runs: Runs) -> None:
+    held = np.arange(SIZE, dtype=np.float16)
+    x, y = cw.asarray(held, dialect="torch"), made("int8", "torch")
+    x += y
+    x.mul_(0.5)
+    assert x.array is held
+    assert held.tolist() == [float(n) for n in range(SIZE)]
+    cw.apply("sub", y, 1, out=x)
+    assert held.tolist() == [n - 1.0 for n in range(SIZE)]
+    assert runs.count == 3
+
+
+def test_overlapping_arrays_are_not_written_over(runs: Runs) -> None:
+    held = np.ones(SIZE + 1, np.float16)
+    x = cw.asarray(held, dialect="torch")
+    x[1:].add_(x[:-1])
+    assert held.tolist() == [1.0] + [2.0] * SIZE
+
+
+def test_nothing_is_written_before_an_error() -> None:
+    x = made("int32", "torch")
+    with pytest.raises(DivisionByZeroError):
+        x.floor_divide_(made("int32", "torch"))
+    assert x.tolist() == [n % 100 for n in range(SIZE)]
+
+
 def test_an_array_keeps_its_order() -> None:
     x = cw.asarray(np.asfortranarray(np.ones((20, 30), np.int8)), dialect="torch")
     assert (x + 1.5).array.flags.f_contiguous

@@ -8,7 +8,7 @@ import pytest
 
 import castwise as cw
 import castwise.array_api as xp
-from castwise.execute.backends import numpy as numpy_backend
+from castwise.execute.backends.numpy import arrays as numpy_arrays
 
 SILENT = ["torch", "jax", "tensorflow", "paddle", "mlx", "keras", "tinygrad", "tensorflow:all"]
 
@@ -82,8 +82,8 @@ def test_threads_are_silent_side_by_side():
 
 
 def test_where_numpy_keeps_its_settings_in_no_context(monkeypatch):
-    monkeypatch.setattr(numpy_backend, "_silent_context", lambda: None)
-    silent = numpy_backend.backend().quiet(np.divide, "div")
+    monkeypatch.setattr(numpy_arrays, "_silent_context", lambda: None)
+    silent = numpy_arrays.NumPy().quiet(np.divide, "div")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert silent(np.ones(1), np.zeros(1)).tolist() == [float("inf")]

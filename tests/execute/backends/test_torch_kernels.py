@@ -108,6 +108,17 @@ def test_compiled_functions_of_torch(runs: list[bool]) -> None:
     assert runs == [True]
 
 
+def test_writes_are_counted(runs: list[bool]) -> None:
+    weight = torch.ones(SIZE, requires_grad=True)
+    held = torch.ones(SIZE)
+    product = (weight * held).sum()
+    cw.asarray(held).add_(cw.asarray(torch.ones(SIZE, dtype=torch.int8)))
+    assert held.tolist() == [2.0] * SIZE
+    assert runs == [True]
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.backward()
+
+
 def test_a_negative_view_is_read_as_such() -> None:
     flipped = torch.randn(SIZE, dtype=torch.complex64).conj().imag  # its sign is a flag
     assert torch.equal((cw.asarray(flipped) + 1).array, flipped + 1)

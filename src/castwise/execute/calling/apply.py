@@ -136,7 +136,7 @@ def _into(
         )
     values = _computed(prepared, call, target)
     is_resized = _is_resized(tuple(values.shape), target, prepared)
-    if is_resized and target is out:
+    if values is target._array or (is_resized and target is out):
         written = values
     else:
         array = _resized(out, values.shape, prepared.backend) if is_resized else target._array
@@ -153,7 +153,7 @@ def _computed(prepared: Prepared, call: CallArguments, target: Tensor) -> Any:
     """The values to write into a tensor: where a mask is false, its old values."""
     options = dict(call.options)
     mask = options.pop("where", None) if prepared.is_elementwise else None
-    values = run(prepared, call.operands, options)
+    values = run(prepared, call.operands, options, target._array if mask is None else None)
     return values if mask is None else chosen(prepared.backend, mask, values, target._array)
 
 

@@ -69,7 +69,7 @@ def _stored(
         raise would_change(str(question), target, result)
     if result is not target.dtype and any(other is target for other in operands[1:]):
         _check_itself(question, target)
-    values = run(prepared, operands, options)
+    values = run(prepared, operands, options, target._array if result is target.dtype else None)
     is_fitting = tuple(values.shape) == target.shape
     if not is_fitting and (target._keeps_dtype or not _takes_shape(question)):
         raise UsageError(
@@ -79,7 +79,8 @@ def _stored(
     if not is_fitting or result is not target.dtype:
         target._array, target._kind = values, prepared.kind.shaped(values.shape)
         return target
-    target._array = prepared.backend.write(target._array, ..., values)
+    if values is not target._array:
+        target._array = prepared.backend.write(target._array, ..., values)
     if prepared.kind.is_weak is not target._kind.is_weak:
         target._kind = target._kind.with_(is_weak=prepared.kind.is_weak)
     return target

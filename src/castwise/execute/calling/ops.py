@@ -227,10 +227,16 @@ def _prepare_anew(
     return Prepared(decision, kind, backend, name if name in LIKE else question.op.name)
 
 
-def run(prepared: Prepared, operands: Sequence[Any], options: dict[str, Any]) -> Any:
-    """The raw result of an op; it notifies watchers."""
+def run(
+    prepared: Prepared, operands: Sequence[Any], options: dict[str, Any], into: Any = None
+) -> Any:
+    """The raw result of an op; it notifies watchers. `into` is a raw array of the result's dtype
+    that takes it: if it can be computed there, without another array, that array is returned."""
     given = _given(prepared, operands)
     check_devices(prepared.decision.question.op, given)
+    # A watcher looks at the operands afterwards.
+    if into is not None and not options and not watchers() and prepared.writes(into, given):
+        return into
     is_whole = MASKING.isdisjoint(options)
     array = prepared.run(*given, **options) if is_whole else run_masked(prepared, given, options)
     for watcher in watchers():

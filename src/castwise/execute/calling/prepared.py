@@ -15,7 +15,13 @@ from castwise.execute.functions.lookup import Function
 from castwise.execute.fusing.op import fused_op
 from castwise.execute.kinds import Kind
 from castwise.execute.steps.by_values import under_rules
-from castwise.execute.steps.steps import running_whole, steps_of
+from castwise.execute.steps.steps import (
+    Writer,
+    casting_inside,
+    running_whole,
+    steps_of,
+    writing_into,
+)
 from castwise.vocab.dtypes import dtypes_of
 
 
@@ -34,8 +40,8 @@ class Prepared:
     """
 
     __slots__ = (
-        "_entry_casts", "_function", "_fused", "_is_direct", "_steps", "_traced_alone", "backend",
-        "decision", "entering", "is_elementwise", "kind", "run",
+        "_entry_casts", "_function", "_fused", "_is_direct", "_steps", "_traced_alone", "_writer",
+        "backend", "decision", "entering", "is_elementwise", "kind", "run",
     )  # fmt: skip
 
     def __init__(self, decision: Decision, kind: Kind, backend: Backend, computes: str) -> None:
@@ -47,8 +53,13 @@ class Prepared:
         self._steps = under_rules(steps_of(decision, computes), computed)
         self.is_elementwise = self._steps.is_elementwise
         self.entering = tuple([entry and entry.dtype for entry in self._steps.entries])
-        self._function = self._steps.quieted(self._steps.function(backend), backend)
-        self._entry_casts = self._steps.entry_casts(backend)
+        inside = casting_inside(backend)
+        casting = inside.casting(self._steps) if inside and not self._steps.kernel else None
+        if casting:
+            self._function, self._entry_casts = casting
+        else:
+            self._function = self._steps.quieted(self._steps.function(backend), backend)
+            self._entry_casts = self._steps.entry_casts(backend)
         at_once = running_whole(backend)
         whole = at_once.whole(self._steps) if at_once and not self._steps.kernel else None
         if self._steps.defaults:
@@ -58,10 +69,26 @@ class Prepared:
         self._is_direct = False
         self._traced_alone = backend if isinstance(backend, TracesAlone) else None
         self.run: Callable[..., Any] = self._by_size(whole or self._carefully)
+        self._writer: Writer | None = None  # made when first needed
 
     def compute(self, *operands: Any, **options: Any) -> Any:
         """Casts and computes; returns what the function returns, one array or several."""
         return self._function(*self._entered(operands), **options)
+
+    def writes(self, target: Any, operands: Sequence[Any]) -> bool:
+        """Whether it has computed straight into a raw array. If not, it has changed nothing."""
+        if self._fused is not None and self._fused.writes(target, operands):
+            return True
+        if self._writer is None:
+            is_plain = self.is_elementwise and not self._steps.kernel
+            able = writing_into(self.backend) if is_plain else None
+            found = able and able.into(self._steps, self._run, self._fused is not None)
+            self._writer = found or _never
+        return self._writer(target, operands)
+
+    def _run(self, *operands: Any) -> Any:
+        """The current way to compute, which changes once it is known to be right."""
+        return self.run(*operands)
 
     def _entered(self, operands: Sequence[Any]) -> list[Any]:
         """The operands, cast for the function."""
@@ -124,6 +151,10 @@ class Prepared:
         if right is None:
             return lambda x, y, **options: function(left(x), y, **options)
         return lambda x, y, **options: function(left(x), right(y), **options)
+
+
+def _never(target: Any, operands: Sequence[Any]) -> bool:
+    return False
 
 
 def check_kernel(decision: Decision) -> None:

@@ -41,11 +41,18 @@ def function_for(backend: Backend, op: str, compute: DType) -> Function:
     own = backend.function(op, compute)
     if own is not None:
         return own
-    wider = _WIDER[compute.kind]
-    if compute.bits >= wider.bits or wider not in backend.dtypes:
+    wider = widened_to(backend, op, compute)
+    if wider is None:
         return _recipe(backend, op, compute)
     wide = backend.function(op, wider) or _recipe(backend, op, compute)
     return _widened(backend, wide, compute, wider)
+
+
+def widened_to(backend: Backend, op: str, compute: DType) -> DType | None:
+    """The wider dtype in which an op of a small one is computed; None if it is not."""
+    wider = _WIDER[compute.kind]
+    is_small = compute.bits < wider.bits and wider in backend.dtypes
+    return wider if is_small and backend.function(op, compute) is None else None
 
 
 def _recipe(backend: Backend, op: str, compute: DType) -> Function:

@@ -51,6 +51,13 @@ class HasMemory(Protocol):
     def empty(self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]) -> Any:
         """A new array for the result of arrays, in the order that the library would choose."""
 
+    def may_write(self, target: Any, arrays: Sequence[Any]) -> bool:
+        """Whether each element of a target can be written as soon as it is computed from the same
+        elements of arrays."""
+
+    def wrote(self, target: Any) -> None:
+        """Tells the library that a kernel has written into an array."""
+
     def halves_doubles_once(self, device: str) -> bool:
         """Whether it casts float64 to float16 with one rounding."""
 

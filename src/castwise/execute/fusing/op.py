@@ -65,6 +65,19 @@ class FusedOp:
 
         return of_one
 
+    def writes(self, target: Any, operands: Sequence[Any]) -> bool:
+        """Whether a kernel has computed into an array. If not, it has changed nothing."""
+        holder = self.program.holder
+        if holder.size_of(target) < kernels.least_size():
+            return False
+        arrays = [self._given(place, operand) for place, operand in enumerate(operands)]
+        if not holder.may_write(target, arrays):
+            return False
+        is_written = self.program.run(arrays, [target]) is not None
+        if is_written:
+            holder.wrote(target)
+        return is_written
+
     def run(self, arrays: Sequence[Any]) -> Any:
         """The result for arrays; None if the plain path must compute it."""
         found = self.program.run(arrays)

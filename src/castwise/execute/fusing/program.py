@@ -68,7 +68,9 @@ class FusedProgram:
         call = self._calls.get(key)
         if call is None:
             call = self._remember(key, arrays, places)
-        if not call.programs:
+        if targets:  # which may be operands: they must not change before it is sure that they may
+            call = call._replace(programs=tuple([p for p in call.programs if not p.has_alarm][-1:]))
+        if not call.programs or any(tuple(t.shape) != call.shape for t in targets):
             return None
         if call.device != "cpu":
             arrays = [a if a.shape else self.holder.moved(a, call.device) for a in arrays]

@@ -164,6 +164,30 @@ class RunsWhole(Protocol):
         """A function of raw operands and options; None if the steps run one by one."""
 
 
+Casting = tuple[Function, list["EntryCast | None"]]  # a function, and the casts before it
+
+
+@runtime_checkable
+class CastsInside(Protocol):
+    """A backend some of whose functions cast operands while they compute."""
+
+    def casting(self, steps: Steps) -> Casting | None:
+        """The function of an op and the casts that are left to do before it; None if all are."""
+
+
+Writer = Callable[[Any, Sequence[Any]], bool]
+
+
+@runtime_checkable
+class WritesInto(Protocol):
+    """A backend that computes some ops straight into an array."""
+
+    def into(self, steps: Steps, run: Function, has_kernel: bool) -> Writer | None:
+        """A function of a target and raw operands, which tells whether it has written the result
+        there. If not, it has changed nothing. None if it never could. `run` computes the result of
+        operands, by a generated kernel if they are large and it has one."""
+
+
 @runtime_checkable
 class Warns(Protocol):
     """A backend that warns about floats that overflow or are undefined."""
@@ -258,6 +282,18 @@ def _casting_by_pair(backend: Backend) -> CastsByPair | None:
 def running_whole(backend: Backend) -> RunsWhole | None:
     """The backend itself, if it runs all steps of an op at once."""
     return backend if isinstance(backend, RunsWhole) else None
+
+
+@functools.lru_cache(maxsize=64)
+def casting_inside(backend: Backend) -> CastsInside | None:
+    """The backend itself, if some of its functions cast operands while they compute."""
+    return backend if isinstance(backend, CastsInside) else None
+
+
+@functools.lru_cache(maxsize=64)
+def writing_into(backend: Backend) -> WritesInto | None:
+    """The backend itself, if it computes straight into arrays."""
+    return backend if isinstance(backend, WritesInto) else None
 
 
 def _condition_cast(entry: Entry, backend: Backend) -> EntryCast:

@@ -16,7 +16,8 @@ from castwise.execute.backend import backend_named, lacking
 from castwise.execute.backends.torch.functions import function_in
 from castwise.execute.backends.torch.mixed import mixed_function
 from castwise.execute.backends.torch.unsigned import unsigned_function
-from castwise.execute.steps.steps import Steps
+from castwise.execute.backends.torch.writing import writer
+from castwise.execute.steps.steps import Steps, Writer
 from castwise.kernels.layouts import Memory
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.dtypes import dtype as dtype_named
@@ -169,9 +170,23 @@ class Torch:
         """Casts and computation in one call, if torch's own promotion equals the decision."""
         return mixed_function(steps, self)
 
+    def into(self, steps: Steps, run: Callable[..., Any], has_kernel: bool) -> Writer | None:
+        """torch's own out=, for ops whose bits do not depend on it."""
+        return writer(steps, self)
+
     def moved(self, array: Any, device: str) -> Any:
         """The array on another device."""
         return array.to(device, non_blocking=True)
+
+    def may_write(self, target: Any, arrays: Sequence[Any]) -> bool:
+        """Whether each element can be written as soon as it is computed."""
+        is_plain = not target.requires_grad and not target.is_inference()
+        is_plain = is_plain and (0 not in target.stride() or target.numel() < 2)
+        return is_plain and all(_is_same_or_apart(target, array) for array in arrays)
+
+    def wrote(self, target: Any) -> None:
+        """Counts the write, as torch itself does for gradients that were recorded before."""
+        torch.autograd.graph.increment_version(target)
 
     def halves_doubles_once(self, device: str) -> bool:
         """Whether torch rounds float64 to float16 once, which depends on how it was built."""
@@ -288,6 +303,21 @@ def _halves_doubles_once(device: str) -> bool:
     number = 1 + 2.0**-11 + 2.0**-40  # rounded to float32 first, it is a tie
     halves = torch.full((64,), number, dtype=torch.float64, device=device).to(torch.float16)
     return bool((halves > 1).all())
+
+
+def _is_same_or_apart(one: Any, other: Any) -> bool:
+    """Whether two tensors are the same elements in the same order, or share no memory."""
+    if one.data_ptr() == other.data_ptr() and one.shape == other.shape:
+        return bool(one.stride() == other.stride())
+    (start, end), (begin, stop) = _extent(one), _extent(other)
+    return end <= begin or stop <= start
+
+
+def _extent(array: Any) -> tuple[int, int]:
+    """The addresses between which the elements of a tensor are."""
+    steps = zip(array.shape, array.stride(), strict=True)
+    last = sum((length - 1) * stride for length, stride in steps) if array.numel() else -1
+    return array.data_ptr(), array.data_ptr() + (last + 1) * array.element_size()
 
 
 def _device(arrays: Sequence[Any]) -> Any:

@@ -24,7 +24,7 @@ def mixed_function(steps: Steps, backend: Backend) -> Callable[..., Any] | None:
         steps.op in _PROMOTES and steps.compute.kind != "complex"
     )  # castwise orders these itself
     function = function_in(steps.op, steps.compute) if is_torchs else None
-    if function is None or not _torch_agrees(steps, backend):
+    if function is None or not torch_agrees(steps, backend):
         return None
     if adapted(function, backend, steps.op, steps.compute, steps.values) is not function:
         return None  # a value rule differs from torch's
@@ -39,7 +39,7 @@ def mixed_function(steps: Steps, backend: Backend) -> Callable[..., Any] | None:
     return run
 
 
-def _torch_agrees(steps: Steps, backend: Backend) -> bool:
+def torch_agrees(steps: Steps, backend: Backend) -> bool:
     """Whether two arrays are cast to the dtype that torch computes in, with no other cast."""
     sources = _sources(steps)
     # torch refuses bool operands in sub

@@ -1,4 +1,4 @@
-"""NumPy, with the small dtypes of ml_dtypes."""
+"""NumPy's arrays and functions: how they are made, cast, written and computed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,18 @@ import array_api_compat.numpy as standard
 import ml_dtypes
 import numpy as np
 
-from castwise.execute.backend import Backend, lacking
+from castwise.execute.backend import lacking
+from castwise.execute.backends.numpy.reducing.steps import blockwise
+from castwise.execute.backends.numpy.ufuncs import (
+    casting_run,
+    casting_with_number,
+    has_loop,
+    is_quiet,
+)
+from castwise.execute.backends.numpy.writing import writer
 from castwise.execute.functions.lookup import standard_name
 from castwise.execute.functions.products import vecdot
-from castwise.execute.steps.steps import Steps
-from castwise.execute.values.adapting import adapted
-from castwise.execute.values.casting import is_plain_cast
+from castwise.execute.steps.steps import Casting, Steps, Writer
 from castwise.kernels.layouts import Memory
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
@@ -40,7 +46,9 @@ _FAR = 1 << 14  # an exponent beyond which every float is zero or infinite
 _SMALL = 32  # below this many bits, functions made of several loops round more than once
 
 
-class _NumPy:
+class NumPy:
+    """The backend."""
+
     name = "numpy"
     speaks = "numpy"
     namespace = standard
@@ -80,7 +88,7 @@ class _NumPy:
     def cast(self, array: Any, dtype: DType) -> Any:
         """The array in another dtype; values go out of range silently."""
         native = self.native(dtype)
-        if _is_quiet(array.dtype, native):
+        if is_quiet(array.dtype, native):
             return array.astype(native)
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a dropped imaginary part, which the decision reports
@@ -103,31 +111,23 @@ class _NumPy:
         if found is None and op not in LAYERS:  # a recipe calls NumPy's
             found = getattr(standard, standard_name(op), None)
         if isinstance(found, np.ufunc):
-            return found if _has_loop(found, self.native(dtype)) else None
+            return found if has_loop(found, self.native(dtype)) else None
         if dtype.kind == "bool":
             return None if op in _NOT_FOR_BOOL else found
         return None if op not in _MOVES and dtype.bits < _SMALL else found
 
     def whole(self, steps: Steps) -> Callable[..., Any] | None:
-        """A ufunc that casts while it computes, without an intermediate array, which saves time on
-        large arrays."""
-        function = self.function(steps.op, steps.compute)
-        if not isinstance(function, np.ufunc) or not self._casts_quietly(steps):
-            return None
-        if adapted(function, self, steps.op, steps.compute, steps.values) is not function:
-            return None  # a value rule differs from NumPy's
-        native = self.native(steps.compute)
-        if native.isbuiltin != 1 or _output(function, native) != self.native(steps.result):
-            return None  # NumPy 1 does not find every loop for dtypes that are not its own
-        dtypes = [native] * function.nin + [None] * function.nout
-        casting = functools.partial(function, signature=tuple(dtypes), casting="unsafe")
-        call = steps.quieted(casting, self)
+        """A ufunc or a reduction that casts while it computes, without an intermediate array, which
+        saves time on large arrays."""
+        return blockwise(steps, self) or casting_run(steps, self)
 
-        def run(*arrays: Any, **options: Any) -> Any:
-            found = call(*arrays, **options)
-            return found if type(found) is np.ndarray else steps.as_result(found, self)
+    def casting(self, steps: Steps) -> Casting | None:
+        """A ufunc of an array and a number that casts large arrays while it computes."""
+        return casting_with_number(steps, self)
 
-        return run
+    def into(self, steps: Steps, run: Callable[..., Any], has_kernel: bool) -> Writer | None:
+        """A ufunc that writes into an array, or an op that does it block by block."""
+        return writer(steps, self, run, has_kernel)
 
     def quiet(self, function: Callable[..., Any], op: str) -> Callable[..., Any]:
         """A function without NumPy's float warnings, and its warnings about empty means."""
@@ -141,18 +141,6 @@ class _NumPy:
                 return silent(*arrays, **options)
 
         return computed
-
-    def _casts_quietly(self, steps: Steps) -> bool:
-        """Whether all operands are arrays, some are cast, and no cast may warn or differ from
-        NumPy's in the dialect."""
-        casts = [entry for entry in steps.entries if entry]
-        return bool(casts) and all(
-            e.source
-            and not e.through
-            and is_plain_cast(steps.values, e.source, e.dtype)
-            and _is_quiet(self.native(e.source), self.native(e.dtype))
-            for e in casts
-        )
 
     def finder_below(self, dtype: DType, limit: float) -> Callable[[Any], bool]:
         """A function that tells by the bits whether any float is nonzero and below a limit.
@@ -196,6 +184,14 @@ class _NumPy:
         """The array itself: there is one device."""
         return array
 
+    def may_write(self, target: Any, arrays: Sequence[Any]) -> bool:
+        """Whether each element can be written as soon as it is computed."""
+        is_plain = target.flags.writeable and (0 not in target.strides or target.size < 2)
+        return is_plain and all(_is_same_or_apart(target, array) for array in arrays)
+
+    def wrote(self, target: Any) -> None:
+        """Nothing: NumPy does not count writes."""
+
     def halves_doubles_once(self, device: str) -> bool:
         """Always true."""
         return True
@@ -218,11 +214,6 @@ class _NumPy:
     def to_numpy(self, array: Any) -> Any:
         """The array itself."""
         return array
-
-
-def backend() -> Backend:
-    """The NumPy backend."""
-    return _NumPy()
 
 
 def _is_lent(array: Any) -> bool:
@@ -274,6 +265,15 @@ def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
     return computed_of_two if getattr(ufunc, "nin", 0) == 2 else computed
 
 
+def _is_same_or_apart(one: Any, other: Any) -> bool:
+    """Whether two arrays are the same elements in the same order, or share none."""
+    if not np.may_share_memory(one, other):
+        return True
+    address = "__array_interface__"
+    is_same = getattr(one, address)["data"][0] == getattr(other, address)["data"][0]
+    return bool(is_same and one.shape == other.shape and one.strides == other.strides)
+
+
 @functools.cache
 def _silent_context() -> Context | None:
     """A context in which NumPy is silent; None for NumPy 1, whose error state is per thread."""
@@ -299,15 +299,6 @@ def _dtype_of(native: Any) -> DType:
 
 
 @functools.cache
-def _is_quiet(source: Any, target: Any) -> bool:
-    """Whether a cast can neither overflow nor drop anything, so that NumPy does not warn."""
-    is_to_wide = source.kind in "biu" and target.kind in "iuf" and target.name != "float16"
-    # NumPy's own "safe" treats all small floats and integers of ml_dtypes as the same.
-    is_safe = np.can_cast(source, target, "safe")
-    return is_to_wide or bool(is_safe and to_dtype(target).keeps_range(to_dtype(source)))
-
-
-@functools.cache
 def _between(source: Any, target: Any) -> str | None:
     """The intermediate dtype of a cast that ml_dtypes lacks, or has only inexactly."""
     to, start = to_dtype(target), to_dtype(source)
@@ -318,22 +309,6 @@ def _between(source: Any, target: Any) -> str | None:
     except TypeError:
         return "int8" if start.kind == to.kind == "int" else "float32"
     return None
-
-
-@functools.cache
-def _output(function: Any, native: Any) -> Any:
-    """The dtype that a ufunc returns for arrays of a dtype; None if it does not take them."""
-    try:
-        return function(*[np.ones(1, native)] * function.nin).dtype
-    except TypeError:
-        return None
-
-
-def _has_loop(function: Any, native: Any) -> bool:
-    """Whether a ufunc takes arrays of a dtype without casting them."""
-    found = _output(function, native)
-    of_its_own = (native, np.dtype(bool), np.ones(1, native).real.dtype)
-    return found is not None and found in of_its_own  # None equals float64 to NumPy
 
 
 def _wrapped(value: int, dtype: DType) -> int:
