@@ -109,6 +109,18 @@ class _NumPy:
     def whole(self, steps: Steps) -> Callable[..., Any] | None:
         """A ufunc that casts while it computes, without an intermediate array, which saves time on
         large arrays."""
+        call = self.casting(steps)
+        if call is None:
+            return None
+
+        def run(*arrays: Any, **options: Any) -> Any:
+            found = call(*arrays, **options)
+            return found if type(found) is np.ndarray else steps.as_result(found, self)
+
+        return run
+
+    def casting(self, steps: Steps) -> Callable[..., Any] | None:
+        """The ufunc of `whole` itself, which gives NumPy scalars for 0-d arrays."""
         function = self.function(steps.op, steps.compute)
         if not isinstance(function, np.ufunc) or not self._casts_quietly(steps):
             return None
@@ -118,14 +130,8 @@ class _NumPy:
         if native.isbuiltin != 1 or _output(function, native) != self.native(steps.result):
             return None  # NumPy 1 does not find every loop for dtypes that are not its own
         dtypes = [native] * function.nin + [None] * function.nout
-        casting = functools.partial(function, signature=tuple(dtypes), casting="unsafe")
-        call = steps.quieted(casting, self)
-
-        def run(*arrays: Any, **options: Any) -> Any:
-            found = call(*arrays, **options)
-            return found if type(found) is np.ndarray else steps.as_result(found, self)
-
-        return run
+        call = functools.partial(function, signature=tuple(dtypes), casting="unsafe")
+        return steps.quieted(call, self)
 
     def quiet(self, function: Callable[..., Any], op: str) -> Callable[..., Any]:
         """A function without NumPy's float warnings, and its warnings about empty means."""

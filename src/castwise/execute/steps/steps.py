@@ -165,6 +165,14 @@ class RunsWhole(Protocol):
 
 
 @runtime_checkable
+class CastsInside(Protocol):
+    """A backend with functions that cast while they compute, for results that are checked."""
+
+    def casting(self, steps: Steps) -> Callable[..., Any] | None:
+        """A function like that of `whole`, which may give scalars of the library."""
+
+
+@runtime_checkable
 class Warns(Protocol):
     """A backend that warns about floats that overflow or are undefined."""
 
@@ -258,6 +266,14 @@ def _casting_by_pair(backend: Backend) -> CastsByPair | None:
 def running_whole(backend: Backend) -> RunsWhole | None:
     """The backend itself, if it runs all steps of an op at once."""
     return backend if isinstance(backend, RunsWhole) else None
+
+
+@functools.lru_cache(maxsize=64)
+def casting_inside(backend: Backend) -> Callable[[Steps], Function | None] | None:
+    """The function that makes functions which cast while they compute; None if there is none."""
+    if isinstance(backend, CastsInside):
+        return backend.casting
+    return backend.whole if isinstance(backend, RunsWhole) else None
 
 
 def _condition_cast(entry: Entry, backend: Backend) -> EntryCast:

@@ -32,7 +32,7 @@ from castwise.graph.running.number_steps import (
     number_maker,
     with_parts,
 )
-from castwise.graph.running.written import Step, written
+from castwise.graph.running.written import Step, Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ class Plan:
     inputs: tuple[Node, ...]
     kinds: tuple[Kind, ...]  # of the outputs
     run: Callable[..., tuple[Any, ...]]
+    written: Written
 
 
 def plan_of(
@@ -101,8 +102,8 @@ class _Planning:
         kinds = tuple([self._kind(node) for node in program.outputs])
         after = [s.after for s in program.state if s.is_written]
         outputs = [self._owned(node) for node in (*program.outputs, *after)]
-        run = written(arguments, self._steps, outputs, self._constants, self._backend)
-        return Plan(inputs, kinds, run)
+        written = Written(arguments, self._steps, outputs, self._constants, self._backend)
+        return Plan(inputs, kinds, written.of_sizes(), written)
 
     def _slot(self, thing: object) -> int:
         """The number of a value, new if it has none."""
