@@ -10,6 +10,7 @@ from castwise.execute.backend import Backend
 from castwise.execute.functions.lookup import Function
 from castwise.execute.numbers import TracedNumber
 from castwise.graph.program import Node, in_order
+from castwise.graph.running.nodes import in_node_dtype
 from castwise.vocab.operands import Scalar, value_class
 
 
@@ -55,10 +56,10 @@ def checker(number: TracedNumber) -> Function:
     return checked
 
 
-def number_maker(node: Node, number: TracedNumber, backend: Backend) -> Function:
-    """A function that makes the array of a constant from its number."""
-    make, target = backend.number, node.dtype
-    if backend.owns(make(number.traced_value, target)):
-        return lambda value: make(value, target)
-    array: Any = backend.make
-    return lambda value: array(make(value, target), None, copy=None, device=None)
+def number_maker(node: Node, backend: Backend, *, is_operand: bool) -> Function:
+    """A function that makes the value of a constant from its number: what the backend computes
+    with, or an array where the value is not only an operand."""
+    number, target = backend.number, node.dtype
+    if is_operand:
+        return lambda value: number(value, target)
+    return lambda value: in_node_dtype(number(value, target), node, backend)

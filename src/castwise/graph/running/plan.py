@@ -86,6 +86,7 @@ class _Planning:
         self._steps: list[Step] = []
         self._constants: dict[int, Any] = {}
         self._sharing: set[Node] = set()  # may share the memory of a constant
+        self._as_arrays = _needed_as_arrays(program)
         self._folded: dict[Node, tuple[Function, tuple[Node, ...]]] = {}
 
     def plan(self) -> Plan:
@@ -135,7 +136,8 @@ class _Planning:
     def _add_node(self, node: Node) -> None:
         """Adds the steps of a node, or its value if that is known now."""
         if node in self._numbers:
-            function = number_maker(node, self._numbers[node], self._backend)
+            is_operand = node not in self._as_arrays
+            function = number_maker(node, self._backend, is_operand=is_operand)
             self._step(function, [self._number(self._numbers[node])], node)
         elif node.op == CONSTANT:
             self._add_constant(node)
@@ -242,6 +244,16 @@ def _constant_maker(node: Node, backend: Backend) -> Callable[[], Any]:
 
 def _copier(backend: Backend) -> Function:
     return lambda array: backend.make(array, None, copy=True, device=None)
+
+
+def _needed_as_arrays(program: Program) -> set[Node]:
+    """The nodes that are not only operands of ops of the engine, which also take numbers."""
+    found = {*program.outputs, *[state.after for state in program.state]}
+    for node in program.nodes:
+        row = None if node.compute is None else row_of(node)
+        takes = set(node.positional) if row and row.keeps_shape and not row.compute else set()
+        found.update(n for n in node.inputs if n not in takes)
+    return found
 
 
 def _uses(program: Program) -> Counter[Node]:

@@ -37,17 +37,27 @@ F = TypeVar("F", bound=Callable[..., Any])
 _MOST_GRAPHS = 256  # per function; the oldest is dropped
 _MOST_CALLS = 1024  # forms of calls per function
 _NO_NUMBERS: tuple[Any, ...] = ()
-_NOTHING_READ: frozenset[int] = frozenset()
+
+
+class _Reads:
+    """The numbers whose values a function reads, in calls of one signature."""
+
+    __slots__ = ("places",)
+
+    def __init__(self) -> None:
+        self.places: frozenset[int] = frozenset()
 
 
 class _Known:
     """A form of calls that came before, and the graphs that are ready for it."""
 
-    __slots__ = ("call", "key", "ready", "signature")
+    __slots__ = ("call", "key", "reads", "ready", "signature")
 
-    def __init__(self, key: tuple[object, ...] | None, call: Call, signature: Signature) -> None:
+    def __init__(
+        self, key: tuple[object, ...] | None, call: Call, signature: Signature, reads: _Reads
+    ) -> None:
         self.key = key  # None: not only tensors and numbers, or in another order
-        self.call, self.signature = call, signature
+        self.call, self.signature, self.reads = call, signature, reads
         self.ready: dict[tuple[object, ...], list[Ready]] = {}  # by what depends on numbers
 
 
@@ -64,7 +74,7 @@ class Compiled:
         # their arrays and numbers, which gives NotImplemented if it is not for these numbers.
         self._direct: dict[tuple[object, ...], Callable[[list[Any]], Any]] = {}
         self._variants: dict[tuple[object, ...], list[Variant]] = {}
-        self._read: dict[tuple[object, ...], frozenset[int]] = {}  # numbers that the function reads
+        self._reads: dict[tuple[object, ...], _Reads] = {}  # by signature
 
     @property
     def graphs(self) -> dict[tuple[object, ...], Graph]:
@@ -127,10 +137,12 @@ class Compiled:
         dialect = common_dialect(kinds) if self._dialect is None else to_dialect(self._dialect)
         is_plain = all(type(a) is Tensor or type(a) in NUMBERS for a in arguments)
         own_key = key if is_plain and not keywords and call.order is None else None
-        known = _Known(own_key, call, signature_of(dialect, parameters, names, leaves))
+        signature = signature_of(dialect, parameters, names, leaves)
+        known = _Known(own_key, call, signature, self._reads.setdefault(signature.key, _Reads()))
         with self._lock:
             if len(self._known) >= _MOST_CALLS:
                 self._drop_forms()
+                self._reads.clear()
             self._known[key] = known
         return known
 
@@ -143,7 +155,7 @@ class Compiled:
         signature, tensors = known.signature, leaves
         numbers, key = _NO_NUMBERS, _NO_NUMBERS
         if signature.numbers:
-            key = signature.number_key(leaves, self._read.get(signature.key, _NOTHING_READ))
+            key = signature.number_key(leaves, known.reads.places)
             numbers = tuple([leaves[n] for n in signature.numbers])
             tensors = [leaves[n] for n in signature.arrays]
         for ready in known.ready.get(key, ()):
@@ -158,7 +170,7 @@ class Compiled:
     ) -> Any:
         """The result by a graph that this form of calls did not use before, traced if need be."""
         signature = known.signature
-        seen = self._read.get(signature.key, _NOTHING_READ)
+        seen = known.reads.places
         key = signature.number_key(leaves, seen)
         variants = self._variants.get((signature.key, key), [])
         variants[:] = [variant for variant in variants if is_as_traced(variant.graph)]
@@ -170,7 +182,8 @@ class Compiled:
                 continue
         variant = traced(functools.partial(self._trace, signature, leaves), numbers, seen)
         if variant.read != seen:
-            self._forget(signature, variant.read)
+            self._forget(signature)
+            known.reads.places = variant.read
             key = signature.number_key(leaves, variant.read)
         self._keep((signature.key, key), variant)
         ready = Ready(variant.graph, tensors, variant.numbers)
@@ -182,12 +195,11 @@ class Compiled:
 
     def _by_numbers(self, known: _Known) -> Callable[[list[Any]], Any]:
         """A function of the arrays and numbers of calls of one form."""
-        signature = known.signature
+        signature, reads = known.signature, known.reads
         order = (*signature.arrays, *signature.numbers)
 
         def run(given: list[Any]) -> Any:
-            seen = self._read.get(signature.key, _NOTHING_READ)
-            for ready in known.ready.get(signature.number_key(given, seen), ()):
+            for ready in known.ready.get(signature.number_key(given, reads.places), ()):
                 try:
                     if ready.of_list is not None:
                         return ready.of_list([given[n] for n in order])
@@ -197,10 +209,9 @@ class Compiled:
 
         return run
 
-    def _forget(self, signature: Signature, seen: frozenset[int]) -> None:
+    def _forget(self, signature: Signature) -> None:
         """Drops the graphs of a signature, because the function reads more of its numbers."""
         with self._lock:
-            self._read[signature.key] = seen
             for key in [key for key in self._variants if key[0] == signature.key]:
                 del self._variants[key]
 
