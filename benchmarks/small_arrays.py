@@ -28,7 +28,7 @@ from measure import machine, nanoseconds, versions
 
 import castwise as cw
 
-ROUNDS = 9
+ROUNDS = 15
 NUMBER = 500
 SIZES = (16, 256, 4096)
 DIALECTS = ("torch", "numpy", "jax")
@@ -62,10 +62,12 @@ def chain_cases(size: int) -> dict[str, Case]:
     return cases
 
 
-def new_numbers() -> Callable[[], float]:
-    """A function that gives another number each time, all of one class."""
-    numbers = itertools.count(1)
-    return lambda: next(numbers) * 2.0**-40
+_count = itertools.count(1)
+
+
+def new_number() -> float:
+    """Another number each time, all of one class."""
+    return next(_count) * 2.0**-40
 
 
 def number_cases(size: int) -> dict[str, Case]:
@@ -73,13 +75,12 @@ def number_cases(size: int) -> dict[str, Case]:
     plain = np.ones(size, "float32")
     x = cw.asarray(plain, dialect="torch")
     compiled = cw.compile(lambda x, lr: x * lr)
-    new, newer, newest = new_numbers(), new_numbers(), new_numbers()
     return {
         f"eager, seen number, {size}": lambda: x * 0.125,
-        f"eager, new number, {size}": lambda: x * new(),
+        f"eager, new number, {size}": lambda: x * new_number(),
         f"compiled, seen number, {size}": lambda: compiled(x, 0.125),
-        f"compiled, new number, {size}": lambda: compiled(x, newer()),
-        f"by hand, new number, {size}": lambda: plain * np.float32(newest()),
+        f"compiled, new number, {size}": lambda: compiled(x, new_number()),
+        f"by hand, new number, {size}": lambda: plain * np.float32(new_number()),
     }
 
 
@@ -87,12 +88,12 @@ def torch_cases(size: int) -> dict[str, Case]:
     torch = importlib.import_module("torch")
     a, b, c = arrays(size)
     given = [torch.asarray(a), torch.asarray(b), torch.asarray(c.astype("float32")).bfloat16()]
-    x, new = torch.ones(size), new_numbers()
+    x = torch.ones(size)
     chains = {
         f"torch itself, {chain}, {size}": functools.partial(function, *given)
         for chain, function in CHAINS.items()
     }
-    return {**chains, f"torch itself, new number, {size}": lambda: x * new()}
+    return {**chains, f"torch itself, new number, {size}": lambda: x * new_number()}
 
 
 def ratios_of(size: int) -> dict[tuple[str, str], float | None]:

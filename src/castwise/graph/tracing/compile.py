@@ -246,11 +246,14 @@ class Compiled:
 def compile(fn: F | None = None, *, dialect: str | Dialect | None = None) -> F:
     """Makes a function run as its simplified graph, traced once per signature.
 
-    Arrays may belong to any backend, and may be inside lists, tuples and dicts. All other arguments
-    are part of the signature. Each call reads and writes variables, and other tensors that the
-    function writes to. Anything else that the function reads, for example from `self`, keeps the
-    value it had when the signature was traced.
+    Arrays may belong to any backend, and may be inside lists, tuples and dicts. Python ints, floats
+    and complex numbers may change from call to call: the signature has the value of one only if the
+    function reads it, as in `if factor > 1` or `axis=n`. All other arguments are part of the
+    signature. Each call reads and writes variables, and other tensors that the function writes to.
+    Anything else that the function reads, for example from `self`, keeps the value it had when the
+    signature was traced.
 
+    >>> from castwise import asarray
     >>> @compile(dialect="torch")
     ... def scaled(x, factor):
     ...     return x * factor
