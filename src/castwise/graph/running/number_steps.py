@@ -56,10 +56,26 @@ def checker(number: TracedNumber) -> Function:
     return checked
 
 
-def number_maker(node: Node, backend: Backend, *, is_operand: bool) -> Function:
-    """A function that makes the value of a constant from its number: what the backend computes
-    with, or an array where the value is not only an operand."""
-    number, target = backend.number, node.dtype
-    if is_operand:
-        return lambda value: number(value, target)
-    return lambda value: in_node_dtype(number(value, target), node, backend)
+def number_maker(node: Node, backend: Backend) -> Function:
+    """A function that makes the array of a constant from its number."""
+    return lambda value: in_node_dtype(backend.number(value, node.dtype), node, backend)
+
+
+def operand_maker(node: Node, backend: Backend, *, keeps: bool) -> Function:
+    """A function that makes what the backend computes with from a number, for a constant that is
+    nothing but an operand. With `keeps` it makes it once while the same number comes."""
+    make, target = backend.number, node.dtype
+    if not keeps:
+        return lambda value: make(value, target)
+    last: tuple[Any, Any] = (object(), None)
+
+    def made(value: Scalar) -> Any:
+        nonlocal last
+        number, kept = last
+        is_same = type(number) is float is type(value) and number == value != 0  # not -0.0 for 0.0
+        if not is_same and number is not value:
+            kept = make(value, target)
+            last = (value, kept)
+        return kept
+
+    return made

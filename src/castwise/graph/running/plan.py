@@ -30,6 +30,7 @@ from castwise.graph.running.number_steps import (
     arithmetic,
     checker,
     number_maker,
+    operand_maker,
     with_parts,
 )
 from castwise.graph.running.written import Step, Written
@@ -116,28 +117,40 @@ class _Planning:
         return interned(Kind(self._backend, node.dtype, not node.shape, node.is_weak, dialect))
 
     def _fold_casts(self) -> set[Node]:
-        """Finds the ops that cast while they compute; returns the casts that this replaces."""
-        left_out: set[Node] = set()
+        """Finds the ops that cast while they compute, as eager ones do; returns the casts that this
+        replaces. A cast that anything else needs is computed, and then all take its result."""
+        nodes = self._program.nodes
+        found = {node: whole for node in nodes if (whole := self._whole(node)) is not None}
         uses = _uses(self._program)
-        for node in self._program.nodes:
-            if node.op == CAST or node.compute is None:
-                continue
-            casts = {
-                n: n.inputs[0]
-                for n in node.inputs
-                if n.op == CAST and uses[n] == 1 and n.inputs[0].op != CONSTANT
-            }
-            whole = whole_with_casts(node, casts, self._backend, self._rules) if casts else None
-            if whole is not None:
-                self._folded[node] = (whole, tuple([casts.get(n, n) for n in node.inputs]))
-                left_out.update(casts)
-        return left_out
+        while True:
+            taken = Counter([n for node in found for n in node.inputs])
+            kept = [
+                node
+                for node in found
+                if any(_is_cast(n) and taken[n] < uses[n] for n in node.inputs)
+            ]
+            if not kept:
+                break
+            for node in kept:
+                del found[node]
+        for node, whole in found.items():
+            inputs = [n.inputs[0] if _is_cast(n) else n for n in node.inputs]
+            self._folded[node] = (whole, tuple(inputs))
+        return {n for node in found for n in node.inputs if _is_cast(n)}
+
+    def _whole(self, node: Node) -> Function | None:
+        """A function of an op that casts while it computes; None if there is nothing to cast."""
+        casts = {n: n.inputs[0] for n in node.inputs if _is_cast(n)}
+        if node.compute is None or not casts:
+            return None
+        return whole_with_casts(node, casts, self._backend, self._rules)
 
     def _add_node(self, node: Node) -> None:
         """Adds the steps of a node, or its value if that is known now."""
         if node in self._numbers:
-            is_operand = node not in self._as_arrays
-            function = number_maker(node, self._backend, is_operand=is_operand)
+            function = number_maker(node, self._backend)
+            if node not in self._as_arrays:
+                function = operand_maker(node, self._backend, keeps=self._keeps)
             self._step(function, [self._number(self._numbers[node])], node)
         elif node.op == CONSTANT:
             self._add_constant(node)
@@ -244,6 +257,11 @@ def _constant_maker(node: Node, backend: Backend) -> Callable[[], Any]:
 
 def _copier(backend: Backend) -> Function:
     return lambda array: backend.make(array, None, copy=True, device=None)
+
+
+def _is_cast(node: Node) -> bool:
+    """Whether a node casts anything but a constant, which is cast once."""
+    return node.op == CAST and node.inputs[0].op != CONSTANT
 
 
 def _needed_as_arrays(program: Program) -> set[Node]:

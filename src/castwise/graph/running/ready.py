@@ -32,15 +32,25 @@ class Ready:
         is_held = all(tensor.dtype is node.dtype for tensor, node in pairs)
         is_known = all(isinstance(n, int) for node in program.inputs for n in node.shape)
         self._is_checked = bool(program.state) or not is_held or not is_known
-        # A function of the arrays and numbers, if they are all that the program needs.
-        is_free = not self._is_checked and self._plain is None
-        self.of_list = self._free() if is_free else None
+        # A function of the arrays and numbers, if they are all that the program needs. It gives
+        # NotImplemented for arrays that another plan is for.
+        self.of_list = None if self._is_checked else self._free()
 
     def _free(self) -> Callable[[Sequence[Any]], Any]:
         kinds, program, run = self._plan.kinds, self.program, self._plan.run
         if program.structure == Slot(0):
-            return self._plan.written.of_list(kinds[0])
-        return lambda given: returned(program, kinds, run(_NO_SIZES, *given))
+            of_list: Callable[[Sequence[Any]], Any] = self._plan.written.of_list(kinds[0])
+        else:
+            of_list = lambda given: returned(program, kinds, run(_NO_SIZES, *given))  # noqa: E731
+        plain, count = self._plain, len(program.inputs)
+        if plain is None:
+            return of_list
+
+        def of_plain(given: Sequence[Any]) -> Any:
+            is_plain = all([type(array) is plain for array in given[:count]])
+            return of_list(given) if is_plain else NotImplemented
+
+        return of_plain
 
     def run(self, tensors: Sequence[Tensor], numbers: Sequence[Scalar]) -> Any:
         """The program's results; it notifies watchers.
