@@ -220,3 +220,13 @@ def test_graphs_print_and_run_with_the_numbers_of_their_trace() -> None:
     assert "mul(x, float32(1.25))" in graph.text()
     assert "float32(1.25)" in graph.traced.text()
     assert graph(X).tolist() == [1.25, 2.5, 3.75]
+
+
+def test_many_values_that_are_read_keep_few_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("castwise.graph.tracing.compile._MOST_GRAPHS", 3)
+    compiled = cw.compile(lambda x, k: x * math.sqrt(k))
+    x = cw.asarray(X)
+    for k in range(3, 20):
+        assert compiled(x, k).dtype is compiled(x, k=k).dtype is x.dtype
+    assert len(compiled.graphs) == 3
+    assert sum(len(known.ready) for known in compiled._known.values()) <= 6

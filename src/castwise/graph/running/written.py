@@ -68,7 +68,7 @@ class Written:
     def _function(self, takes: str, before: list[str], after: list[str]) -> Callable[..., Any]:
         lines = [f"def run({takes}):", *before, *self._lines, *after]
         names = self._names
-        exec("\n ".join(lines), names)
+        exec(compile("\n ".join(lines), "<plan of a graph>", "exec"), names)
         found: Callable[..., Any] = names.pop("run")
         return found
 

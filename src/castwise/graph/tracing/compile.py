@@ -141,14 +141,10 @@ class Compiled:
         known = _Known(own_key, call, signature, self._reads.setdefault(signature.key, _Reads()))
         with self._lock:
             if len(self._known) >= _MOST_CALLS:
-                self._drop_forms()
-                self._reads.clear()
+                for table in (self._known, self._direct, self._reads):
+                    table.clear()
             self._known[key] = known
         return known
-
-    def _drop_forms(self) -> None:
-        self._known.clear()
-        self._direct.clear()
 
     def _run(self, known: _Known, leaves: list[Any]) -> Any:
         """The result for arrays and numbers in the order of the parameters."""
@@ -176,6 +172,7 @@ class Compiled:
         variants[:] = [variant for variant in variants if is_as_traced(variant.graph)]
         known.ready[key] = [Ready(v.graph, tensors, v.numbers) for v in variants]
         for ready in known.ready[key]:
+            self._make_direct(known, ready)
             try:
                 return ready.run(tensors, numbers)
             except OtherNumbersError:
@@ -188,10 +185,15 @@ class Compiled:
         self._keep((signature.key, key), variant)
         ready = Ready(variant.graph, tensors, variant.numbers)
         known.ready.setdefault(key, []).append(ready)
-        if known.key is not None and ready.of_list is not None:
-            is_plain = not signature.numbers
-            self._direct[known.key] = ready.of_list if is_plain else self._by_numbers(known)
+        self._make_direct(known, ready)
         return ready.run(tensors, numbers)
+
+    def _make_direct(self, known: _Known, ready: Ready) -> None:
+        """Lets the next calls of a form find a graph at once, if they need nothing else."""
+        key = known.key
+        if key is not None and self._known.get(key) is known and ready.of_list is not None:
+            run = self._by_numbers(known) if known.signature.numbers else ready.of_list
+            self._direct[key] = run
 
     def _by_numbers(self, known: _Known) -> Callable[[list[Any]], Any]:
         """A function of the arrays and numbers of calls of one form."""
@@ -217,9 +219,11 @@ class Compiled:
 
     def _keep(self, key: tuple[object, ...], variant: Variant) -> None:
         with self._lock:
-            if sum(map(len, self._variants.values())) >= _MOST_GRAPHS:
+            while sum(map(len, self._variants.values())) >= _MOST_GRAPHS:
                 del self._variants[next(iter(self._variants))]
-                self._drop_forms()
+                self._direct.clear()
+                for known in self._known.values():
+                    known.ready.clear()
             self._variants.setdefault(key, []).append(variant)
 
     def _trace(self, signature: Signature, leaves: list[Any], numbers: Sequence[Any]) -> Graph:
