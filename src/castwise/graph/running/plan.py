@@ -163,7 +163,8 @@ class _Planning:
             takes = needs_sizes(node)
             slots = [self._slots[n] for n in inputs]
             self._step(function, slots, node, node=node, takes_sizes=takes)
-        if node.compute is None and not self._sharing.isdisjoint(node.inputs):
+        shared = [n in self._sharing for n in node.inputs]
+        if shared and (all(shared) or (node.compute is None and any(shared))):
             self._sharing.add(node)
 
     def _function(self, node: Node) -> Function:
