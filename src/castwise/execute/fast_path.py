@@ -103,7 +103,7 @@ class Watcher(Protocol):
 
 _watchers: ContextVar[tuple[Watcher, ...]] = ContextVar("castwise watchers", default=())
 _lock = threading.Lock()
-_blocks = 0  # how many blocks watch, in all threads
+blocks = 0  # how many blocks watch, in all threads
 
 
 def watchers() -> tuple[Watcher, ...]:
@@ -115,16 +115,16 @@ def watchers() -> tuple[Watcher, ...]:
 def watched_by(watcher: Watcher, *, alone: bool = False) -> Iterator[None]:
     """Notifies a watcher of every op of this thread or asyncio task in the block; outer watchers
     are notified too, unless `alone`."""
-    global known, numbers, _blocks
+    global known, numbers, blocks
     token = _watchers.set((watcher,) if alone else (*_watchers.get(), watcher))
     with _lock:
-        _blocks += 1
+        blocks += 1
         known = numbers = _NONE
     try:
         yield
     finally:
         _watchers.reset(token)
         with _lock:
-            _blocks -= 1
-            if not _blocks:
+            blocks -= 1
+            if not blocks:
                 known, numbers = _by_kinds, _by_number

@@ -189,6 +189,14 @@ class WritesInto(Protocol):
 
 
 @runtime_checkable
+class RunsUnchecked(Protocol):
+    """A backend whose functions for whole ops are also there for results that are checked later."""
+
+    def unchecked(self, steps: Steps) -> Function | None:
+        """A function like that of `whole`, which may give scalars of the library."""
+
+
+@runtime_checkable
 class Warns(Protocol):
     """A backend that warns about floats that overflow or are undefined."""
 
@@ -288,6 +296,15 @@ def running_whole(backend: Backend) -> RunsWhole | None:
 def casting_inside(backend: Backend) -> CastsInside | None:
     """The backend itself, if some of its functions cast operands while they compute."""
     return backend if isinstance(backend, CastsInside) else None
+
+
+@functools.lru_cache(maxsize=64)
+def running_unchecked(backend: Backend) -> Callable[[Steps], Function | None] | None:
+    """What makes functions that cast while they compute, for results that are checked later; None
+    if nothing does."""
+    if isinstance(backend, RunsUnchecked):
+        return backend.unchecked
+    return backend.whole if isinstance(backend, RunsWhole) else None
 
 
 @functools.lru_cache(maxsize=64)

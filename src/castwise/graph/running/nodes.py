@@ -11,7 +11,7 @@ from castwise.errors import UsageError
 from castwise.execute.backend import Backend
 from castwise.execute.functions.alike import LIKE
 from castwise.execute.functions.lookup import Function, function_for
-from castwise.execute.steps.steps import Entry, Steps, entry_cast, quieted, running_whole
+from castwise.execute.steps.steps import Entry, Steps, entry_cast, quieted, running_unchecked
 from castwise.execute.values.adapting import adapted
 from castwise.graph.program import CAST, Node, given_numbers, with_given
 from castwise.graph.shapes.sizes import Size
@@ -59,13 +59,13 @@ def whole_with_casts(
 ) -> Function | None:
     """A function that casts some inputs of an elementwise op while it computes, if the backend has
     one. `casts` has the value that each of these inputs casts."""
-    at_once, row = running_whole(backend), row_of(node)
+    made, row = running_unchecked(backend), row_of(node)
     is_elementwise = "." not in node.op and row.keeps_shape and row.family != "declared"
-    if at_once is None or not is_elementwise or node.options or node.part is not None:
+    if made is None or not is_elementwise or node.options or node.part is not None:
         return None
     entries = [Entry(n.dtype, casts[n].dtype) if n in casts else None for n in node.inputs]
     assert node.compute is not None  # it is an op
-    return at_once.whole(
+    return made(
         Steps(node.op, node.compute, node.dtype, tuple(entries), is_elementwise, values=rules)
     )
 

@@ -10,6 +10,7 @@ from castwise.execute.backend import Backend
 from castwise.execute.functions.lookup import Function
 from castwise.execute.numbers import TracedNumber
 from castwise.graph.program import Node, in_order
+from castwise.graph.running.nodes import in_node_dtype
 from castwise.vocab.operands import Scalar, value_class
 
 
@@ -55,10 +56,26 @@ def checker(number: TracedNumber) -> Function:
     return checked
 
 
-def number_maker(node: Node, number: TracedNumber, backend: Backend) -> Function:
+def number_maker(node: Node, backend: Backend) -> Function:
     """A function that makes the array of a constant from its number."""
+    return lambda value: in_node_dtype(backend.number(value, node.dtype), node, backend)
+
+
+def operand_maker(node: Node, backend: Backend, *, keeps: bool) -> Function:
+    """A function that makes what the backend computes with from a number, for a constant that is
+    nothing but an operand. With `keeps` it makes it once while the same number comes."""
     make, target = backend.number, node.dtype
-    if backend.owns(make(number.traced_value, target)):
+    if not keeps:
         return lambda value: make(value, target)
-    array: Any = backend.make
-    return lambda value: array(make(value, target), None, copy=None, device=None)
+    last: tuple[Any, Any] = (object(), None)
+
+    def made(value: Scalar) -> Any:
+        nonlocal last
+        number, kept = last
+        is_same = type(number) is float is type(value) and number == value != 0  # not -0.0 for 0.0
+        if not is_same and number is not value:
+            kept = make(value, target)
+            last = (value, kept)
+        return kept
+
+    return made

@@ -34,12 +34,13 @@ from castwise.graph.running.number_steps import (
     arithmetic,
     checker,
     number_maker,
+    operand_maker,
     with_parts,
 )
 from castwise.graph.running.regions import Region, in_stages
 from castwise.graph.running.whole_regions import FEWEST, is_taken, whole_region
 from castwise.graph.running.with_kernels import has_large, kernel_step, unless_alarmed
-from castwise.graph.running.written import Step, written
+from castwise.graph.running.written import Step, Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Plan:
     inputs: tuple[Node, ...]
     kinds: tuple[Kind, ...]  # of the outputs
     run: Callable[..., tuple[Any, ...]]
+    written: Written | None  # None: it is not one function
 
 
 def plan_of(
@@ -75,7 +77,8 @@ def plan_of(
         found = planning(fuses=False).plan()
         if is_large:
             fused = planning(fuses=True)
-            found = replace(found, run=unless_alarmed(fused.plan().run, found.run, fused.programs))
+            run = unless_alarmed(fused.plan().run, found.run, fused.programs)
+            found = replace(found, run=run, written=None)
         program.plans[key] = found
     return found
 
@@ -101,6 +104,7 @@ class _Planning:
         self._steps: list[Step] = []
         self._constants: dict[int, Any] = {}
         self._sharing: set[Node] = set()  # may share the memory of a constant
+        self._as_arrays = _needed_as_arrays(program)
         self._folded: dict[Node, tuple[Function, tuple[Node, ...]]] = {}
 
     def plan(self) -> Plan:
@@ -120,8 +124,8 @@ class _Planning:
         kinds = tuple([self._kind(node) for node in program.outputs])
         after = [s.after for s in program.state if s.is_written]
         outputs = [self._owned(node) for node in (*program.outputs, *after)]
-        run = written(arguments, self._steps, outputs, self._constants, self._backend)
-        return Plan(inputs, kinds, run)
+        written = Written(arguments, self._steps, outputs, self._constants, self._backend)
+        return Plan(inputs, kinds, written.of_sizes(), written)
 
     @property
     def _has_regions(self) -> bool:
@@ -152,27 +156,40 @@ class _Planning:
         return interned(Kind(self._backend, node.dtype, not node.shape, node.is_weak, dialect))
 
     def _fold_casts(self) -> set[Node]:
-        """Finds the ops that cast while they compute; returns the casts that this replaces."""
-        left_out: set[Node] = set()
+        """Finds the ops that cast while they compute, as eager ones do; returns the casts that this
+        replaces. A cast that anything else needs is computed, and then all take its result."""
+        nodes = self._program.nodes
+        found = {node: whole for node in nodes if (whole := self._whole(node)) is not None}
         uses = _uses(self._program)
-        for node in self._program.nodes:
-            if node.op == CAST or node.compute is None:
-                continue
-            casts = {
-                n: n.inputs[0]
-                for n in node.inputs
-                if n.op == CAST and uses[n] == 1 and n.inputs[0].op != CONSTANT
-            }
-            whole = whole_with_casts(node, casts, self._backend, self._rules) if casts else None
-            if whole is not None:
-                self._folded[node] = (whole, tuple([casts.get(n, n) for n in node.inputs]))
-                left_out.update(casts)
-        return left_out
+        while True:
+            taken = Counter([n for node in found for n in node.inputs])
+            kept = [
+                node
+                for node in found
+                if any(_is_cast(n) and taken[n] < uses[n] for n in node.inputs)
+            ]
+            if not kept:
+                break
+            for node in kept:
+                del found[node]
+        for node, whole in found.items():
+            inputs = [n.inputs[0] if _is_cast(n) else n for n in node.inputs]
+            self._folded[node] = (whole, tuple(inputs))
+        return {n for node in found for n in node.inputs if _is_cast(n)}
+
+    def _whole(self, node: Node) -> Function | None:
+        """A function of an op that casts while it computes; None if there is nothing to cast."""
+        casts = {n: n.inputs[0] for n in node.inputs if _is_cast(n)}
+        if node.compute is None or not casts:
+            return None
+        return whole_with_casts(node, casts, self._backend, self._rules)
 
     def _add_node(self, node: Node) -> None:
         """Adds the steps of a node, or its value if that is known now."""
         if node in self._numbers:
-            function = number_maker(node, self._numbers[node], self._backend)
+            function = number_maker(node, self._backend)
+            if node not in self._as_arrays:
+                function = operand_maker(node, self._backend, keeps=self._keeps)
             self._step(function, [self._number(self._numbers[node])], node)
         elif node.op == CONSTANT:
             self._add_constant(node)
@@ -185,7 +202,8 @@ class _Planning:
             takes = needs_sizes(node)
             slots = [self._slots[n] for n in inputs]
             self._step(function, slots, node, node=node, takes_sizes=takes)
-        if node.compute is None and not self._sharing.isdisjoint(node.inputs):
+        shared = [n in self._sharing for n in node.inputs]
+        if shared and (all(shared) or (node.compute is None and any(shared))):
             self._sharing.add(node)
 
     def _add_region(self, region: Region) -> None:
@@ -293,6 +311,21 @@ def _constant_maker(node: Node, backend: Backend) -> Callable[[], Any]:
 
 def _copier(backend: Backend) -> Function:
     return lambda array: backend.make(array, None, copy=True, device=None)
+
+
+def _is_cast(node: Node) -> bool:
+    """Whether a node casts anything but a constant, which is cast once."""
+    return node.op == CAST and node.inputs[0].op != CONSTANT
+
+
+def _needed_as_arrays(program: Program) -> set[Node]:
+    """The nodes that are not only operands of ops of the engine, which also take numbers."""
+    found = {*program.outputs, *[state.after for state in program.state]}
+    for node in program.nodes:
+        row = None if node.compute is None else row_of(node)
+        takes = set(node.positional) if row and row.keeps_shape and not row.compute else set()
+        found.update(n for n in node.inputs if n not in takes)
+    return found
 
 
 def _uses(program: Program) -> Counter[Node]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from castwise.execute import tracing
 from castwise.execute.backend import TracesAlone
-from castwise.execute.fast_path import watchers
 from castwise.execute.tensor import Tensor
 from castwise.graph.program import Program
 from castwise.graph.running.arguments import common_backend
@@ -18,7 +16,6 @@ from castwise.graph.running.state import is_as_traced
 from castwise.graph.structure import Slot
 from castwise.vocab.operands import Scalar
 
-_new = object.__new__
 _NO_SIZES: dict[str, int] = {}
 
 
@@ -29,18 +26,35 @@ class Ready:
     def __init__(self, program: Program, tensors: Sequence[Tensor], numbers: Numbers) -> None:
         self.program, self._numbers = program, numbers
         backend = common_backend(tensors, None)
-        plan = plan_of(program, backend, [tensor._array for tensor in tensors], numbers)
-        self._run, self._kinds = plan.run, plan.kinds
-        self._one = plan.kinds[0] if program.structure == Slot(0) else None
+        self._plan = plan_of(program, backend, [tensor._array for tensor in tensors], numbers)
         self._plain = backend.plain if isinstance(backend, TracesAlone) else None
         pairs = zip(tensors, program.inputs, strict=True)
         is_held = all(tensor.dtype is node.dtype for tensor, node in pairs)
         is_known = all(isinstance(n, int) for node in program.inputs for n in node.shape)
         self._is_checked = bool(program.state) or not is_held or not is_known
-        self.is_free = not self._is_checked and self._plain is None  # arrays are all that it needs
+        # A function of the arrays and numbers, if they are all that the program needs. It gives
+        # NotImplemented for arrays that another plan is for.
+        self.of_list = None if self._is_checked else self._free()
+
+    def _free(self) -> Callable[[Sequence[Any]], Any]:
+        kinds, program, run = self._plan.kinds, self.program, self._plan.run
+        written = self._plan.written
+        if program.structure == Slot(0) and written:
+            of_list: Callable[[Sequence[Any]], Any] = written.of_list(kinds[0])
+        else:
+            of_list = lambda given: returned(program, kinds, run(_NO_SIZES, *given))  # noqa: E731
+        plain, count = self._plain, len(program.inputs)
+        if plain is None:
+            return of_list
+
+        def of_plain(given: Sequence[Any]) -> Any:
+            is_plain = all([type(array) is plain for array in given[:count]])
+            return of_list(given) if is_plain else NotImplemented
+
+        return of_plain
 
     def run(self, tensors: Sequence[Tensor], numbers: Sequence[Scalar]) -> Any:
-        """The program's results.
+        """The program's results; it notifies watchers.
 
         Raises OtherNumbersError if the program is not for these numbers, or not for the state that
         it reads.
@@ -49,18 +63,9 @@ class Ready:
         plain = self._plain
         if self._is_checked or (plain and any(type(array) is not plain for array in arrays)):
             return self._checked(tensors, numbers)
-        return self.of_arrays((*arrays, *numbers))
-
-    def of_arrays(self, arrays: Sequence[Any]) -> Any:
-        """The program's results for arrays, and the numbers after them."""
-        found = self._run(_NO_SIZES, *arrays)
-        if watchers():
-            notify(self.program, _NO_SIZES)
-        if self._one is None or tracing.running:
-            return returned(self.program, self._kinds, found)
-        tensor = _new(Tensor)
-        tensor._array, tensor._kind = found[0], self._one
-        return tensor
+        found = self._plan.run(_NO_SIZES, *arrays, *numbers)
+        notify(self.program, _NO_SIZES)
+        return returned(self.program, self._plan.kinds, found)
 
     def _checked(self, tensors: Sequence[Tensor], numbers: Sequence[Scalar]) -> Any:
         if not is_as_traced(self.program):

@@ -3,12 +3,14 @@ the calls that it makes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from castwise.execute.backend import Backend
 from castwise.execute.functions.lookup import Function
+from castwise.execute.kinds import Kind
+from castwise.execute.tensor import Tensor
 from castwise.graph.program import Node
 from castwise.graph.running.nodes import in_node_dtype, row_of
 
@@ -24,31 +26,56 @@ class Step:
     takes_sizes: bool = False  # the symbolic sizes come before the values
 
 
-def written(
-    arguments: Sequence[int],
-    steps: Sequence[Step],
-    outputs: Sequence[int],
-    constants: Mapping[int, Any],
-    backend: Backend,
-) -> Callable[..., tuple[Any, ...]]:
-    """A function of symbolic sizes and arguments that runs all steps and returns the outputs.
+class Written:
+    """The steps of a plan as Python source, and what it calls.
 
     Each value is dropped as soon as no step needs it.
     """
-    names: dict[str, Any] = {f"v{n}": value for n, value in constants.items()}
-    lines = [f"def run({', '.join(['sizes', *[f'v{n}' for n in arguments]])}):"]
-    last = _last_uses(steps, {*outputs, *arguments, *constants})
-    for place, step in enumerate(steps):
-        call = f"f{place}"
-        names[call] = _ensured(call, step, names, backend) if step.node else step.function
-        given = ["sizes"] * step.takes_sizes + [f"v{n}" for n in step.inputs]
-        lines.append(f" v{step.output} = {call}({', '.join(given)})")
-        if last[place] and place < len(steps) - 1:
-            lines.append(f" del {', '.join([f'v{n}' for n in last[place]])}")
-    lines.append(f" return ({''.join([f'v{n}, ' for n in outputs])})")
-    exec("\n".join(lines), names)
-    run: Callable[..., tuple[Any, ...]] = names["run"]
-    return run
+
+    def __init__(
+        self,
+        arguments: Sequence[int],
+        steps: Sequence[Step],
+        outputs: Sequence[int],
+        constants: Mapping[int, Any],
+        backend: Backend,
+    ) -> None:
+        self._arguments, self._outputs = _listed(arguments), _listed(outputs)
+        self._names: dict[str, Any] = {f"v{n}": value for n, value in constants.items()}
+        self._lines: list[str] = []
+        last = _last_uses(steps, {*outputs, *arguments, *constants})
+        for place, (step, done) in enumerate(zip(steps, last, strict=True)):
+            call = f"f{place}"
+            ensured = step.node and _ensured(call, step, self._names, backend)
+            self._names[call] = ensured or step.function
+            sizes = "sizes, " if step.takes_sizes else ""
+            self._lines.append(f"v{step.output} = {call}({sizes}{_listed(step.inputs)})")
+            if done and place < len(steps) - 1:
+                self._lines.append(f"del {_listed(done)}")
+
+    def of_sizes(self) -> Callable[..., tuple[Any, ...]]:
+        """A function of the symbolic sizes and the arguments, which returns the outputs."""
+        return self._function(f"sizes, {self._arguments}", [], [f"return ({self._outputs})"])
+
+    def of_list(self, kind: Kind) -> Callable[[Sequence[Any]], Tensor]:
+        """A function of the arguments in a list, for a program without symbolic sizes and with one
+        output, which it returns as a tensor. No trace is notified."""
+        self._names.update(new=object.__new__, tensor=Tensor, kind=kind, sizes={})
+        before = [f"{self._arguments} = given"] if self._arguments else []
+        after = ["made = new(tensor)", f"made._array, = {self._outputs}", "made._kind = kind"]
+        return self._function("given", before, [*after, "return made"])
+
+    def _function(self, takes: str, before: list[str], after: list[str]) -> Callable[..., Any]:
+        lines = [f"def run({takes}):", *before, *self._lines, *after]
+        names = self._names
+        exec(compile("\n ".join(lines), "<plan of a graph>", "exec"), names)
+        found: Callable[..., Any] = names.pop("run")
+        return found
+
+
+def _listed(values: Iterable[int]) -> str:
+    """The names of values, with a comma after each."""
+    return "".join([f"v{n}, " for n in values])
 
 
 def _last_uses(steps: Sequence[Step], kept: set[int]) -> list[list[int]]:

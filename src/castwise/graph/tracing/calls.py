@@ -88,6 +88,8 @@ class Signature:
     def number_key(self, leaves: Sequence[Any], read: frozenset[int]) -> tuple[object, ...]:
         """The part of the key that depends on numbers: the class of each, and the value of those
         that the function reads."""
+        if not read:
+            return tuple([value_class(leaves[slot]) for slot in self.numbers])
         return tuple(
             [
                 _exact(leaves[slot]) if place in read else value_class(leaves[slot])

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any, TypeVar, cast
 
+from castwise.execute import fast_path, tracing
 from castwise.execute.calling.operands import common_dialect
 from castwise.execute.tensor import Tensor
 from castwise.execute.variable import Variable
@@ -19,6 +20,7 @@ from castwise.graph.running.ready import Ready
 from castwise.graph.running.state import is_as_traced
 from castwise.graph.structure import filled
 from castwise.graph.tracing.calls import (
+    NUMBERS,
     Call,
     Signature,
     bound,
@@ -28,7 +30,7 @@ from castwise.graph.tracing.calls import (
 )
 from castwise.graph.tracing.trace import trace
 from castwise.graph.tracing.with_numbers import Variant, traced
-from castwise.rules.default import chosen_here, to_dialect
+from castwise.rules.default import of_process, to_dialect
 from castwise.rules.dialect import Dialect
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -37,14 +39,25 @@ _MOST_CALLS = 1024  # forms of calls per function
 _NO_NUMBERS: tuple[Any, ...] = ()
 
 
+class _Reads:
+    """The numbers whose values a function reads, in calls of one signature."""
+
+    __slots__ = ("places",)
+
+    def __init__(self) -> None:
+        self.places: frozenset[int] = frozenset()
+
+
 class _Known:
     """A form of calls that came before, and the graphs that are ready for it."""
 
-    __slots__ = ("call", "key", "ready", "signature")
+    __slots__ = ("call", "key", "reads", "ready", "signature")
 
-    def __init__(self, key: tuple[object, ...] | None, call: Call, signature: Signature) -> None:
-        self.key = key  # None: it has more than tensors in the order of the parameters
-        self.call, self.signature = call, signature
+    def __init__(
+        self, key: tuple[object, ...] | None, call: Call, signature: Signature, reads: _Reads
+    ) -> None:
+        self.key = key  # None: not only tensors and numbers, or in another order
+        self.call, self.signature, self.reads = call, signature, reads
         self.ready: dict[tuple[object, ...], list[Ready]] = {}  # by what depends on numbers
 
 
@@ -57,9 +70,11 @@ class Compiled:
         self._parameters = inspect.signature(fn)
         self._lock = threading.Lock()
         self._known: dict[tuple[object, ...], _Known] = {}
-        self._ready: dict[tuple[object, ...], Ready] = {}  # of calls with tensors alone
+        # Of calls with tensors and numbers alone, in the order of the parameters: a function of
+        # their arrays and numbers, which gives NotImplemented if it is not for these numbers.
+        self._direct: dict[tuple[object, ...], Callable[[list[Any]], Any]] = {}
         self._variants: dict[tuple[object, ...], list[Variant]] = {}
-        self._read: dict[tuple[object, ...], frozenset[int]] = {}  # numbers that the function reads
+        self._reads: dict[tuple[object, ...], _Reads] = {}  # by signature
 
     @property
     def graphs(self) -> dict[tuple[object, ...], Graph]:
@@ -78,26 +93,31 @@ class Compiled:
         return f"<compiled {getattr(self._fn, '__qualname__', self._fn)}>"
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        key: list[object] = [chosen_here()]
-        arrays = []
-        for (
-            argument
-        ) in arguments:  # most calls: tensors alone, of kinds and shapes that came before
-            if type(argument) is not Tensor:
+        key: list[object] = [fast_path.context(), *of_process]
+        given = []
+        for argument in arguments:  # most calls: tensors and numbers, in a form that came before
+            kind = type(argument)
+            if kind is Tensor:
+                array = argument._array
+                given.append(array)
+                key.append(argument._kind)
+                key.append(array.shape)
+            elif kind in NUMBERS:
+                given.append(argument)
+                key.append(kind)
+            else:
                 break
-            array = argument._array
-            arrays.append(array)
-            key.append(argument._kind)
-            key.append(array.shape)
         else:
-            ready = None if keywords else self._ready.get(tuple(key))
-            if ready is not None:
-                return ready.of_arrays(arrays)
+            run = None if keywords else self._direct.get(tuple(key))
+            if run is not None and not (tracing.running or fast_path.blocks):
+                found = run(given)
+                if found is not NotImplemented:
+                    return found
         return self._called(arguments, keywords)
 
     def _called(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """The result for any arguments."""
-        key: list[object] = [chosen_here()]
+        key: list[object] = [fast_path.context(), *of_process]
         leaves: list[Any] = []
         for argument in arguments:
             read(argument, key, leaves)
@@ -115,25 +135,23 @@ class Compiled:
         call, parameters, names, leaves = bound(self._parameters, arguments, keywords)
         kinds = [leaf._kind for leaf in leaves if isinstance(leaf, Tensor)]
         dialect = common_dialect(kinds) if self._dialect is None else to_dialect(self._dialect)
-        is_plain = all(type(argument) is Tensor for argument in arguments)
+        is_plain = all(type(a) is Tensor or type(a) in NUMBERS for a in arguments)
         own_key = key if is_plain and not keywords and call.order is None else None
-        known = _Known(own_key, call, signature_of(dialect, parameters, names, leaves))
+        signature = signature_of(dialect, parameters, names, leaves)
+        known = _Known(own_key, call, signature, self._reads.setdefault(signature.key, _Reads()))
         with self._lock:
             if len(self._known) >= _MOST_CALLS:
-                self._drop_forms()
+                for table in (self._known, self._direct, self._reads):
+                    table.clear()
             self._known[key] = known
         return known
-
-    def _drop_forms(self) -> None:
-        self._known.clear()
-        self._ready.clear()
 
     def _run(self, known: _Known, leaves: list[Any]) -> Any:
         """The result for arrays and numbers in the order of the parameters."""
         signature, tensors = known.signature, leaves
         numbers, key = _NO_NUMBERS, _NO_NUMBERS
         if signature.numbers:
-            key = signature.number_key(leaves, self._read.get(signature.key, frozenset()))
+            key = signature.number_key(leaves, known.reads.places)
             numbers = tuple([leaves[n] for n in signature.numbers])
             tensors = [leaves[n] for n in signature.arrays]
         for ready in known.ready.get(key, ()):
@@ -148,39 +166,64 @@ class Compiled:
     ) -> Any:
         """The result by a graph that this form of calls did not use before, traced if need be."""
         signature = known.signature
-        seen = self._read.get(signature.key, frozenset())
+        seen = known.reads.places
         key = signature.number_key(leaves, seen)
         variants = self._variants.get((signature.key, key), [])
         variants[:] = [variant for variant in variants if is_as_traced(variant.graph)]
         known.ready[key] = [Ready(v.graph, tensors, v.numbers) for v in variants]
         for ready in known.ready[key]:
+            self._make_direct(known, ready)
             try:
                 return ready.run(tensors, numbers)
             except OtherNumbersError:
                 continue
         variant = traced(functools.partial(self._trace, signature, leaves), numbers, seen)
         if variant.read != seen:
-            self._forget(signature, variant.read)
+            self._forget(signature)
+            known.reads.places = variant.read
             key = signature.number_key(leaves, variant.read)
         self._keep((signature.key, key), variant)
         ready = Ready(variant.graph, tensors, variant.numbers)
         known.ready.setdefault(key, []).append(ready)
-        if known.key is not None and ready.is_free:
-            self._ready[known.key] = ready
+        self._make_direct(known, ready)
         return ready.run(tensors, numbers)
 
-    def _forget(self, signature: Signature, seen: frozenset[int]) -> None:
+    def _make_direct(self, known: _Known, ready: Ready) -> None:
+        """Lets the next calls of a form find a graph at once, if they need nothing else."""
+        key = known.key
+        if key is not None and self._known.get(key) is known and ready.of_list is not None:
+            run = self._by_numbers(known) if known.signature.numbers else ready.of_list
+            self._direct[key] = run
+
+    def _by_numbers(self, known: _Known) -> Callable[[list[Any]], Any]:
+        """A function of the arrays and numbers of calls of one form."""
+        signature, reads = known.signature, known.reads
+        order = (*signature.arrays, *signature.numbers)
+
+        def run(given: list[Any]) -> Any:
+            for ready in known.ready.get(signature.number_key(given, reads.places), ()):
+                try:
+                    if ready.of_list is not None:
+                        return ready.of_list([given[n] for n in order])
+                except OtherNumbersError:
+                    continue
+            return NotImplemented
+
+        return run
+
+    def _forget(self, signature: Signature) -> None:
         """Drops the graphs of a signature, because the function reads more of its numbers."""
         with self._lock:
-            self._read[signature.key] = seen
             for key in [key for key in self._variants if key[0] == signature.key]:
                 del self._variants[key]
 
     def _keep(self, key: tuple[object, ...], variant: Variant) -> None:
         with self._lock:
-            if sum(map(len, self._variants.values())) >= _MOST_GRAPHS:
+            while sum(map(len, self._variants.values())) >= _MOST_GRAPHS:
                 del self._variants[next(iter(self._variants))]
-                self._drop_forms()
+                self._direct.clear()
+                for known in self._known.values():
+                    known.ready.clear()
             self._variants.setdefault(key, []).append(variant)
 
     def _trace(self, signature: Signature, leaves: list[Any], numbers: Sequence[Any]) -> Graph:
@@ -207,11 +250,14 @@ class Compiled:
 def compile(fn: F | None = None, *, dialect: str | Dialect | None = None) -> F:
     """Makes a function run as its simplified graph, traced once per signature.
 
-    Arrays may belong to any backend, and may be inside lists, tuples and dicts. All other arguments
-    are part of the signature. Each call reads and writes variables, and other tensors that the
-    function writes to. Anything else that the function reads, for example from `self`, keeps the
-    value it had when the signature was traced.
+    Arrays may belong to any backend, and may be inside lists, tuples and dicts. Python ints, floats
+    and complex numbers may change from call to call: the signature has the value of one only if the
+    function reads it, as in `if factor > 1` or `axis=n`. All other arguments are part of the
+    signature. Each call reads and writes variables, and other tensors that the function writes to.
+    Anything else that the function reads, for example from `self`, keeps the value it had when the
+    signature was traced.
 
+    >>> from castwise import asarray
     >>> @compile(dialect="torch")
     ... def scaled(x, factor):
     ...     return x * factor

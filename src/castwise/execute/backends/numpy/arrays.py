@@ -18,6 +18,7 @@ from castwise.execute.backend import lacking
 from castwise.execute.backends.numpy.reducing.steps import blockwise
 from castwise.execute.backends.numpy.ufuncs import (
     casting_run,
+    casting_ufunc,
     casting_with_number,
     has_loop,
     is_quiet,
@@ -120,6 +121,11 @@ class NumPy:
         """A ufunc or a reduction that casts while it computes, without an intermediate array, which
         saves time on large arrays."""
         return blockwise(steps, self) or casting_run(steps, self)
+
+    def unchecked(self, steps: Steps) -> Callable[..., Any] | None:
+        """The ufunc of `whole` itself, which gives NumPy scalars for 0-d arrays."""
+        found = casting_ufunc(steps, self)
+        return found and steps.quieted(found, self)
 
     def casting(self, steps: Steps) -> Casting | None:
         """A ufunc of an array and a number that casts large arrays while it computes."""
