@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import Any
 
 from castwise.errors import UsageError
 
 VARIABLE = "CASTWISE_THREADS"
 _lock = threading.Lock()
 _number: int | None = None  # None: it was not asked for yet
-_pool: ThreadPoolExecutor | None = None
+_queues: list[SimpleQueue[Any]] = []  # one per thread that works
 
 
 def get_threads() -> int:
@@ -69,33 +70,72 @@ def _processors() -> int:
 def run_all(tasks: Sequence[Callable[[], int]]) -> int:
     """Runs tasks at the same time, the first in this thread, and combines what they return."""
     first, *others = tasks
-    waiting = [_threads().submit(task) for task in others]
+    waiting = [_Done() for _ in others]
+    workers = _workers(min(len(others), max(get_threads() - 1, 1)))
+    for n, (task, done) in enumerate(zip(others, waiting, strict=True)):
+        workers[n % len(workers)].put((task, done))
     found = first()
-    for task in waiting:
-        found |= task.result()
+    for done in waiting:
+        found |= done.result()
     return found
 
 
-def _threads() -> ThreadPoolExecutor:
-    global _pool
+class _Done:
+    """What a worker leaves behind. A lock is the fastest thing to wait for."""
+
+    __slots__ = ("_error", "_found", "_lock")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lock.acquire()
+        self._found = 0
+        self._error: BaseException | None = None
+
+    def run(self, task: Callable[[], int]) -> None:
+        """Runs a task, and lets go whoever waits for it."""
+        try:
+            self._found = task()
+        except BaseException as error:
+            self._error = error
+        self._lock.release()
+
+    def result(self) -> int:
+        """What the task returned, when it is done."""
+        self._lock.acquire()
+        if self._error is not None:
+            raise self._error
+        return self._found
+
+
+def _work(tasks: SimpleQueue[Any]) -> None:
+    while (task := tasks.get()) is not None:
+        function, done = task
+        done.run(function)
+        del task, function, done  # they hold arrays' addresses, and the kernel
+
+
+def _workers(count: int) -> list[SimpleQueue[Any]]:
+    """The queues of as many workers."""
     with _lock:
-        if _pool is None:
-            _pool = ThreadPoolExecutor(max(get_threads() - 1, 1), "castwise")
-        return _pool
+        while len(_queues) < count:
+            tasks: SimpleQueue[Any] = SimpleQueue()
+            threading.Thread(target=_work, args=(tasks,), name="castwise", daemon=True).start()
+            _queues.append(tasks)
+        return _queues[:count]
 
 
 def _forget() -> None:
-    """Lets go of the threads; they end with their last task."""
-    global _pool
-    if _pool is not None:
-        _pool.shutdown(wait=False)
-        _pool = None
+    """Lets go of the threads; each ends after its last task."""
+    for tasks in _queues:
+        tasks.put(None)
+    _queues.clear()
 
 
 def _after_fork() -> None:
     """The child of a fork has none of its parent's threads, and the lock may be held for good."""
-    global _pool, _lock
-    _pool, _lock = None, threading.Lock()
+    global _lock
+    _queues.clear()
+    _lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from castwise.execute.backend import Backend
-from castwise.execute.steps.steps import Warns
+from castwise.execute.steps.steps import Steps, Warns
 from castwise.kernels.emitter import Traits
 from castwise.kernels.layouts import Memory
 from castwise.rules.values import Values
@@ -35,6 +35,9 @@ COSTS = {"cpu": Costs(1 << 15, 1 << 25), "gpu": Costs(1 << 22, 1 << 32)}
 @runtime_checkable
 class HasMemory(Protocol):
     """A backend whose arrays kernels can read."""
+
+    def is_as_fast(self, steps: Steps) -> bool:
+        """Whether the library's own function for an op is as fast as a kernel."""
 
     def size_of(self, array: Any) -> int:
         """How many elements an array has; 0 for one that kernels leave alone."""

@@ -99,6 +99,8 @@ def fused_op(steps: Steps, decision: Decision, backend: Backend) -> FusedOp | No
     holder = kernels.memory_of(backend)
     if holder is None or not may_be_lowered(steps) or not kernels.are_there():
         return None
+    if holder.is_as_fast(steps):
+        return None
     operands = [o for o in decision.question.operands if o is not UNDEFINED]
     sources: list[DType | None] = [None if o.is_scalar else o.dtype for o in operands]
     program = FusedProgram(

@@ -89,7 +89,7 @@ class Launch:
 
 
 class _Part:
-    """The part of a launch that one thread computes."""
+    """A part of the elements, which one thread computes."""
 
     def __init__(
         self, shape: Sequence[int], strides: Sequence[Sequence[int]], start: int, end: int,

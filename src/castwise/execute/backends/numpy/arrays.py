@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from castwise.execute.backend import lacking
+from castwise.execute.backends.numpy import recycling
 from castwise.execute.backends.numpy.reducing.steps import blockwise
 from castwise.execute.backends.numpy.ufuncs import (
     casting_run,
@@ -170,6 +171,10 @@ class NumPy:
 
         return has_below
 
+    def is_as_fast(self, steps: Steps) -> bool:
+        """Never: NumPy computes on one thread."""
+        return False
+
     size_of = staticmethod(operator.attrgetter("size"))
     as_array = staticmethod(np.asarray)
 
@@ -181,10 +186,13 @@ class NumPy:
 
     def empty(self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]) -> Any:
         """A new array, in the order of the first array that has its shape."""
+        native = self.native(dtype)
         full = next((array for array in like if array.shape == shape), None)
-        if full is None or len(shape) < 2:
-            return np.empty(shape, self.native(dtype))
-        return np.empty_like(full, dtype=self.native(dtype))
+        if full is None or full.flags.c_contiguous:
+            return recycling.empty(shape, native, "C")
+        if full.flags.f_contiguous:
+            return recycling.empty(shape, native, "F")
+        return np.empty_like(full, dtype=native)
 
     def moved(self, array: Any, device: str) -> Any:
         """The array itself: there is one device."""

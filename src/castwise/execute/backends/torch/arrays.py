@@ -14,10 +14,11 @@ import torch
 from castwise.errors import UsageError
 from castwise.execute.backend import backend_named, lacking
 from castwise.execute.backends.torch.functions import function_in
-from castwise.execute.backends.torch.mixed import mixed_function
+from castwise.execute.backends.torch.mixed import ONE_PASS, mixed_function
 from castwise.execute.backends.torch.unsigned import unsigned_function
 from castwise.execute.backends.torch.writing import writer
 from castwise.execute.steps.steps import Steps, Writer
+from castwise.execute.values.adapting import adapted
 from castwise.kernels.layouts import Memory
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.dtypes import dtype as dtype_named
@@ -191,6 +192,18 @@ class Torch:
     def halves_doubles_once(self, device: str) -> bool:
         """Whether torch rounds float64 to float16 once, which depends on how it was built."""
         return _halves_doubles_once(device)
+
+    def is_as_fast(self, steps: Steps) -> bool:
+        """Whether torch computes an op in one pass, in vectors and on all threads: if nothing is
+        cast, and it is not about small floats or bools."""
+        held = steps.compute
+        is_wide = held.kind == "int" or (held.kind == "float" and held.bits >= 32)
+        is_cast = any(entry and not entry.is_number for entry in steps.entries)
+        is_one = is_wide and not is_cast and steps.op in ONE_PASS
+        function = self.function(steps.op, held) if is_one else None
+        if function is None:
+            return False
+        return adapted(function, self, steps.op, held, steps.values) is function
 
     def size_of(self, array: Any) -> int:
         """How many elements a tensor has; 0 for subclasses, such as those of torch's tracers."""

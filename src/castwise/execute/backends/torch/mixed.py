@@ -16,6 +16,11 @@ from castwise.vocab.dtypes import DType
 
 _COMPARES = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _PROMOTES = _COMPARES | {"add", "sub", "mul", "div", "maximum", "minimum"}
+# Ops that torch computes in one pass over memory.
+ONE_PASS = _PROMOTES | {
+    "abs", "neg", "square", "floor", "ceil", "trunc", "round", "reciprocal", "bitwise_and",
+    "bitwise_or", "bitwise_xor", "bitwise_not", "where", "relu",
+}  # fmt: skip
 
 
 def mixed_function(steps: Steps, backend: Backend) -> Callable[..., Any] | None:
