@@ -12,7 +12,11 @@ from castwise.kernels.program import ALARM, BOOL, LOAD, Lowered
 _ACCESS = ", align 1, !llvm.access.group !0"
 _METADATA = (
     "!0 = distinct !{}",
-    '!1 = distinct !{!1, !2}\n!2 = !{!"llvm.loop.parallel_accesses", !0}',
+    # Four vectors at a time: more loads are under way at once, which LLVM's own choice of two
+    # leaves undone.
+    "!1 = distinct !{!1, !2, !3}",
+    '!2 = !{!"llvm.loop.parallel_accesses", !0}',
+    '!3 = !{!"llvm.loop.interleave.count", i32 4}',
 )
 
 

@@ -43,12 +43,17 @@ def _taken(count: int) -> Any:
 
 def _lend(memory: Any) -> Any:
     """An object with the memory. NumPy keeps it as long as an array or a view needs it; then the
-    memory comes back."""
-    lender = (ctypes.c_char * memory.size).from_buffer(memory)
+    memory comes back. (It would keep the memory itself in place of a view or a memoryview.)"""
+    lender = _type(memory.size).from_buffer(memory)
     gone = weakref.ref(lender, functools.partial(_take_back, memory))
     with _lock:
         _lent[id(gone)] = gone
     return lender
+
+
+@functools.lru_cache(maxsize=64)
+def _type(count: int) -> Any:
+    return ctypes.c_char * count
 
 
 def _take_back(memory: Any, gone: weakref.ref[Any]) -> None:
