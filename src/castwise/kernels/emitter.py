@@ -49,6 +49,7 @@ class Traits:
     converts: frozenset[DType] = frozenset()  # small floats that the processor itself converts
     halves_doubles: bool = True  # it converts float64 to float16 with one rounding
     doubles_halve_once: bool = True  # the library does so too, instead of through float32
+    own_casts: frozenset[DType] = frozenset()  # dtypes that the library rounds to in its own way
     notices_errors: bool = False  # float errors end in a warning
     guards_casts: bool = False  # casts of floats beyond an integer's range are the library's
 
@@ -120,6 +121,8 @@ class Emitter:
         held = array.dtype
         if held is target:
             return array
+        if target in self.traits.own_casts:
+            raise NotLoweredError(f"a cast to {target}")
         if array.is_known:
             return self.number(array.number, target)
         if held not in COMPUTED:

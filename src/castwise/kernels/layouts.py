@@ -10,11 +10,11 @@ Strides = tuple[tuple[int, ...], ...]  # in bytes, of several arrays
 UNIT, FIXED, ANY = "1", "0", "s"  # the next element is the next in memory, the same, or elsewhere
 
 
-class Memory(NamedTuple):
-    """Where the elements of an array are: the address of the first, and the distances in bytes
-    along each dimension, which are 0 where it is broadcast."""
+class Place(NamedTuple):
+    """How the elements of an array lie in memory, wherever that is: its shape, the distances in
+    bytes along each dimension, and the device."""
 
-    address: int
+    shape: tuple[int, ...]
     strides: tuple[int, ...]
     device: str = "cpu"
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from castwise.execute.backend import Backend
 from castwise.execute.steps.steps import Steps, Warns
 from castwise.kernels.emitter import Traits
-from castwise.kernels.layouts import Memory
+from castwise.kernels.layouts import Place
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import DType
 
@@ -36,6 +36,8 @@ COSTS = {"cpu": Costs(1 << 15, 1 << 25), "gpu": Costs(1 << 22, 1 << 32)}
 class HasMemory(Protocol):
     """A backend whose arrays kernels can read."""
 
+    own_casts: frozenset[DType]  # dtypes that it rounds to in its own way
+
     def is_as_fast(self, steps: Steps) -> bool:
         """Whether the library's own function for an op is as fast as a kernel."""
 
@@ -48,8 +50,11 @@ class HasMemory(Protocol):
     def moved(self, array: Any, device: str) -> Any:
         """A 0-d array of the CPU on another device."""
 
-    def memory(self, array: Any) -> Memory | None:
-        """Where the elements of an array are; None if a kernel may not read them."""
+    def place(self, array: Any) -> Place | None:
+        """How the elements of an array lie in memory; None if a kernel may not read them."""
+
+    def address(self, array: Any) -> int:
+        """The address of its first element."""
 
     def empty(self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]) -> Any:
         """A new array for the result of arrays, in the order that the library would choose."""
@@ -119,7 +124,10 @@ def traits_for(backend: HasMemory, device: str, values: Values | None) -> Traits
     notices = not is_silent and isinstance(backend, Warns)
     if notices and not kernels.notices_errors():
         return None
-    traits: Traits = kernels.traits_here(
-        doubles_halve_once=backend.halves_doubles_once(device), notices_errors=notices
+    return Traits(
+        converts=kernels.converts(),
+        halves_doubles=kernels.halves_doubles(),
+        doubles_halve_once=backend.halves_doubles_once(device),
+        own_casts=backend.own_casts,
+        notices_errors=notices,
     )
-    return traits

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from castwise.execute.fusing import kernels
 from castwise.kernels.emitter import Traits
-from castwise.kernels.layouts import Memory, broadcast_strides
+from castwise.kernels.layouts import Place, Strides, broadcast_strides
 from castwise.kernels.program import Lowered
 from castwise.kernels.writing import NotLoweredError
 from castwise.rules.values import Values
@@ -24,7 +24,7 @@ class _Call(NamedTuple):
     device: str
     programs: tuple[Lowered, ...]  # none: the plain path computes such arrays
     shape: tuple[int, ...]
-    strides: tuple[tuple[int, ...], ...]  # of the arrays, broadcast
+    strides: Strides  # of the arrays, broadcast
 
 
 _PLAIN = _Call("none", (), (), ())
@@ -62,63 +62,55 @@ class FusedProgram:
     ) -> Sequence[Any] | None:
         """The results for arrays of the program's dtypes, in new arrays or in the given ones; None
         if the plain path must compute them. `may_compile`: also if it was not used much yet."""
-        memory = self.holder.memory
-        places = [memory(array) for array in arrays]
-        key = (*[array.shape for array in arrays], *[place and place[1:] for place in places])
+        holder = self.holder
+        key = tuple([holder.place(array) for array in arrays])
         call = self._calls.get(key)
         if call is None:
-            call = self._remember(key, arrays, places)
+            call = self._remember(key, arrays)
         if targets:  # which may be operands: they must not change before it is sure that they may
             call = call._replace(programs=tuple([p for p in call.programs if not p.has_alarm][-1:]))
         if not call.programs or any(tuple(t.shape) != call.shape for t in targets):
             return None
         if call.device != "cpu":
-            arrays = [a if a.shape else self.holder.moved(a, call.device) for a in arrays]
-            places = [memory(array) for array in arrays]
+            arrays = [a if a.shape else holder.moved(a, call.device) for a in arrays]
         results = targets or [
-            self.holder.empty(call.shape, dtype, arrays) for dtype in call.programs[0].results
+            holder.empty(call.shape, dtype, arrays) for dtype in call.programs[0].results
         ]
-        stored = [memory(result) for result in results]
-        kind = kernels.device_kind(call.device)
-        may_compile = may_compile or self._work >= kernels.COSTS[kind].work
-        return results if self._computed(call, kind, [*stored, *places], may_compile) else None
+        places = [holder.place(result) for result in results]
+        if None in places:
+            return None
+        strides = tuple([place.strides for place in places if place])
+        addresses = [holder.address(array) for array in (*results, *arrays)]
+        return results if self._computed(call, strides, addresses, may_compile) else None
 
-    def _remember(
-        self, key: tuple[object, ...], arrays: Sequence[Any], places: Sequence[Memory | None]
-    ) -> _Call:
+    def _remember(self, key: tuple[Place | None, ...], arrays: Sequence[Any]) -> _Call:
         if len(self._calls) >= _MOST_CALLS:
             self._calls.clear()
-        call = self._calls[key] = self._call(arrays, places)
+        call = self._calls[key] = self._call(key, arrays)
         return call
 
-    def _call(self, arrays: Sequence[Any], places: Sequence[Memory | None]) -> _Call:
+    def _call(self, places: Sequence[Place | None], arrays: Sequence[Any]) -> _Call:
         """What arrays of a layout need."""
         shape = _broadcast([tuple(array.shape) for array in arrays])
         known = [place for place in places if place]
         if shape is None or len(known) < len(places):
             return _PLAIN  # if the shapes do not fit, the library says so
-        on = {place.device for place, array in zip(known, arrays, strict=True) if array.shape}
+        on = {place.device for place in known if place.shape}
         device = next(iter(on), known[0].device)
         least = kernels.COSTS[kernels.device_kind(device)].size
         if len(on) > 1 or math.prod(shape) < least:
             return _PLAIN
-        strides = [
-            broadcast_strides(shape, tuple(array.shape), place.strides)
-            for array, place in zip(arrays, known, strict=True)
-        ]
+        strides = [broadcast_strides(shape, place.shape, place.strides) for place in known]
         return _Call(device, self.on(device), shape, tuple(strides))
 
     def _computed(
-        self, call: _Call, kind: str, places: Sequence[Memory | None], may_compile: bool
+        self, call: _Call, results: Strides, addresses: Sequence[int], may_compile: bool
     ) -> bool:
+        kind = kernels.device_kind(call.device)
         generator = kernels.generator(kind)
-        known = [place for place in places if place is not None]
         assert generator is not None  # there are programs
-        if len(known) < len(places):
-            return False
-        own = known[: len(places) - len(call.strides)]  # those of the results
-        strides = (*[place.strides for place in own], *call.strides)
-        addresses = [place.address for place in known]
+        may_compile = may_compile or self._work >= kernels.COSTS[kind].work
+        strides = (*results, *call.strides)
         for program in call.programs:
             launch = generator.launch_for(program, call.shape, strides, may_compile=may_compile)
             if launch is None:

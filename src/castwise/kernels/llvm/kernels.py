@@ -11,7 +11,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from castwise.kernels import store
-from castwise.kernels.emitter import Traits
 from castwise.kernels.layouts import Layout, Strides, layout_of
 from castwise.kernels.llvm.compiling import Loaded, compiled, host
 from castwise.kernels.llvm.errors import NOTICED_ON
@@ -19,6 +18,7 @@ from castwise.kernels.llvm.generating import generated
 from castwise.kernels.program import FLOAT16, Lowered
 from castwise.kernels.threads import get_threads, run_all
 from castwise.vocab.architecture import architecture
+from castwise.vocab.dtypes import DType
 
 _MOST_KERNELS = 512
 _MOST_LAUNCHES = 1024
@@ -32,11 +32,15 @@ _launches: dict[tuple[object, ...], Launch] = {}
 _lock = threading.Lock()
 
 
-def traits_here(**others: bool) -> Traits:
-    """What this processor can do."""
-    is_arm = architecture() == "aarch64"
-    converts = frozenset({FLOAT16}) if is_arm or host().has_f16c else frozenset()
-    return Traits(converts=converts, halves_doubles=is_arm, **others)
+def converts() -> frozenset[DType]:
+    """The small floats that this processor itself converts to and from float32."""
+    has_half = architecture() == "aarch64" or host().has_f16c
+    return frozenset({FLOAT16}) if has_half else frozenset()
+
+
+def halves_doubles() -> bool:
+    """Whether it converts float64 to float16 with one rounding."""
+    return architecture() == "aarch64"
 
 
 def notices_errors() -> bool:

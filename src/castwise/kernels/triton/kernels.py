@@ -13,7 +13,6 @@ import triton
 import triton.language as tl
 
 from castwise.kernels import store
-from castwise.kernels.emitter import Traits
 from castwise.kernels.layouts import Layout, Strides, layout_of
 from castwise.kernels.program import BFLOAT16, BOOL, FLOAT16, Lowered, stored_as
 from castwise.kernels.triton.generating import generated, moving
@@ -76,9 +75,14 @@ def _launch(program: Lowered, shape: tuple[int, ...], strides: Strides) -> Launc
     return Launch(_kernel(program, layout.steps, len(layout.shape), is_large), layout, program)
 
 
-def traits_here(**others: bool) -> Traits:
-    """What a GPU can do."""
-    return Traits(converts=frozenset({FLOAT16, BFLOAT16}), **others)
+def converts() -> frozenset[DType]:
+    """The small floats that a GPU itself converts to and from float32."""
+    return frozenset({FLOAT16, BFLOAT16})
+
+
+def halves_doubles() -> bool:
+    """Whether it converts float64 to float16 with one rounding."""
+    return True
 
 
 def notices_errors() -> bool:

@@ -28,7 +28,7 @@ from castwise.execute.backends.numpy.writing import writer
 from castwise.execute.functions.lookup import standard_name
 from castwise.execute.functions.products import vecdot
 from castwise.execute.steps.steps import Casting, Steps, Writer
-from castwise.kernels.layouts import Memory
+from castwise.kernels.layouts import Place
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
@@ -175,14 +175,20 @@ class NumPy:
         """Never: NumPy computes on one thread."""
         return False
 
+    own_casts: frozenset[DType] = frozenset()
     size_of = staticmethod(operator.attrgetter("size"))
     as_array = staticmethod(np.asarray)
 
-    def memory(self, array: Any) -> Memory | None:
-        """Where the elements are, unless a subclass or another byte order gives them a meaning."""
+    def place(self, array: Any) -> Place | None:
+        """How the elements lie in memory, unless a subclass or another byte order gives them
+        another meaning."""
         if type(array) is not np.ndarray or not array.dtype.isnative:
             return None
-        return Memory(array.__array_interface__["data"][0], array.strides)
+        return Place(array.shape, array.strides)
+
+    def address(self, array: Any) -> int:
+        """The address of the first element."""
+        return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
 
     def empty(self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]) -> Any:
         """A new array, in the order of the first array that has its shape."""
@@ -283,8 +289,7 @@ def _is_same_or_apart(one: Any, other: Any) -> bool:
     """Whether two arrays are the same elements in the same order, or share none."""
     if not np.may_share_memory(one, other):
         return True
-    address = "__array_interface__"
-    is_same = getattr(one, address)["data"][0] == getattr(other, address)["data"][0]
+    is_same = one.__array_interface__["data"] == other.__array_interface__["data"]
     return bool(is_same and one.shape == other.shape and one.strides == other.strides)
 
 

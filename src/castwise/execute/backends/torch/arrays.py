@@ -19,7 +19,7 @@ from castwise.execute.backends.torch.unsigned import unsigned_function
 from castwise.execute.backends.torch.writing import writer
 from castwise.execute.steps.steps import Steps, Writer
 from castwise.execute.values.adapting import adapted
-from castwise.kernels.layouts import Memory
+from castwise.kernels.layouts import Place
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
@@ -48,6 +48,8 @@ class Torch:
     plain = torch.Tensor
     takes_alpha = True
     takes_exponents = True  # its pow has special kernels for them
+    # Beyond their range torch gives their limits, or NaN, by what it casts from.
+    own_casts = frozenset(map(dtype_named, ("float8_e4m3fn", "float8_e8m0fnu")))
 
     def __init__(self) -> None:
         found = {d: getattr(torch, d.name, None) for d in DTYPES if d.bits >= _BYTE or d.rank == 0}
@@ -213,9 +215,9 @@ class Torch:
         """A number already is a 0-d tensor."""
         return number
 
-    def memory(self, array: Any) -> Memory | None:
-        """Where the elements are. Nothing that torch itself would notice goes past it: gradients,
-        other devices and layouts, wrappers, and modes that watch each op."""
+    def place(self, array: Any) -> Place | None:
+        """How the elements lie in memory. Nothing that torch itself would notice goes past it:
+        gradients, other devices and layouts, wrappers, and modes that watch each op."""
         is_plain = (
             type(array) is torch.Tensor
             and array.device.type in ("cpu", "cuda")
@@ -230,7 +232,11 @@ class Torch:
             return None
         size = array.element_size()
         strides = tuple([n * size for n in array.stride()])
-        return Memory(array.data_ptr(), strides, str(array.device))
+        return Place(tuple(array.shape), strides, str(array.device))
+
+    def address(self, array: Any) -> int:
+        """The address of the first element."""
+        return array.data_ptr()  # type: ignore[no-any-return]
 
     def empty(self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]) -> Any:
         """A new tensor, in the order of the first one that has its shape."""
