@@ -207,7 +207,7 @@ def test_it_says_whether_there_are_kernels_and_why_not(monkeypatch: pytest.Monke
     monkeypatch.setattr(
         "castwise.health.kernels.package_of", lambda name: Package(name, "1.5", None)
     )
-    monkeypatch.setenv("CASTWISE_THREADS", "3")
+    monkeypatch.setattr("castwise.kernels.threads._number", 3)
     monkeypatch.setenv("CASTWISE_CACHE", "off")
     monkeypatch.setenv("CASTWISE_KERNELS", "off")
     cpu, gpu = installed_kernels()
