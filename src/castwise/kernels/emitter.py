@@ -38,8 +38,8 @@ from castwise.vocab.operands import Scalar, held_value
 _ARE_LOWERED = frozenset(
     d for d in DTYPES if d.kind != "complex" and d.bits <= 64 and d.name != "int128"
 )
-# Libraries differ in the sign that these give to zeros of small dtypes.
-_OF_SIGNS = frozenset({"sign", "copysign"})
+# Libraries differ in the sign that these give to zeros and NaN of small dtypes.
+_OF_SIGNS = frozenset({"sign", "copysign", "signbit"})
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class Traits:
     halves_doubles: bool = True  # it converts float64 to float16 with one rounding
     doubles_halve_once: bool = True  # the library does so too, instead of through float32
     own_casts: frozenset[DType] = frozenset()  # dtypes that the library rounds to in its own way
+    inverts_numbers: bool = False  # the library multiplies by the reciprocal of a number
     notices_errors: bool = False  # float errors end in a warning
     guards_casts: bool = False  # casts of floats beyond an integer's range are the library's
 
@@ -125,11 +126,12 @@ class Emitter:
             raise NotLoweredError(f"a cast to {target}")
         if array.is_known:
             return self.number(array.number, target)
-        if held not in COMPUTED:
-            return self.cast(self._widened(array), target)
-        if target in COMPUTED:
-            return self._converted(array, target)
-        return self._narrowed(array, target)
+        found = array if held in COMPUTED else self._widened(array)
+        if found.dtype is not target:
+            narrows = target not in COMPUTED
+            found = self._narrowed(found, target) if narrows else self._converted(found, target)
+        found.is_number = array.is_number
+        return found
 
     def _converted(self, value: Value, target: DType) -> Value:
         if target.kind == "bool":
@@ -183,10 +185,12 @@ class Emitter:
         if op == "where":
             return functools.partial(self._chosen, dtype)
         if dtype not in COMPUTED:
-            if op in _OF_SIGNS and dtype is not FLOAT16:
+            if op in _OF_SIGNS:
                 raise NotLoweredError(op)
             return None
         found = written_op(op, dtype, notices_errors=self.traits.notices_errors)
+        if op == "div" and self.traits.inverts_numbers and dtype.kind == "float":
+            found = functools.partial(_divided, dtype)
         return found and functools.partial(_of_one_dtype, found, op, dtype)
 
     def _chosen(self, held: DType, condition: Value, x: Value, y: Value) -> Value:
@@ -206,6 +210,13 @@ class Emitter:
         """Leaves elements for which a condition holds to the plain path."""
         if condition.writer:
             condition.writer.alarm(condition)
+
+
+def _divided(held: DType, x: Value, y: Value) -> Value:
+    """A quotient, by the reciprocal if the divisor is a number."""
+    if not y.is_number or x.is_number:
+        return step("div", held, x, y)
+    return step("mul", held, x, step("div", held, known(1.0, held), y))
 
 
 def _of_one_dtype(written: Callable[..., Value], op: str, held: DType, *values: Value) -> Value:

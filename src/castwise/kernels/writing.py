@@ -19,11 +19,14 @@ class Value:
     `dtype` is what it stands for. The step itself has the dtype that elements are stored as.
     """
 
-    __slots__ = ("dtype", "number", "writer")
+    __slots__ = ("dtype", "is_number", "number", "writer")
     shape = ()  # a program is about one element
 
-    def __init__(self, writer: Writer | None, number: Any, dtype: DType) -> None:
+    def __init__(
+        self, writer: Writer | None, number: Any, dtype: DType, *, is_number: bool = False
+    ) -> None:
         self.writer, self.number, self.dtype = writer, number, dtype
+        self.is_number = is_number  # it is one number for all elements, which the host knows
 
     @property
     def is_known(self) -> bool:
@@ -43,13 +46,13 @@ class Writer:
         self._steps: list[Step] = []
         self._known: dict[Step, int] = {}
 
-    def operand(self, dtype: DType) -> Value:
-        """An element of the next operand."""
+    def operand(self, dtype: DType, *, is_number: bool = False) -> Value:
+        """An element of the next operand, or the operand itself if it is a number."""
         if dtype.kind == "complex" or dtype.bits > 64:
             raise NotLoweredError(f"{dtype}")
         self._operands.append(dtype)
         step = Step(LOAD, stored_as(dtype), (), len(self._operands) - 1)
-        return Value(self, self._added(step), dtype)
+        return Value(self, self._added(step), dtype, is_number=is_number)
 
     def step(self, does: str, dtype: DType, *arguments: Value, detail: str | None = None) -> Value:
         """The result of a step; the same step on the same arguments is written once."""

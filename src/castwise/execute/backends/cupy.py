@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
+import operator
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +17,8 @@ from castwise.errors import UsageError
 from castwise.execute.backend import Backend, backend_named, lacking
 from castwise.execute.backends import DEFAULT
 from castwise.execute.functions.lookup import Function, standard_name
+from castwise.execute.steps.steps import Steps
+from castwise.kernels.layouts import Place
 from castwise.rules.catalog import dialect_named
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
@@ -120,6 +125,56 @@ class CuPy:
             return found if _has_loop(found, self.native(dtype)) else None
         return found if dtype.bits >= _SMALL else None
 
+    own_casts: frozenset[DType] = frozenset()
+    size_of = staticmethod(operator.attrgetter("size"))
+    as_array = staticmethod(np.asarray)
+
+    def is_as_fast(self, steps: Steps) -> bool:
+        """Whether CuPy computes an op in one pass: if no array is cast, and no float is small."""
+        is_cast = any(entry and not entry.is_number for entry in steps.entries)
+        return not is_cast and steps.compute.bits >= _SMALL and steps.values == self.values
+
+    def place(self, array: Any) -> Place | None:
+        """How the elements lie in memory; None for another device, or another stream than the one
+        that all libraries share. A number is still on the host."""
+        if type(array) is np.ndarray and not array.shape:
+            return Place((), ())
+        is_here = type(array) is cupy.ndarray and array.device == cupy.cuda.Device()
+        if not is_here or cupy.cuda.get_current_stream().ptr or not _has_torch():
+            return None
+        return Place(array.shape, array.strides, f"cuda:{array.device.id}")
+
+    def address(self, array: Any) -> int:
+        """The address of the first element."""
+        return array.data.ptr  # type: ignore[no-any-return]
+
+    def empty(self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]) -> Any:
+        """A new array, in the order of the first array that has its shape."""
+        full = next((array for array in like if array.shape == shape), None)
+        is_turned = full is not None and full.flags.f_contiguous and not full.flags.c_contiguous
+        return cupy.empty(shape, self.native(dtype), order="F" if is_turned else "C")
+
+    def moved(self, array: Any, device: str) -> Any:
+        """A number on the device."""
+        return cupy.asarray(array)
+
+    def may_write(self, target: Any, arrays: Sequence[Any]) -> bool:
+        """Whether each element can be written as soon as it is computed: if no array overlaps."""
+        own = [array for array in arrays if type(array) is cupy.ndarray and array is not target]
+        return 0 not in target.strides and not any(cupy.may_share_memory(target, a) for a in own)
+
+    def wrote(self, target: Any) -> None:
+        """Nothing: CuPy does not count writes."""
+
+    def inverts_numbers(self, device: str) -> bool:
+        """Never."""
+        return False
+
+    def halves_doubles_once(self, device: str) -> bool:
+        """Whether CuPy rounds float64 to float16 once."""
+        number = 1 + 2.0**-11 + 2.0**-40  # rounded to float32 first, it is a tie
+        return bool(cupy.full(64, number, np.float64).astype(np.float16).min() > 1)
+
     def read(self, array: Any, key: Any) -> Any:
         """The elements at an index."""
         return array[key]
@@ -132,6 +187,12 @@ class CuPy:
     def to_numpy(self, array: Any) -> Any:
         """The values, copied from the device."""
         return cupy.asnumpy(array)
+
+
+@functools.cache
+def _has_torch() -> bool:
+    """Whether torch is installed, which Triton launches kernels with."""
+    return importlib.util.find_spec("torch") is not None
 
 
 def backend() -> Backend:

@@ -103,8 +103,8 @@ def fused_op(steps: Steps, decision: Decision, backend: Backend) -> FusedOp | No
         return None
     operands = [o for o in decision.question.operands if o is not UNDEFINED]
     sources: list[DType | None] = [None if o.is_scalar else o.dtype for o in operands]
-    program = FusedProgram(
-        holder, steps.values, lambda traits: lowered(steps, sources, backend, traits)
-    )
     numbers = [place for place, source in enumerate(sources) if source is None]
+    program = FusedProgram(
+        holder, steps.values, lambda traits: lowered(steps, sources, backend, traits), numbers
+    )
     return FusedOp(program, steps.entry_casts(backend), numbers)

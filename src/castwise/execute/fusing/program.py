@@ -33,8 +33,12 @@ _PLAIN = _Call("none", (), (), ())
 class FusedProgram:
     """What one kernel computes, on any device. It is compiled once it has been used enough."""
 
-    def __init__(self, holder: kernels.HasMemory, values: Values | None, write: Write) -> None:
+    def __init__(
+        self, holder: kernels.HasMemory, values: Values | None, write: Write,
+        numbers: Sequence[int] = (),
+    ) -> None:  # fmt: skip
         self.holder, self._values, self._write = holder, values, write
+        self._numbers = frozenset(numbers)  # the places of operands that are numbers
         self._programs: dict[str, tuple[Lowered, ...]] = {}  # by device
         self._calls: dict[tuple[object, ...], _Call] = {}
         self._work = 0  # elements that were computed without a kernel
@@ -72,7 +76,10 @@ class FusedProgram:
         if not call.programs or any(tuple(t.shape) != call.shape for t in targets):
             return None
         if call.device != "cpu":
-            arrays = [a if a.shape else holder.moved(a, call.device) for a in arrays]
+            arrays = [
+                holder.moved(a, call.device) if n in self._numbers else a
+                for n, a in enumerate(arrays)
+            ]
         results = targets or [
             holder.empty(call.shape, dtype, arrays) for dtype in call.programs[0].results
         ]
@@ -95,7 +102,8 @@ class FusedProgram:
         known = [place for place in places if place]
         if shape is None or len(known) < len(places):
             return _PLAIN  # if the shapes do not fit, the library says so
-        on = {place.device for place in known if place.shape}
+        # A number of the host computes with arrays of any device.
+        on = {place.device for n, place in enumerate(known) if n not in self._numbers}
         device = next(iter(on), known[0].device)
         least = kernels.COSTS[kernels.device_kind(device)].size
         if len(on) > 1 or math.prod(shape) < least:

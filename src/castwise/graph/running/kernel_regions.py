@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from castwise.execute.backend import Backend
 from castwise.execute.functions.lookup import function_for
 from castwise.execute.fusing import kernels
@@ -9,7 +11,7 @@ from castwise.execute.fusing.lowering import check_values, emitters, finished, g
 from castwise.execute.fusing.program import FusedProgram
 from castwise.execute.values.adapting import adapted
 from castwise.execute.values.casting import cast_under
-from castwise.graph.program import CAST, Node
+from castwise.graph.program import CAST, CONSTANT, Node
 from castwise.graph.running.nodes import row_of
 from castwise.graph.running.regions import Region
 from castwise.kernels.emitter import Traits
@@ -35,23 +37,36 @@ def is_fused(node: Node, backend: Backend) -> bool:
     return True
 
 
-def fused_region(region: Region, backend: Backend, rules: Values) -> FusedProgram:
-    """The program of a region, on a backend whose arrays kernels can read."""
+def fused_region(
+    region: Region, backend: Backend, rules: Values, arguments: Collection[Node]
+) -> FusedProgram:
+    """The program of a region, on a backend whose arrays kernels can read. `arguments` are nodes
+    that are numbers, besides the constants."""
     holder = kernels.memory_of(backend)
     assert holder is not None  # otherwise no array is large enough
-    return FusedProgram(holder, rules, lambda traits: _lowered(region, rules, traits))
+    numbers = [n for n in region.inputs if n in arguments or (n.op == CONSTANT and not n.shape)]
+    places = [place for place, node in enumerate(region.inputs) if node in numbers]
+    return FusedProgram(
+        holder, rules, lambda traits: _lowered(region, rules, traits, numbers), places
+    )
 
 
-def _lowered(region: Region, rules: Values, traits: Traits) -> tuple[Lowered, ...]:
+def _lowered(
+    region: Region, rules: Values, traits: Traits, numbers: Collection[Node]
+) -> tuple[Lowered, ...]:
     values, traits = guarded(rules, traits)
     assert values is not None  # they were not None before
-    found = [_written(region, values, emitter, traits) for emitter in emitters(traits)]
+    found = [_written(region, values, emitter, traits, numbers) for emitter in emitters(traits)]
     return tuple(dict.fromkeys(found))
 
 
-def _written(region: Region, rules: Values, emitter: Backend, traits: Traits) -> Lowered:
+def _written(
+    region: Region, rules: Values, emitter: Backend, traits: Traits, numbers: Collection[Node]
+) -> Lowered:
     writer = Writer()
-    held: dict[Node, Value] = {node: writer.operand(node.dtype) for node in region.inputs}
+    held: dict[Node, Value] = {
+        node: writer.operand(node.dtype, is_number=node in numbers) for node in region.inputs
+    }
     for node in region.nodes:
         given = [held[source] for source in node.inputs]
         if node.op == CAST:

@@ -213,7 +213,7 @@ class _Planning:
             run, inputs = whole_region(region, backend, self._rules, self._numbers)
             self._step(lambda *arrays: run(arrays), [self._slots[n] for n in inputs], region)
         else:
-            program = fused_region(region, backend, self._rules)
+            program = fused_region(region, backend, self._rules, self._numbers)
             self.programs.append(program)
             inputs = region.inputs
             self._step(kernel_step(program), [self._slots[n] for n in inputs], region)

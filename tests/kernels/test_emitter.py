@@ -1,0 +1,63 @@
+"""What an emitter writes where libraries or processors differ."""
+
+from __future__ import annotations
+
+import pytest
+
+from castwise.kernels.emitter import Traits, emitter_with
+from castwise.kernels.writing import NotLoweredError, Writer
+from castwise.vocab.dtypes import dtype
+
+FLOAT16, FLOAT32, FLOAT8 = dtype("float16"), dtype("float32"), dtype("float8_e4m3fn")
+
+
+def steps_of(traits: Traits, *, is_number: bool) -> list[str]:
+    """The steps of a quotient of a float16 array by a number or an array."""
+    emitter, writer = emitter_with(traits, is_hopeful=False), Writer()
+    x = writer.operand(FLOAT16)
+    y = writer.operand(FLOAT16, is_number=is_number)
+    divide = emitter.function("div", FLOAT32)
+    assert divide
+    found = divide(emitter.cast(x, FLOAT32), emitter.cast(y, FLOAT32))
+    program = writer.finished([emitter.cast(found, FLOAT16)], notices_float_errors=False)
+    return [step.does for step in program.steps if step.dtype is FLOAT32 and step.does in _OPS]
+
+
+_OPS = ("div", "mul")
+HALF = frozenset({FLOAT16})
+
+
+def test_a_library_may_multiply_by_the_reciprocal_of_a_number() -> None:
+    inverts = Traits(converts=HALF, inverts_numbers=True)
+    assert steps_of(inverts, is_number=True) == ["div", "mul"]
+    assert steps_of(inverts, is_number=False) == ["div"]
+    assert steps_of(Traits(converts=HALF), is_number=True) == ["div"]
+
+
+def test_casts_that_are_a_library_s_own_are_left_to_it() -> None:
+    emitter = emitter_with(Traits(own_casts=frozenset({FLOAT8})), is_hopeful=False)
+    value = Writer().operand(FLOAT32)
+    with pytest.raises(NotLoweredError):
+        emitter.cast(value, FLOAT8)
+    assert emitter.cast(value, dtype("float8_e5m2")).dtype == "float8_e5m2"
+
+
+def test_a_program_is_readable() -> None:
+    emitter, writer = emitter_with(Traits(converts=HALF), is_hopeful=False), Writer()
+    x, y = writer.operand(dtype("int8")), writer.operand(FLOAT16)
+    add = emitter.function("add", FLOAT32)
+    assert add
+    total = add(emitter.cast(x, FLOAT32), emitter.cast(y, FLOAT32))
+    program = writer.finished([emitter.cast(total, FLOAT16)], notices_float_errors=False)
+    assert (
+        str(program)
+        == """\
+(int8, float16)
+  %0 = load int8(0)
+  %1 = load uint16(1)
+  %2 = convert float32(%0)
+  %3 = widen float32(%1, 'float16')
+  %4 = add float32(%2, %3)
+  %5 = narrow uint16(%4, 'float16')
+  store %5 as float16"""
+    )
