@@ -40,10 +40,9 @@ from peers import (
 )
 
 import castwise as cw
-from castwise.kernels.threads import set_threads
 
 SIZE, QUICK_SIZE = 1 << 23, 1 << 20
-ROUNDS, QUICK_ROUNDS = 7, 3
+ROUNDS, QUICK_ROUNDS = 5, 2
 Case = Callable[[], Any]
 Arrays = dict[str, dict[str, Any]]  # by library and dtype
 
@@ -213,7 +212,7 @@ def main() -> None:
     parser.add_argument("--dialects", nargs="+", default=list(DIALECTS))
     chosen = parser.parse_args()
     size = chosen.size or (QUICK_SIZE if chosen.quick else SIZE)
-    set_threads(chosen.threads)
+    cw.set_threads(chosen.threads)
     torch = library("torch")
     if torch:
         torch.set_num_threads(chosen.threads)

@@ -42,20 +42,21 @@ def nanoseconds(
 def in_turns(cases: Mapping[str, Callable[[], object]], rounds: int) -> list[Round]:
     """The seconds of each case, one after the other in every round: noise hits all alike.
 
-    A case runs twice and the second time counts, so that each finds the memory that it has freed
-    itself, and not what the case before it left.
+    A case runs five times and the median of the last three counts. So each finds the memory that it
+    has freed itself, and the threads of the case before it no longer wait for work on a processor.
     """
-    found = []
-    for _ in range(rounds):
-        seconds = {}
-        for name, case in cases.items():
-            case()
-            start = time.perf_counter()
-            result = case()  # held until the time is taken: freeing it is no part of the op
-            seconds[name] = time.perf_counter() - start
-            del result
-        found.append(seconds)
-    return found
+    return [{name: _settled(case) for name, case in cases.items()} for _ in range(rounds)]
+
+
+def _settled(case: Callable[[], object]) -> float:
+    """The seconds of a case, once it has run twice."""
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        result = case()  # held until the time is taken: freeing it is no part of the op
+        seconds.append(time.perf_counter() - start)
+        del result
+    return statistics.median(seconds[2:])
 
 
 def median(rounds: Sequence[Round], name: str) -> float:

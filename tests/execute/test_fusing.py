@@ -179,6 +179,22 @@ def test_shapes_that_do_not_fit_are_the_library_s_error() -> None:
         made("int8", "torch") + made("int8", "torch", SIZE + 1)
 
 
+def test_a_kernel_that_cannot_be_compiled_is_told_once(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from castwise.kernels.llvm import kernels as processor
+
+    monkeypatch.setenv("CASTWISE_CACHE", "off")
+    monkeypatch.setattr(processor, "generated", lambda *given: "no IR")
+    monkeypatch.setattr(processor, "_broken", set())
+    forget(processor)
+    x, y = made("int16", "torch"), made("uint8", "torch")
+    with pytest.warns(RuntimeWarning, match="could not compile a kernel"):
+        assert (x - y).tolist() == [0] * SIZE
+    assert (x - y).tolist() == [0] * SIZE
+    assert runs.count == 0
+
+
 def test_without_kernels_everything_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "are_there", lambda: False)
     assert (made("int8", "torch") + made("float16", "torch")).dtype == "float16"

@@ -66,8 +66,10 @@ class Loaded:
     """A compiled function in memory, which is freed with this object."""
 
     def __init__(self, code: bytes) -> None:
+        self.code = code
         with _lock:
-            library = llvm.JITLibraryBuilder().add_object_img(code)
+            # LLVM calls memset, and on old processors floorf and the like.
+            library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
             name = f"kernel {next(_numbers)}"
             self._tracker = library.export_symbol("kernel").link(host().linker, name)
             self.call: Any = _PROTOTYPE(self._tracker["kernel"])

@@ -7,6 +7,7 @@ import functools
 import itertools
 import math
 import threading
+import warnings
 from collections import OrderedDict
 from collections.abc import Sequence
 
@@ -28,6 +29,7 @@ _PER_THREAD = 1 << 17  # elements below which another thread costs more than it 
 _Key = tuple[Lowered, str, int]
 _kernels: OrderedDict[_Key, Loaded] = OrderedDict()
 _not_on_disk: set[_Key] = set()
+_broken: set[_Key] = set()
 _launches: dict[tuple[object, ...], Launch] = {}
 _lock = threading.Lock()
 
@@ -143,7 +145,7 @@ def _kernel(program: Lowered, steps: str, rank: int, may_compile: bool) -> Loade
         if found is not None:
             _kernels.move_to_end(key)
             return found
-        if not may_compile and key in _not_on_disk:
+        if key in _broken or (not may_compile and key in _not_on_disk):
             return None
     text = generated(program, steps, rank, architecture())
     name = store.key_of(text, host().name)
@@ -151,10 +153,14 @@ def _kernel(program: Lowered, steps: str, rank: int, may_compile: bool) -> Loade
     if code is None and not may_compile:
         _not_on_disk.add(key)
         return None
+    try:
+        loaded = Loaded(code or compiled(text))
+    except RuntimeError as error:  # LLVM's: the plain path computes as well
+        warnings.warn(f"castwise could not compile a kernel: {error}", RuntimeWarning, stacklevel=2)
+        _broken.add(key)
+        return None
     if code is None:
-        code = compiled(text)
-        store.write(name, code)
-    loaded = Loaded(code)
+        store.write(name, loaded.code)
     with _lock:
         found = _kernels.setdefault(key, loaded)
         _not_on_disk.discard(key)
