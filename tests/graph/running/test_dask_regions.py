@@ -19,6 +19,7 @@ from elementwise_programs import (
 
 import castwise as cw
 import cells
+from castwise.errors import DivisionByZeroError
 
 da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")
@@ -130,13 +131,17 @@ def test_random_programs_have_the_bits_of_eager_ones(seed: int) -> None:
     dialect = DIALECTS[seed % len(DIALECTS)]
     dtypes = rng.choice(FLOATS + FLOATS + INTEGERS, 3)
     shapes = [SHAPES[n] for n in rng.integers(0, len(SHAPES), 3)]
-    arrays = [
-        cw.asarray(lazy(data(rng, dtype, shape), tuple([min(n, 13) for n in shape])))
-        for dtype, shape in zip(dtypes, shapes, strict=True)
-    ]
-    run = program(rng, 12)
     with cw.use(dialect), np.errstate(all="ignore"):
+        arrays = [
+            cw.asarray(lazy(data(rng, dtype, shape), tuple([min(n, 13) for n in shape])))
+            for dtype, shape in zip(dtypes, shapes, strict=True)
+        ]
+        run = program(rng, 12)
         eager = run(*arrays)
         got = cw.compile(run, dialect=dialect)(*arrays)
         for one, other in zip(got, eager, strict=True):
+            try:
+                other.numpy()
+            except DivisionByZeroError:  # a graph has no such check
+                continue
             assert_equal_bits(one, other)
