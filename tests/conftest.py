@@ -49,6 +49,15 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("all")
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
         _keep_bytecode_elsewhere(config)
+    if not hasattr(config, "workerinput"):
+        _keep_kernels_elsewhere(config)
+
+
+def _keep_kernels_elsewhere(config: pytest.Config) -> None:
+    """Kernels that tests compile are shared by the workers, and are not the user's."""
+    folder = tempfile.TemporaryDirectory(prefix="castwise-kernels-", ignore_cleanup_errors=True)
+    os.environ["CASTWISE_CACHE"] = folder.name
+    config.add_cleanup(folder.cleanup)
 
 
 def _keep_bytecode_elsewhere(config: pytest.Config) -> None:

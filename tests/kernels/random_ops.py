@@ -27,7 +27,17 @@ from castwise.execute.calling.prepared import Prepared
 from castwise.execute.fusing import kernels
 from castwise.rules.default import use
 
-DIALECTS = ("torch", "numpy", "jax", "tensorflow", "paddle", "mlx", "array-api", "oneflow")
+DIALECTS = (
+    "torch",
+    "numpy",
+    "jax",
+    "jax:x64",
+    "tensorflow",
+    "paddle",
+    "mlx",
+    "array-api",
+    "oneflow",
+)
 DTYPES = (
     "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",
     "bfloat16", "float32", "float64", "int4", "uint4", "float8_e4m3fn", "float8_e5m2",

@@ -38,6 +38,11 @@ from castwise.vocab.operands import Scalar, held_value
 _ARE_LOWERED = frozenset(
     d for d in DTYPES if d.kind != "complex" and d.bits <= 64 and d.name != "int128"
 )
+# Ops that flush all their operands and results, and ops that change none.
+_BY_PROCESSOR = frozenset({
+    "add", "sub", "mul", "div", "square", "reciprocal", "maximum", "minimum", "eq", "ne", "lt",
+    "le", "gt", "ge", "where", "neg", "abs",
+})  # fmt: skip
 # Libraries differ in the sign that these give to zeros and NaN of small dtypes.
 _OF_SIGNS = frozenset({"sign", "copysign", "signbit"})
 
@@ -51,6 +56,7 @@ class Traits:
     doubles_halve_once: bool = True  # the library does so too, instead of through float32
     own_casts: frozenset[DType] = frozenset()  # dtypes that the library rounds to in its own way
     inverts_numbers: bool = False  # the library multiplies by the reciprocal of a number
+    flushes: bool = False  # the processor can take subnormal floats for zeros
     notices_errors: bool = False  # float errors end in a warning
     guards_casts: bool = False  # casts of floats beyond an integer's range are the library's
 
@@ -265,6 +271,32 @@ class Hopeful(Emitter):
         return sound
 
 
+class ByProcessor(Emitter):
+    """An emitter that leaves it to the processor to take subnormal floats for zeros, if a dialect
+    does. It costs nothing, and is right for ops whose operands and results are all flushed."""
+
+    def finder_below(self, held: DType, limit: float) -> Callable[[Value], bool]:
+        """A function that lets the processor flush."""
+
+        def noted(value: Value) -> bool:
+            if value.writer:
+                value.writer.flushes = True
+            return False
+
+        return noted
+
+    def function(self, op: str, dtype: DType) -> Callable[..., Value] | None:
+        """A function that writes the steps of an op that is flushed, or that moves bits."""
+        if dtype.kind == "float" and op not in _BY_PROCESSOR:
+            raise NotLoweredError(op)
+        return super().function(op, dtype)
+
+    def _converted(self, value: Value, target: DType) -> Value:
+        if value.dtype.kind == "float" and target.kind == "bool":
+            raise NotLoweredError("whether a float is zero")  # some dialects ask its bits
+        return super()._converted(value, target)
+
+
 def _as_bits(value: Value) -> Value:
     """The bits of a float."""
     bits = dtype_named(f"uint{value.dtype.bits}")
@@ -281,6 +313,8 @@ def _wrapped(value: int | float, held: DType) -> int:
 
 
 @functools.lru_cache(maxsize=64)
-def emitter_with(traits: Traits, *, is_hopeful: bool) -> Emitter:
-    """The emitter for a processor and a library, one object each."""
-    return Hopeful(traits) if is_hopeful else Careful(traits)
+def emitters_with(traits: Traits) -> tuple[Emitter, ...]:
+    """The emitters for a processor and a library, one object each, in the order in which their
+    programs are tried."""
+    first = (ByProcessor(traits),) if traits.flushes else ()
+    return (*first, Hopeful(traits), Careful(traits))

@@ -62,12 +62,16 @@ class Lowered:
     results: tuple[DType, ...]
     # Whether an overflow or an undefined result must be noticed, because the dialect warns of it.
     notices_float_errors: bool = False
+    # Whether subnormal floats are zeros to the processor. Where it made a result zero, an alarm
+    # ends the run: processors differ in which results round up to a normal number.
+    flushes: bool = False
     _facts: tuple[object, ...] = field(init=False, repr=False)
     _hash: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         # Computed once: programs are the keys of kernels, and are looked up in every call.
-        facts = (self.operands, self.steps, self.outputs, self.results, self.notices_float_errors)
+        facts = (self.operands, self.steps, self.outputs, self.results, self.notices_float_errors,
+                 self.flushes)  # fmt: skip
         object.__setattr__(self, "_facts", facts)
         object.__setattr__(self, "_hash", hash(facts))
 
@@ -90,7 +94,8 @@ class Lowered:
     @property
     def has_alarm(self) -> bool:
         """Whether a run may end with "these results do not count"."""
-        return self.notices_float_errors or any(step.does == ALARM for step in self.steps)
+        is_watching = self.notices_float_errors or self.flushes
+        return is_watching or any(step.does == ALARM for step in self.steps)
 
     def __str__(self) -> str:
         lines = [f"  %{n} = {_text(step)}" for n, step in enumerate(self.steps)]

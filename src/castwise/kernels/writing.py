@@ -45,6 +45,7 @@ class Writer:
         self._operands: list[DType] = []
         self._steps: list[Step] = []
         self._known: dict[Step, int] = {}
+        self.flushes = False  # subnormal floats must be zeros to the processor
 
     def operand(self, dtype: DType, *, is_number: bool = False) -> Value:
         """An element of the next operand, or the operand itself if it is a number."""
@@ -71,6 +72,7 @@ class Writer:
             tuple([self._number(result) for result in results]),
             tuple([result.dtype for result in results]),
             notices_float_errors,
+            self.flushes,
         )
 
     def _number(self, value: Value) -> int:

@@ -133,5 +133,6 @@ def traits_for(backend: HasMemory, device: str, values: Values | None) -> Traits
         doubles_halve_once=backend.halves_doubles_once(device),
         own_casts=backend.own_casts,
         inverts_numbers=backend.inverts_numbers(device),
+        flushes=kernels.flushes(),
         notices_errors=notices,
     )

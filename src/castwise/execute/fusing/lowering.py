@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from castwise.execute.backend import Backend
 from castwise.execute.steps.steps import Steps
 from castwise.execute.values.casting import own_values
-from castwise.kernels.emitter import Traits, emitter_with
+from castwise.kernels.emitter import Emitter, Traits, emitters_with
 from castwise.kernels.ops import LOWERED_OPS
 from castwise.kernels.program import COMPARE, Lowered
 from castwise.kernels.writing import NotLoweredError, Value, Writer
@@ -44,18 +45,29 @@ def lowered(
     check_values(steps.op, steps.values, backend)
     values, traits = guarded(steps.values, traits)
     steps = replace(steps, values=values)
-    notices = traits.notices_errors
-    found = [_written(steps, sources, emitter, notices=notices) for emitter in emitters(traits)]
+    return tried(traits, lambda emitter: _written(steps, sources, emitter, traits.notices_errors))
+
+
+def tried(traits: Traits, write: Callable[[Backend], Lowered]) -> tuple[Lowered, ...]:
+    """The different programs that emitters write, the fastest first.
+
+    Raises NotLoweredError if the last one, which can do most, cannot.
+    """
+    found: list[Lowered] = []
+    *others, last = emitters_with(traits)
+    for emitter in others:
+        with contextlib.suppress(NotLoweredError):
+            found.append(write(_as_backend(emitter)))
+    found.append(write(_as_backend(last)))
     return tuple(dict.fromkeys(found))
 
 
-def emitters(traits: Traits) -> list[Backend]:
-    """The emitters whose programs are tried, in order."""
-    # They have the methods of a backend that its rules call; its arrays are values of a program.
-    return [cast(Any, emitter_with(traits, is_hopeful=hopes)) for hopes in (True, False)]
+def _as_backend(emitter: Emitter) -> Backend:
+    """An emitter as what its rules call: it has those methods of a backend."""
+    return cast(Any, emitter)  # type: ignore[no-any-return]
 
 
-def _written(steps: Steps, sources: Sources, emitter: Backend, *, notices: bool) -> Lowered:
+def _written(steps: Steps, sources: Sources, emitter: Backend, notices: bool) -> Lowered:
     writer, given = Writer(), []
     for entry, source, enter in zip(
         steps.entries, sources, steps.entry_casts(emitter), strict=True

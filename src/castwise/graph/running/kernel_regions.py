@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection
 
 from castwise.execute.backend import Backend
 from castwise.execute.functions.lookup import function_for
 from castwise.execute.fusing import kernels
-from castwise.execute.fusing.lowering import check_values, emitters, finished, guarded
+from castwise.execute.fusing.lowering import check_values, finished, guarded, tried
 from castwise.execute.fusing.program import FusedProgram
 from castwise.execute.values.adapting import adapted
 from castwise.execute.values.casting import cast_under
@@ -56,12 +57,12 @@ def _lowered(
 ) -> tuple[Lowered, ...]:
     values, traits = guarded(rules, traits)
     assert values is not None  # they were not None before
-    found = [_written(region, values, emitter, traits, numbers) for emitter in emitters(traits)]
-    return tuple(dict.fromkeys(found))
+    write = functools.partial(_written, region, values, traits.notices_errors, numbers)
+    return tried(traits, write)
 
 
 def _written(
-    region: Region, rules: Values, emitter: Backend, traits: Traits, numbers: Collection[Node]
+    region: Region, rules: Values, notices: bool, numbers: Collection[Node], emitter: Backend
 ) -> Lowered:
     writer = Writer()
     held: dict[Node, Value] = {
@@ -77,4 +78,4 @@ def _written(
         found = adapted(function, emitter, node.op, node.compute, rules)(*given)
         held[node] = found if found.dtype is node.dtype else emitter.cast(found, node.dtype)
     results = [held[node] for node in region.outputs]
-    return finished(writer, results, notices=traits.notices_errors)
+    return finished(writer, results, notices=notices)

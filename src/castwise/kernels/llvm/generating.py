@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castwise.kernels.layouts import ANY, FIXED
-from castwise.kernels.llvm.errors import clear_errors, read_errors
+from castwise.kernels.llvm.float_state import FloatState
 from castwise.kernels.llvm.instructions import Text, instruction, stored_type
 from castwise.kernels.program import ALARM, BOOL, LOAD, Lowered
 
@@ -44,7 +44,9 @@ class _Kernel:
     def module(self) -> str:
         """The whole module."""
         text = self.text
-        text.lines += ["define i64 @kernel(ptr %given) {", "entry:"]
+        program = self.program
+        flushing = ' "denormal-fp-math"="preserve-sign,preserve-sign"' * program.flushes
+        text.lines += [f"define i64 @kernel(ptr %given){flushing} {{", "entry:"]
         text.do("%alarm = alloca i1", "store i1 0, ptr %alarm")
         text.do(*[f"%at{level} = alloca i64" for level in range(self.rank)])
         self.lengths = [self._given(n) for n in range(self.rank)]
@@ -53,11 +55,16 @@ class _Kernel:
             start = self.rank + n * (self.rank + 1)
             bases.append(text.add(f"inttoptr i64 {self._given(start)} to ptr"))
             self.strides.append([self._given(start + 1 + d) for d in range(self.rank)])
-        if self.program.notices_float_errors:
-            clear_errors(text, self.architecture)
-        self._loop(0, bases)
-        if self.program.notices_float_errors:
-            self._sound(read_errors(text, self.architecture))
+        if program.notices_float_errors or program.flushes:
+            state = FloatState(
+                text, self.architecture,
+                notices=program.notices_float_errors, flushes=program.flushes,
+            )  # fmt: skip
+            state.begin()
+            self._loop(0, bases)
+            self._sound(state.end())
+        else:
+            self._loop(0, bases)
         alarm = text.add("load i1, ptr %alarm")
         text.do(f"ret i64 {text.add(f'zext i1 {alarm} to i64')}")
         return "\n".join([*sorted(text.needs), *text.lines, "}", *_METADATA, ""])

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from castwise.kernels import store
 from castwise.kernels.layouts import Layout, Strides, layout_of
 from castwise.kernels.llvm.compiling import Loaded, compiled, host
-from castwise.kernels.llvm.errors import NOTICED_ON
+from castwise.kernels.llvm.float_state import KNOWN_ON
 from castwise.kernels.llvm.generating import generated
 from castwise.kernels.program import FLOAT16, Lowered
 from castwise.kernels.threads import get_threads, run_all
@@ -47,7 +47,12 @@ def halves_doubles() -> bool:
 
 def notices_errors() -> bool:
     """Whether kernels can tell that a float overflowed or is undefined."""
-    return architecture() in NOTICED_ON
+    return architecture() in KNOWN_ON
+
+
+def flushes() -> bool:
+    """Whether this processor can take subnormal floats for zeros."""
+    return architecture() in KNOWN_ON
 
 
 def launch_for(

@@ -90,6 +90,11 @@ def notices_errors() -> bool:
     return False
 
 
+def flushes() -> bool:
+    """Not used: the steps that flush cost a GPU nothing."""
+    return False
+
+
 def _strides(layout: Layout, itemsizes: Sequence[int]) -> list[int]:
     """The strides that a kernel takes, in elements."""
     return [
