@@ -11,7 +11,16 @@ from typing import Any
 from castwise.errors import UsageError
 
 VARIABLE = "CASTWISE_THREADS"
-_lock = threading.Lock()
+
+
+def fork_safe(lock: Any) -> Any:
+    """A lock that is free in the child of a fork, whoever held it in the parent."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lock._at_fork_reinit)
+    return lock
+
+
+_lock = fork_safe(threading.Lock())
 _number: int | None = None  # None: it was not asked for yet
 _queues: list[SimpleQueue[Any]] = []  # one per thread that works
 
@@ -131,12 +140,6 @@ def _forget() -> None:
     _queues.clear()
 
 
-def _after_fork() -> None:
-    """The child of a fork has none of its parent's threads, and the lock may be held for good."""
-    global _lock
-    _queues.clear()
-    _lock = threading.Lock()
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    # The child of a fork has none of its parent's threads.
+    os.register_at_fork(after_in_child=_queues.clear)

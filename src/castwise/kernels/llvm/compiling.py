@@ -10,8 +10,10 @@ from typing import Any
 
 from llvmlite import binding as llvm
 
+from castwise.kernels.threads import fork_safe
+
 _numbers = itertools.count()
-_lock = threading.Lock()  # LLVM's contexts are not for several threads
+_lock = fork_safe(threading.Lock())  # LLVM's contexts are not for several threads
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)  # lets go of the GIL
 
 

@@ -17,7 +17,7 @@ from castwise.kernels.llvm.compiling import Loaded, compiled, host
 from castwise.kernels.llvm.float_state import KNOWN_ON
 from castwise.kernels.llvm.generating import generated
 from castwise.kernels.program import FLOAT16, Lowered
-from castwise.kernels.threads import get_threads, run_all
+from castwise.kernels.threads import fork_safe, get_threads, run_all
 from castwise.vocab.architecture import architecture
 from castwise.vocab.dtypes import DType
 
@@ -31,7 +31,7 @@ _kernels: OrderedDict[_Key, Loaded] = OrderedDict()
 _not_on_disk: set[_Key] = set()
 _broken: set[_Key] = set()
 _launches: dict[tuple[object, ...], Launch] = {}
-_lock = threading.Lock()
+_lock = fork_safe(threading.Lock())
 
 
 def converts() -> frozenset[DType]:

@@ -15,9 +15,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from castwise.kernels.threads import fork_safe
+
 LEAST_BYTES = 1 << 20  # smaller arrays: malloc itself keeps their memory
 MOST_BYTES = 1 << 28  # kept in all
-_lock = threading.RLock()  # a collection of garbage may give memory back at any time
+_lock = fork_safe(threading.RLock())  # a collection of garbage may give memory back at any time
 _kept: list[Any] = []  # arrays of bytes, the last used at the end
 _lent: dict[int, weakref.ref[Any]] = {}  # by their ids: they have no hash
 
