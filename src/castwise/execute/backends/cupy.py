@@ -129,6 +129,10 @@ class CuPy:
     size_of = staticmethod(operator.attrgetter("size"))
     as_array = staticmethod(np.asarray)
 
+    def by_size(self, small: Function, large: Function, least: int) -> Function:
+        """A function of two arrays that looks at their sizes first."""
+        return lambda x, y: small(x, y) if x.size < least > y.size else large(x, y)
+
     def is_as_fast(self, steps: Steps) -> bool:
         """Whether CuPy computes an op in one pass: if no array is cast, and no float is small."""
         is_cast = any(entry and not entry.is_number for entry in steps.entries)

@@ -42,7 +42,7 @@ def run_masked(prepared: Prepared, given: Sequence[Any], options: Mapping[str, A
     """
     backend, name = prepared.backend, prepared.decision.question.op.name
     if isinstance(backend, TakesMasks) and backend.takes_mask(name):
-        return prepared.run(*given, **options)
+        return prepared.plain(*given, **options)
     if name not in _TOGETHER:
         raise _not_masked(prepared, name)
     mask, initial = options.get("where"), options.get("initial")
@@ -55,7 +55,7 @@ def run_masked(prepared: Prepared, given: Sequence[Any], options: Mapping[str, A
             raise UsageError(f"{name} with where= needs initial=, in case no element is selected.")
         held = backend.dtype_of(array)
         array = chosen(backend, mask, array, _number(backend, fill, held))
-    result = prepared.run(array, **others)
+    result = prepared.plain(array, **others)
     if initial is None:
         return result
     held = prepared.decision.result

@@ -237,8 +237,12 @@ def run(
     # A watcher looks at the operands afterwards.
     if into is not None and not options and not watchers() and prepared.writes(into, given):
         return into
-    is_whole = MASKING.isdisjoint(options)
-    array = prepared.run(*given, **options) if is_whole else run_masked(prepared, given, options)
+    if not options:
+        array = prepared.run(*given)
+    elif MASKING.isdisjoint(options):
+        array = prepared.plain(*given, **options)
+    else:
+        array = run_masked(prepared, given, options)
     for watcher in watchers():
         watcher.note(prepared.decision, given, array)
     return array

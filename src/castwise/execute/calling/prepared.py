@@ -33,7 +33,8 @@ class PreparedWithNumber(NamedTuple):
 
 
 class Prepared:
-    """How an op is computed on operands of one signature: `run` takes raw arrays and numbers.
+    """How an op is computed on operands of one signature: `run` takes raw arrays and numbers, and
+    `plain` also takes options.
 
     After a first run with an array of the right dtype as its result, an elementwise op on arrays
     no longer checks its results.
@@ -41,7 +42,7 @@ class Prepared:
 
     __slots__ = (
         "_entry_casts", "_function", "_fused", "_is_direct", "_steps", "_traced_alone", "_writer",
-        "backend", "decision", "entering", "is_elementwise", "kind", "run",
+        "backend", "decision", "entering", "is_elementwise", "kind", "plain", "run",
     )  # fmt: skip
 
     def __init__(self, decision: Decision, kind: Kind, backend: Backend, computes: str) -> None:
@@ -68,7 +69,8 @@ class Prepared:
         self._fused = fused_op(self._steps, decision, backend) if self.is_elementwise else None
         self._is_direct = False
         self._traced_alone = backend if isinstance(backend, TracesAlone) else None
-        self.run: Callable[..., Any] = self._by_size(whole or self._carefully)
+        self.plain: Callable[..., Any] = whole or self._carefully
+        self.run: Callable[..., Any] = self._by_size(self.plain)
         self._writer: Writer | None = None  # made when first needed
 
     def compute(self, *operands: Any, **options: Any) -> Any:
@@ -101,7 +103,8 @@ class Prepared:
         if array is computed and self.is_elementwise and not self.kind.is_zero_d:
             self._is_direct = True
             # The result is the same kind for every array of these dtypes.
-            self.run = self._by_size(self._directly())
+            self.plain = self._directly()
+            self.run = self._by_size(self.plain)
         return array
 
     def _by_size(self, plain: Function) -> Function:

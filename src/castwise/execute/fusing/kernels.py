@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from castwise.execute.backend import Backend
+from castwise.execute.functions.lookup import Function
 from castwise.execute.steps.steps import Steps, Warns
 from castwise.kernels.emitter import Traits
 from castwise.kernels.layouts import Place
@@ -43,6 +44,9 @@ class HasMemory(Protocol):
 
     def size_of(self, array: Any) -> int:
         """How many elements an array has; 0 for one that kernels leave alone."""
+
+    def by_size(self, small: Function, large: Function, least: int) -> Function:
+        """A function of two arrays: `large` if one of them has at least so many elements."""
 
     def as_array(self, number: Any) -> Any:
         """A number of the library as a 0-d array."""

@@ -27,30 +27,23 @@ class FusedOp:
 
     def unless_small(self, plain: Function) -> Function:
         """A computation of small arrays by a plain function, and of large ones by a kernel."""
-        size, run, numbers = self.program.holder.size_of, self.run, frozenset(self._numbers)
-        least = kernels.least_size()
+        holder, run, least = self.program.holder, self.run, kernels.least_size()
+        size, numbers = holder.size_of, frozenset(self._numbers)
 
-        def of_two(x: Any, y: Any, **options: Any) -> Any:
-            if (size(x) < least and size(y) < least) or options:
-                return plain(x, y, **options)
+        def large(x: Any, y: Any) -> Any:
             found = run((x, y))
             return plain(x, y) if found is None else found
 
-        def of_one(x: Any, **options: Any) -> Any:
-            if size(x) < least or options:
-                return plain(x, **options)
-            found = run((x,))
-            return plain(x) if found is None else found
-
-        def of_any(*operands: Any, **options: Any) -> Any:
+        def of_any(*operands: Any) -> Any:
             arrays = [o for place, o in enumerate(operands) if place not in numbers]
-            if options or all(size(array) < least for array in arrays):
-                return plain(*operands, **options)
+            if all(size(array) < least for array in arrays):
+                return plain(*operands)
             found = run([self._given(place, o) for place, o in enumerate(operands)])
             return plain(*operands) if found is None else found
 
-        count = len(self._casts)
-        return of_any if numbers or count > 2 else of_two if count == 2 else of_one
+        if len(self._casts) == 2 and not numbers:  # as short as it can be: every operator passes it
+            return holder.by_size(plain, large, least)
+        return of_any
 
     def with_number(self, plain: Function, place: int, number: Any) -> Function:
         """The same for one array and a number, which is already cast."""

@@ -171,6 +171,12 @@ class NumPy:
 
         return has_below
 
+    def by_size(
+        self, small: Callable[..., Any], large: Callable[..., Any], least: int
+    ) -> Callable[..., Any]:
+        """A function of two arrays that looks at their sizes first."""
+        return lambda x, y: small(x, y) if x.size < least > y.size else large(x, y)
+
     def is_as_fast(self, steps: Steps) -> bool:
         """Never: NumPy computes on one thread."""
         return False

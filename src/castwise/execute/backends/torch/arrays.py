@@ -211,6 +211,13 @@ class Torch:
             return False
         return adapted(function, self, steps.op, held, steps.values) is function
 
+    def by_size(
+        self, small: Callable[..., Any], large: Callable[..., Any], least: int
+    ) -> Callable[..., Any]:
+        """A function of two tensors that looks at their sizes first."""
+        size = self.size_of
+        return lambda x, y: small(x, y) if size(x) < least > size(y) else large(x, y)
+
     def size_of(self, array: Any) -> int:
         """How many elements a tensor has; 0 for subclasses, such as those of torch's tracers."""
         return array.numel() if type(array) is torch.Tensor else 0
