@@ -11,6 +11,7 @@ from typing import Any
 from llvmlite import binding as llvm
 
 from castwise.kernels.threads import fork_safe
+from castwise.vocab.architecture import architecture
 
 _numbers = itertools.count()
 _lock = fork_safe(threading.Lock())  # LLVM's contexts are not for several threads
@@ -30,8 +31,10 @@ class Host:
         self.has_f16c = bool(features.get("f16c", False))
         self.triple = llvm.get_process_triple()
         target = llvm.Target.from_triple(self.triple)
+        # On x86-64, memset or a constant may be further away than the small model can reach.
+        model = "large" if architecture() == "x86_64" else "small"
         self.machine = target.create_target_machine(
-            cpu=self.cpu, features=self.features, opt=3, reloc="pic", codemodel="small"
+            cpu=self.cpu, features=self.features, opt=3, reloc="pic", codemodel=model
         )
         self.linker = llvm.create_lljit_compiler(self.machine)
 
