@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure import machine, nanoseconds, versions
+from measure import machine, nanoseconds, print_ratios, told_ratios, versions
 
 import castwise as cw
 import castwise.array_api as xp
@@ -155,15 +155,6 @@ def one_round(cases: dict[str, Case]) -> dict[str, float]:
     return found
 
 
-def ratios(rounds: list[dict[str, float]]) -> list[dict[str, Any]]:
-    """The ratios that can be told, with their goals."""
-    return [
-        {"of": ours, "to": theirs, "goal": goal,
-         "ratio": statistics.median(r[ours] / r[theirs] for r in rounds)}
-        for (ours, theirs), goal in RATIOS.items() if theirs in rounds[0]
-    ]  # fmt: skip
-
-
 def main() -> None:
     """Measures all cases, prints times and ratios and writes the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -176,10 +167,8 @@ def main() -> None:
     for name, ns in sorted(times.items(), key=operator.itemgetter(1)):
         print(f"{ns:12,.0f} ns  {name}")
     print()
-    found = ratios(rounds)
-    for row in found:
-        goal = f" (goal: under {row['goal']:g})" if row["goal"] else ""
-        print(f"{row['ratio']:6.2f}  {row['of']} / {row['to']}{goal}")
+    found = told_ratios(rounds, RATIOS)
+    print_ratios(found)
     if chosen.json:
         packages = versions("numpy", "torch", "array_api_strict")
         figures = {"machine": machine(), "versions": packages, "ns": times, "ratios": found}

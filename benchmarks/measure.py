@@ -74,6 +74,24 @@ def geometric_mean(numbers: Iterable[float]) -> float:
     return math.exp(statistics.fmean(math.log(number) for number in numbers))
 
 
+def told_ratios(
+    rounds: Sequence[Round], goals: Mapping[tuple[str, str], float | None]
+) -> list[dict[str, Any]]:
+    """The ratios of the pairs of cases that were measured, with their goals."""
+    return [
+        {"of": ours, "to": theirs, "goal": goal,
+         "ratio": statistics.median(r[ours] / r[theirs] for r in rounds)}
+        for (ours, theirs), goal in goals.items() if theirs in rounds[0]
+    ]  # fmt: skip
+
+
+def print_ratios(found: Iterable[Mapping[str, Any]]) -> None:
+    """A line per ratio."""
+    for row in found:
+        goal = f" (goal: under {row['goal']:g})" if row["goal"] else ""
+        print(f"{row['ratio']:6.2f}  {row['of']} / {row['to']}{goal}")
+
+
 class ChildError(Exception):
     """A child process failed, or took too long."""
 

@@ -24,7 +24,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from measure import machine, nanoseconds, versions
+from measure import machine, nanoseconds, print_ratios, told_ratios, versions
 
 import castwise as cw
 
@@ -130,16 +130,6 @@ def one_round(cases: dict[str, Case]) -> dict[str, float]:
     return {name: nanoseconds(case, NUMBER, time.thread_time_ns) for name, case in cases.items()}
 
 
-def ratios(rounds: list[dict[str, float]]) -> list[dict[str, Any]]:
-    """The ratios that can be told, with their goals."""
-    goals = {pair: goal for size in SIZES for pair, goal in ratios_of(size).items()}
-    return [
-        {"of": ours, "to": theirs, "goal": goal,
-         "ratio": statistics.median(r[ours] / r[theirs] for r in rounds)}
-        for (ours, theirs), goal in goals.items() if theirs in rounds[0]
-    ]  # fmt: skip
-
-
 def main() -> None:
     """Measures all cases, prints times and ratios and writes the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -152,10 +142,9 @@ def main() -> None:
     for name, ns in times.items():
         print(f"{ns:12,.0f} ns  {name}")
     print()
-    found = ratios(rounds)
-    for row in found:
-        goal = f" (goal: under {row['goal']:g})" if row["goal"] else ""
-        print(f"{row['ratio']:6.2f}  {row['of']} / {row['to']}{goal}")
+    goals = {pair: goal for size in SIZES for pair, goal in ratios_of(size).items()}
+    found = told_ratios(rounds, goals)
+    print_ratios(found)
     if chosen.json:
         packages = versions("numpy", "ml_dtypes", "torch")
         figures = {"machine": machine(), "versions": packages, "ns": times, "ratios": found}

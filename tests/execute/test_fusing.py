@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,8 @@ SIZE = 100
 
 
 @pytest.fixture(autouse=True)
-def from_size(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Kernels from a small size on, compiled at once."""
-    monkeypatch.setitem(kernels.COSTS, "cpu", kernels.Costs(SIZE, 0))
-    ops._known.clear()
-    ops.forget_all()
-    yield
-    ops._known.clear()
-    ops.forget_all()
+def from_size(kernels_from: Callable[[int], None]) -> None:
+    kernels_from(SIZE)
 
 
 class Runs:

@@ -22,14 +22,13 @@ WIDEN, NARROW = "widen", "narrow"
 BITS = "bits"  # the same bits in another dtype of the same width
 SELECT = "select"  # the second argument where the first is true, else the third
 ALARM = "alarm"  # the program's results do not count if this is true for any element
-ARITHMETIC = ("add", "sub", "mul", "div", "maximum", "minimum")
-WHOLE = ("idiv", "irem")  # of integers, towards zero; the divisor is never 0, nor -1
-BITWISE = ("and", "or", "xor", "shl", "shr")  # a count is below the width
 COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
-UNARY = ("sqrt", "floor", "ceil", "trunc", "rint", "fabs", "fneg")
+# The others, by their names: add, sub, mul, div, maximum and minimum; idiv and irem of integers,
+# towards zero, whose divisor is never 0, nor -1; and, or, xor, shl and shr, whose count is below
+# the width; sqrt, floor, ceil, trunc, rint, fabs and fneg of floats.
 
 BOOL = dtype("bool")
-INT32, INT64, UINT32, UINT64 = map(dtype, ("int32", "int64", "uint32", "uint64"))
+INT32, UINT32 = dtype("int32"), dtype("uint32")
 FLOAT16, BFLOAT16 = dtype("float16"), dtype("bfloat16")
 FLOAT32, FLOAT64 = dtype("float32"), dtype("float64")
 _STORED_AS = {8: dtype("uint8"), 16: dtype("uint16")}

@@ -75,15 +75,6 @@ def write(key: str, code: bytes) -> None:
         _trim(place)
 
 
-def clear() -> int:
-    """Removes all kernels, and gives their number."""
-    place = directory()
-    files = list(place.iterdir()) if place and place.is_dir() else []
-    for file in files:
-        file.unlink(missing_ok=True)
-    return len(files)
-
-
 def _is_own(found: os.stat_result) -> bool:
     """Whether nobody else can have written a file."""
     if not hasattr(os, "getuid"):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import castwise as cw
-from castwise.execute.calling import ops
-from castwise.execute.fusing import kernels
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("llvmlite")
@@ -17,14 +15,8 @@ SIZE = 64
 
 
 @pytest.fixture(autouse=True)
-def from_size(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Kernels from a small size on, compiled at once."""
-    monkeypatch.setitem(kernels.COSTS, "cpu", kernels.Costs(SIZE, 0))
-    ops._known.clear()
-    ops.forget_all()
-    yield
-    ops._known.clear()
-    ops.forget_all()
+def from_size(kernels_from: Callable[[int], None]) -> None:
+    kernels_from(SIZE)
 
 
 @pytest.fixture
