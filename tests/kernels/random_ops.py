@@ -1,6 +1,6 @@
 """Random ops on random arrays, computed by kernels and by the plain path.
 
-    python tests/kernels/random_ops.py --cases 1000000 --seed 3 [--backend torch]
+    python tests/kernels/random_ops.py --cases 1000000 --seed 3 [--backend torch [--device cuda]]
 
 prints each case whose bits differ, and ends with status 1 if there is one.
 """
@@ -142,7 +142,16 @@ def same_bits(op: str, one: Any, other: Any) -> bool:
     return bool(is_alike.all())
 
 
-def prepared_for(signature: Signature, backend: str) -> Prepared | None:
+def on_device(array: Any, device: str, pick: random.Random) -> Any:
+    """A tensor of torch on a device: in its order, in the opposite one, or with gaps."""
+    kind, order = pick.randrange(3), tuple(range(array.ndim))[::-1]
+    moved = array.to(device)
+    if kind == 1:
+        return moved.permute(order).contiguous().permute(order)
+    return moved.unsqueeze(-1).repeat_interleave(2, -1)[..., 0] if kind == 2 else moved
+
+
+def prepared_for(signature: Signature, backend: str, device: str) -> Prepared | None:
     """The op with a kernel; None if the dialect refuses, or there is no kernel."""
     rng = np.random.default_rng(0)
     try:
@@ -154,10 +163,12 @@ def prepared_for(signature: Signature, backend: str) -> Prepared | None:
             found = prepare(signature.op, tuple(given), signature.form)
     except (CastwiseError, TypeError):
         return None
-    return found if found._fused and found._fused.program.on("cpu") else None
+    return found if found._fused and found._fused.program.on(device) else None
 
 
-def compare(signature: Signature, prepared: Prepared, pick: random.Random, rng: Any) -> str | None:
+def compare(
+    signature: Signature, prepared: Prepared, device: str, pick: random.Random, rng: Any
+) -> str | None:
     """What differs for one random case; None if nothing does."""
     shape = pick.choice(SHAPES)
     backend, seen = prepared.backend, prepared.decision.question.operands
@@ -169,6 +180,11 @@ def compare(signature: Signature, prepared: Prepared, pick: random.Random, rng: 
     with use(signature.dialect):  # which may truncate dtypes
         arrays = [cw.asarray(a, backend=backend.name) if hasattr(a, "dtype") else a for a in arrays]
     given = [raw(a, backend, s) for a, s in zip(arrays, seen, strict=True)]
+    if device != "cpu":
+        given = [
+            a if s.is_scalar else on_device(a, device, pick)
+            for a, s in zip(given, seen, strict=True)
+        ]
     fused = prepared._fused
     assert fused
     with warnings.catch_warnings(record=True):
@@ -192,8 +208,9 @@ def compare(signature: Signature, prepared: Prepared, pick: random.Random, rng: 
 
 
 def run_cases(
-    count: int, seed: int, backend: str = "numpy", each: int = 100, seconds: float = 1e9
-) -> tuple[Counter[str], list[str]]:
+    count: int, seed: int, backend: str = "numpy", each: int = 100, seconds: float = 1e9,
+    device: str = "cpu",
+) -> tuple[Counter[str], list[str]]:  # fmt: skip
     """Compares random cases, `each` of one signature, and gives what was done and what differs."""
     pick, rng = random.Random(seed), np.random.default_rng(seed)
     done: Counter[str] = Counter()
@@ -202,12 +219,12 @@ def run_cases(
     for signature in signatures(pick):
         if done["cases"] >= count or time.monotonic() > end:
             return done, wrong
-        prepared = prepared_for(signature, backend)
+        prepared = prepared_for(signature, backend, device)
         if prepared is None:
             continue
         done["signatures"] += 1
         for _ in range(each):
-            different = compare(signature, prepared, pick, rng)
+            different = compare(signature, prepared, device, pick, rng)
             done["cases"] += 1
             if different:
                 wrong.append(different)
@@ -222,9 +239,13 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--backend", default="numpy")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--seconds", type=float, default=1e9, help="end after these")
     chosen = parser.parse_args()
-    kernels.COSTS["cpu"] = kernels.Costs(0, 0)
-    done, wrong = run_cases(chosen.cases, chosen.seed, chosen.backend, chosen.each)
+    kernels.COSTS.update(cpu=kernels.Costs(0, 0), gpu=kernels.Costs(0, 0))
+    done, wrong = run_cases(
+        chosen.cases, chosen.seed, chosen.backend, chosen.each, chosen.seconds, chosen.device
+    )
     sys.stdout.write("\n".join([*wrong, f"{dict(done)}, {len(wrong)} signatures differ", ""]))
     sys.exit(bool(wrong))
 

@@ -11,27 +11,19 @@ from castwise.vocab.dtypes import dtype
 FLOAT16, FLOAT32, FLOAT8 = dtype("float16"), dtype("float32"), dtype("float8_e4m3fn")
 
 
-def steps_of(traits: Traits, *, is_number: bool) -> list[str]:
-    """The steps of a quotient of a float16 array by a number or an array."""
-    emitter, writer = emitters_with(traits)[-1], Writer()
-    x = writer.operand(FLOAT16)
-    y = writer.operand(FLOAT16, is_number=is_number)
-    divide = emitter.function("div", FLOAT32)
-    assert divide
-    found = divide(emitter.cast(x, FLOAT32), emitter.cast(y, FLOAT32))
-    program = writer.finished([emitter.cast(found, FLOAT16)], notices_float_errors=False)
-    return [step.does for step in program.steps if step.dtype is FLOAT32 and step.does in _OPS]
-
-
-_OPS = ("div", "mul")
 HALF = frozenset({FLOAT16})
 
 
-def test_a_library_may_multiply_by_the_reciprocal_of_a_number() -> None:
-    inverts = Traits(converts=HALF, inverts_numbers=True)
-    assert steps_of(inverts, is_number=True) == ["div", "mul"]
-    assert steps_of(inverts, is_number=False) == ["div"]
-    assert steps_of(Traits(converts=HALF), is_number=True) == ["div"]
+@pytest.mark.parametrize("small", ["float32", "float16", "bfloat16"])
+def test_an_integer_that_became_a_float_is_not_flushed(small: str) -> None:
+    _, hopeful, careful = emitters_with(Traits(converts=frozenset({dtype(small)}), flushes=True))
+    whole = careful.cast(Writer().operand(dtype("int8")), dtype(small))
+    assert careful.flushed(whole) is whole
+    hopeful.finder_below(dtype(small), 2.0**-14)(whole)
+    assert whole.writer
+    assert not whole.writer.finished([whole], notices_float_errors=False).has_alarm
+    other = Writer().operand(dtype(small))
+    assert careful.flushed(other) is not other
 
 
 def test_casts_that_are_a_library_s_own_are_left_to_it() -> None:

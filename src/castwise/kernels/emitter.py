@@ -55,7 +55,6 @@ class Traits:
     halves_doubles: bool = True  # it converts float64 to float16 with one rounding
     doubles_halve_once: bool = True  # the library does so too, instead of through float32
     own_casts: frozenset[DType] = frozenset()  # dtypes that the library rounds to in its own way
-    inverts_numbers: bool = False  # the library multiplies by the reciprocal of a number
     flushes: bool = False  # the processor can take subnormal floats for zeros
     notices_errors: bool = False  # float errors end in a warning
     guards_casts: bool = False  # casts of floats beyond an integer's range are the library's
@@ -136,7 +135,6 @@ class Emitter:
         if found.dtype is not target:
             narrows = target not in COMPUTED
             found = self._narrowed(found, target) if narrows else self._converted(found, target)
-        found.is_number = array.is_number
         return found
 
     def _converted(self, value: Value, target: DType) -> Value:
@@ -195,8 +193,6 @@ class Emitter:
                 raise NotLoweredError(op)
             return None
         found = written_op(op, dtype, notices_errors=self.traits.notices_errors)
-        if op == "div" and self.traits.inverts_numbers and dtype.kind == "float":
-            found = functools.partial(_divided, dtype)
         return found and functools.partial(_of_one_dtype, found, op, dtype)
 
     def _chosen(self, held: DType, condition: Value, x: Value, y: Value) -> Value:
@@ -218,13 +214,6 @@ class Emitter:
             condition.writer.alarm(condition)
 
 
-def _divided(held: DType, x: Value, y: Value) -> Value:
-    """A quotient, by the reciprocal if the divisor is a number."""
-    if not y.is_number or x.is_number:
-        return step("div", held, x, y)
-    return step("mul", held, x, step("div", held, known(1.0, held), y))
-
-
 def _of_one_dtype(written: Callable[..., Value], op: str, held: DType, *values: Value) -> Value:
     """The steps of an op on values of its dtype; a library would cast others by its own rules."""
     if any(value.dtype is not held for value in values):
@@ -237,7 +226,7 @@ class Careful(Emitter):
 
     def flushed(self, array: Value) -> Value:
         """A float, or a zero of the same sign if its exponent is that of subnormals."""
-        if array.is_known:
+        if array.is_known or array.was_integer:
             return array
         bits, held = _as_bits(array), array.dtype
         exponent = known(((1 << held.exponent_bits) - 1) << held.mantissa_bits, bits.dtype)
@@ -261,7 +250,7 @@ class Hopeful(Emitter):
         end = (exponent << (held.mantissa_bits + 1)) - 1
 
         def sound(value: Value) -> bool:
-            if not value.is_known:
+            if not value.is_known and not value.was_integer:
                 bits = _as_bits(value)
                 one, kind = known(1, bits.dtype), bits.dtype
                 doubled = step("sub", kind, step("shl", kind, bits, one), one)

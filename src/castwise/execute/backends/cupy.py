@@ -170,10 +170,6 @@ class CuPy:
     def wrote(self, target: Any) -> None:
         """Nothing: CuPy does not count writes."""
 
-    def inverts_numbers(self, device: str) -> bool:
-        """Never."""
-        return False
-
     def halves_doubles_once(self, device: str) -> bool:
         """Whether CuPy rounds float64 to float16 once."""
         number = 1 + 2.0**-11 + 2.0**-40  # rounded to float32 first, it is a tie

@@ -70,9 +70,6 @@ class HasMemory(Protocol):
     def wrote(self, target: Any) -> None:
         """Tells the library that a kernel has written into an array."""
 
-    def inverts_numbers(self, device: str) -> bool:
-        """Whether it divides by a number by multiplying with its reciprocal."""
-
     def halves_doubles_once(self, device: str) -> bool:
         """Whether it casts float64 to float16 with one rounding."""
 
@@ -136,7 +133,6 @@ def traits_for(backend: HasMemory, device: str, values: Values | None) -> Traits
         halves_doubles=kernels.halves_doubles(),
         doubles_halve_once=backend.halves_doubles_once(device),
         own_casts=backend.own_casts,
-        inverts_numbers=backend.inverts_numbers(device),
         flushes=kernels.flushes(),
         notices_errors=notices,
     )

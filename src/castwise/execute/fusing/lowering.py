@@ -75,7 +75,7 @@ def _written(steps: Steps, sources: Sources, emitter: Backend, notices: bool) ->
         if source is None:
             if entry is None:
                 raise NotLoweredError("a number as it is")
-            given.append(writer.operand(entry.dtype, is_number=True))
+            given.append(writer.operand(entry.dtype))
         else:
             value = writer.operand(source)
             given.append(enter(value) if enter else value)

@@ -45,29 +45,22 @@ def fused_region(
     that are numbers, besides the constants."""
     holder = kernels.memory_of(backend)
     assert holder is not None  # otherwise no array is large enough
-    numbers = [n for n in region.inputs if n in arguments or (n.op == CONSTANT and not n.shape)]
-    places = [place for place, node in enumerate(region.inputs) if node in numbers]
-    return FusedProgram(
-        holder, rules, lambda traits: _lowered(region, rules, traits, numbers), places
-    )
+    numbers = [
+        place for place, node in enumerate(region.inputs)
+        if node in arguments or (node.op == CONSTANT and not node.shape)
+    ]  # fmt: skip
+    return FusedProgram(holder, rules, functools.partial(_lowered, region, rules), numbers)
 
 
-def _lowered(
-    region: Region, rules: Values, traits: Traits, numbers: Collection[Node]
-) -> tuple[Lowered, ...]:
+def _lowered(region: Region, rules: Values, traits: Traits) -> tuple[Lowered, ...]:
     values, traits = guarded(rules, traits)
     assert values is not None  # they were not None before
-    write = functools.partial(_written, region, values, traits.notices_errors, numbers)
-    return tried(traits, write)
+    return tried(traits, functools.partial(_written, region, values, traits.notices_errors))
 
 
-def _written(
-    region: Region, rules: Values, notices: bool, numbers: Collection[Node], emitter: Backend
-) -> Lowered:
+def _written(region: Region, rules: Values, notices: bool, emitter: Backend) -> Lowered:
     writer = Writer()
-    held: dict[Node, Value] = {
-        node: writer.operand(node.dtype, is_number=node in numbers) for node in region.inputs
-    }
+    held: dict[Node, Value] = {node: writer.operand(node.dtype) for node in region.inputs}
     for node in region.nodes:
         given = [held[source] for source in node.inputs]
         if node.op == CAST:

@@ -134,8 +134,11 @@ def _constant(step: Step) -> str:
 
 def _converted(held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
     """A cast; floats out of an integer's range become its limits, and NaN becomes 0."""
-    (value,) = given
-    if held.kind != "int" or sources[0].kind != "float":
+    (value,), (source,) = given, sources
+    if held is FLOAT32 and source.kind == "int" and source.bits > held.mantissa_bits:
+        # Without the sum, Triton casts an integer to a small float at once, and so rounds once.
+        return f"({value}.to({type_of(held)}) + 0.0)"
+    if held.kind != "int" or source.kind != "float":
         return f"{value}.to({type_of(held)})"
     least, most = int(held.min), int(held.max)
     whole = f"tl.where({value} != {value}, 0.0, {value}).to({type_of(held)})"

@@ -218,10 +218,6 @@ class NumPy:
     def wrote(self, target: Any) -> None:
         """Nothing: NumPy does not count writes."""
 
-    def inverts_numbers(self, device: str) -> bool:
-        """Never."""
-        return False
-
     def halves_doubles_once(self, device: str) -> bool:
         """Always true."""
         return True

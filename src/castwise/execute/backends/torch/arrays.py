@@ -191,10 +191,6 @@ class Torch:
         """Counts the write, as torch itself does for gradients that were recorded before."""
         torch.autograd.graph.increment_version(target)
 
-    def inverts_numbers(self, device: str) -> bool:
-        """Whether a quotient by a number is a product: torch does so on GPUs."""
-        return device != "cpu"
-
     def halves_doubles_once(self, device: str) -> bool:
         """Whether torch rounds float64 to float16 once, which depends on how it was built."""
         return _halves_doubles_once(device)
