@@ -1,6 +1,6 @@
 """Random ops on random arrays, computed by kernels and by the plain path.
 
-    python tests/kernels/random_ops.py --cases 1000000 --seed 3 [--backend torch [--device cuda]]
+    python tests/kernels/random_ops.py --cases 1000000 --seed 3 [--backend torch] [--device cuda:0]
 
 prints each case whose bits differ, and ends with status 1 if there is one.
 """
@@ -180,7 +180,7 @@ def compare(
     with use(signature.dialect):  # which may truncate dtypes
         arrays = [cw.asarray(a, backend=backend.name) if hasattr(a, "dtype") else a for a in arrays]
     given = [raw(a, backend, s) for a, s in zip(arrays, seen, strict=True)]
-    if device != "cpu":
+    if device != "cpu" and backend.name == "torch":
         given = [
             a if s.is_scalar else on_device(a, device, pick)
             for a, s in zip(given, seen, strict=True)
@@ -242,7 +242,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--seconds", type=float, default=1e9, help="end after these")
     chosen = parser.parse_args()
-    kernels.COSTS.update(cpu=kernels.Costs(0, 0), gpu=kernels.Costs(0, 0))
+    kernels.COSTS.update(cpu=kernels.Costs(0, 0), gpu=kernels.Costs(1, 0))
     done, wrong = run_cases(
         chosen.cases, chosen.seed, chosen.backend, chosen.each, chosen.seconds, chosen.device
     )

@@ -43,7 +43,7 @@ _BY_PROCESSOR = frozenset({
     "add", "sub", "mul", "div", "square", "reciprocal", "maximum", "minimum", "eq", "ne", "lt",
     "le", "gt", "ge", "where", "neg", "abs",
 })  # fmt: skip
-# Libraries differ in the sign that these give to zeros and NaN of small dtypes.
+# Libraries differ in the signs of zeros and NaN of small dtypes, also after a cast to a wider one.
 _OF_SIGNS = frozenset({"sign", "copysign", "signbit"})
 
 
@@ -135,6 +135,7 @@ class Emitter:
         if found.dtype is not target:
             narrows = target not in COMPUTED
             found = self._narrowed(found, target) if narrows else self._converted(found, target)
+        found.cast_from = array.cast_from or held
         return found
 
     def _converted(self, value: Value, target: DType) -> Value:
@@ -218,7 +219,20 @@ def _of_one_dtype(written: Callable[..., Value], op: str, held: DType, *values: 
     """The steps of an op on values of its dtype; a library would cast others by its own rules."""
     if any(value.dtype is not held for value in values):
         raise NotLoweredError(f"{op} of several dtypes")
+    if op in _OF_SIGNS and any(map(_was_small, values)):
+        raise NotLoweredError(f"{op} of small floats")
     return written(*values)
+
+
+def _was_small(value: Value) -> bool:
+    """Whether it was a small float before casts."""
+    held = value.cast_from
+    return held is not None and held.kind == "float" and held not in COMPUTED
+
+
+def _was_integer(value: Value) -> bool:
+    """Whether it was an integer before casts, and so is zero or not small."""
+    return value.cast_from is not None and value.cast_from.kind != "float"
 
 
 class Careful(Emitter):
@@ -226,7 +240,7 @@ class Careful(Emitter):
 
     def flushed(self, array: Value) -> Value:
         """A float, or a zero of the same sign if its exponent is that of subnormals."""
-        if array.is_known or array.was_integer:
+        if array.is_known or _was_integer(array):
             return array
         bits, held = _as_bits(array), array.dtype
         exponent = known(((1 << held.exponent_bits) - 1) << held.mantissa_bits, bits.dtype)
@@ -250,7 +264,7 @@ class Hopeful(Emitter):
         end = (exponent << (held.mantissa_bits + 1)) - 1
 
         def sound(value: Value) -> bool:
-            if not value.is_known and not value.was_integer:
+            if not (value.is_known or _was_integer(value)):
                 bits = _as_bits(value)
                 one, kind = known(1, bits.dtype), bits.dtype
                 doubled = step("sub", kind, step("shl", kind, bits, one), one)

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from castwise.kernels.program import (
-    ALARM,
-    BOOL,
-    CONSTANT,
-    CONVERT,
-    LOAD,
-    NARROW,
-    Lowered,
-    Step,
-    stored_as,
-)
+from castwise.kernels.program import ALARM, BOOL, CONSTANT, LOAD, Lowered, Step, stored_as
 from castwise.vocab.dtypes import DType
 
 
@@ -29,21 +19,17 @@ class Value:
     `dtype` is what it stands for. The step itself has the dtype that elements are stored as.
     """
 
-    __slots__ = ("dtype", "number", "writer")
+    __slots__ = ("cast_from", "dtype", "number", "writer")
     shape = ()  # a program is about one element
 
     def __init__(self, writer: Writer | None, number: Any, dtype: DType) -> None:
         self.writer, self.number, self.dtype = writer, number, dtype
+        self.cast_from: DType | None = None  # the dtype before casts, if there were any
 
     @property
     def is_known(self) -> bool:
         """Whether it is a known number."""
         return self.writer is None
-
-    @property
-    def was_integer(self) -> bool:
-        """Whether it is an integer that was cast to a float: zero, or far from zero."""
-        return self.writer is not None and self.writer.was_integer(self.number)
 
     def standing_for(self, dtype: DType) -> Value:
         """The same bits, as an element of another dtype that is stored alike."""
@@ -75,13 +61,6 @@ class Writer:
     def alarm(self, condition: Value) -> None:
         """Makes all results void if the condition holds for any element."""
         self._added(Step(ALARM, BOOL, (self._number(condition),)))
-
-    def was_integer(self, number: int) -> bool:
-        """Whether the value of a step is an integer that was cast to a float."""
-        step = self._steps[number]
-        if step.does == NARROW:
-            return self.was_integer(step.arguments[0])
-        return step.does == CONVERT and self._steps[step.arguments[0]].dtype.kind != "float"
 
     def finished(self, results: Sequence[Value], *, notices_float_errors: bool) -> Lowered:
         """The whole program."""

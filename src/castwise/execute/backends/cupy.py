@@ -159,8 +159,8 @@ class CuPy:
         return cupy.empty(shape, self.native(dtype), order="F" if is_turned else "C")
 
     def moved(self, array: Any, device: str) -> Any:
-        """A number on the device."""
-        return cupy.asarray(array)
+        """A number on the device. As a vector: CuPy fills a 0-d array, and -0.0 becomes 0.0."""
+        return cupy.asarray(array.reshape(1)).reshape(())
 
     def may_write(self, target: Any, arrays: Sequence[Any]) -> bool:
         """Whether each element can be written as soon as it is computed: if no array overlaps."""

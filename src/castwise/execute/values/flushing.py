@@ -44,8 +44,9 @@ class Flushes(Protocol):
 
 def is_flushed(held: DType) -> bool:
     """Whether a processor that flushes subnormals flushes those of a dtype. float16 is computed in
-    float32, where they are normal numbers."""
-    return held.kind == "float" and (held.bits >= 32 or held.exponent_bits >= 8)
+    float32, where they are normal numbers; a dtype of powers of two has none."""
+    is_wide = held.bits >= 32 or held.exponent_bits >= 8
+    return held.kind == "float" and is_wide and held.mantissa_bits > 0
 
 
 @functools.lru_cache(maxsize=64)

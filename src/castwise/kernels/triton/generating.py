@@ -28,9 +28,14 @@ _SYMBOLS = {
     "shr": ">>", "idiv": "//", "irem": "%", "eq": "==", "ne": "!=", "lt": "<", "le": "<=",
     "gt": ">", "ge": ">=",
 }  # fmt: skip
+# A minus sign alone would be a difference from zero, which is never -0. Triton's own floor and ceil
+# take subnormal floats for zeros.
+_TRUNC = "tl.extra.cuda.libdevice.trunc({0})"
 _CALLS = {
-    "floor": "tl.floor({})", "ceil": "tl.ceil({})", "fabs": "tl.abs({})", "fneg": "-{}",
-    "trunc": "tl.extra.cuda.libdevice.trunc({})", "rint": "tl.extra.cuda.libdevice.rint({})",
+    "fabs": "tl.abs({0})", "fneg": "({0} * -1.0)", "trunc": _TRUNC,
+    "rint": "tl.extra.cuda.libdevice.rint({0})",
+    "floor": f"tl.where({_TRUNC} > {{0}}, {_TRUNC} - 1.0, {_TRUNC})",
+    "ceil": f"tl.where({_TRUNC} < {{0}}, {_TRUNC} + 1.0, {_TRUNC})",
 }  # fmt: skip
 
 
