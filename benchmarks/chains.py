@@ -2,8 +2,8 @@
 
     python benchmarks/chains.py [--size N] [--threads N] [--quick] [--json FILE]
 
-Each chain is three ops and the casts between them. Every call allocates its result. All systems are
-measured in turns, round by round, so that a noisy machine slows them alike.
+Each chain is three or five ops and the casts between them. Every call allocates its result. All
+systems are measured in turns, round by round, so that a noisy machine slows them alike.
 
 "share" is the share of a copy's bandwidth, by the bytes of the operands and the result: what one
 loop has to move. "bits" says whether the result is that of castwise's eager ops without kernels,
@@ -14,6 +14,7 @@ know a dtype, are left out and named.
 
 from __future__ import annotations
 
+import operator
 import os
 import shutil
 import tempfile
@@ -48,14 +49,35 @@ from castwise.kernels.threads import set_threads
 
 SIZE, QUICK_SIZE = 1 << 23, 1 << 20
 ROUNDS, QUICK_ROUNDS = 15, 5
-CHAINS = {
-    "(int8 * float32 + int32) / 3": ("int8", "float32", "int32"),
-    "(int8 * float16 + bfloat16) / 3": ("int8", "float16", "bfloat16"),
-}
 DIALECTS = ("torch", "numpy", "jax")
 CACHE = "TORCHINDUCTOR_CACHE_DIR"
 COMPILE_LIMIT = 240  # seconds that torch.compile may take
 Case = Callable[[], Any]
+
+
+class Chain(NamedTuple):
+    """Ops on x, y and z, as Python text, which numexpr takes too."""
+
+    text: str
+    dtypes: tuple[str, str, str]
+
+    @property
+    def name(self) -> str:
+        """The text with dtypes instead of names."""
+        return self.text.translate(dict(zip(map(ord, "xyz"), self.dtypes, strict=True)))
+
+    @property
+    def function(self) -> Callable[[Any, Any, Any], Any]:
+        """What computes it, on arrays of any library."""
+        found: Callable[[Any, Any, Any], Any] = eval(f"lambda x, y, z: {self.text}")
+        return found
+
+
+CHAINS = (
+    Chain("(x * y + z) / 3", ("int8", "float32", "int32")),
+    Chain("(x * y + z) / 3", ("int8", "float16", "bfloat16")),
+    Chain("((x * y + z) / 3 - x) * y", ("int8", "float32", "int32")),
+)
 
 
 class System(NamedTuple):
@@ -66,11 +88,6 @@ class System(NamedTuple):
 
 
 Systems = dict[str, System]
-
-
-def chain(x: Any, y: Any, z: Any) -> Any:
-    """What is measured."""
-    return (x * y + z) / 3
 
 
 def arrays(dtypes: tuple[str, ...], size: int) -> list[Any]:
@@ -88,16 +105,16 @@ def torch_operands(dtypes: tuple[str, ...], size: int) -> list[Any]:
     return [torch_tensor(held, dtype) for held, dtype in pairs]
 
 
-def castwise_systems(dtypes: tuple[str, ...], size: int) -> Systems:
+def castwise_systems(chain: Chain, size: int) -> Systems:
     """Eager and compiled, in every dialect."""
-    held = [(dialect, "", numpy_operands(dtypes, size)) for dialect in DIALECTS]
+    held = [(dialect, "", numpy_operands(chain.dtypes, size)) for dialect in DIALECTS]
     if library("torch"):
-        held.append(("torch", ", torch arrays", torch_operands(dtypes, size)))
+        held.append(("torch", ", torch arrays", torch_operands(chain.dtypes, size)))
     found: Systems = {}
     for dialect, what, operands in held:
         given = [cw.asarray(operand, dialect=dialect) for operand in operands]
-        compiled = cw.compile(chain, dialect=dialect)
-        for way, function in (("eager", chain), ("compiled", compiled)):
+        compiled = cw.compile(chain.function, dialect=dialect)
+        for way, function in (("eager", chain.function), ("compiled", compiled)):
             found[f"castwise {way}, {dialect}{what}"] = System(dialect, _call(function, given))
     return found
 
@@ -106,43 +123,57 @@ def _call(function: Callable[..., Any], operands: list[Any]) -> Case:
     return lambda: function(*operands)
 
 
-def numpy_systems(dtypes: tuple[str, ...], size: int) -> Systems:
+def numpy_systems(chain: Chain, size: int) -> Systems:
     """As NumPy promotes, and with torch's casts written by hand."""
-    operands = numpy_operands(dtypes, size)
+    operands = numpy_operands(chain.dtypes, size)
+    by_hand = [CastByHand(operand, "torch") for operand in operands]
     return {
-        "NumPy": System("numpy", _call(chain, operands)),
-        "NumPy, torch's casts by hand": System("torch", _by_hand(operands, dtypes, "torch")),
+        "NumPy": System("numpy", _call(chain.function, operands)),
+        "NumPy, torch's casts by hand": System("torch", lambda: chain.function(*by_hand).array),
     }
 
 
-def _by_hand(operands: list[Any], dtypes: tuple[str, ...], dialect: str) -> Case:
-    """The chain with the casts that a dialect decides."""
-    product = cw.resolve("mul", *[f"{dtype}[3]" for dtype in dtypes[:2]], dialect=dialect)
-    total = cw.resolve("add", f"{product.result}[3]", f"{dtypes[2]}[3]", dialect=dialect)
-    quotient = cw.resolve("div", f"{total.result}[3]", 3, dialect=dialect)
-    p, t, q = (
-        numpy_operands((str(decision.result),), 1)[0].dtype
-        for decision in (product, total, quotient)
-    )
-    x, y, z = operands
+class CastByHand:
+    """A NumPy array whose operators cast as a dialect decides, and then compute in one dtype."""
 
-    def run() -> Any:
-        products = x.astype(p, copy=False) * y.astype(p, copy=False)
-        totals = products.astype(t, copy=False) + z.astype(t, copy=False)
-        return totals.astype(q, copy=False) / q.type(3)
+    def __init__(self, array: Any, dialect: str) -> None:
+        self.array, self.dialect = array, dialect
 
-    return run
+    def _computed(self, op: str, symbol: Callable[[Any, Any], Any], other: Any) -> CastByHand:
+        is_array = isinstance(other, CastByHand)
+        target = _result(op, self.array, other.array if is_array else other, self.dialect)
+        y = other.array.astype(target, copy=False) if is_array else target.type(other)
+        return CastByHand(symbol(self.array.astype(target, copy=False), y), self.dialect)
+
+    def __add__(self, other: Any) -> CastByHand:
+        return self._computed("add", operator.add, other)
+
+    def __sub__(self, other: Any) -> CastByHand:
+        return self._computed("sub", operator.sub, other)
+
+    def __mul__(self, other: Any) -> CastByHand:
+        return self._computed("mul", operator.mul, other)
+
+    def __truediv__(self, other: Any) -> CastByHand:
+        return self._computed("div", operator.truediv, other)
 
 
-def torch_systems(dtypes: tuple[str, ...], size: int) -> Systems:
+def _result(op: str, x: Any, y: Any, dialect: str) -> Any:
+    """NumPy's dtype for what a dialect decides."""
+    given = [f"{o.dtype}[3]" if hasattr(o, "dtype") else o for o in (x, y)]
+    found = str(cw.resolve(op, *given, dialect=dialect).result)
+    return numpy_operands((found,), 1)[0].dtype
+
+
+def torch_systems(chain: Chain, size: int) -> Systems:
     """Eager, and compiled if a child could compile it: the code is in its cache then."""
     torch = library("torch")
     if not torch:
         return {}
-    operands = torch_operands(dtypes, size)
-    found = {"torch eager": System("torch", _call(chain, operands))}
+    operands = torch_operands(chain.dtypes, size)
+    found = {"torch eager": System("torch", _call(chain.function, operands))}
     if CACHE in os.environ:
-        found["torch.compile"] = System("torch", _call(torch.compile(chain), operands))
+        found["torch.compile"] = System("torch", _call(torch.compile(chain.function), operands))
     return found
 
 
@@ -151,41 +182,42 @@ def may_compile() -> bool:
     return any(shutil.which(name) for name in ("c++", "g++", "clang++", "cl"))
 
 
-def torch_compile_seconds(dtypes: list[str], size: int, threads: int) -> float:
+def torch_compile_seconds(number: int, size: int, threads: int) -> float:
     """How long the first call of a compiled function takes; a child calls it."""
     torch = library("torch")
     assert torch is not None
     torch.set_num_threads(threads)
-    operands = torch_operands(tuple(dtypes), size)
-    chain(*operands)
+    function = CHAINS[number].function
+    operands = torch_operands(CHAINS[number].dtypes, size)
+    function(*operands)
     start = time.perf_counter()
-    torch.compile(chain)(*operands)
+    torch.compile(function)(*operands)
     return time.perf_counter() - start
 
 
-def jax_systems(dtypes: tuple[str, ...], size: int) -> Systems:
+def jax_systems(chain: Chain, size: int) -> Systems:
     jax = library("jax")
     if not jax:
         return {}
-    operands = [jax.numpy.asarray(operand) for operand in numpy_operands(dtypes, size)]
-    jitted = jax.jit(chain)
+    operands = [jax.numpy.asarray(operand) for operand in numpy_operands(chain.dtypes, size)]
+    jitted = jax.jit(chain.function)
     return {"jax.jit": System("jax", lambda: jitted(*operands).block_until_ready())}
 
 
-def numexpr_systems(dtypes: tuple[str, ...], size: int) -> Systems:
+def numexpr_systems(chain: Chain, size: int) -> Systems:
     numexpr = library("numexpr")
     if not numexpr:
         return {}
-    given = dict(zip("xyz", numpy_operands(dtypes, size), strict=True))
-    return {"numexpr": System("torch", lambda: numexpr.evaluate("(x * y + z) / 3", given))}
+    given = dict(zip("xyz", numpy_operands(chain.dtypes, size), strict=True))
+    return {"numexpr": System("torch", lambda: numexpr.evaluate(chain.text, given))}
 
 
-def numba_systems(dtypes: tuple[str, ...], size: int) -> Systems:
+def numba_systems(chain: Chain, size: int) -> Systems:
     numba = library("numba")
     if not numba:
         return {}
-    jitted = numba.njit(parallel=True)(chain)
-    return {"numba": System("torch", _call(jitted, numpy_operands(dtypes, size)))}
+    jitted = numba.njit(parallel=True)(chain.function)
+    return {"numba": System("torch", _call(jitted, numpy_operands(chain.dtypes, size)))}
 
 
 OTHERS = (numpy_systems, torch_systems, jax_systems, numexpr_systems, numba_systems)
@@ -213,23 +245,22 @@ def _first_line(error: Exception) -> str:
 def plain_digests(size: int) -> dict[str, dict[str, str]]:
     """The bits of castwise's eager ops without kernels, by chain and dialect; a child calls it."""
     found = {}
-    for name, dtypes in CHAINS.items():
-        operands = numpy_operands(dtypes, size)
-        found[name] = {
-            dialect: digest(chain(*[cw.asarray(o, dialect=dialect) for o in operands]))
+    for chain in CHAINS:
+        operands = numpy_operands(chain.dtypes, size)
+        found[chain.name] = {
+            dialect: digest(chain.function(*[cw.asarray(o, dialect=dialect) for o in operands]))
             for dialect in DIALECTS
         }
     return found
 
 
 def measured(
-    name: str, size: int, rounds: int, threads: int, plain: dict[str, str]
+    chain: Chain, size: int, rounds: int, threads: int, plain: dict[str, str]
 ) -> list[dict[str, Any]]:
     """A row per system."""
-    dtypes = CHAINS[name]
-    systems = castwise_systems(dtypes, size)
+    systems = castwise_systems(chain, size)
     for others in OTHERS:
-        systems |= that_run(others(dtypes, size))
+        systems |= that_run(others(chain, size))
     copied, copy_bytes = copying(size, threads)
     cases = {"copy": copied, **{name: system.run for name, system in systems.items()}}
     with silent():
@@ -238,9 +269,10 @@ def measured(
     rows = []
     for system, (dialect, _) in systems.items():
         result = results[system].split()[0]
-        share = size * moved(*dtypes, result) / copy_bytes * times_as_fast(timed, system, "copy")
+        each = moved(*chain.dtypes, result)
+        share = size * each / copy_bytes * times_as_fast(timed, system, "copy")
         rows.append({
-            "chain": name, "system": system, "dialect": dialect, "result": result,
+            "chain": chain.name, "system": system, "dialect": dialect, "result": result,
             "seconds": median(timed, system), "share": share,
             "equal": results[system] == plain[dialect],
         })  # fmt: skip
@@ -253,14 +285,14 @@ def compile_times(size: int, threads: int, cache: str) -> dict[str, float]:
         print("left out: torch.compile needs torch and a C++ compiler")
         return {}
     found = {}
-    for name, dtypes in CHAINS.items():
+    for number, chain in enumerate(CHAINS):
         try:
-            found[name] = in_child(
-                "chains", "torch_compile_seconds", dtypes, size, threads, limit=COMPILE_LIMIT,
+            found[chain.name] = in_child(
+                "chains", "torch_compile_seconds", number, size, threads, limit=COMPILE_LIMIT,
                 **{CACHE: cache},
             )  # fmt: skip
         except ChildError as error:
-            print(f"left out: torch.compile of {name}: {error}")
+            print(f"left out: torch.compile of {chain.name}: {error}")
             return {}
     os.environ[CACHE] = cache
     return found
@@ -305,9 +337,9 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory() as cache:
         compiling = compile_times(size, chosen.threads, cache)
-        for name in CHAINS:
-            found = measured(name, size, rounds, chosen.threads, plain[name])
-            print_rows(name, found, compiling.get(name))
+        for chain in CHAINS:
+            found = measured(chain, size, rounds, chosen.threads, plain[chain.name])
+            print_rows(chain.name, found, compiling.get(chain.name))
             rows += found
     figures = {"size": size, "threads": chosen.threads, "torch.compile s": compiling, "rows": rows}
     write_json(chosen.json, figures, "numpy", "torch", "jax", "numexpr", "numba", "llvmlite")
