@@ -1,11 +1,8 @@
-"""How many threads a kernel runs on, and the threads."""
+"""How many threads a kernel runs on."""
 
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Sequence
-from queue import SimpleQueue
 from typing import Any
 
 from castwise.errors import UsageError
@@ -20,9 +17,7 @@ def fork_safe(lock: Any) -> Any:
     return lock
 
 
-_lock = fork_safe(threading.Lock())
 _number: int | None = None  # None: it was not asked for yet
-_queues: list[SimpleQueue[Any]] = []  # one per thread that works
 
 
 def get_threads() -> int:
@@ -53,9 +48,7 @@ def set_threads(number: int | None) -> None:
     """
     global _number
     chosen = None if number is None else _checked(number, "the number of threads")
-    with _lock:
-        _number = chosen
-        _forget()
+    _number = chosen
 
 
 def _checked(number: object, name: str) -> int:
@@ -74,72 +67,3 @@ def _processors() -> int:
         return len(os.sched_getaffinity(0))  # not on macOS and Windows
     except AttributeError:
         return os.cpu_count() or 1
-
-
-def run_all(tasks: Sequence[Callable[[], int]]) -> int:
-    """Runs tasks at the same time, the first in this thread, and combines what they return."""
-    first, *others = tasks
-    waiting = [_Done() for _ in others]
-    workers = _workers(min(len(others), max(get_threads() - 1, 1)))
-    for n, (task, done) in enumerate(zip(others, waiting, strict=True)):
-        workers[n % len(workers)].put((task, done))
-    found = first()
-    for done in waiting:
-        found |= done.result()
-    return found
-
-
-class _Done:
-    """What a worker leaves behind. A lock is the fastest thing to wait for."""
-
-    __slots__ = ("_error", "_found", "_lock")
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._lock.acquire()
-        self._found = 0
-        self._error: BaseException | None = None
-
-    def run(self, task: Callable[[], int]) -> None:
-        """Runs a task, and lets go whoever waits for it."""
-        try:
-            self._found = task()
-        except BaseException as error:
-            self._error = error
-        self._lock.release()
-
-    def result(self) -> int:
-        """What the task returned, when it is done."""
-        self._lock.acquire()
-        if self._error is not None:
-            raise self._error
-        return self._found
-
-
-def _work(tasks: SimpleQueue[Any]) -> None:
-    while (task := tasks.get()) is not None:
-        function, done = task
-        done.run(function)
-        del task, function, done  # they hold arrays' addresses, and the kernel
-
-
-def _workers(count: int) -> list[SimpleQueue[Any]]:
-    """The queues of as many workers."""
-    with _lock:
-        while len(_queues) < count:
-            tasks: SimpleQueue[Any] = SimpleQueue()
-            threading.Thread(target=_work, args=(tasks,), name="castwise", daemon=True).start()
-            _queues.append(tasks)
-        return _queues[:count]
-
-
-def _forget() -> None:
-    """Lets go of the threads; each ends after its last task."""
-    for tasks in _queues:
-        tasks.put(None)
-    _queues.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    # The child of a fork has none of its parent's threads.
-    os.register_at_fork(after_in_child=_queues.clear)

@@ -22,19 +22,23 @@ def none_kept() -> Iterator[None]:
     recycling._kept.clear()
 
 
+def empty(shape: tuple[int, ...], native: Any, order: str) -> Any:
+    return recycling.maker(shape, native, order)([])
+
+
 def address(array: Any) -> int:
     return int(array.__array_interface__["data"][0])
 
 
 def test_memory_is_used_again() -> None:
-    first = recycling.empty(SHAPE, FLOAT, "C")
+    first = empty(SHAPE, FLOAT, "C")
     place = address(first)
     del first
-    again = recycling.empty(SHAPE, np.dtype(np.int32), "F")
+    again = empty(SHAPE, np.dtype(np.int32), "F")
     assert address(again) == place
     assert again.flags.f_contiguous
     assert again.flags.writeable
-    assert recycling.empty(SHAPE, np.dtype(ml_dtypes.bfloat16), "C").dtype == ml_dtypes.bfloat16
+    assert empty(SHAPE, np.dtype(ml_dtypes.bfloat16), "C").dtype == ml_dtypes.bfloat16
 
 
 @pytest.mark.parametrize(
@@ -50,12 +54,12 @@ def test_memory_is_used_again() -> None:
     ],
 )
 def test_memory_of_a_view_is_not(view: Any) -> None:
-    array = recycling.empty(SHAPE, FLOAT, "C")
+    array = empty(SHAPE, FLOAT, "C")
     array[...] = 7
     held = view(array)
     place = address(array)
     del array
-    assert address(recycling.empty(SHAPE, FLOAT, "C")) != place
+    assert address(empty(SHAPE, FLOAT, "C")) != place
     del held
     assert any(address(kept) == place for kept in recycling._kept)
 
@@ -63,10 +67,10 @@ def test_memory_of_a_view_is_not(view: Any) -> None:
 def test_what_is_kept_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     count = SHAPE[0] * SHAPE[1] * 4
     monkeypatch.setattr(recycling, "MOST_BYTES", 3 * count)
-    arrays = [recycling.empty(SHAPE, FLOAT, "C") for _ in range(8)]
+    arrays = [empty(SHAPE, FLOAT, "C") for _ in range(8)]
     del arrays
     assert len(recycling._kept) == 3
-    large = recycling.empty((2 * SHAPE[0], SHAPE[1]), FLOAT, "C")  # more than half of the limit
+    large = empty((2 * SHAPE[0], SHAPE[1]), FLOAT, "C")  # more than half of the limit
     assert large.flags.owndata
 
 
@@ -78,6 +82,6 @@ def test_no_two_arrays_share_memory() -> None:
             number, array = held.popitem()
             assert (array == number).all()
             continue
-        held[n] = recycling.empty((1 << 18,), FLOAT, "C")
+        held[n] = empty((1 << 18,), FLOAT, "C")
         held[n][...] = n
     assert all((array == n).all() for n, array in held.items())

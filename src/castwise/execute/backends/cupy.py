@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -152,11 +152,14 @@ class CuPy:
         """The address of the first element."""
         return array.data.ptr  # type: ignore[no-any-return]
 
-    def empty(self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]) -> Any:
-        """A new array, in the order of the first array that has its shape."""
+    def maker(
+        self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]
+    ) -> Callable[[Sequence[Any]], Any]:
+        """A function that makes new arrays, in the order of the first array that has the shape."""
         full = next((array for array in like if array.shape == shape), None)
         is_turned = full is not None and full.flags.f_contiguous and not full.flags.c_contiguous
-        return cupy.empty(shape, self.native(dtype), order="F" if is_turned else "C")
+        native, order = self.native(dtype), "F" if is_turned else "C"
+        return lambda arrays: cupy.empty(shape, native, order=order)
 
     def moved(self, array: Any, device: str) -> Any:
         """A number on the device. As a vector: CuPy fills a 0-d array, and -0.0 becomes 0.0."""

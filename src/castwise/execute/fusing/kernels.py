@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -60,8 +60,11 @@ class HasMemory(Protocol):
     def address(self, array: Any) -> int:
         """The address of its first element."""
 
-    def empty(self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]) -> Any:
-        """A new array for the result of arrays, in the order that the library would choose."""
+    def maker(
+        self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]
+    ) -> Callable[[Sequence[Any]], Any]:
+        """A function that makes a new array for the result of arrays that lie in memory as these
+        do, in the order that the library would choose."""
 
     def may_write(self, target: Any, arrays: Sequence[Any]) -> bool:
         """Whether each element of a target can be written as soon as it is computed from the same

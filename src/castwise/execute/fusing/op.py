@@ -27,19 +27,19 @@ class FusedOp:
 
     def unless_small(self, plain: Function) -> Function:
         """A computation of small arrays by a plain function, and of large ones by a kernel."""
-        holder, run, least = self.program.holder, self.run, kernels.least_size()
+        holder, run, least = self.program.holder, self.program.run, kernels.least_size()
         size, numbers = holder.size_of, frozenset(self._numbers)
 
         def large(x: Any, y: Any) -> Any:
             found = run((x, y))
-            return plain(x, y) if found is None else found
+            return plain(x, y) if found is None else found[0]
 
         def of_any(*operands: Any) -> Any:
             arrays = [o for place, o in enumerate(operands) if place not in numbers]
             if all(size(array) < least for array in arrays):
                 return plain(*operands)
             found = run([self._given(place, o) for place, o in enumerate(operands)])
-            return plain(*operands) if found is None else found
+            return plain(*operands) if found is None else found[0]
 
         if len(self._casts) == 2 and not numbers:  # as short as it can be: every operator passes it
             return holder.by_size(plain, large, least)
@@ -47,14 +47,14 @@ class FusedOp:
 
     def with_number(self, plain: Function, place: int, number: Any) -> Function:
         """The same for one array and a number, which is already cast."""
-        size, run, known = self.program.holder.size_of, self.run, self._as_array(number)
+        size, run, known = self.program.holder.size_of, self.program.run, self._as_array(number)
         least = kernels.least_size()
 
         def of_one(x: Any) -> Any:
             if size(x) < least:
                 return plain(x)
             found = run((x, known) if place else (known, x))
-            return plain(x) if found is None else found
+            return plain(x) if found is None else found[0]
 
         return of_one
 
@@ -70,11 +70,6 @@ class FusedOp:
         if is_written:
             holder.wrote(target)
         return is_written
-
-    def run(self, arrays: Sequence[Any]) -> Any:
-        """The result for arrays; None if the plain path must compute it."""
-        found = self.program.run(arrays)
-        return None if found is None else found[0]
 
     def _given(self, place: int, operand: Any) -> Any:
         """An array unchanged, and a number in the dtype that the op needs."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 from castwise.execute.fusing import kernels
 from castwise.kernels.emitter import Traits
 from castwise.kernels.layouts import Place, Strides, broadcast_strides
 from castwise.kernels.program import Lowered
+from castwise.kernels.threads import get_threads
 from castwise.kernels.writing import NotLoweredError
 from castwise.rules.values import Values
 
@@ -18,16 +20,22 @@ Write = Callable[[Traits], "tuple[Lowered, ...]"]
 _MOST_CALLS = 256  # layouts of arrays that are remembered
 
 
-class _Call(NamedTuple):
+Launch = Callable[[Sequence[int]], bool]  # computes arrays at these addresses
+
+
+@dataclass
+class _Call:
     """What arrays of one layout need, whatever their addresses."""
 
     device: str
     programs: tuple[Lowered, ...]  # none: the plain path computes such arrays
     shape: tuple[int, ...]
     strides: Strides  # of the arrays, broadcast
-
-
-_PLAIN = _Call("none", (), (), ())
+    makers: Sequence[Callable[[Sequence[Any]], Any]] = ()  # of new results
+    made: Strides | None = None  # the strides of the last results; new ones all have the same
+    # What computes them, one for each program that was needed yet, by the strides of the results
+    # and the number of threads.
+    launches: dict[tuple[Strides, int], list[Launch]] = field(default_factory=dict)
 
 
 class FusedProgram:
@@ -67,12 +75,10 @@ class FusedProgram:
         """The results for arrays of the program's dtypes, in new arrays or in the given ones; None
         if the plain path must compute them. `may_compile`: also if it was not used much yet."""
         holder = self.holder
-        key = tuple([holder.place(array) for array in arrays])
+        key = (len(targets), *[holder.place(array) for array in arrays])
         call = self._calls.get(key)
         if call is None:
             call = self._remember(key, arrays)
-        if targets:  # which may be operands: they must not change before it is sure that they may
-            call = call._replace(programs=tuple([p for p in call.programs if not p.has_alarm][-1:]))
         if not call.programs or any(tuple(t.shape) != call.shape for t in targets):
             return None
         if call.device != "cpu":
@@ -80,20 +86,27 @@ class FusedProgram:
                 holder.moved(a, call.device) if n in self._numbers else a
                 for n, a in enumerate(arrays)
             ]
-        results = targets or [
-            holder.empty(call.shape, dtype, arrays) for dtype in call.programs[0].results
-        ]
-        places = [holder.place(result) for result in results]
-        if None in places:
-            return None
-        strides = tuple([place.strides for place in places if place])
+        results = targets or [make(arrays) for make in call.makers]
+        if targets or call.made is None:
+            call.made = self._strides(results)
+            if call.made is None:
+                return None
         addresses = [holder.address(array) for array in (*results, *arrays)]
-        return results if self._computed(call, strides, addresses, may_compile) else None
+        return results if self._computed(call, call.made, addresses, may_compile) else None
 
-    def _remember(self, key: tuple[Place | None, ...], arrays: Sequence[Any]) -> _Call:
+    def _strides(self, results: Sequence[Any]) -> Strides | None:
+        """The strides of results; None if a kernel may not write them."""
+        places = [self.holder.place(result) for result in results]
+        return None if None in places else tuple([place.strides for place in places if place])
+
+    def _remember(self, key: tuple[int | Place | None, ...], arrays: Sequence[Any]) -> _Call:
         if len(self._calls) >= _MOST_CALLS:
             self._calls.clear()
-        call = self._calls[key] = self._call(key, arrays)
+        targets, *places = key
+        call = self._call(cast("list[Place | None]", places), arrays)
+        if targets:  # which may be operands: they must not change before it is sure that they may
+            call.programs = tuple([p for p in call.programs if not p.has_alarm][-1:])
+        self._calls[key] = call
         return call
 
     def _call(self, places: Sequence[Place | None], arrays: Sequence[Any]) -> _Call:
@@ -101,32 +114,53 @@ class FusedProgram:
         shape = _broadcast([tuple(array.shape) for array in arrays])
         known = [place for place in places if place]
         if shape is None or len(known) < len(places):
-            return _PLAIN  # if the shapes do not fit, the library says so
+            return _Call("none", (), (), ())  # if the shapes do not fit, the library says so
         # A number of the host computes with arrays of any device.
         on = {place.device for n, place in enumerate(known) if n not in self._numbers}
         device = next(iter(on), known[0].device)
         least = kernels.COSTS[kernels.device_kind(device)].size
         if len(on) > 1 or math.prod(shape) < least:
-            return _PLAIN
+            return _Call(device, (), shape, ())
         strides = [broadcast_strides(shape, place.shape, place.strides) for place in known]
-        return _Call(device, self.on(device), shape, tuple(strides))
+        programs = self.on(device)
+        makers = [
+            self.holder.maker(shape, dtype, arrays)
+            for program in programs[:1] for dtype in program.results
+        ]  # fmt: skip
+        return _Call(device, programs, shape, tuple(strides), makers)
 
     def _computed(
         self, call: _Call, results: Strides, addresses: Sequence[int], may_compile: bool
     ) -> bool:
+        """Whether a kernel has computed the results, whose strides are given."""
+        launches = call.launches.get((results, get_threads()))
+        if launches is None:
+            launches = call.launches[results, get_threads()] = []
+        for n, program in enumerate(call.programs):
+            if n == len(launches):
+                launch = self._launch(call, program, results, may_compile)
+                if launch is None:
+                    return False
+                launches.append(launch)
+            if launches[n](addresses):
+                return True
+        return False
+
+    def _launch(
+        self, call: _Call, program: Lowered, results: Strides, may_compile: bool
+    ) -> Launch | None:
+        """What computes a program; None if its kernel would have to be compiled, and may not be
+        yet."""
         kind = kernels.device_kind(call.device)
         generator = kernels.generator(kind)
         assert generator is not None  # there are programs
         may_compile = may_compile or self._work >= kernels.COSTS[kind].work
-        strides = (*results, *call.strides)
-        for program in call.programs:
-            launch = generator.launch_for(program, call.shape, strides, may_compile=may_compile)
-            if launch is None:
-                self._work += math.prod(call.shape)
-                return False
-            if launch(addresses):
-                return True
-        return False
+        found: Launch | None = generator.launch_for(
+            program, call.shape, (*results, *call.strides), may_compile=may_compile
+        )
+        if found is None:
+            self._work += math.prod(call.shape)
+        return found
 
 
 def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:

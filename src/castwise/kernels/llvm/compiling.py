@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import itertools
 import threading
-from typing import Any
 
 from llvmlite import binding as llvm
 
@@ -15,7 +13,6 @@ from castwise.vocab.architecture import architecture
 
 _numbers = itertools.count()
 _lock = fork_safe(threading.Lock())  # LLVM's contexts are not for several threads
-_PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)  # lets go of the GIL
 
 
 class Host:
@@ -68,13 +65,17 @@ def compiled(text: str) -> bytes:
 
 
 class Loaded:
-    """A compiled function in memory, which is freed with this object."""
+    """Compiled functions in memory, which are freed with this object."""
 
-    def __init__(self, code: bytes) -> None:
+    def __init__(self, code: bytes, *functions: str) -> None:
         self.code = code
         with _lock:
             # LLVM calls memset, and on old processors floorf and the like.
             library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
-            name = f"kernel {next(_numbers)}"
-            self._tracker = library.export_symbol("kernel").link(host().linker, name)
-            self.call: Any = _PROTOTYPE(self._tracker["kernel"])
+            for function in functions:
+                library.export_symbol(function)
+            self._tracker = library.link(host().linker, f"castwise {next(_numbers)}")
+
+    def address(self, function: str) -> int:
+        """The address of a function."""
+        return int(self._tracker[function])

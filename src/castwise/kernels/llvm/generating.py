@@ -17,9 +17,10 @@ def generated(program: Lowered, steps: str, rank: int, architecture: str) -> str
     """A module with the function `kernel`, for arrays that move along the last of `rank` dimensions
     as `steps` says.
 
-    The function takes the address of 64-bit integers: the lengths of the dimensions, then for each
-    array, results first, its address and its strides in bytes. It returns 0, or another number if
-    the results do not count.
+    The function takes two addresses of 64-bit integers. The first are the lengths of the
+    dimensions, then for each array, results first, the bytes to its first element here and its
+    strides in bytes. The second are the addresses of the arrays. It returns 0, or another number
+    if the results do not count.
     """
     return _Kernel(program, steps, rank, architecture).module()
 
@@ -39,14 +40,16 @@ class _Kernel:
         text = self.text
         program = self.program
         flushing = ' "denormal-fp-math"="preserve-sign,preserve-sign"' * program.flushes
-        text.lines += [f"define i64 @kernel(ptr %given){flushing} {{", "entry:"]
+        text.lines += [f"define i64 @kernel(ptr %given, ptr %arrays){flushing} {{", "entry:"]
         text.do("%alarm = alloca i1", "store i1 0, ptr %alarm")
         text.do(*[f"%at{level} = alloca i64" for level in range(self.rank)])
         self.lengths = [self._given(n) for n in range(self.rank)]
         bases = []
         for n in range(len(self.arrays)):
             start = self.rank + n * (self.rank + 1)
-            bases.append(text.add(f"inttoptr i64 {self._given(start)} to ptr"))
+            place = text.add(f"getelementptr ptr, ptr %arrays, i64 {n}")
+            array = text.add(f"load ptr, ptr {place}")
+            bases.append(text.add(f"getelementptr i8, ptr {array}, i64 {self._given(start)}"))
             self.strides.append([self._given(start + 1 + d) for d in range(self.rank)])
         if program.notices_float_errors or program.flushes:
             state = FloatState(

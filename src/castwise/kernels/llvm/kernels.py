@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import itertools
 import math
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from castwise.kernels import store
 from castwise.kernels.layouts import Layout, Strides, layout_of
 from castwise.kernels.llvm.compiling import Loaded, compiled, host
 from castwise.kernels.llvm.float_state import KNOWN_ON
 from castwise.kernels.llvm.generating import generated
+from castwise.kernels.llvm.team import Job
 from castwise.kernels.program import FLOAT16, Lowered
-from castwise.kernels.threads import fork_safe, get_threads, run_all
+from castwise.kernels.threads import fork_safe, get_threads
 from castwise.vocab.architecture import architecture
 from castwise.vocab.dtypes import DType
 
@@ -26,6 +26,8 @@ _MOST_LAUNCHES = 1024
 _MOST_RANK = 4  # dimensions that a kernel loops over
 _MOST_PARTS = 256  # calls of a kernel for arrays of more dimensions
 _PER_THREAD = 1 << 17  # elements below which another thread costs more than it saves
+# A kernel takes the numbers of a part and the arrays' addresses. The call lets go of the GIL.
+_PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 _Key = tuple[Lowered, str, int]
 _kernels: OrderedDict[_Key, Loaded] = OrderedDict()
 _not_on_disk: set[_Key] = set()
@@ -79,46 +81,39 @@ class Launch:
     """A kernel with everything that it takes but the addresses of the arrays."""
 
     def __init__(self, kernel: Loaded, layout: Layout) -> None:
-        self._call = kernel.call
         self._kernel = kernel  # whose code must stay in memory
         # Dimensions that are too many for a kernel are walked here, one index at a time.
         outer = max(len(layout.shape) - _MOST_RANK, 0)
-        inner = layout.shape[outer:]
-        self._parts = [
-            _Part(inner, [s[outer:] for s in layout.strides], start, end, offsets)
+        parts = [
+            _part(layout, outer, start, end, offsets)
             for offsets in _offsets(layout, outer)
             for start, end in _borders(layout)
         ]
-        self._is_parallel = len(self._parts) > 1
+        count, address = len(layout.strides), kernel.address("kernel")
+        self._compute: Callable[[Sequence[int]], int] = (
+            Job(address, parts, get_threads(), count) if len(parts) > 1
+            else _alone(address, parts[0], count)
+        )  # fmt: skip
 
     def __call__(self, addresses: Sequence[int]) -> bool:
         """Computes all elements; False if the results do not count, because there was an alarm."""
-        if not self._is_parallel:
-            return not self._call(self._parts[0].given(addresses))
-        calls = [functools.partial(self._call, part.given(addresses)) for part in self._parts]
-        return not run_all(calls)
+        return not self._compute(addresses)
 
 
-class _Part:
-    """A part of the elements, which one thread computes."""
+def _part(layout: Layout, outer: int, start: int, end: int, offsets: Sequence[int]) -> list[int]:
+    """The numbers that a kernel takes for a part of the elements."""
+    numbers = [end - start, *layout.shape[outer + 1 :]]
+    for strides, offset in zip(layout.strides, offsets, strict=True):
+        own = strides[outer:]
+        numbers += [offset + start * own[0], *own]
+    return numbers
 
-    def __init__(
-        self, shape: Sequence[int], strides: Sequence[Sequence[int]], start: int, end: int,
-        offsets: Sequence[int],
-    ) -> None:  # fmt: skip
-        self._numbers = [end - start, *shape[1:]]
-        self._places: list[tuple[int, int]] = []  # of addresses, and what is added to them
-        for own, offset in zip(strides, offsets, strict=True):
-            self._places.append((len(self._numbers), offset + start * own[0]))
-            self._numbers += [0, *own]
-        self._type = ctypes.c_int64 * len(self._numbers)
 
-    def given(self, addresses: Sequence[int]) -> object:
-        """The numbers that a kernel takes; each call has its own, so threads may call at once."""
-        given = self._type(*self._numbers)
-        for (place, offset), address in zip(self._places, addresses, strict=True):
-            given[place] = address + offset
-        return given
+def _alone(address: int, part: Sequence[int], arrays: int) -> Callable[[Sequence[int]], int]:
+    """A kernel that this thread computes."""
+    call, given = _PROTOTYPE(address), (ctypes.c_int64 * len(part))(*part)
+    held = ctypes.c_int64 * arrays
+    return lambda addresses: call(given, held(*addresses))
 
 
 def _offsets(layout: Layout, outer: int) -> list[list[int]]:
@@ -159,7 +154,7 @@ def _kernel(program: Lowered, steps: str, rank: int, may_compile: bool) -> Loade
         _not_on_disk.add(key)
         return None
     try:
-        loaded = Loaded(code or compiled(text))
+        loaded = Loaded(code or compiled(text), "kernel")
     except RuntimeError as error:  # LLVM's: the plain path computes as well
         warnings.warn(f"castwise could not compile a kernel: {error}", RuntimeWarning, stacklevel=2)
         _broken.add(key)

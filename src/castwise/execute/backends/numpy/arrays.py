@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextvars import Context
 from typing import Any, cast
 
@@ -15,7 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from castwise.execute.backend import lacking
-from castwise.execute.backends.numpy import recycling
+from castwise.execute.backends.numpy.memory import Memory
 from castwise.execute.backends.numpy.reducing.steps import blockwise
 from castwise.execute.backends.numpy.ufuncs import (
     casting_run,
@@ -28,7 +27,6 @@ from castwise.execute.backends.numpy.writing import writer
 from castwise.execute.functions.lookup import standard_name
 from castwise.execute.functions.products import vecdot
 from castwise.execute.steps.steps import Casting, Steps, Writer
-from castwise.kernels.layouts import Place
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
@@ -48,7 +46,7 @@ _FAR = 1 << 14  # an exponent beyond which every float is zero or infinite
 _SMALL = 32  # below this many bits, functions made of several loops round more than once
 
 
-class NumPy:
+class NumPy(Memory):
     """The backend."""
 
     name = "numpy"
@@ -171,56 +169,8 @@ class NumPy:
 
         return has_below
 
-    def by_size(
-        self, small: Callable[..., Any], large: Callable[..., Any], least: int
-    ) -> Callable[..., Any]:
-        """A function of two arrays that looks at their sizes first."""
-        return lambda x, y: small(x, y) if x.size < least > y.size else large(x, y)
-
-    def is_as_fast(self, steps: Steps) -> bool:
-        """Never: NumPy computes on one thread."""
-        return False
-
-    own_casts: frozenset[DType] = frozenset()
-    size_of = staticmethod(operator.attrgetter("size"))
-    as_array = staticmethod(np.asarray)
-
-    def place(self, array: Any) -> Place | None:
-        """How the elements lie in memory, unless a subclass or another byte order gives them
-        another meaning."""
-        if type(array) is not np.ndarray or not array.dtype.isnative:
-            return None
-        return Place(array.shape, array.strides)
-
-    def address(self, array: Any) -> int:
-        """The address of the first element."""
-        return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
-
-    def empty(self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]) -> Any:
-        """A new array, in the order of the first array that has its shape."""
-        native = self.native(dtype)
-        full = next((array for array in like if array.shape == shape), None)
-        if full is None or full.flags.c_contiguous:
-            return recycling.empty(shape, native, "C")
-        if full.flags.f_contiguous:
-            return recycling.empty(shape, native, "F")
-        return np.empty_like(full, dtype=native)
-
-    def moved(self, array: Any, device: str) -> Any:
-        """The array itself: there is one device."""
-        return array
-
-    def may_write(self, target: Any, arrays: Sequence[Any]) -> bool:
-        """Whether each element can be written as soon as it is computed."""
-        is_plain = target.flags.writeable and (0 not in target.strides or target.size < 2)
-        return is_plain and all(_is_same_or_apart(target, array) for array in arrays)
-
     def wrote(self, target: Any) -> None:
         """Nothing: NumPy does not count writes."""
-
-    def halves_doubles_once(self, device: str) -> bool:
-        """Always true."""
-        return True
 
     def takes_mask(self, op: str) -> bool:
         """Whether a function takes where= or initial=: all that can, do."""
@@ -289,14 +239,6 @@ def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
 
     ufunc = function.func if isinstance(function, functools.partial) else function
     return computed_of_two if getattr(ufunc, "nin", 0) == 2 else computed
-
-
-def _is_same_or_apart(one: Any, other: Any) -> bool:
-    """Whether two arrays are the same elements in the same order, or share none."""
-    if not np.may_share_memory(one, other):
-        return True
-    is_same = one.__array_interface__["data"] == other.__array_interface__["data"]
-    return bool(is_same and one.shape == other.shape and one.strides == other.strides)
 
 
 @functools.cache

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import threading
-import weakref
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -21,17 +22,23 @@ LEAST_BYTES = 1 << 20  # smaller arrays: malloc itself keeps their memory
 MOST_BYTES = 1 << 28  # kept in all
 _lock = fork_safe(threading.RLock())  # a collection of garbage may give memory back at any time
 _kept: list[Any] = []  # arrays of bytes, the last used at the end
-_lent: dict[int, weakref.ref[Any]] = {}  # by their ids: they have no hash
 
 
-def empty(shape: tuple[int, ...], native: Any, order: Literal["C", "F"]) -> Any:
-    """A new array, in memory that was used before if there is any of that size."""
-    count = native.itemsize
-    for length in shape:
-        count *= length
+def maker(shape: tuple[int, ...], native: Any, order: Literal["C", "F"]) -> Callable[[object], Any]:
+    """A function that makes new arrays, whatever it is given: in memory that was used before, if
+    there is any of that size."""
+    count = math.prod(shape) * native.itemsize
     if not LEAST_BYTES <= count <= MOST_BYTES // 2:
-        return np.empty(shape, native, order)
-    return np.ndarray(shape, native, buffer=_lend(_taken(count)), order=order)
+        return lambda _: np.empty(shape, native, order)
+    lender, array = _type(count), np.ndarray
+
+    def make(_: object) -> Any:
+        memory = _taken(count)
+        lent = lender.from_buffer(memory)
+        lent.memory = memory
+        return array(shape, native, lent, 0, None, order)
+
+    return make
 
 
 def _taken(count: int) -> Any:
@@ -43,25 +50,17 @@ def _taken(count: int) -> Any:
     return np.empty(count, np.uint8)
 
 
-def _lend(memory: Any) -> Any:
-    """An object with the memory. NumPy keeps it as long as an array or a view needs it; then the
-    memory comes back. (It would keep the memory itself in place of a view or a memoryview.)"""
-    lender = _type(memory.size).from_buffer(memory)
-    gone = weakref.ref(lender, functools.partial(_take_back, memory))
-    with _lock:
-        _lent[id(gone)] = gone
-    return lender
-
-
 @functools.lru_cache(maxsize=64)
 def _type(count: int) -> Any:
-    return ctypes.c_char * count
+    """The type of objects that lend that many bytes. NumPy keeps one as long as an array or a view
+    needs it; then the memory comes back. (It would keep the memory itself in place of a view or a
+    memoryview.)"""
+    return type("Lent", (ctypes.c_char * count,), {"__del__": _take_back})
 
 
-def _take_back(memory: Any, gone: weakref.ref[Any]) -> None:
-    with _lock:
-        _lent.pop(id(gone), None)
-        _kept.append(memory)
-        total = sum(kept.size for kept in _kept)
+def _take_back(lent: Any, lock: Any = _lock, kept: list[Any] = _kept) -> None:
+    with lock:
+        kept.append(lent.memory)
+        total = sum([memory.size for memory in kept])
         while total > MOST_BYTES:
-            total -= _kept.pop(0).size
+            total -= kept.pop(0).size

@@ -245,13 +245,15 @@ class Torch:
         """The address of the first element."""
         return array.data_ptr()  # type: ignore[no-any-return]
 
-    def empty(self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]) -> Any:
-        """A new tensor, in the order of the first one that has its shape."""
-        native = self.native(dtype)
-        full = next((array for array in like if array.shape == shape), None)
-        if full is None or full.is_contiguous():
-            return torch.empty(shape, dtype=native, device=_device(like))
-        return torch.empty_like(full, dtype=native, requires_grad=False)
+    def maker(
+        self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]
+    ) -> Callable[[Sequence[Any]], Any]:
+        """A function that makes new tensors, in the order of the first one that has the shape."""
+        native, device = self.native(dtype), _device(like)
+        place = next((n for n, array in enumerate(like) if array.shape == shape), None)
+        if place is None or like[place].is_contiguous():
+            return lambda arrays: torch.empty(shape, dtype=native, device=device)
+        return lambda arrays: torch.empty_like(arrays[place], dtype=native, requires_grad=False)
 
     def read(self, array: Any, key: Any) -> Any:
         """The elements at an index."""
