@@ -150,6 +150,8 @@ class Emitter:
     def _widened(self, value: Value) -> Value:
         """A value of a small dtype, in one that steps compute in."""
         held = value.dtype
+        if value.wide is not None:
+            return value.wide
         if held in self.traits.converts:
             bits = value.standing_for(stored_as(held))
             return step(WIDEN, FLOAT32, bits, detail=held.name)
@@ -177,12 +179,16 @@ class Emitter:
         is_double = value.dtype is FLOAT64 and target is FLOAT16 and traits.doubles_halve_once
         if is_double and not (is_native and traits.halves_doubles):
             value = floats.rounded_to_odd(value)
-        elif not is_double and value.dtype is not FLOAT32:
+        is_exact = target.holds(value.dtype)
+        if not is_double and value.dtype is not FLOAT32:
             value = step(CONVERT, FLOAT32, value)
         if is_native:
             bits = step(NARROW, stored_as(target), value, detail=target.name)
-            return bits.standing_for(target)
-        return floats.from_float32(value, target)
+            found = bits.standing_for(target)
+        else:
+            found = floats.from_float32(value, target)
+        found.wide = value if is_exact else None
+        return found
 
     def function(self, op: str, dtype: DType) -> Callable[..., Value] | None:
         """A function that writes the steps of an op; None for a dtype to compute in a wider one."""

@@ -19,12 +19,13 @@ class Value:
     `dtype` is what it stands for. The step itself has the dtype that elements are stored as.
     """
 
-    __slots__ = ("cast_from", "dtype", "number", "writer")
+    __slots__ = ("cast_from", "dtype", "number", "wide", "writer")
     shape = ()  # a program is about one element
 
     def __init__(self, writer: Writer | None, number: Any, dtype: DType) -> None:
         self.writer, self.number, self.dtype = writer, number, dtype
         self.cast_from: DType | None = None  # the dtype before casts, if there were any
+        self.wide: Value | None = None  # of a small float, the float32 that it is without rounding
 
     @property
     def is_known(self) -> bool:

@@ -8,6 +8,7 @@ import threading
 
 from llvmlite import binding as llvm
 
+from castwise.kernels.llvm.generating import Processor
 from castwise.kernels.threads import fork_safe
 from castwise.vocab.architecture import architecture
 
@@ -26,6 +27,8 @@ class Host:
         features = llvm.get_host_cpu_features()
         self.features = features.flatten()
         self.has_f16c = bool(features.get("f16c", False))
+        # Where vectors may be longer than 32 bytes, LLVM itself mostly chooses 32.
+        self.processor = Processor(architecture(), 32 if features.get("avx2", False) else 16)
         self.triple = llvm.get_process_triple()
         target = llvm.Target.from_triple(self.triple)
         # On x86-64, memset or a constant may be further away than the small model can reach.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from castwise.kernels.layouts import ANY, FIXED
 from castwise.kernels.llvm.float_state import FloatState
 from castwise.kernels.llvm.instructions import Text, instruction, stored_type
@@ -10,10 +12,16 @@ from castwise.kernels.program import ALARM, BOOL, LOAD, Lowered
 # What one iteration reads and writes does not depend on another, also where a result is written
 # over an operand: this lets LLVM compute several elements at once without checking addresses.
 _ACCESS = ", align 1, !llvm.access.group !0"
-_LINE = 64  # bytes of a line of the cache
 
 
-def generated(program: Lowered, steps: str, rank: int, architecture: str) -> str:
+class Processor(NamedTuple):
+    """What a kernel's text depends on."""
+
+    architecture: str
+    vector: int  # the bytes of a vector
+
+
+def generated(program: Lowered, steps: str, rank: int, processor: Processor) -> str:
     """A module with the function `kernel`, for arrays that move along the last of `rank` dimensions
     as `steps` says.
 
@@ -22,15 +30,15 @@ def generated(program: Lowered, steps: str, rank: int, architecture: str) -> str
     strides in bytes. The second are the addresses of the arrays. It returns 0, or another number
     if the results do not count.
     """
-    return _Kernel(program, steps, rank, architecture).module()
+    return _Kernel(program, steps, rank, processor).module()
 
 
 class _Kernel:
     """The text of one kernel."""
 
-    def __init__(self, program: Lowered, steps: str, rank: int, architecture: str) -> None:
+    def __init__(self, program: Lowered, steps: str, rank: int, processor: Processor) -> None:
         self.program, self.steps, self.rank = program, steps, rank
-        self.architecture, self.text = architecture, Text()
+        self.processor, self.text = processor, Text()
         self.arrays = program.arrays
         self.lengths: list[str] = []
         self.strides: list[list[str]] = []
@@ -53,7 +61,7 @@ class _Kernel:
             self.strides.append([self._given(start + 1 + d) for d in range(self.rank)])
         if program.notices_float_errors or program.flushes:
             state = FloatState(
-                text, self.architecture,
+                text, self.processor.architecture,
                 notices=program.notices_float_errors, flushes=program.flushes,
             )  # fmt: skip
             state.begin()
@@ -67,12 +75,14 @@ class _Kernel:
 
     def _metadata(self) -> list[str]:
         """What LLVM is told about the loop over elements."""
-        hints = ['!"llvm.loop.parallel_accesses", !0', '!"llvm.loop.interleave.count", i32 2']
+        # Four vectors at a time: more loads are under way at once, which LLVM's own choice of two
+        # leaves undone.
+        hints = ['!"llvm.loop.parallel_accesses", !0', '!"llvm.loop.interleave.count", i32 4']
         if ANY not in self.steps:
-            # As many elements at once as fill a line with those of the widest array. LLVM itself
-            # fills a vector with those of the narrowest: then stores go back and forth between
-            # lines, which takes up to three times as long (int64 + int8 on a Neoverse N1).
-            width = _LINE // max(self.program.itemsizes)
+            # A vector is one of the widest array. LLVM itself may choose one of the narrowest, and
+            # then stores go back and forth between lines of the cache, which takes up to three
+            # times as long (int64 + int8 on a Neoverse N1).
+            width = self.processor.vector // max(self.program.itemsizes)
             hints.append(f'!"llvm.loop.vectorize.width", i32 {width}')
         listed = "".join(f", !{n}" for n in range(2, 2 + len(hints)))
         told = [f"!{n} = !{{{hint}}}" for n, hint in enumerate(hints, 2)]

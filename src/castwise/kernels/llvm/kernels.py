@@ -147,7 +147,7 @@ def _kernel(program: Lowered, steps: str, rank: int, may_compile: bool) -> Loade
             return found
         if key in _broken or (not may_compile and key in _not_on_disk):
             return None
-    text = generated(program, steps, rank, architecture())
+    text = generated(program, steps, rank, host().processor)
     name = store.key_of(text, host().name)
     code = store.read(name)
     if code is None and not may_compile:
