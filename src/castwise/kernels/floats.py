@@ -79,7 +79,7 @@ def from_float32(value: Value, held: DType) -> Value:
     """The small float nearest to a float32; of two that are as near, the even one."""
     bits = step(BITS, UINT32, value)
     if held.bias == _BIAS and held.bits == 16:
-        found = _upper_half(bits)
+        found = _upper_half(bits, step("ne", BOOL, value, value))
     elif held.specials == "fnu":
         found = _nearest_power(bits)
     else:
@@ -87,10 +87,9 @@ def from_float32(value: Value, held: DType) -> Value:
     return step(CONVERT, stored_as(held), found).standing_for(held)
 
 
-def _upper_half(bits: Value) -> Value:
+def _upper_half(bits: Value, is_nan: Value) -> Value:
     upper = _do("shr", bits, _u(16))
     rounded = _do("add", bits, _do("add", _do("and", upper, _u(1)), _u(0x7FFF)))
-    is_nan = _is("gt", _do("and", bits, _u(_SIZE)), _INFINITY)
     return _choose(is_nan, _do("or", upper, _u(0x40)), _do("shr", rounded, _u(16)))
 
 
