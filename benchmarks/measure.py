@@ -162,8 +162,9 @@ def versions(*packages: str) -> dict[str, str]:
 
 def _cpu() -> str:
     """The processor's name, where the system tells it."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        told = subprocess.run(["lscpu"], capture_output=True, text=True, check=True, timeout=20)
+        for line in told.stdout.splitlines():
+            if line.startswith("Model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()

@@ -137,7 +137,13 @@ def compile_at_once(device: str) -> None:
 
 def copying(size: int, threads: int) -> tuple[Callable[[], object], int]:
     """A copy of float32 on that many threads, and the bytes that it moves. It is into memory that
-    was written before: new memory would cost more than the copy."""
+    was written before: new memory would cost more than the copy. torch copies it, if it is there:
+    its threads still wait for work on the processors when it is a copy's turn."""
+    torch: Any = library("torch")
+    if torch:
+        torch.set_num_threads(threads)
+        tensor, other = torch.ones(size), torch.ones(size)
+        return lambda: other.copy_(tensor), 2 * 4 * size
     source = np.ones(size, "float32")
     target = np.ones_like(source)
     cuts = [size * n // threads for n in range(threads + 1)]
