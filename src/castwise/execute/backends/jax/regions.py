@@ -28,8 +28,8 @@ from castwise.vocab.dtypes import DType
 # others run alone. The bits of exp, erf, atan and others depend on the loop that XLA puts them
 # into, whose last elements are not vectorized, and those of sums on their order. Where something is
 # compared with a constant zero, as by logical ops, sign and casts to bool, a subnormal float is
-# sometimes zero and sometimes not. Quotients are left out as a precaution: whether XLA divides by a
-# number or multiplies by its reciprocal was not tried on all processors.
+# sometimes zero and sometimes not. Quotients are left out: XLA divides one element by a number in
+# one program, and multiplies it by the reciprocal in another (on arm64: x / 3 of shape (1,)).
 _ROUNDED = frozenset({"add", "sub", "mul", "square", "sqrt"})
 _EXACT = frozenset({
     "neg", "abs", "positive", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge", "where",
