@@ -79,10 +79,10 @@ class _Kernel:
         # leaves undone.
         hints = ['!"llvm.loop.parallel_accesses", !0', '!"llvm.loop.interleave.count", i32 4']
         if ANY not in self.steps:
-            # A vector is one of the widest array. LLVM itself may choose one of the narrowest, and
-            # then stores go back and forth between lines of the cache, which takes up to three
-            # times as long (int64 + int8 on a Neoverse N1).
-            width = self.processor.vector // max(self.program.itemsizes)
+            # As many elements as a vector of the result has. LLVM itself may choose the number of
+            # the narrowest operand, and then stores go back and forth between lines of the cache,
+            # which takes up to three times as long (int64 + int8 on a Neoverse N1).
+            width = self.processor.vector // max(held.itemsize for held in self.program.results)
             hints.append(f'!"llvm.loop.vectorize.width", i32 {width}')
         listed = "".join(f", !{n}" for n in range(2, 2 + len(hints)))
         told = [f"!{n} = !{{{hint}}}" for n, hint in enumerate(hints, 2)]
