@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,27 @@ def test_kernels_write_into_arrays(runs: Runs) -> None:
     cw.apply("sub", y, 1, out=x)
     assert held.tolist() == [n - 1.0 for n in range(SIZE)]
     assert runs.count == 3
+
+
+def test_threads_write_into_arrays_in_different_orders() -> None:
+    shape = (256, 300)
+    x = cw.asarray(np.arange(256 * 300).reshape(shape) % 100, dtype="int8", dialect="torch")
+    y = cw.asarray(np.ones(shape), dtype="float32", dialect="torch")
+    program = ops.prepare("add", (x, y), "operator")._fused.program  # type: ignore[union-attr]
+    expected = (x + y).numpy()
+
+    def write(number: int) -> None:
+        wide = np.empty((256, 601), np.float32)
+        targets = [np.empty(shape, np.float32, order) for order in ("C", "F")]
+        targets += [wide[:, ::2][:, :300], wide[::-1, 1::2]]
+        for n in range(60):
+            target = targets[(n + number) % 4]
+            target[...] = 0
+            assert program.run((x.array, y.array), [target], may_compile=True)
+            assert np.array_equal(target, expected)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4), timeout=60))
 
 
 def test_overlapping_arrays_are_not_written_over(runs: Runs) -> None:

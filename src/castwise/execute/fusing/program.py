@@ -17,10 +17,8 @@ from castwise.rules.values import Values
 
 # Writes the programs for a device; the next is tried where one ends with an alarm.
 Write = Callable[[Traits], "tuple[Lowered, ...]"]
-_MOST_CALLS = 256  # layouts of arrays that are remembered
-
-
 Launch = Callable[[Sequence[int]], bool]  # computes arrays at these addresses
+_MOST_CALLS = 256  # layouts of arrays that are remembered
 
 
 @dataclass
@@ -32,10 +30,10 @@ class _Call:
     shape: tuple[int, ...]
     strides: Strides  # of the arrays, broadcast
     makers: Sequence[Callable[[Sequence[Any]], Any]] = ()  # of new results
-    made: Strides | None = None  # the strides of the last results; new ones all have the same
-    # What computes them, one for each program that was needed yet, by the strides of the results
-    # and the number of threads.
-    launches: dict[tuple[Strides, int], list[Launch]] = field(default_factory=dict)
+    made: Strides | None = None  # the strides of new results, once there were any
+    # What computes each program that was needed yet, by the strides of the results and the number
+    # of threads.
+    launches: dict[tuple[Strides, int, Lowered], Launch] = field(default_factory=dict)
 
 
 class FusedProgram:
@@ -87,12 +85,15 @@ class FusedProgram:
                 for n, a in enumerate(arrays)
             ]
         results = targets or [make(arrays) for make in call.makers]
-        if targets or call.made is None:
-            call.made = self._strides(results)
-            if call.made is None:
+        strides = None if targets else call.made
+        if strides is None:
+            strides = self._strides(results)
+            if strides is None:
                 return None
+            if not targets:
+                call.made = strides
         addresses = [holder.address(array) for array in (*results, *arrays)]
-        return results if self._computed(call, call.made, addresses, may_compile) else None
+        return results if self._computed(call, strides, addresses, may_compile) else None
 
     def _strides(self, results: Sequence[Any]) -> Strides | None:
         """The strides of results; None if a kernel may not write them."""
@@ -133,16 +134,13 @@ class FusedProgram:
         self, call: _Call, results: Strides, addresses: Sequence[int], may_compile: bool
     ) -> bool:
         """Whether a kernel has computed the results, whose strides are given."""
-        launches = call.launches.get((results, get_threads()))
-        if launches is None:
-            launches = call.launches[results, get_threads()] = []
-        for n, program in enumerate(call.programs):
-            if n == len(launches):
-                launch = self._launch(call, program, results, may_compile)
-                if launch is None:
-                    return False
-                launches.append(launch)
-            if launches[n](addresses):
+        for program in call.programs:
+            key = (results, get_threads(), program)
+            launch = call.launches.get(key) or self._launch(call, program, results, may_compile)
+            if launch is None:
+                return False
+            call.launches[key] = launch
+            if launch(addresses):
                 return True
         return False
 
