@@ -47,8 +47,7 @@ def set_threads(number: int | None) -> None:
     Raises UsageError for anything but a whole number from 1.
     """
     global _number
-    chosen = None if number is None else _checked(number, "the number of threads")
-    _number = chosen
+    _number = None if number is None else _checked(number, "the number of threads")
 
 
 def _checked(number: object, name: str) -> int:

@@ -136,10 +136,14 @@ class FusedProgram:
         """Whether a kernel has computed the results, whose strides are given."""
         for program in call.programs:
             key = (results, get_threads(), program)
-            launch = call.launches.get(key) or self._launch(call, program, results, may_compile)
+            launch = call.launches.get(key)
             if launch is None:
-                return False
-            call.launches[key] = launch
+                launch = self._launch(call, program, results, may_compile)
+                if launch is None:
+                    return False
+                if len(call.launches) >= _MOST_CALLS:
+                    call.launches.clear()
+                call.launches[key] = launch
             if launch(addresses):
                 return True
         return False
