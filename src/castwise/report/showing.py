@@ -23,7 +23,7 @@ _CARDS = {
     "Explained": "answers.cards.explained_card",
     "Finding": "audit.cards.finding_card",
     "Graph": "graphs.graph_card",
-    "Port": "port.cards.port_card",
+    "Port": "port.html.port_card",
     "Redialect": "graphs.redialect_card",
     "Simplification": "graphs.simplification_card",
 }

@@ -35,9 +35,8 @@ def items(texts: Iterable[str], tag: str = "ul") -> str:
 
 def dtype_html(dtype: DType, text: str = "") -> str:
     """A dtype in the colour of its kind."""
-    return (
-        f'<span class="dtype" style="background:{shade(dtype)}">{escape(text or dtype.name)}</span>'
-    )
+    shown = escape(text or dtype.name)
+    return f'<span class="dtype" style="--shade:{shade(dtype)}">{shown}</span>'
 
 
 def hazards_html(hazards: Iterable[str]) -> str:
