@@ -58,7 +58,9 @@ RESULTS = {
     "group": lambda: cw.diff("numpy@1", "numpy", op="add").groups[0],
     "difference": lambda: cw.diff("numpy@1", "numpy", op="add").groups[0].differences[0],
     "lattice": lambda: lattice("jax"),
-    "distances": lambda: Distances(("torch", "jax"), {frozenset({"torch", "jax"}): Distance(9, 4)}),
+    "distances": lambda: Distances(
+        ("add",), ("torch", "jax"), {frozenset({"torch", "jax"}): Distance(9, 4)}
+    ),
     "graph": graph,
     "simplification": lambda: graph().simplify(),
     "redialect": lambda: graph().redialect("numpy"),
