@@ -234,9 +234,12 @@ def test_dialects(capsys: pytest.CaptureFixture[str]) -> None:
     assert made[0].keys() == {"name", "version", "about", "evidence", "dtypes"}
 
 
-def test_verify(capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pytest.importorskip("array_api_strict")
-    ran = Ran(capsys, "verify", "array-api", "--op", "floor", "--op", "can_cast")
+    page = tmp_path / "verified.html"
+    ops = ("--op", "floor", "--op", "can_cast")
+    ran = Ran(capsys, "verify", "array-api", *ops, "--html", str(page))
+    assert page.read_text().startswith("<!doctype html>")
     assert ran.status == 0
     assert ran.out.endswith("answers agree.\n")
     made = json.loads(Ran(capsys, "verify", "array-api", "--op", "floor", "--json").out)
@@ -256,6 +259,7 @@ def test_verify_programs(capsys: pytest.CaptureFixture[str]) -> None:
     assert wrong.status == 2
     assert "takes a time (60s, 5m) or a count (500)" in wrong.err
     assert "--op cannot be used with --programs" in Ran(capsys, *options, "--op", "add").err
+    assert "use --json" in Ran(capsys, *options, "--html", "programs.html").err
     assert "add --programs 60s" in Ran(capsys, "verify", "numpy", "--seed", "3").err
 
 

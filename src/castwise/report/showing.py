@@ -17,6 +17,7 @@ _TEXTS = {
 _CARDS = {
     "Audit": "audit.cards.audit_card",
     "AuditLog": "audit.cards.log_card",
+    "CastCounts": "cast_counts.counts_card",
     "Decision": "answers.cards.decision_card",
     "Dialect": "dialect_list.dialect_card",
     "DtypeOrigin": "audit.cards.origin_card",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 
 import pytest
@@ -22,7 +22,7 @@ from castwise.vocab.dtypes import DTYPES
 
 Colour = Sequence[float]  # red, green and blue from 0 to 1
 PALETTES = {"light": _LIGHT, "dark": _DARK}
-PAGES = {
+PAGES: dict[str, Callable[[], str]] = {
     "table": lambda: table_html(cw.table("lt", "torch")),
     "diff": lambda: diff_html(cw.diff("numpy@1", "numpy", op="add")),
     "lattice": lambda: lattice_html(cw.lattice("jax")),

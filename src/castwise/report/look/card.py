@@ -47,9 +47,9 @@ def hazards_html(hazards: Iterable[str]) -> str:
     )
 
 
-def table_html(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: str) -> str:
-    """A table whose cells are HTML. `numbers` names the column of counts."""
-    marks = [' class="number"' * (name == numbers) for name in heads]
+def table_html(heads: Sequence[str], rows: Iterable[Sequence[str]], *numbers: str) -> str:
+    """A table whose cells are HTML. `numbers` names the columns of counts."""
+    marks = [' class="number"' * (name in numbers) for name in heads]
     head = "".join(
         f"<th{mark}>{escape(name)}</th>" for name, mark in zip(heads, marks, strict=True)
     )
