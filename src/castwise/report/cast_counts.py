@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from castwise.execute.calling.counting import CastCounts
 from castwise.report.amounts import counted, size_text
 from castwise.report.look.card import card, dtype_html, hazards_html, table_html
@@ -18,7 +20,7 @@ def counts_card(counts: CastCounts) -> str:
         return card("No implicit casts")
     size = f"{counted(total.elements, 'element')}, {size_text(total.bytes)}"
     rows = [
-        [op, _named(source), _named(target), hazards_html([hazard] if hazard else []),
+        [escape(op), _named(source), _named(target), hazards_html([hazard] if hazard else []),
          *(f"{amount:,}" for amount in (kind.casts, kind.elements, kind.bytes))]
         for (op, source, target, hazard), kind in sorted(counts.by.items())
     ]  # fmt: skip

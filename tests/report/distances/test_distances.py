@@ -142,6 +142,13 @@ def test_a_pointer_over_a_cell_shows_the_exact_numbers() -> None:
     assert len(cells) == 3 * 2 + 2
 
 
+def test_the_scale_is_for_all_maps() -> None:
+    names = ("framework", "framework:mode")
+    closer = DistancesData(("matmul",), names, {frozenset(names): Distance(30, 20)})
+    same = Distances(("add",), names, {frozenset(names): Distance(9, 0)}, (closer,))
+    assert ">70 %</text>" in distances_svg(same)
+
+
 def test_the_tree_has_a_line_for_each_merge_within_the_picture() -> None:
     found = many(24)
     root = ElementTree.fromstring(distances_svg(found))

@@ -12,7 +12,7 @@ from castwise.drawing.svg import svg_box, svg_text
 # picture that dark mode turns over.
 _SCALE = ((247, 251, 255), (198, 219, 239), (107, 174, 214))
 BLACK = "#000000"
-LEGEND = 220  # width of the scale
+_LEGEND = 220  # width of the scale
 
 
 def scale_colour(part: float) -> str:
@@ -33,10 +33,10 @@ def legend(left: float, top: float, most: float) -> Iterator[str]:
         for place, colour in enumerate(_SCALE)
     ]
     yield f'<defs><linearGradient id="scale">{"".join(stops)}</linearGradient></defs>'
-    yield svg_box(left, top, LEGEND, 12, "url(#scale)")
+    yield svg_box(left, top, _LEGEND, 12, "url(#scale)")
     for part in (0, 0.5, 1):
         style = f'text-anchor="middle" fill="{FAINT}"'
-        yield svg_text(left + LEGEND * part, top + 28, f"{100 * most * part:.0f} %", style)
+        yield svg_text(left + _LEGEND * part, top + 28, f"{100 * most * part:.0f} %", style)
 
 
 def _hex(colour: Iterable[int]) -> str:

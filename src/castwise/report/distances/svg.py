@@ -56,8 +56,9 @@ def distances_png(found: DistancesData) -> bytes:
 
 
 def _most(found: DistancesData) -> float:
-    """Where the scale ends: the largest share, rounded up to a tenth."""
-    return max([math.ceil(10 * d.share) / 10 for d in found.pairs.values()] + [0.1])
+    """Where the scale ends: the largest share of all maps, rounded up to a tenth."""
+    shares = [far.share for data in (found, *found.closer) for far in data.pairs.values()]
+    return max([math.ceil(10 * share) / 10 for share in shares] + [0.1])
 
 
 @dataclass(frozen=True, slots=True)
