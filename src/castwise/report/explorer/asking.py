@@ -34,7 +34,8 @@ class Answers:
         self.dialect = dialect
         self.sentences: dict[str, int] = {}
         self.answers: dict[tuple[Any, ...], int] = {}
-        self.casts: dict[str, str] = {}  # what each cast does, in words
+        # Each different cast: its dtypes, what it may cost, and what it does, in words.
+        self.casts: dict[tuple[Any, ...], int] = {}
 
     def table(self, asked: Asked, axes: Sequence[Sequence[Kind]]) -> Table:
         """The answers for all combinations of kinds, the last place changing fastest."""
@@ -56,44 +57,44 @@ class Answers:
         except UsageError as error:
             return (self._sentence(templates.of(str(error))),)
         decision = found if isinstance(found, Decision) else None
-        usual = self._usual(operands, decision)
+        usual = _usual(operands, decision)
         numbers = tuple([self._sentence(usual.get(step) or templates.of(step)) for step in steps])
-        return (numbers, *_decided(decision)) if decision else (numbers, None)
-
-    def _usual(self, operands: tuple[Operand, ...], decision: Decision | None) -> dict[str, str]:
-        """The sentences that the page makes from the answer itself."""
-        usual = {
-            f"{operand} is {role_text(operand)}.": f"{{role {place}}}"
-            for place, operand in enumerate(operands)
-        }
-        if decision is None:
-            return usual
-        casts = dict(enumerate(decision.casts)) | {"result": decision.result_cast}
-        for place, cast in casts.items():
-            if cast:
-                words = cast_text(cast)
-                self.casts[f"{cast.source or ''}>{'>'.join(map(str, _cast(cast)))}"] = words
-                usual[f"Cast: {words}."] = f"{{cast {place}}}"
-        usual[result_text(decision)] = "{result}"
-        return usual
+        return (numbers, *self._decided(decision)) if decision else (numbers, None)
 
     def _sentence(self, template: str) -> int:
         return self.sentences.setdefault(template, len(self.sentences))
 
+    def _decided(self, decision: Decision) -> tuple[Any, ...]:
+        """The result, whether it is weak and runs, what it computes in, and the casts."""
+        casts = tuple([self._cast(cast) for cast in decision.casts])
+        written = self._cast(decision.result_cast)
+        flags = decision.is_weak + 2 * (not decision.has_kernel)
+        return _name(decision.result), flags, _name(decision.compute), casts, written
 
-def _decided(decision: Decision) -> tuple[Any, ...]:
-    """The result, whether it is weak and runs, what it computes in, and the casts."""
-    casts = tuple([_cast(cast) for cast in decision.casts])
-    written = _cast(decision.result_cast)
-    flags = decision.is_weak + 2 * (not decision.has_kernel)
-    return _name(decision.result), flags, _name(decision.compute), casts, written
+    def _cast(self, cast: Cast | None) -> int:
+        """The number of a cast, -1 where there is none."""
+        if cast is None:
+            return -1
+        costs = tuple([_HAZARDS.index(hazard) for hazard in cast.hazards])
+        source = cast.source and _name(cast.source)
+        fact = (source, _name(cast.target), costs, cast_text(cast))
+        return self.casts.setdefault(fact, len(self.casts))
 
 
-def _cast(cast: Cast | None) -> tuple[Any, ...]:
-    """The dtype an operand is cast to and what that may cost; empty where it is not cast."""
-    if cast is None:
-        return ()
-    return _name(cast.target), *[_HAZARDS.index(hazard) for hazard in cast.hazards]
+def _usual(operands: tuple[Operand, ...], decision: Decision | None) -> dict[str, str]:
+    """The sentences that the page makes from the answer itself."""
+    usual = {
+        f"{operand} is {role_text(operand)}.": f"{{role {place}}}"
+        for place, operand in enumerate(operands)
+    }
+    if decision is None:
+        return usual
+    casts = dict(enumerate(decision.casts)) | {"result": decision.result_cast}
+    for place, cast in casts.items():
+        if cast:
+            usual[f"Cast: {cast_text(cast)}."] = f"{{cast {place}}}"
+    usual[result_text(decision)] = "{result}"
+    return usual
 
 
 def _name(dtype: DType) -> str:

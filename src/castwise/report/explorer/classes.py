@@ -115,15 +115,14 @@ class _Asker:
 
     def _all_about(self, value: Scalar, makers: Sequence[_Made]) -> Hashable:
         """All answers about a value; None for an operand that does not hold it."""
-        given = [_made(maker, value) for maker in makers]
-        return tuple(
-            [
-                operand and self._answer(one, operands)
-                for operand in given
-                for one in self._probes
-                for operands in ((self._array, operand), (operand, self._array))
-            ]
-        )
+        return tuple([self._beside(_made(maker, value)) for maker in makers])
+
+    def _beside(self, operand: Operand | None) -> Hashable:
+        """All answers about an operand and the array, in both orders."""
+        if operand is None:
+            return None
+        orders = ((self._array, operand), (operand, self._array))
+        return tuple([self._answer(one, given) for one in self._probes for given in orders])
 
     def _answer(self, asked: Asked, operands: tuple[Operand, ...]) -> Hashable:
         templates = Templates(operands)

@@ -7,6 +7,7 @@ last part of a number's key is its class among those that the dialect tells apar
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -136,7 +137,7 @@ def _candidates() -> Iterator[float]:
     yield from map(float, EXACT_VALUES)
     yield from VALUE_BOUNDS
     yield math.nan
-    for low, high in zip(VALUE_BOUNDS, VALUE_BOUNDS[1:], strict=False):
+    for low, high in itertools.pairwise(VALUE_BOUNDS):
         low, high = max(low, -1.7e308), min(high, 1.7e308)
         between = low + (high - low) * 0.377
         whole = float(math.ceil(between))

@@ -46,11 +46,13 @@ def _packed(dialect: Dialect, tables: Tables, groups: Sequence[Sequence[Asked]])
     """The tables of groups of ops, with all that they refer to."""
     answers = Answers(dialect)
     axes: dict[tuple[str, ...], int] = {}
-    shapes, ops = list[list[list[int]]](), dict[str, dict[str, int]]()
+    shapes: list[list[Any]] = []
+    ops: dict[str, dict[str, int]] = {}
     cells = array("H")
     for number, group in enumerate(groups):
         found = tables.of(group[0], answers)
-        shapes.append([[axes.setdefault(axis, len(axes)) for axis in t.axes] for t in found])
+        numbers = [[axes.setdefault(axis, len(axes)) for axis in t.axes] for t in found]
+        shapes.append([int(tables.tells_zero_d(group[0])), *numbers])
         for table in found:
             cells += table.cells
         for asked in group:
@@ -59,11 +61,12 @@ def _packed(dialect: Dialect, tables: Tables, groups: Sequence[Sequence[Asked]])
         raise OverflowError(f"{dialect.name} has more different answers than two bytes count.")
     head = {
         "ops": ops,  # name -> form -> the number of its group
-        "groups": shapes,  # for each its tables, for each table the numbers of its axes
+        # For each group whether it tells 0-d arrays from others, then its tables: their axes.
+        "groups": shapes,
         "axes": list(axes),
         "answers": list(answers.answers),
         "sentences": list(answers.sentences),
-        "casts": answers.casts,
+        "casts": list(answers.casts),
     }
     return _compressed(head, cells)
 

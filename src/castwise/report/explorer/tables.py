@@ -99,16 +99,21 @@ class Tables:
         return [*arrays, *[number_kind(kind, "plain", PLAIN[kind]) for kind in KINDS]]
 
     def _own_kinds(self, asked: Asked) -> list[Kind]:
-        """The dialect's own arrays; 0-d ones only where they are answered differently.
-
-        Whether they are is a matter of few rules, which many ops share: one is asked for all.
-        """
+        """The dialect's own arrays; 0-d ones only where they are answered differently."""
         arrays = array_kinds(self._dialect, asked.op)
-        zero_d = zero_d_kinds(self._dialect)
+        return [*arrays, *zero_d_kinds(self._dialect)] if self.tells_zero_d(asked) else arrays
+
+    def tells_zero_d(self, asked: Asked) -> bool:
+        """Whether 0-d arrays are answered differently.
+
+        That is a matter of few rules, which many ops share: one is asked for all.
+        """
         rules = _role_rules(self._dialect, asked)
         if rules not in self._zero_d_counts:
+            arrays = array_kinds(self._dialect, asked.op)
+            zero_d = zero_d_kinds(self._dialect)
             self._zero_d_counts[rules] = self._is_told_apart(asked, arrays, zero_d)
-        return [*arrays, *zero_d] if self._zero_d_counts[rules] else arrays
+        return self._zero_d_counts[rules]
 
     def _is_told_apart(self, asked: Asked, arrays: list[Kind], zero_d: list[Kind]) -> bool:
         """Whether any answer changes where an array becomes a 0-d array."""
@@ -140,5 +145,12 @@ def _role_rules(dialect: Dialect, asked: Asked) -> Hashable:
     accepts, joins = plan.accepts, plan.joins
     words = (plan.scalars, plan.borrows, joins.by, joins.unless, joins.others, joins.typed_by)
     flags = (accepts.refuses_zero_d, accepts.needs_rank, accepts.same_dtype, plan.result)
-    parts = (plan.arrays, plan.weakness, plan.exponent, plan.composes, joins.mixes, plan.writes.into)
+    parts = (
+        plan.arrays,
+        plan.weakness,
+        plan.exponent,
+        plan.composes,
+        joins.mixes,
+        plan.writes.into,
+    )
     return asked.form, asked.op.arity, asked.op.family == "layers", words, flags, repr(parts)
