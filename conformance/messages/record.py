@@ -17,6 +17,7 @@ import platform
 import re
 import sys
 import traceback
+from importlib import metadata
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -27,9 +28,19 @@ INSTALLED = re.compile(r"[^\s\"'(]*/(?=(?:site|dist)-packages/)")
 def main(name: str) -> None:
     preparing, *parts = re.split(r"\n\n+", (HERE / f"{name}.txt").read_text("utf-8").strip())
     recorded = [_recorded(preparing, *part.split("\n", 1)) for part in parts]
-    found = {"python": platform.python_version(), "recorded": recorded}
+    found = {
+        "version": _version(preparing),
+        "python": platform.python_version(),
+        "recorded": recorded,
+    }
     text = json.dumps(found, indent=1, ensure_ascii=False)
     (HERE / f"{name}.json").write_text(f"{text}\n", "utf-8")
+
+
+def _version(preparing: str) -> str:
+    """The release of the framework, which is what is imported first."""
+    module = re.findall(r"(?:import|from) (\w+)", preparing)[0]
+    return getattr(sys.modules[module], "__version__", None) or metadata.version(module)
 
 
 def _recorded(preparing: str, expected: str, program: str) -> dict[str, str]:

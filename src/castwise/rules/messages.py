@@ -23,6 +23,7 @@ PLACEHOLDERS = {
     "computed": "the dtype that the op computes in; that of its operand where it has only one",
     "result": "the dtype of the result",
     "target": "the dtype of the array that is written to",
+    "dtype": "the dtype that was asked for, as in add(x, y, dtype=int8)",
     "number": "the second operand, a Python number",
     "kind": "the second operand, a Python number of this type",
     "any": "a word that tells nothing",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from castwise.engine.tracebacks.data import Data
@@ -11,12 +12,14 @@ from castwise.engine.tracebacks.frames import Frame
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?j?"
 _TOKEN = re.compile(
     r"\"[^\"]*\"|'[^']*'|" + _NUMBER + r"|[A-Za-z_][\w.]*|\*\*=?|//=?|<<=?|>>=?|[-+*/%@&|^]=?"
-    r"|[=!<>]=|[~<>()\[\]{},:=.]"
+    r"|[=!<>]=|[~<>()\[\]{},:=.]",
+    re.ASCII,
 )
 _LITERAL = re.compile(rf"-?{_NUMBER}|True|False")
-_NAME = re.compile(r"[A-Za-z_][\w.]*")
+_NAME = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
 _KEYWORD = re.compile(r"(?:return|and|or|not|in|is|if|else|await|yield|assert|lambda|for|while)")
 _OPERATOR = re.compile(r"[-+*/%@&|^~<>=!]+")
+_ENDS_OPERAND = re.compile(r"[\w)\]}'\"]$", re.ASCII)
 _OPEN, _CLOSE = "([{", ")]}"
 
 
@@ -101,8 +104,8 @@ def _call_at(tokens: list[str], place: int, data: Data, framework: str) -> Call 
     token, before = tokens[place], tokens[place - 1] if place else ""
     after = tokens[place + 1] if place + 1 < len(tokens) else ""
     if _OPERATOR.fullmatch(token):
-        is_operand = bool(before) and (before[-1].isalnum() or before[-1] in "_)]}'\"")
-        if is_operand and not _KEYWORD.fullmatch(before):
+        is_operand = _ENDS_OPERAND.search(before) and not _KEYWORD.fullmatch(before)
+        if is_operand:
             return _operator(token, 2, (before, after), data)
         return None if _number(after) else _operator(token, 1, (after,), data)
     if after == "(" and _NAME.fullmatch(token) and not _KEYWORD.fullmatch(token):
@@ -132,22 +135,22 @@ def _named_call(tokens: list[str], place: int, data: Data, framework: str) -> Ca
     if (owner is None and not is_method) or receiver in ("self", "super"):
         return Call(None, "function")
     own = data["frameworks"].get(framework or owner, {"calls": {}})
-    op = own["calls"].get(name, name)
-    if op not in data["ops"] and op.endswith("_"):
-        op, form = op[:-1], "inplace"
-        op = own["calls"].get(op, op)
-    else:
-        form = "function"
+    op, form = _op_called(name, own["calls"], data)
     given = _arguments(tokens, place + 1)
-    form = "out" if any(words[:2] == ["out", "="] for words in given) else form
+    is_out = any(words[:2] == ["out", "="] for words in given)
     numbers = [_number("".join(words)) for words in given if "=" not in words]
     if any(words[0] == "[" for words in given):
         numbers = []  # cat([a, b], 0): its operands are those of the list
-    return Call(
-        op if op in data["ops"] else None,
-        form,
-        (None, *numbers) if is_method else tuple(numbers),
-    )
+    in_place = (None, *numbers) if is_method else tuple(numbers)
+    return Call(op, "out" if is_out else form, in_place)
+
+
+def _op_called(name: str, calls: Mapping[str, str], data: Data) -> tuple[str | None, str]:
+    """The op of a function's name, and its form; a name such as add_ is in place."""
+    op, form = calls.get(name, name), "function"
+    if op not in data["ops"] and op.endswith("_"):
+        op, form = calls.get(op[:-1], op[:-1]), "inplace"
+    return op if op in data["ops"] else None, form
 
 
 def _arguments(tokens: list[str], start: int) -> list[list[str]]:

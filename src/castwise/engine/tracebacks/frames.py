@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 # Colours, the ranks of distributed programs, and the box that rich draws.
 _CLUTTER = re.compile(r"\x1b\[[\d;]*m|^\[rank\d+\]: ?|^[│|] | *[│|] *$", re.MULTILINE)
+_ENDS = re.compile(r"\r\n?|[\u2028\u2029]")
 _PLAIN = re.compile(r'^ *File "([^"]+)", line \d+')
 _PLACE = re.compile(r"(?:^| )(?:File )?(\S+\.py)(?::\d+| in )")
+_CELL = re.compile(r"Cell In ?\[|<ipython-input")
 _ARROW = re.compile(r"^(?:-+>|❱) *\d+ ?│?([\s│]*\S.*)$")
 _MARKS = re.compile(r"^[ ~^]*\^[ ~^]*$")
 
@@ -24,7 +26,7 @@ class Frame:
 
 def cleaned(text: str) -> str:
     """A traceback without what terminals and launchers add to it."""
-    return _CLUTTER.sub("", text.replace("\r\n", "\n").replace("\u00a0", " "))
+    return _CLUTTER.sub("", _ENDS.sub("\n", text).replace("\u00a0", " "))
 
 
 def frames_of(text: str) -> list[Frame]:
@@ -39,8 +41,8 @@ def frames_of(text: str) -> list[Frame]:
             frames.extend(_plain_frame(file, lines[number + 1 : number + 3]))
         elif arrow:
             frames.append(Frame(file, arrow[1].replace("│", " ").strip()))
-        elif place:
-            file = place[1]
+        elif place or _CELL.search(line):
+            file = place[1] if place else ""
     return frames
 
 

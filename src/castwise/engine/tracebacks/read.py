@@ -14,7 +14,19 @@ from castwise.engine.tracebacks.names import dtype_named, operands_named, ops_na
 
 MOST = 200_000  # characters: of a longer text the end is read, where the error is
 UNKNOWN = "?"  # an operand that the traceback does not tell
-_DTYPES = ("left", "right", "third", "each", "found", "expected", "computed", "result", "target")
+_DTYPES = (
+    "left",
+    "right",
+    "third",
+    "each",
+    "found",
+    "expected",
+    "computed",
+    "result",
+    "target",
+    "dtype",
+)
+_LONGEST = 250
 _WRITES = ("augmented", "inplace")
 
 
@@ -29,6 +41,7 @@ class Read:
     operands: tuple[str | None, ...] = ()  # in notation: a dtype, or a Python number
     out: str | None = None  # the dtype of the array that the result is written to
     computed: str | None = None  # the dtype that the op computes in, or gives
+    dtype: str | None = None  # the dtype that was asked for: dtype=
     in_order: bool = True  # False: the operands may be the other way round
     other_ops: tuple[str, ...] = ()  # which it may be instead, as far as the message tells
 
@@ -50,11 +63,13 @@ class Read:
         symbol = traceback_data()["ops"][self.op]["symbol"]
         if self.form == "augmented" and symbol:
             return f"{operands[0]} {symbol}= {operands[1]}"
-        if self.form in ("operator", None) and symbol and self.out is None:
+        named = {"out": self.out, "dtype": self.dtype}
+        given = [f"{name}={dtype}" for name, dtype in named.items() if dtype]
+        if self.form in ("operator", None) and symbol and not given:
             left = f"{operands[0]} " if len(operands) > 1 else ""
             return f"{left}{symbol}{' ' if left else ''}{operands[-1]}"
-        given = [*operands, *([f"out={self.out}"] if self.out else [])]
-        return f"{self.op}{'_' if self.form == 'inplace' else ''}({', '.join(given)})"
+        name = f"{self.op}_" if self.form == "inplace" else self.op
+        return f"{name}({', '.join([*operands, *given])})"
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain JSON, as the interactive page has it."""
@@ -66,6 +81,7 @@ class Read:
             "operands": list(self.operands),
             "out": self.out,
             "computed": self.computed,
+            "dtype": self.dtype,
             "in_order": self.in_order,
             "other_ops": list(self.other_ops),
             "question": self.question,
@@ -99,6 +115,7 @@ def read_traceback(text: str) -> Read:
         operands,
         out,
         told.get("computed") or told.get("result"),
+        told.get("dtype"),
         found is None or found.pattern["in_order"] or (call is not None and any(call.numbers)),
         () if call else tuple(wanted[1:]),
     )
@@ -137,7 +154,13 @@ def _found(pattern: Data, match: re.Match[str], data: Data) -> _Found | None:
             return None
     if dtypes and not any(dtypes.values()):
         return None
-    return _Found(pattern, " ".join(match[0].split()), groups, dtypes, ops)
+    return _Found(pattern, _shortened(match[0]), groups, dtypes, ops)
+
+
+def _shortened(message: str) -> str:
+    """A message on one line. Some list every dtype that a kernel has."""
+    line = " ".join(message.split())
+    return line if len(line) <= _LONGEST else f"{line[:120]} ... {line[-80:]}"
 
 
 def _framework(found: _Found | None, frames: list[Frame], text: str, data: Data) -> str | None:

@@ -29,7 +29,6 @@ MESSAGES = Messages(
             "Integers cannot be raised to negative powers, got integer_pow({left}[...], {number})",
             op="pow",
         ),
-        Message("Python int {number} too large to convert to {left}"),
         Message("argument path is y. Got <class 'int'> with value {number}"),
     ),
     dtypes=SPELLINGS["jnp"],

@@ -30,11 +30,6 @@ MESSAGES = Messages(
         ),
         Message("Select CPU operator[{op}] fail! ... but get input[[const vector]{{{operands}}}]"),
         Message("Select CPU operator[{op}] fail! ... but get input[{operands}]"),
-        Message(
-            "Data type conversion is not supported for a 'Parameter', nor for the input tensor of"
-            " an in-place operator, so data type {target}, which cannot be converted to data type"
-            " {result}"
-        ),
     ),
     ops={
         "MatMul": "matmul",
@@ -44,6 +39,6 @@ MESSAGES = Messages(
         "FloorMod": "remainder",
         "BiasAdd": "add",
     },
-    calls={"assign_add": "add_", "bmm": "matmul", "mm": "matmul"},
+    calls={"bmm": "matmul", "mm": "matmul"},
     packages="mindspore",
 )

@@ -23,14 +23,12 @@ MESSAGES = Messages(
             "UFuncTypeError: Cannot cast ufunc 'add' output from float64 to int64 with casting rule"
             " 'same_kind'",
         ),
-        Message("Cannot cast ufunc '{op}' input 0 from dtype('{left}') to dtype('{computed}')"),
-        Message("Cannot cast ufunc '{op}' input 1 from dtype('{right}') to dtype('{computed}')"),
-        Message("ufunc '{op}' cannot use operands with types dtype('{left}') and dtype('{right}')"),
+        Message("Cannot cast ufunc '{op}' input 0 from dtype('{left}') to dtype('{dtype}')"),
+        Message("Cannot cast ufunc '{op}' input 1 from dtype('{right}') to dtype('{dtype}')"),
         Message("ufunc '{op}' cannot use operands with types dtype('{left}') and"),
         Message(
             "ufunc '{op}' did not contain a loop with signature matching types ({operands}) ->"
         ),
-        Message("ufunc '{op}' did not contain a loop with signature matching types {left} ->"),
         Message("ufunc '{op}' not supported for the input types"),
         Message(
             "numpy boolean subtract, the `-` operator, is not supported",
@@ -45,7 +43,6 @@ MESSAGES = Messages(
         Message("Python integer {number} out of bounds for {left}", is_in_order=False),
         Message("ValueError: Integers to negative integer powers are not allowed", op="pow"),
         Message("Cannot cast array data from dtype('{result}') to dtype('{target}') according to"),
-        Message("Cannot cast scalar from dtype('{result}') to dtype('{target}') according to"),
         Message("The DType {left} could not be promoted by {right}", op="result_type"),
         Message("The DTypes {left} and {right} do not have a common DType", op="result_type"),
     ),

@@ -81,11 +81,11 @@ MESSAGES = Messages(
             " argument"
             " #2 'other'",
         ),
-        Message(
-            "Expected object of scalar type {left} but got scalar type {right} for second argument"
-        ),
         Message("expected scalar type {left} but found {right}", is_in_order=False),
-        Message("Found dtype {right} but expected {left}"),
+        Message(
+            "Found dtype {right} but expected {left}",
+            "RuntimeError: Found dtype Double but expected Float",
+        ),
         Message("expected dtype {left} for `end` but got dtype {right}", op="lerp"),
         Message("expected dtype {left} for `weight` but got dtype {third}", op="lerp"),
         Message("expected target dtype to be Long or Byte, but got {right}", op="cross_entropy"),

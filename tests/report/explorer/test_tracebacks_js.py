@@ -1,0 +1,43 @@
+"""The page reads tracebacks as Python does."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import castwise
+from castwise.engine.tracebacks.data import traceback_data
+from castwise.engine.tracebacks.read import read_traceback
+from castwise.rules.messages import messages_of_frameworks
+from processes import finished
+from recorded_messages import recorded
+
+SCRIPT = Path(castwise.__file__).parent / "report" / "explorer" / "page" / "tracebacks.js"
+READING = """
+const given = JSON.parse(require("fs").readFileSync(0, "utf8"));
+console.log(JSON.stringify(given.texts.map((text) => Tracebacks.read(text, given.data))));
+"""
+
+
+def read_by_page(texts: list[str]) -> list[object]:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node, which runs the page's script, is not installed")
+    script = SCRIPT.read_text(encoding="utf-8") + READING
+    given = json.dumps({"texts": texts, "data": traceback_data()})
+    done = finished([node, "-e", script], input=given, check=True)
+    found: list[object] = json.loads(done.stdout)
+    return found
+
+
+def test_the_page_reads_the_same() -> None:
+    whole = [case.traceback for case in recorded()]
+    examples = [m.example for own in messages_of_frameworks() for m in own.messages if m.example]
+    bare = [text.strip().rpartition("\n")[2] for text in whole]
+    texts = [*whole, *examples, *bare, "", "hello", "❱ 1 │ x @ y", "-> 3 a.add_(1)\ra"]
+    found = read_by_page(texts)
+    expected = [read_traceback(text).as_json() for text in texts]
+    assert [pair for pair in zip(texts, found, expected, strict=True) if pair[1] != pair[2]] == []
