@@ -95,6 +95,7 @@ def test_dtypes_are_read_as_they_are_spelled(word: str, dtype: str) -> None:
         ("y = self.layer(x)", "", None),
         ("y = sum(x)", "", None),  # Python's
         ("y = f(*arguments)", "", None),
+        ("y = torch.exp(x)", "", None),  # the message is about two operands
     ],
 )
 def test_the_op_is_that_of_the_line_of_code(code: str, marks: str, question: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 from pathlib import Path
 
@@ -33,11 +34,18 @@ def read_by_page(texts: list[str]) -> list[object]:
     return found
 
 
+def mixed(texts: list[str]) -> list[str]:
+    """Lines of several tracebacks, in an order that makes no sense."""
+    lines = [line for text in texts for line in text.splitlines()]
+    chance = random.Random(0)
+    return ["\n".join(chance.choices(lines, k=chance.randint(1, 12))) for _ in range(1000)]
+
+
 def test_the_page_reads_the_same() -> None:
     whole = [case.traceback for case in recorded()]
     examples = [m.example for own in messages_of_frameworks() for m in own.messages if m.example]
     bare = [text.strip().rpartition("\n")[2] for text in whole]
-    texts = [*whole, *examples, *bare, "", "hello", "❱ 1 │ x @ y", "-> 3 a.add_(1)\ra"]
+    texts = [*whole, *examples, *bare, *mixed(whole), "", "❱ 1 │ x @ y", "-> 3 a.add_(1)\ra"]
     found = read_by_page(texts)
     expected = [read_traceback(text).as_json() for text in texts]
     assert [pair for pair in zip(texts, found, expected, strict=True) if pair[1] != pair[2]] == []

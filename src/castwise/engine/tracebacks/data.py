@@ -26,7 +26,7 @@ _DTYPE = (
 _SHAPES = {
     "op": r"([\w/]+(?:\.\w+)*)",
     "operands": r"(.+?)",
-    "place": r"(\d+)",
+    "place": r"(\d{1,2})",
     "number": r"([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?j?)",
     "kind": "(bool|int|float|complex)",
     "any": r"\w+",
@@ -55,6 +55,7 @@ def traceback_data() -> Data:
         "ops": {
             name: {
                 "operands": op.arity[0],
+                "most": op.arity[1],
                 "symbol": op.symbol,
                 "condition_first": op.is_condition_first,
             }

@@ -52,5 +52,6 @@ def _plain_frame(file: str, lines: list[str]) -> list[Frame]:
     if not code.startswith("    "):
         return []
     indent = len(code) - len(code.lstrip())
-    marks = lines[1] if len(lines) > 1 and _MARKS.match(lines[1]) else ""
-    return [Frame(file, code.strip(), marks[indent:].rstrip())]
+    below = lines[1] if len(lines) > 1 and _MARKS.match(lines[1]) else ""
+    marks = below[indent:].rstrip()
+    return [Frame(file, code.strip(), marks if "^" in marks else "")]

@@ -40,7 +40,7 @@ def ops_named(word: str, framework: str, data: Data) -> list[str]:
     """The ops that a framework names so in messages: "AddV2", "bitwise_and_cpu". Some of its names
     are of several ops."""
     snake = _HUMP.sub(r"\1_\2", word).lower().strip("_")
-    names = [word, word.lower(), snake]
+    names = [word, word.rpartition(".")[2], word.lower(), snake]
     while "_" in snake and snake.rpartition("_")[2] in data["endings"]:
         snake = snake.rpartition("_")[0]
         names.append(snake)

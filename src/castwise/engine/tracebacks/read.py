@@ -14,18 +14,8 @@ from castwise.engine.tracebacks.names import dtype_named, operands_named, ops_na
 
 MOST = 200_000  # characters: of a longer text the end is read, where the error is
 UNKNOWN = "?"  # an operand that the traceback does not tell
-_DTYPES = (
-    "left",
-    "right",
-    "third",
-    "each",
-    "found",
-    "expected",
-    "computed",
-    "result",
-    "target",
-    "dtype",
-)
+_OPERANDS = ("left", "right", "third")
+_DTYPES = (*_OPERANDS, "each", "found", "expected", "computed", "result", "target", "dtype")
 _LONGEST = 250
 _WRITES = ("augmented", "inplace")
 
@@ -58,7 +48,7 @@ class Read:
         return None if None in operands else self._expression([str(o) for o in operands])
 
     def _expression(self, operands: Sequence[str]) -> str | None:
-        if self.op is None or not operands:
+        if self.op is None:
             return None
         symbol = traceback_data()["ops"][self.op]["symbol"]
         if self.form == "augmented" and symbol:
@@ -106,6 +96,8 @@ def read_traceback(text: str) -> Read:
     op = call.op if call else next(iter(wanted), None)
     form = (found.pattern["form"] if found else None) or (call.form if call else None)
     operands, out = _operands(found, op, form, call, data)
+    if op and len(operands) > data["ops"][op]["most"]:
+        op = form = None  # the line of code has one op, and the message is about another
     told = found.dtypes if found else {}
     return Read(
         found.sentence if found else None,
@@ -221,7 +213,7 @@ def _slots(found: _Found, row: Data, data: Data) -> list[str | None]:
         slots.append(dtypes["found"])
     elif "computed" in dtypes and count == 1:
         slots = [dtypes["computed"]]
-    for place, name in enumerate(("left", "right", "third")):
+    for place, name in enumerate(_OPERANDS):
         if name in dtypes:
             slots += [None] * (place + 1 - len(slots))
             slots[place] = dtypes[name]

@@ -21,7 +21,7 @@ MESSAGES = Messages(
             "Input dtypes ({operands}) have no available implicit dtype promotion path",
             is_in_order=False,
         ),
-        Message("lax.{op} requires arguments to have the same dtypes, got {operands}.", mode=_LAX),
+        Message("{op} requires arguments to have the same dtypes, got {operands}.", mode=_LAX),
         Message("{op} does not accept dtype {computed} at position {any}"),
         Message("{op} does not accept dtype {computed}."),
         Message("{op} does not support complex-valued inputs"),

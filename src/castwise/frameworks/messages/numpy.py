@@ -18,10 +18,10 @@ MESSAGES = Messages(
     "numpy",
     (
         Message("Cannot cast ufunc '{op}' output from dtype('{result}') to dtype('{target}')"),
-        Message(
-            "Cannot cast ufunc '{op}' output from {result} to {target} with casting rule",
-            "UFuncTypeError: Cannot cast ufunc 'add' output from float64 to int64 with casting rule"
-            " 'same_kind'",
+        Message(  # up to NumPy 1.16
+            "Cannot cast ufunc {op} output from dtype('{result}') to dtype('{target}')",
+            "TypeError: Cannot cast ufunc add output from dtype('float64') to dtype('int64') with"
+            " casting rule 'same_kind'",
         ),
         Message("Cannot cast ufunc '{op}' input 0 from dtype('{left}') to dtype('{dtype}')"),
         Message("Cannot cast ufunc '{op}' input 1 from dtype('{right}') to dtype('{dtype}')"),

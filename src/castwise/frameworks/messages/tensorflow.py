@@ -42,8 +42,14 @@ MESSAGES = Messages(
             "Value for attr 'Tlabels' of {right} is not in the list of allowed values: ..."
             " Op<name={op};"
         ),
+        Message(
+            "Value passed to parameter '{any}' has DataType {computed} not in list of allowed"
+            " values",
+            "TypeError: Value passed to parameter 'x' has DataType bool not in list of allowed"
+            " values: bfloat16, float16, float32, float64",
+        ),
         Message("Could not find device for node: {{{{node {any}}}}} = {op}[T={each}]"),
-        Message("`x` and `y` must have the same dtype, got {left} != {right}", op="div"),
+        Message("must have the same dtype, got {left} != {right}", op="div"),
         Message(
             "Input '{any}' of '{op}' Op has type {right} that does not match type {left} of"
             " argument"

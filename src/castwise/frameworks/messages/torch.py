@@ -81,6 +81,18 @@ MESSAGES = Messages(
             " argument"
             " #2 'other'",
         ),
+        Message(
+            "Expected object of type {left} but found type {right} for argument",
+            "RuntimeError: Expected object of type torch.FloatTensor but found type"
+            " torch.DoubleTensor for argument #3 'other'",
+        ),
+        Message(
+            "Expected tensor for argument #1 'input' to have the same type as tensor for argument"
+            " #2 'weight'; but type {left} does not equal {right} (while checking arguments for",
+            "RuntimeError: Expected tensor for argument #1 'input' to have the same type as tensor"
+            " for argument #2 'weight'; but type torch.cuda.HalfTensor does not equal"
+            " torch.cuda.FloatTensor (while checking arguments for cudnn_convolution)",
+        ),
         Message("expected scalar type {left} but found {right}", is_in_order=False),
         Message(
             "Found dtype {right} but expected {left}",

@@ -10,7 +10,8 @@
 const Tracebacks = (() => {
   const MOST = 200000; // characters: of a longer text the end is read, where the error is
   const UNKNOWN = "?";
-  const DTYPES = ["left", "right", "third", "each", "found", "expected", "computed", "result", "target", "dtype"];
+  const OPERANDS = ["left", "right", "third"];
+  const DTYPES = [...OPERANDS, "each", "found", "expected", "computed", "result", "target", "dtype"];
   const LONGEST = 250;
   const WRITES = ["augmented", "inplace"];
 
@@ -23,9 +24,12 @@ const Tracebacks = (() => {
     const framework = frameworkOf(found, frames, text, data);
     const wanted = found ? found.ops : [];
     const call = callIn(frames, data, wanted, framework);
-    const op = call ? call.op : (wanted[0] ?? null);
-    const form = (found && found.pattern.form) || (call ? call.form : null);
+    let op = call ? call.op : (wanted[0] ?? null);
+    let form = (found && found.pattern.form) || (call ? call.form : null);
     const [operands, out] = operandsOf(found, op, form, call, data);
+    if (op && operands.length > data.ops[op].most) {
+      op = form = null; // the line of code has one op, and the message is about another
+    }
     const told = found ? found.dtypes : {};
     const known = {
       sentence: found ? found.sentence : null,
@@ -55,7 +59,7 @@ const Tracebacks = (() => {
   }
 
   function expression({ op, form, out, dtype }, operands, data) {
-    if (op === null || operands.length === 0) return null;
+    if (op === null) return null;
     const symbol = data.ops[op].symbol;
     if (form === "augmented" && symbol) return `${operands[0]} ${symbol}= ${operands[1]}`;
     const named = [out && `out=${out}`, dtype && `dtype=${dtype}`].filter(Boolean);
@@ -162,7 +166,7 @@ const Tracebacks = (() => {
     } else if ("computed" in dtypes && row.operands === 1) {
       slots = [dtypes.computed];
     }
-    ["left", "right", "third"].forEach((name, place) => {
+    OPERANDS.forEach((name, place) => {
       if (name in dtypes) padded(slots, place + 1)[place] = dtypes[name];
     });
     const number = data.kinds[groups.kind] || groups.number;
@@ -212,7 +216,7 @@ const Tracebacks = (() => {
   // The ops that a framework names so in messages: "AddV2", "bitwise_and_cpu".
   function opsNamed(word, framework, data) {
     let snake = word.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase().replace(/^_+|_+$/g, "");
-    const names = [word, word.toLowerCase(), snake];
+    const names = [word, word.split(".").at(-1), word.toLowerCase(), snake];
     while (snake.includes("_") && data.endings.includes(snake.split("_").at(-1))) {
       snake = snake.slice(0, snake.lastIndexOf("_"));
       names.push(snake);
@@ -266,8 +270,8 @@ const Tracebacks = (() => {
   function plainFrame(file, [code = "", below = ""]) {
     if (!code.startsWith("    ")) return [];
     const indent = code.length - code.trimStart().length;
-    const marks = /^[ ~^]*\^[ ~^]*$/.test(below) ? below : "";
-    return [{ file, code: code.trim(), marks: marks.slice(indent).trimEnd() }];
+    const marks = /^[ ~^]*\^[ ~^]*$/.test(below) ? below.slice(indent).trimEnd() : "";
+    return [{ file, code: code.trim(), marks: marks.includes("^") ? marks : "" }];
   }
 
   function frameworkOfFile(file, data) {
