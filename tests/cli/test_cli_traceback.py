@@ -42,7 +42,9 @@ def test_it_may_come_from_stdin(
 ) -> None:
     text = io.TextIOWrapper(io.BytesIO(SAME_DTYPE.encode()))
     monkeypatch.setattr("sys.stdin", text)
-    assert "float32 @ float16 in torch is refused" in Ran(capsys, "explain", "--traceback", "-").out
+    ran = Ran(capsys, "explain", "--traceback", "-")
+    assert "float32 @ float16 in torch is refused" in ran.out
+    assert ran.err == ""
 
 
 def test_what_is_not_told_is_said(explained: Explain) -> None:

@@ -73,6 +73,10 @@ def explain(
     from castwise.rules.catalog import nearest_named
 
     if traceback is not None:
+        if traceback.isatty():
+            click.echo(
+                "castwise: paste the traceback, then press Ctrl-D on a line alone.", err=True
+            )
         return _explain_traceback(traceback.read(), _dialect_alone(words, dialect), as_json)
     name, expression = _asked(words, dialect)
     found = explained(taken_apart(expression, name))

@@ -148,12 +148,27 @@ RICH = f"""\
 │ ❱ 165 │   │   │   output = torch.mm(mat1, mat2)         │
 ╰─────────────────────────────────────────────────────────╯
 {SCALAR_TYPE}"""
+PYTEST = f"""\
+    def test_it():
+>       y = x + torch.mm(mat1, mat2)
+                ^^^^^^^^^^^^^^^^^^^^
+E       {SCALAR_TYPE}
+
+test_it.py:7: RuntimeError"""
+SHORT = f"""\
+test_it.py:7: in test_it
+    y = x + layer(z)
+            ^^^^^^^^
+../lib/python3.12/site-packages/torch/nn/modules/linear.py:134: in forward
+    return F.linear(input, self.weight, self.bias)
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+E   {SCALAR_TYPE}"""
 RANKS = "\n".join(f"[rank2]: {line}" for line in traceback_of("torch.mm(a, b)").split("\n"))
 COLOURED = traceback_of("torch.mm(a, b)").replace("RuntimeError", "\x1b[31mRuntimeError\x1b[0m")
 WINDOWS = traceback_of("torch.mm(a, b)").replace("\n", "\r\n")
 
 
-@pytest.mark.parametrize("text", [IPYTHON, CELL, RICH, RANKS, COLOURED, WINDOWS])
+@pytest.mark.parametrize("text", [IPYTHON, CELL, RICH, PYTEST, SHORT, RANKS, COLOURED, WINDOWS])
 def test_tracebacks_of_other_programs_are_read(text: str) -> None:
     assert read_traceback(text).question == "matmul(float16, float32)"
 

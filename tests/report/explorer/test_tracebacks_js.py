@@ -23,6 +23,16 @@ console.log(JSON.stringify(given.texts.map((text) => Tracebacks.read(text, given
 """
 
 
+# As rich, IPython and pytest show lines of code.
+OTHERS = [
+    "",
+    "❱ 1 │ x @ y",
+    "-> 3 a.add_(1)\ra",
+    ">       x @ y\n          ^",
+    "a.py:3: in f\n    x @ y",
+]
+
+
 def read_by_page(texts: list[str]) -> list[object]:
     node = shutil.which("node")
     if node is None:
@@ -45,7 +55,7 @@ def test_the_page_reads_the_same() -> None:
     whole = [case.traceback for case in recorded()]
     examples = [m.example for own in messages_of_frameworks() for m in own.messages if m.example]
     bare = [text.strip().rpartition("\n")[2] for text in whole]
-    texts = [*whole, *examples, *bare, *mixed(whole), "", "❱ 1 │ x @ y", "-> 3 a.add_(1)\ra"]
+    texts = [*whole, *examples, *bare, *mixed(whole), "", *OTHERS]
     found = read_by_page(texts)
     expected = [read_traceback(text).as_json() for text in texts]
     assert [pair for pair in zip(texts, found, expected, strict=True) if pair[1] != pair[2]] == []

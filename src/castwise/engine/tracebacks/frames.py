@@ -1,14 +1,15 @@
-"""The lines of code that a traceback shows, by Python, IPython or rich."""
+"""The lines of code that a traceback shows, by Python, IPython, pytest or rich."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-# Colours, the ranks of distributed programs, and the box that rich draws.
-_CLUTTER = re.compile(r"\x1b\[[\d;]*m|^\[rank\d+\]: ?|^[│|] | *[│|] *$", re.MULTILINE)
+# Colours, the ranks of distributed programs, the E of pytest, and the box that rich draws.
+_CLUTTER = re.compile(r"\x1b\[[\d;]*m|^\[rank\d+\]: ?|^E {3,}|^[│|] | *[│|] *$", re.MULTILINE)
 _ENDS = re.compile(r"\r\n?|[\u2028\u2029]")
-_PLAIN = re.compile(r'^ *File "([^"]+)", line \d+')
+_PLAIN = re.compile(r'^ *File "([^"]+)", line \d+|^(\S+\.py):\d+: in ')
+_FAILED = re.compile(r"^> {3,}\S")  # of pytest, which names the file below
 _PLACE = re.compile(r"(?:^| )(?:File )?(\S+\.py)(?::\d+| in )")
 _CELL = re.compile(r"Cell In ?\[|<ipython-input")
 _ARROW = re.compile(r"^(?:-+>|❱) *\d+ ?│?([\s│]*\S.*)$")
@@ -37,8 +38,10 @@ def frames_of(text: str) -> list[Frame]:
     for number, line in enumerate(lines):
         plain, place, arrow = _PLAIN.match(line), _PLACE.search(line), _ARROW.match(line)
         if plain:
-            file = plain[1]
+            file = plain[1] or plain[2]
             frames.extend(_plain_frame(file, lines[number + 1 : number + 3]))
+        elif _FAILED.match(line):
+            frames.extend(_plain_frame("", [f" {line[1:]}", *lines[number + 1 : number + 2]]))
         elif arrow:
             frames.append(Frame(file, arrow[1].replace("│", " ").strip()))
         elif place or _CELL.search(line):

@@ -243,21 +243,23 @@ const Tracebacks = (() => {
     return text
       .replace(/\r\n?|[\u2028\u2029]/g, "\n")
       .replaceAll("\u00a0", " ")
-      .replace(/\x1b\[[\d;]*m|^\[rank\d+\]: ?|^[│|] | *[│|] *$/gm, "");
+      .replace(/\x1b\[[\d;]*m|^\[rank\d+\]: ?|^E {3,}|^[│|] | *[│|] *$/gm, "");
   }
 
-  // The frames of a traceback that Python, IPython or rich shows: {file, code, marks}.
+  // The frames of a traceback that Python, IPython, pytest or rich shows: {file, code, marks}.
   function framesOf(text) {
     const lines = text.split("\n");
     const frames = [];
     let file = "";
     lines.forEach((line, number) => {
-      const plain = line.match(/^ *File "([^"]+)", line \d+/);
+      const plain = line.match(/^ *File "([^"]+)", line \d+|^(\S+\.py):\d+: in /);
       const place = line.match(/(?:^| )(?:File )?(\S+\.py)(?::\d+| in )/);
       const arrow = line.match(/^(?:-+>|❱) *\d+ ?│?([\s│]*\S.*)$/);
       if (plain) {
-        file = plain[1];
+        file = plain[1] ?? plain[2];
         frames.push(...plainFrame(file, lines.slice(number + 1, number + 3)));
+      } else if (/^> {3,}\S/.test(line)) {
+        frames.push(...plainFrame("", [` ${line.slice(1)}`, lines[number + 1]]));
       } else if (arrow) {
         frames.push({ file, code: arrow[1].replaceAll("│", " ").trim(), marks: "" });
       } else if (place || /Cell In ?\[|<ipython-input/.test(line)) {
