@@ -22,7 +22,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PROGRAM = "/home/user/program.py"
-INSTALLED = re.compile(r"[^\s\"'(]*/(?=(?:site|dist)-packages/)")
+INSTALLED = re.compile(r"[^\s\"'(]*/lib/python3[.\d]*/")
 
 
 def main(name: str) -> None:
