@@ -26,7 +26,8 @@ from castwise.cli.statuses import DONE
     shell_complete=complete_dialects,
     help="Show only this dialect, or also a custom one from a TOML file. Can be repeated.",
 )
-def explorer(output: Path, chosen: tuple[str, ...]) -> int:
+@click.option("--docs", default="", metavar="ADDRESS", help="Link to this documentation.")
+def explorer(output: Path, chosen: tuple[str, ...], docs: str) -> int:
     """Build a page that looks up what every dialect answers.
 
     The page needs no server: open index.html from disk, or put the folder on any web server. It
@@ -46,7 +47,7 @@ def explorer(output: Path, chosen: tuple[str, ...]) -> int:
 
     names = chosen or all_dialects()
     with progress_to(f"Asking {len(names)} dialects", len(names)) as on_progress:
-        files = build_explorer(output, names, on_progress)
+        files = build_explorer(output, names, docs, on_progress)
     size = sum(file.stat().st_size for file in files)
     click.echo(
         f"{output / 'index.html'}: {len(names)} dialects, {size / 1e6:.1f} MB in {len(files)} files"

@@ -10,9 +10,11 @@ from castwise import __version__
 from castwise.compare.lattice import lattice_data
 from castwise.drawing.shades import shade
 from castwise.engine.decision import HAZARDS
+from castwise.engine.plan import reach_of
 from castwise.report.explorer.groups import Asked, forms_of
 from castwise.report.explorer.kinds import COMMON_DTYPES
 from castwise.report.explorer.packing import chunk_of
+from castwise.report.lattice.svg import lattice_svg
 from castwise.rules.dialect import Dialect
 from castwise.rules.recorded import recorded_cells
 from castwise.vocab.dtypes import DTYPES, DType
@@ -109,16 +111,19 @@ def _dialect(dialect: Dialect) -> dict[str, Any]:
         "cast": naming.cast,
         "boolName": naming.bool_name,
         "prefixes": naming.prefixes.split(),
-        "lattice": _lattice(dialect),
+        "reaches": reaches(dialect),
     }
 
 
-def _lattice(dialect: Dialect) -> dict[str, Any]:
-    """The arrows of its lattice; a second list has those that lead no further."""
-    found = lattice_data(dialect)
+def reaches(dialect: Dialect) -> dict[str, list[str]]:
+    """What each dtype and weak node of a dialect reaches, besides itself."""
+    reach = reach_of(dialect)
     return {
-        "nodes": [node.name for node in found.nodes],
-        "edges": [[e.source.name, e.target.name, int(e.goes_on)] for e in found.edges],
-        "apart": [node.name for node in found.apart],
-        "truncated": {source.name: target.name for source, target in found.truncated.items()},
+        source.name: [t.name for t in reach.order if t is not source and reach.reaches(source, t)]
+        for source in reach.order
     }
+
+
+def lattice_pictures(dialects: Iterable[Dialect]) -> dict[str, str]:
+    """The lattice of each dialect, as an SVG picture."""
+    return {dialect.name: lattice_svg(lattice_data(dialect)) for dialect in dialects}

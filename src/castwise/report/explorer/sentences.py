@@ -1,7 +1,7 @@
 """Sentences about a question as templates, which the page fills in with what a person typed.
 
-`{0}` is the first operand as it is written, `{dtype 0}` its dtype, `{size 0}` what stands between
-its brackets, `{value 0}` its number, `{float 0}` its number as a float; `{op}` and `{symbol}` are
+`{0}` is the first operand as it is written, `{dtype 0}` its dtype, `{size 0}` its size
+in brackets, `{value 0}` its number, `{float 0}` its number as a float; `{op}` and `{symbol}` are
 the op's name and symbol.
 """
 
@@ -13,10 +13,9 @@ from castwise.report.explorer.groups import OP_NAME, OP_SYMBOL
 from castwise.report.explorer.kinds import SIZES
 from castwise.vocab.operands import Operand, scalar_text
 
-_MARKS = {OP_NAME: "{op}", OP_SYMBOL: "{symbol}"} | {
-    size: f"{{size {place}}}" for place, size in enumerate(SIZES)
-}
+_MARKS = {OP_NAME: "{op}", OP_SYMBOL: "{symbol}"}
 _MARKED = re.compile(f"[{''.join(_MARKS)}]")
+_SIZED = re.compile(rf"\[([{''.join(SIZES)}])(?:,\1)*\]")
 # How operands and dtypes are written: np.int8(3), int32*[n], int32, -1.5e+39j.
 _WORD = re.compile(
     r"np\.\w+\([^()]*\)|(?:np\.)?[A-Za-z_]\w*\*?(\[[^\[\]]*\])?"
@@ -46,7 +45,8 @@ class Templates:
     def of(self, sentence: str) -> str:
         """The template of a sentence."""
         filled = _WORD.sub(self._filled, sentence)
-        return _MARKED.sub(lambda found: _MARKS[found[0]], filled)
+        sized = _SIZED.sub(lambda found: f"{{size {SIZES.index(found[1])}}}", filled)
+        return _MARKED.sub(lambda found: _MARKS[found[0]], sized)
 
     def _filled(self, word: re.Match[str]) -> str:
         whole, brackets = word[0], word[1]

@@ -8,14 +8,17 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
+from string import Template
 from typing import Any
 
+from castwise import __version__
 from castwise.compare.distances import DistancesData
+from castwise.engine.tracebacks.data import traceback_data
 from castwise.errors import UsageError
 from castwise.report.distances.distances import distances
-from castwise.report.explorer.facts import facts
+from castwise.report.explorer.facts import facts, lattice_pictures
 from castwise.report.explorer.packing import packed_dialect
-from castwise.report.look.style import page_style
+from castwise.report.look.style import results_style, with_palettes
 from castwise.rules.catalog import dialect_named
 
 _PAGE = Path(__file__).with_name("page")
@@ -24,17 +27,22 @@ _Packed = tuple[dict[str, Any], dict[str, str]]
 
 
 def build_explorer(
-    output: Path, names: Sequence[str], on_progress: Callable[[float], None] | None = None
+    output: Path,
+    names: Sequence[str],
+    docs: str = "",
+    on_progress: Callable[[float], None] | None = None,
 ) -> list[Path]:
     """Writes the explorer of some dialects into a folder; the files it wrote.
 
-    `on_progress` is called with how many of the dialects are done.
+    `docs` is the address that the page links to as its documentation. `on_progress` is called with
+    how many of the dialects are done.
 
     Raises UsageError where the folder has other files in it.
     """
     _check(output)
     packed, found = _asked(names, on_progress)
-    known = facts([dialect_named(name) for name in names])
+    dialects = [dialect_named(name) for name in names]
+    known = facts(dialects)
     known["distances"] = _map(found)
     chunks: dict[str, dict[str, str]] = {}
     for name, (numbers, answers) in packed.items():
@@ -46,10 +54,14 @@ def build_explorer(
         known["chunks"][chunk]: f"Answers.receive({_json(chunk)}, {_json(texts)});\n"
         for chunk, texts in chunks.items()
     }
+    files["data/lattices.js"] = f"const LATTICES = {_json(lattice_pictures(dialects))};\n"
+    files["data/messages.js"] = f"const MESSAGES = {_json(traceback_data())};\n"
     files[_MARK] = f"const FACTS = {_json(known)};\n"
-    files["page.css"] = page_style() + _page_file("explorer.css")
+    files["page.css"] = results_style() + with_palettes(_page_file("explorer.css"))
     files |= {file.name: _page_file(file.name) for file in sorted(_PAGE.glob("*.js"))}
-    files["index.html"] = _page_file("index.html")
+    files["index.html"] = Template(_page_file("index.html")).substitute(
+        version=__version__, docs=docs
+    )
     return [_written(output / name, text) for name, text in files.items()]
 
 

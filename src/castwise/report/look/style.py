@@ -33,7 +33,7 @@ def page_style() -> str:
 @functools.cache
 def whole_page_style() -> str:
     """The rules for a page that shows results: `page` writes it."""
-    return page_style() + _rules("results") + _rules("whole")
+    return results_style() + _rules("whole")
 
 
 @functools.cache
@@ -42,11 +42,19 @@ def card_style() -> str:
 
     Naming both makes them stronger than the rules that notebooks have for all their outputs.
     """
-    return (page_style() + _rules("results") + _rules("card")).replace(
-        ".castwise", ".castwise.card"
-    )
+    return (results_style() + _rules("card")).replace(".castwise", ".castwise.card")
+
+
+@functools.cache
+def results_style() -> str:
+    """The rules for what is inside a body of the class castwise, and for results in it."""
+    return page_style() + _rules("results")
+
+
+def with_palettes(rules: str) -> str:
+    """Rules of a style sheet in which $light and $dark stand for the colours."""
+    return Template(rules).substitute(light=_LIGHT, dark=_DARK)
 
 
 def _rules(name: str) -> str:
-    rules = Path(__file__).with_name(f"{name}.css").read_text(encoding="utf-8")
-    return Template(rules).substitute(light=_LIGHT, dark=_DARK)
+    return with_palettes(Path(__file__).with_name(f"{name}.css").read_text(encoding="utf-8"))
