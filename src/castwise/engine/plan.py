@@ -111,7 +111,7 @@ def _converts(
 
 def _no_kernel(dialect: Dialect, row: Op, form: str) -> frozenset[DType]:
     """The dtypes an op promotes to but cannot compute in on the CPU."""
-    wanted = {row.name, *[f"{row.name}/{word}" for word in form.split()]}
+    wanted = {row.name, *["/".join((row.name, word)) for word in form.split()]}
     if row.family != "questions":  # an op that only returns a dtype computes nothing
         wanted.add("*")
     lists = dialect.no_kernel.items()

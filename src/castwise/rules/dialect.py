@@ -54,6 +54,6 @@ def rule_for(dialect: Dialect, row: Op, form: str) -> Rule:
     wanted = {"*", row.name}
     for part in form.split():
         for laid in _LAID_OVER.get(part, (part,)):
-            wanted |= {f"*/{laid}", f"{row.name}/{laid}"}
+            wanted |= {"/".join((name, laid)) for name in ("*", row.name)}
     rules = [rule for names, rule in dialect.ops.items() if not wanted.isdisjoint(names.split())]
     return combined(*rules)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-from castwise.engine.decide import result_text, role_text, told
+from castwise.engine.decide import result_text, told
 from castwise.engine.decision import HAZARDS, Cast, Decision, cast_text
 from castwise.errors import UsageError
 from castwise.report.explorer.groups import Asked, marked
@@ -32,7 +32,9 @@ class Answers:
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
+        self._templates: dict[object, Templates] = {}
         self.sentences: dict[str, int] = {}
+        self.steps: dict[tuple[int, ...], int] = {}  # the numbers of the sentences
         self.answers: dict[tuple[Any, ...], int] = {}
         # Each different cast: its dtypes, what it may cost, and what it does, in words.
         self.casts: dict[tuple[Any, ...], int] = {}
@@ -40,26 +42,31 @@ class Answers:
     def table(self, asked: Asked, axes: Sequence[Sequence[Kind]]) -> Table:
         """The answers for all combinations of kinds, the last place changing fastest."""
         said = Asked(marked(asked.op), asked.form)
+        keys = tuple([tuple([kind.key for kind in axis]) for axis in axes])
         operands = [[kind.operand(place) for kind in axis] for place, axis in enumerate(axes)]
-        cells = array("H", [self.number(said, given) for given in product(*operands)])
-        return Table(tuple([tuple([kind.key for kind in axis]) for axis in axes]), cells)
+        asks = zip(product(*operands), product(*keys), strict=True)
+        return Table(keys, array("H", [self.number(said, given, key) for given, key in asks]))
 
-    def number(self, asked: Asked, operands: tuple[Operand, ...]) -> int:
-        """The number of the answer to a question."""
-        answer = self._answer(asked, operands)
+    def number(self, asked: Asked, operands: tuple[Operand, ...], key: Hashable) -> int:
+        """The number of the answer to a question; operands with the same key are the same."""
+        if key not in self._templates:
+            self._templates[key] = Templates(operands)
+        answer = self._answer(asked, operands, self._templates[key])
         return self.answers.setdefault(answer, len(self.answers))
 
-    def _answer(self, asked: Asked, operands: tuple[Operand, ...]) -> tuple[Any, ...]:
+    def _answer(
+        self, asked: Asked, operands: tuple[Operand, ...], templates: Templates
+    ) -> tuple[Any, ...]:
         """The answer as the page reads it: steps, then what it decides on, if it does."""
-        templates = Templates(operands)
         try:
             found, steps = told(asked.question(self.dialect, operands))
         except UsageError as error:
             return (self._sentence(templates.of(str(error))),)
         decision = found if isinstance(found, Decision) else None
-        usual = _usual(operands, decision)
-        numbers = tuple([self._sentence(usual.get(step) or templates.of(step)) for step in steps])
-        return (numbers, *self._decided(decision)) if decision else (numbers, None)
+        usual = _usual(decision) if decision else {}
+        said = tuple([self._sentence(usual.get(step) or templates.of(step)) for step in steps])
+        number = self.steps.setdefault(said, len(self.steps))
+        return (number, *self._decided(decision)) if decision else (number, None)
 
     def _sentence(self, template: str) -> int:
         return self.sentences.setdefault(template, len(self.sentences))
@@ -81,20 +88,11 @@ class Answers:
         return self.casts.setdefault(fact, len(self.casts))
 
 
-def _usual(operands: tuple[Operand, ...], decision: Decision | None) -> dict[str, str]:
+def _usual(decision: Decision) -> dict[str, str]:
     """The sentences that the page makes from the answer itself."""
-    usual = {
-        f"{operand} is {role_text(operand)}.": f"{{role {place}}}"
-        for place, operand in enumerate(operands)
-    }
-    if decision is None:
-        return usual
     casts = dict(enumerate(decision.casts)) | {"result": decision.result_cast}
-    for place, cast in casts.items():
-        if cast:
-            usual[f"Cast: {cast_text(cast)}."] = f"{{cast {place}}}"
-    usual[result_text(decision)] = "{result}"
-    return usual
+    said = {f"Cast: {cast_text(cast)}.": f"{{cast {at}}}" for at, cast in casts.items() if cast}
+    return {**said, result_text(decision): "{result}"}
 
 
 def _name(dtype: DType) -> str:

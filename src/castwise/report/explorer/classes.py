@@ -7,19 +7,19 @@ class. Rules about values are shared by many ops, so one op is asked for each se
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
-from castwise.engine.decide import decide
-from castwise.engine.decision import Refusal
 from castwise.engine.plan import plan_of
 from castwise.errors import UsageError
+from castwise.report.explorer.asking import Answers
 from castwise.report.explorer.groups import Asked, marked
-from castwise.report.explorer.kinds import every_value
-from castwise.report.explorer.sentences import Templates
+from castwise.report.explorer.kinds import SIZES, every_value
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import (
+    VALUE_BOUNDS,
     Operand,
     Scalar,
     array_operand,
@@ -37,7 +37,7 @@ class Classes(NamedTuple):
     """The classes of values beside an array of some dtype, numbered from 0 on."""
 
     numbers: Numbers  # of Python's numbers
-    scalars: Numbers  # of NumPy's scalars, which are never looked at more closely
+    scalars: Numbers  # of NumPy's scalars
 
 
 def classes_of(dialect: Dialect, asked: Iterable[Asked]) -> dict[DType, Classes]:
@@ -85,54 +85,72 @@ def _probes(dialect: Dialect, asked: Iterable[Asked]) -> list[Asked]:
 def _value_rules(dialect: Dialect, asked: Asked) -> Hashable:
     """The rules of an op that may look at a value."""
     plan = plan_of(asked.op, dialect, asked.form)
-    rules = (plan.range, plan.exponent, plan.numbers.conversion, plan.composes, plan.joins.unless)
-    return plan.scalars, plan.borrows, plan.joins.by, repr(rules)
+    joins, python = plan.joins, tuple(plan.python.items())
+    words = (plan.scalars, plan.borrows, joins.by, joins.unless, joins.typed_by)
+    rules = (plan.range, plan.exponent, plan.numbers, plan.composes, plan.numpy.scalars)
+    return words, plan.arrays.makes_arrays, python, repr(rules)
 
 
 class _Asker:
     """Asks a dialect about values beside an array."""
 
     def __init__(self, dialect: Dialect, probes: Sequence[Asked], dtype: DType) -> None:
-        self._dialect, self._probes = dialect, probes
-        self._array = array_operand(dtype, ("n",))
+        self._probes, self._answers = probes, Answers(dialect)
+        self._array = array_operand(dtype, (SIZES[0],))
 
     def classes(self) -> Classes:
-        """The classes of numbers, and of NumPy scalars, which are looked for among those."""
-        numbers = {kind: self._merged(every_value(kind), [scalar_operand]) for kind in KINDS}
-        scalars: Numbers = {}
-        for kind, found in numbers.items():
-            merged = self._merged(representatives(kind, found), _numpy_scalars(kind))
-            scalars[kind] = {place: merged[number] for place, number in found.items()}
+        """The classes of numbers, and of NumPy scalars."""
+        numbers = {kind: self._merged(kind, [scalar_operand]) for kind in KINDS}
+        scalars = {kind: self._merged(kind, _numpy_scalars(kind)) for kind in KINDS}
         return Classes(numbers, scalars)
 
-    def _merged(self, values: dict[int, Scalar], makers: Sequence[_Made]) -> dict[int, int]:
-        """The class of each value."""
-        found: dict[Hashable, int] = {}
-        return {
-            place: found.setdefault(self._all_about(value, makers), len(found))
-            for place, value in values.items()
-        }
+    def _merged(self, kind: str, makers: Sequence[_Made]) -> dict[int, int]:
+        """The class of each interval of values."""
+        values = every_value(kind)
 
-    def _all_about(self, value: Scalar, makers: Sequence[_Made]) -> Hashable:
-        """All answers about a value; None for an operand that does not hold it."""
-        return tuple([self._beside(_made(maker, value)) for maker in makers])
+        @functools.cache
+        def about(place: int) -> Hashable:
+            return tuple([self._beside(_made(maker, values[place])) for maker in makers])
+
+        found: dict[Hashable, int] = {}
+        answers = {place: about(place) for place in values if place < 0}
+        for of_sign in _by_sign([place for place in values if place >= 0]):
+            answers |= _filled_in(of_sign, about)
+        return {place: found.setdefault(answers[place], len(found)) for place in values}
 
     def _beside(self, operand: Operand | None) -> Hashable:
-        """All answers about an operand and the array, in both orders."""
+        """All answers about an operand and the array, in both orders; none where there is no such
+        operand."""
         if operand is None:
             return None
         orders = ((self._array, operand), (operand, self._array))
-        return tuple([self._answer(one, given) for one in self._probes for given in orders])
+        return tuple(
+            [
+                self._answers.number(one, given, (str(operand), place))
+                for one in self._probes
+                for place, given in enumerate(orders)
+            ]
+        )
 
-    def _answer(self, asked: Asked, operands: tuple[Operand, ...]) -> Hashable:
-        templates = Templates(operands)
-        try:
-            found = decide(asked.question(self._dialect, operands))
-        except (Refusal, UsageError) as error:
-            fix = error.fix if isinstance(error, Refusal) else ""
-            return templates.of(str(error)), templates.of(fix)
-        notes = tuple([templates.of(note) for note in found.notes])
-        return found.result, found.compute, found.casts, found.result_cast, found.is_weak, notes
+
+def _by_sign(places: list[int]) -> list[list[int]]:
+    """Intervals below and above zero, each in the order of their values."""
+    below = [place for place in places if VALUE_BOUNDS[(place - 1) // 2] < 0]
+    return [below, [place for place in places if place not in below]]
+
+
+def _filled_in(places: list[int], about: Callable[[int], Hashable]) -> dict[int, Hashable]:
+    """What is answered about intervals that follow each other.
+
+    The farther a number is from zero, the fewer dtypes hold it, and that never turns back: where
+    the answers at two places are the same, so are those between.
+    """
+    if len(places) <= 2:
+        return {place: about(place) for place in places}
+    if about(places[0]) == about(places[-1]):
+        return dict.fromkeys(places, about(places[0]))
+    middle = len(places) // 2
+    return _filled_in(places[: middle + 1], about) | _filled_in(places[middle:], about)
 
 
 def _made(maker: _Made, value: Scalar) -> Operand | None:

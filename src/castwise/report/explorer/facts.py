@@ -81,6 +81,7 @@ def _op(op: Op) -> dict[str, Any]:
         "conditionFirst": op.is_condition_first,
         "countsDimensions": op.shapes.counts_dimensions,
         "countsElements": op.shapes.counts_elements,
+        "comparesDimensions": op.shapes.counts_dimensions and op.index is not None,
     }
     return found | {name: True for name, is_set in flags.items() if is_set}
 

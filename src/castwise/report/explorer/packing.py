@@ -65,6 +65,7 @@ def _packed(dialect: Dialect, tables: Tables, groups: Sequence[Sequence[Asked]])
         "groups": shapes,
         "axes": list(axes),
         "answers": list(answers.answers),
+        "steps": list(answers.steps),
         "sentences": list(answers.sentences),
         "casts": list(answers.casts),
     }

@@ -1,7 +1,8 @@
 """Sentences about a question as templates, which the page fills in with what a person typed.
 
 `{0}` is the first operand as it is written, `{dtype 0}` its dtype, `{size 0}` its size
-in brackets, `{value 0}` its number, `{float 0}` its number as a float; `{op}` and `{symbol}` are
+in brackets, `{value 0}` its number, `{float 0}` and
+`{int 0}` its number as one; `{op}` and `{symbol}` are
 the op's name and symbol.
 """
 
@@ -9,9 +10,10 @@ from __future__ import annotations
 
 import re
 
+from castwise.engine.decide import role_text
 from castwise.report.explorer.groups import OP_NAME, OP_SYMBOL
 from castwise.report.explorer.kinds import SIZES
-from castwise.vocab.operands import Operand, scalar_text
+from castwise.vocab.operands import Operand, Scalar, scalar_text
 
 _MARKS = {OP_NAME: "{op}", OP_SYMBOL: "{symbol}"}
 _MARKED = re.compile(f"[{''.join(_MARKS)}]")
@@ -24,26 +26,40 @@ _WORD = re.compile(
 _LARGEST = 1.7e308
 
 
+def _numbers(value: Scalar | None) -> dict[str, str]:
+    """How a value is written: as it is, and as what Python's numbers become."""
+    if value is None or isinstance(value, complex) or abs(value) > _LARGEST:
+        return {} if value is None else {"value": scalar_text(value)}
+    as_int = {"int": scalar_text(int(value))} if isinstance(value, bool) else {}
+    return {"value": scalar_text(value), **as_int, "float": scalar_text(float(value))}
+
+
 class Templates:
-    """Makes templates of the sentences about some operands."""
+    """Makes templates of the sentences about some operands, each once."""
 
     def __init__(self, operands: tuple[Operand, ...]) -> None:
+        self._known = {
+            f"{operand} is {role_text(operand)}.": f"{{role {place}}}"
+            for place, operand in enumerate(operands)
+        }
         self._names: dict[str, str] = {}
         put = self._names.setdefault
         for place, operand in enumerate(operands):
             put(str(operand), f"{{{place}}}")
         for place, operand in enumerate(operands):
-            value = operand.value
             if operand.dtype:
                 put(operand.dtype.name, f"{{dtype {place}}}")
-            if value is None or isinstance(value, bool):
-                continue
-            put(scalar_text(value), f"{{value {place}}}")
-            if not isinstance(value, complex) and abs(value) <= _LARGEST:
-                put(scalar_text(float(value)), f"{{float {place}}}")
+            for how, text in _numbers(operand.value).items():
+                put(text, f"{{{how} {place}}}")
 
     def of(self, sentence: str) -> str:
         """The template of a sentence."""
+        found = self._known.get(sentence)
+        if found is None:
+            found = self._known[sentence] = self._made(sentence)
+        return found
+
+    def _made(self, sentence: str) -> str:
         filled = _WORD.sub(self._filled, sentence)
         sized = _SIZED.sub(lambda found: f"{{size {SIZES.index(found[1])}}}", filled)
         return _MARKED.sub(lambda found: _MARKS[found[0]], sized)

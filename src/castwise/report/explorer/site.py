@@ -48,7 +48,9 @@ def build_explorer(
     for name, (numbers, answers) in packed.items():
         known["dialects"][name]["numbers"] = numbers
         for chunk, text in answers.items():
-            chunks.setdefault(chunk, {})[name] = text
+            given = chunks.setdefault(chunk, {})
+            # The name of another dialect that gives the same answers stands for them.
+            given[name] = next((other for other, held in given.items() if held == text), text)
     known["chunks"] = {chunk: f"data/{chunk.replace(' ', '-')}.js" for chunk in chunks}
     files = {
         known["chunks"][chunk]: f"Answers.receive({_json(chunk)}, {_json(texts)});\n"

@@ -24,11 +24,12 @@ from castwise.report.explorer.kinds import (
 )
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import KINDS, DType
-from castwise.vocab.operands import Scalar, held_value, real_class
+from castwise.vocab.operands import Role, Scalar, held_value, real_class
 
 # A number of each kind that common dtypes hold.
 PLAIN: dict[str, Scalar] = {"bool": True, "int": 67, "float": 67.0, "complex": 67j}
 _MOST_OPERANDS = 3
+_WITH_NUMPY = ("arithmetic", "comparison")  # families that are asked with NumPy's arrays, too
 
 
 class Tables:
@@ -58,21 +59,25 @@ class Tables:
             yield (self._common_kinds(own),) * count
         if asked.op.is_condition_first:
             condition = [kind for kind in own if kind.key == "array bool"]
-            yield from ((condition, *pair) for pair in self._pairs(own))
+            yield from ((condition, *pair) for pair in self._pairs(asked, own))
         elif count == 2:
-            yield from self._pairs(own)
+            yield from self._pairs(asked, own)
 
-    def _pairs(self, own: list[Kind]) -> Iterator[tuple[Sequence[Kind], Sequence[Kind]]]:
-        """Arrays with arrays and with numbers, and the usual ones with NumPy's, in both orders."""
+    def _pairs(
+        self, asked: Asked, own: list[Kind]
+    ) -> Iterator[tuple[Sequence[Kind], Sequence[Kind]]]:
+        """Arrays with arrays, with numbers and, in common ops, with NumPy's; in both orders."""
         yield own, own
         for dtype in self._dialect.dtypes:
             arrays = [kind for kind in own if kind.dtype is dtype]
             numbers = self._numbers(dtype)
-            of_numpy = [*numpy_array_kinds(), *self._numpy_scalars(dtype)]
             yield arrays, numbers
             yield numbers, arrays
-            yield arrays[:1], of_numpy
-            yield of_numpy, arrays[:1]
+            if asked.op.family in _WITH_NUMPY and asked.form in ("operator", "function"):
+                usual = [k for k in arrays if k.role is Role.ARRAY and not k.is_weak]
+                of_numpy = [*numpy_array_kinds(), *self._numpy_scalars(dtype)]
+                yield usual, of_numpy
+                yield of_numpy, usual
 
     def _numbers(self, beside: DType) -> list[Kind]:
         """Python's numbers, one for each class beside a dtype."""

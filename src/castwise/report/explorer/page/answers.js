@@ -33,7 +33,8 @@ const Answers = (() => {
   async function open(chunk, dialect) {
     const key = `${chunk} ${dialect}`;
     if (opened.has(key)) return;
-    const packed = Uint8Array.from(atob(received.get(chunk)[dialect]), (char) => char.charCodeAt(0));
+    const texts = received.get(chunk);
+    const packed = Uint8Array.from(atob(texts[texts[dialect]] ?? texts[dialect]), (char) => char.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
     const raw = await new Response(stream).arrayBuffer();
     const length = new DataView(raw).getUint32(0, true);
@@ -82,10 +83,11 @@ const Answers = (() => {
 
   // The keys that an operand may have in a table; null where the page has no answers about it.
   function keysOf(question, operand, place, own, tellsZeroD) {
-    const { family, countsDimensions, countsElements } = FACTS.ops[question.op];
+    const { family, countsDimensions, countsElements, comparesDimensions } = FACTS.ops[question.op];
     if (operand.role !== "array") return numberKeys(question, operand, place, own);
     const { dtype, isWeak, isNumPy, sizes } = operand;
     if (countsElements && sizes?.includes("0")) return null;
+    if (comparesDimensions && (sizes === null || sizes.length > 2)) return null;
     const isZeroD = sizes?.length === 0;
     if (isNumPy) return isZeroD ? null : [`NumPy array ${dtype}`];
     const name = isWeak ? `weak ${dtype}` : `array ${dtype}`;
@@ -120,8 +122,8 @@ const Answers = (() => {
 
   function told(chunk, answer) {
     if (answer.length === 1) return { kind: "senseless", steps: [chunk.sentences[answer[0]]] };
-    const [numbers, result, flags, compute, casts, written] = answer;
-    const steps = numbers.map((number) => chunk.sentences[number]);
+    const [said, result, flags, compute, casts, written] = answer;
+    const steps = chunk.steps[said].map((number) => chunk.sentences[number]);
     if (result === null) return { kind: "refused", steps };
     return {
       kind: "decided", steps, result, compute,

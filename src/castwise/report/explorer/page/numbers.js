@@ -3,7 +3,7 @@
 "use strict";
 
 const Numbers = (() => {
-  const BOUNDS = FACTS.bounds.map(Number); // "inf" is a text in JSON
+  const BOUNDS = FACTS.bounds.map((bound) => (typeof bound === "number" ? bound : float(bound))); // "inf" in JSON
   const EXACT = new Map(FACTS.exact);
   const NUMBER = /^([+-]?)((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf|nan)$/;
   const COMPLEX = /^([+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf|nan)(?=[+-]))?([+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf|nan))j$/;

@@ -26,6 +26,7 @@ const Words = (() => {
     if (what === "role") return `${Notation.write(operand)} is ${roleText(operand)}.`;
     if (what === "dtype") return operand.dtype;
     if (what === "size") return operand.sizes === null ? "" : `[${operand.sizes.join(",")}]`;
+    if (what === "int") return String(Number(operand.number.value));
     return what === "float" ? Numbers.asFloat(operand.number) : Numbers.write(operand.number);
   }
 
