@@ -10,6 +10,7 @@ import functools
 import gzip
 import json
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple

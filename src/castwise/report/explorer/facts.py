@@ -15,6 +15,7 @@ from castwise.report.explorer.groups import Asked, forms_of
 from castwise.report.explorer.kinds import COMMON_DTYPES
 from castwise.report.explorer.packing import chunk_of
 from castwise.report.lattice.svg import lattice_svg
+from castwise.report.table.text import short_name
 from castwise.rules.dialect import Dialect
 from castwise.rules.recorded import recorded_cells
 from castwise.vocab.dtypes import DTYPES, DType
@@ -50,7 +51,7 @@ def _dtype(dtype: DType) -> dict[str, Any]:
     is_whole = dtype.kind in ("bool", "int")
     return {
         "kind": dtype.kind,
-        "bits": dtype.bits,
+        "short": short_name(dtype),
         "shade": shade(dtype),
         # As text: JSON's numbers do not hold the limits of 64 bits.
         "limits": [str(int(dtype.min)), str(int(dtype.max))] if is_whole else [],

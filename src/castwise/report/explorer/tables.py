@@ -75,9 +75,9 @@ class Tables:
             yield numbers, arrays
             if asked.op.family in _WITH_NUMPY and asked.form in ("operator", "function"):
                 usual = [k for k in arrays if k.role is Role.ARRAY and not k.is_weak]
-                of_numpy = [*numpy_array_kinds(), *self._numpy_scalars(dtype)]
-                yield usual, of_numpy
-                yield of_numpy, usual
+                numpys = [*numpy_array_kinds(), *self._numpy_scalars(dtype)]
+                yield usual, numpys
+                yield numpys, usual
 
     def _numbers(self, beside: DType) -> list[Kind]:
         """Python's numbers, one for each class beside a dtype."""

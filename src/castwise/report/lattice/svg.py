@@ -94,11 +94,19 @@ class _Frame:
         begin = self.sides(segment.lower)[0 if segment.lower.dtypes else 1]
         middle = (start + end) / 2
         dashes = "" if segment.goes_on else ' stroke-dasharray="4 3"'
-        ends = f'data-from="{_names(segment.lower)}" data-to="{_names(self.end(segment))}"'
+        sources = " ".join(map(_names, self.starts(segment)))
+        ends = f'data-from="{sources}" data-to="{_names(self.end(segment))}"'
         return (
             f'<path {ends} d="M{a:.1f} {begin:.1f}V{start:.1f}C{a:.1f} {middle:.1f} {b:.1f}'
             f' {middle:.1f} {b:.1f} {end:.1f}V{self.sides(segment.upper)[1]:.1f}"{dashes}/>'
         )
+
+    def starts(self, segment: Segment) -> list[Spot]:
+        """The boxes whose arrows a piece is part of."""
+        if segment.lower.dtypes:
+            return [segment.lower]
+        below = [s for s in self.layout.segments if s.upper is segment.lower]
+        return [start for s in below for start in self.starts(s)]
 
     def end(self, segment: Segment) -> Spot:
         """The box that a piece of an arrow leads to in the end."""

@@ -45,7 +45,7 @@ const AnswersView = (() => {
         area,
         make("p", { id: "problem", class: "refused" }),
         make("p", { id: "read", class: "faint" }),
-        make("div", { id: "pickers", class: "pickers" }),
+        make("details", { class: "picking", open: window.innerWidth > 640 }, make("summary", {}, "Pick its parts"), make("div", { id: "pickers", class: "pickers" })),
         make("p", { class: "examples" }, make("span", { class: "faint" }, "Try "),
           EXAMPLES.map((text) => make("a", { href: Explorer.address({ q: text }) }, make("code", {}, text)))),
         make("p", { class: "faint hint" }, "Type an expression, pick its parts, or paste a traceback.")),

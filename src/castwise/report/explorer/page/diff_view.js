@@ -74,11 +74,11 @@ const DiffView = (() => {
   const plain = (answer) => (answer.kind === "decided" ? answer.result : "refused");
   const treated = (text) => (text === "refused" ? text : FACTS.dtypes[text].kind);
 
-  // What is mixed, in words: "int array with Python float".
+  // What is mixed, in words and in any order: "int with Python float".
   function mixOf({ operands }) {
-    const words = operands.map(({ role, dtype: name, number, sizes }) =>
-      role === "number" ? `Python ${number.kind}` : `${FACTS.dtypes[name].kind} ${sizes.length ? "array" : "0-d array"}`);
-    return [...new Set(words)].join(" with ");
+    const words = operands.map(({ role, dtype: name, number }) => (role === "number" ? `Python ${number.kind}` : FACTS.dtypes[name].kind));
+    const [first, ...others] = [...new Set(words)].sort((x, y) => x.startsWith("Python") - y.startsWith("Python") || x.localeCompare(y));
+    return others.length ? `${first} with ${others.join(" and ")}` : `${first} alone`;
   }
 
   function drawn({ mix, found }, { a, b }) {

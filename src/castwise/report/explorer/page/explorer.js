@@ -34,6 +34,7 @@ const Explorer = (() => {
       if (link.dataset.view === name) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
+    document.getElementById("whole").href = address({ ...parts, embed: "" });
     document.title = `${VIEWS[name].title(parts)} · castwise explorer`;
     const isSame = main.dataset.view === name;
     main.dataset.view = name;

@@ -53,7 +53,7 @@ const LatticeView = (() => {
       box.classList.toggle("lit", box.dataset.dtypes.split(" ").some((name) => lit.has(name)));
     }
     for (const arrow of holder.querySelectorAll("path[data-to]")) {
-      const isFrom = arrow.dataset.from === "" || arrow.dataset.from.split(" ").some((name) => lit.has(name));
+      const isFrom = arrow.dataset.from.split(" ").some((name) => lit.has(name));
       arrow.classList.toggle("lit", isFrom && arrow.dataset.to.split(" ").some((name) => lit.has(name)));
     }
     const list = (names) => (names.length ? names.join(", ") : "nothing");

@@ -44,13 +44,17 @@ const TableView = (() => {
     const body = rows.map((left, y) => make("tr", {}, make("th", { scope: "row" }, short(left)),
       heads.map((right, x) => cell(questionOf(op, form, left, right), dialect, x, y))));
     const grid = make("table", { onmouseover: lit, onfocusin: lit, onmouseleave: unlit, onkeydown: moved, onclick: opened },
-      make("caption", { class: "faint" }, `Rows are the first operand, columns the second: ${Notation.writeQuestion(questionOf(op, form, rows[0], heads[0]))}, for example.`),
+      make("caption", { class: "faint" }, "Rows are the first operand, columns the second. · refused, † promoted and then without a kernel on the CPU, * weakly typed."),
       make("thead", {}, make("tr", {}, make("td", {}), heads.map((head) => make("th", { scope: "col" }, short(head))))),
       make("tbody", {}, body));
     return grid;
   }
 
-  const short = (text) => text.replace("[n]", "").replace("float", "f").replace("uint", "u").replace(/\bint/, "i").replace("complex", "c");
+  // An operand or a result as a table has room for it.
+  function short(text) {
+    const [, name, rest] = /^([A-Za-z]\w*)(.*)$/.exec(text) ?? [null, text, ""];
+    return `${FACTS.dtypes[name]?.short ?? name}${rest.replace("[n]", "")}`;
+  }
 
   // The op with a pair of operands; a condition comes first where there is one.
   function questionOf(op, form, left, right) {
