@@ -1,4 +1,4 @@
-"""The audits printed in docs/audit-examples.md are what castwise prints of the examples."""
+"""The audits printed in docs/evidence/audit-examples.md are what castwise prints of the examples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from processes import finished
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "audit-examples.md"
+PAGE = ROOT / "docs" / "evidence" / "audit-examples.md"
 AUDIT = re.compile(r"<!-- castwise (?P<command>[^>]*) -->\n```text\n(?P<printed>.*?)```", re.DOTALL)
 NEEDS = {
     "examples/train_mixed.py": "torch",
