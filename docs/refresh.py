@@ -4,9 +4,9 @@ python docs/refresh.py           writes what the examples print now
 python docs/refresh.py --check   exits with 1 if something would change
 
 Two kinds of examples are run: Python after `>>>`, and commands after `$` in ```console blocks.
-The pages in docs/dialects/ are generated from the dialects, docs/evidence/onnx-support.md by trying what can
-be exported. That page is valid for the versions it names. If other versions are installed, or none,
-it is left unchanged unless you request it: `python docs/refresh.py onnx`.
+The pages in docs/dialects/ are generated from the dialects, docs/evidence/onnx-support.md by trying
+what can be exported. That page is valid for the versions it names. If other versions are installed,
+or none, it is left unchanged unless you request it: `python docs/refresh.py onnx`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The audits printed in docs/evidence/audit-examples.md are what castwise prints of the examples."""
+"""The audits printed in docs/evidence/audit-examples.md are what castwise prints."""
 
 from __future__ import annotations
 

@@ -86,8 +86,9 @@ def index_page(dialects: list[Dialect]) -> str:
         " (`castwise diff --all`).",
         "![How much the dialects differ](distances.svg)",
         "\n".join(map(markdown_row, [head, ["---"] * 4, *rows])),
-        "[Choosing a mode](../how-to/choose-a-mode.md) helps to decide which one to use. Every dialect"
-        " can be [varied](../reference/variations.md), and a custom one can be loaded from a file.",
+        "[Choosing a mode](../how-to/choose-a-mode.md) helps to decide which one to use. Every"
+        " dialect can be [varied](../reference/variations.md), and a custom one can be loaded from"
+        " a file.",
     ]
     return "\n\n".join(lines) + "\n"
 
