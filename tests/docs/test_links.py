@@ -38,7 +38,8 @@ def links(page: Path) -> Iterator[str]:
 @functools.cache
 def anchors(page: Path) -> frozenset[str]:
     """The names of its headings as GitHub and the site write them, and those given by hand."""
-    names = {given or _slug(MARKUP.sub(r"\1", text)) for text, given in HEADING.findall(prose(page))}
+    headings = HEADING.findall(prose(page))
+    names = {given or _slug(MARKUP.sub(r"\1", text)) for text, given in headings}
     return frozenset(names | set(re.findall(r'\bid="([\w-]+)"', prose(page))))
 
 
