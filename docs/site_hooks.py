@@ -4,6 +4,7 @@
 - CHANGELOG.md and CONTRIBUTING.md are pages of the site.
 - Links to other files of the repository lead to GitHub.
 - Examples are coloured as sessions, and their empty lines are empty.
+- Pages are smaller.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[1]
 AT_THE_ROOT = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 LINK = re.compile(r"(\]\()([^()\s#:]+)(#[^()\s]*)?\)")
+KEPT = "pre|script|style|textarea"
+PREFORMATTED = re.compile(rf"(<(?:{KEPT})\b.*?</(?:{KEPT})>)", re.DOTALL)
+INDENTED = re.compile(r"\s*\n\s*")
 SESSION = re.compile(r"^```python\n(?=>>> )", re.MULTILINE)
 
 
@@ -33,7 +37,8 @@ def _list_folders(items: list[Any]) -> None:
                 _list_folders(section)
     if len(items) == 1 and isinstance(items[0], str):
         folder = ROOT / "docs" / Path(items[0]).parent
-        pages = sorted(page for page in folder.glob("*.md") if page.name != "README.md")
+        pages = [page for page in folder.glob("*.md") if page.name != "README.md"]
+        pages.sort(key=lambda page: page.stem)  # a framework before its modes
         items += [page.relative_to(ROOT / "docs").as_posix() for page in pages]
 
 
@@ -50,6 +55,12 @@ def on_page_markdown(text: str, *, page: Any, config: Any, **_: Any) -> str:
     return LINK.sub(
         lambda link: _site_link(link, page.file.src_uri, config.extra["repository"]), text
     )
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """A page without the indentation of templates, which adds a sixth to the site."""
+    parts = PREFORMATTED.split(output)  # every second one is preformatted
+    return "".join(part if i % 2 else INDENTED.sub("\n", part) for i, part in enumerate(parts))
 
 
 def _site_link(link: re.Match[str], page: str, repository: str) -> str:
