@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+import castwise
 from castwise.report.look.style import page_style
 from processes import finished
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+NAMED = re.compile(r"^::: castwise\.(\w+)$", re.MULTILINE)
 COLOURS = re.compile(r"(--ground: .*?)\s*\}", re.DOTALL)
 ELSEWHERE = re.compile(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="(?:https?:)?//[^"]*"')
 
@@ -26,6 +28,12 @@ def test_its_colours_are_those_of_reports() -> None:
     site = blocks((ROOT / "docs" / "assets" / "site.css").read_text(encoding="utf-8"))
     assert len(site) == 2
     assert site == blocks(page_style())
+
+
+def test_the_reference_has_every_public_name() -> None:
+    pages = (ROOT / "docs" / "reference" / "api").glob("*.md")
+    named = [name for page in pages for name in NAMED.findall(page.read_text(encoding="utf-8"))]
+    assert sorted([*named, "array_api", "__version__"]) == sorted(castwise.__all__)
 
 
 @pytest.fixture(scope="module")
