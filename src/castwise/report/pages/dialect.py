@@ -25,7 +25,8 @@ from castwise.vocab.ops import op
 _NOTICE = "<!-- Written by docs/refresh.py from the dialects' records: edit those instead. -->"
 _MOST_IN_A_LINE = 3
 _TOLD_ANYWAY = re.compile(
-    r"Cast: |The result |\S+(\(.*\))? is an? (\S+ ){0,3}(array|scalar|list|bool|int|float|complex)\b"
+    r"Cast: |The result "
+    r"|\S+(\(.*\))? is an? (\S+ ){0,3}(array|scalar|list|bool|int|float|complex)\b"
 )
 _REFUSED = "Refused: "
 _Rows = list[tuple[str, str]]
