@@ -55,8 +55,11 @@ class Recorded(NamedTuple):
     def dialect(self) -> str:
         return self.header["dialect"]
 
-    def ops(self) -> set[str]:
-        return {group.op for group in self.groups}
+    def counts(self) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for group in self.groups:
+            found[group.op] += len(group.lines)
+        return found
 
     def every(self, step: int) -> Iterator[Cell]:
         """One in n of all cells, on any subject."""

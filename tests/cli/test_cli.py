@@ -195,19 +195,22 @@ def test_diff(capsys: pytest.CaptureFixture[str]) -> None:
     assert (made["first"], made["second"]) == ("numpy", "torch")
     listed = Ran(capsys, "diff", "numpy", "torch", "--op", "sum", "--cells")
     assert "sum(uint16[])   uint64 | int64" in listed.out
+    page = Ran(capsys, "diff", "numpy", "torch", "--op", "sum", "--format", "html").out
+    assert "<h1>numpy and torch</h1>" in page
 
 
 def test_diff_of_all(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("castwise.rules.catalog.dialects", lambda: ("numpy", "numpy@1"))
-    monkeypatch.setattr("castwise.compare.distances.OPS", "add")
+    monkeypatch.setattr("castwise.report.distances.distances.OPS", "add")
     ran = Ran(capsys, "diff", "--all")
     assert ran.status == 0
     assert "\nnumpy\n14 numpy@1\n" in ran.out
     drawn = tmp_path / "all.svg"
     assert Ran(capsys, "diff", "--all", "-o", str(drawn)).out == ""
     assert drawn.read_text().startswith("<svg ")
+    assert Ran(capsys, "diff", "--all", "--format", "html").out.startswith("<!doctype html>")
 
 
 def test_lattice(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -218,6 +221,7 @@ def test_lattice(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     drawn = tmp_path / "torch.svg"
     assert Ran(capsys, "lattice", "torch", "-o", str(drawn)).out == ""
     assert drawn.read_text().startswith("<svg ")
+    assert "<h1>torch</h1>" in Ran(capsys, "lattice", "torch", "--format", "html").out
 
 
 def test_dialects(capsys: pytest.CaptureFixture[str]) -> None:
@@ -230,9 +234,12 @@ def test_dialects(capsys: pytest.CaptureFixture[str]) -> None:
     assert made[0].keys() == {"name", "version", "about", "evidence", "dtypes"}
 
 
-def test_verify(capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pytest.importorskip("array_api_strict")
-    ran = Ran(capsys, "verify", "array-api", "--op", "floor", "--op", "can_cast")
+    page = tmp_path / "verified.html"
+    ops = ("--op", "floor", "--op", "can_cast")
+    ran = Ran(capsys, "verify", "array-api", *ops, "--html", str(page))
+    assert page.read_text().startswith("<!doctype html>")
     assert ran.status == 0
     assert ran.out.endswith("answers agree.\n")
     made = json.loads(Ran(capsys, "verify", "array-api", "--op", "floor", "--json").out)
@@ -252,6 +259,7 @@ def test_verify_programs(capsys: pytest.CaptureFixture[str]) -> None:
     assert wrong.status == 2
     assert "takes a time (60s, 5m) or a count (500)" in wrong.err
     assert "--op cannot be used with --programs" in Ran(capsys, *options, "--op", "add").err
+    assert "use --json" in Ran(capsys, *options, "--html", "programs.html").err
     assert "add --programs 60s" in Ran(capsys, "verify", "numpy", "--seed", "3").err
 
 

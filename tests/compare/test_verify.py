@@ -14,6 +14,7 @@ from castwise.conformance.grid import Scope
 from castwise.conformance.recorder import Cell, recorded_dialects
 from castwise.errors import UsageError
 from castwise.report.terminal.progress import progress
+from castwise.report.verify.html import verification_html
 from castwise.report.verify.text import verification_json, verification_text
 from castwise.rules.catalog import dialect_named, dialects
 
@@ -110,6 +111,17 @@ def test_drift_is_listed_by_op() -> None:
         "framework": "float32",
         "castwise": "int8",
     }
+
+
+def test_the_page_lists_every_answer_that_differs() -> None:
+    found = verify("numpy", AlwaysFloat32())
+    made = verification_html(found)
+    assert "<h1>numpy and always-float32</h1>" in made
+    assert "<td>add(int8[3], int8[3])</td><td>float32</td><td>int8</td>" in made
+    assert made.count("<td>") == 3 * len(found.drift)
+    kernels = verification_html(verify("numpy", WithoutKernels()))
+    assert "but only one of the two has a kernel for it." in kernels
+    assert "<td>no kernel for int8</td><td>int8</td>" in kernels
 
 
 class WithoutKernels(AlwaysFloat32):

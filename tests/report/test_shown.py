@@ -41,6 +41,12 @@ def graph() -> cw.Graph:
     return cw.trace(model, "int32[n]", "float16[n]", dialect="torch")
 
 
+def casts(dtype: str = "float32") -> Any:
+    with cw.count_casts() as found:
+        cw.asarray([1, 2], dtype="int32") + cw.asarray([3, 4], dtype=dtype)
+    return found
+
+
 RESULTS = {
     "decision": lambda: cw.resolve("add", "int32[3]", 5.5, dialect="torch"),
     "long decision": lambda: cw.resolve("concat", *["int8[3]", "float64[3]"] * 40),
@@ -49,6 +55,8 @@ RESULTS = {
     "op": lambda: cw.resolve("add", "int32[3]", 5.5, dialect="torch").question.op,
     "explanation": lambda: cw.explain("int32[3] + 5.5", dialect="torch"),
     "refusal": lambda: cw.explain("bool[3] - bool[3]", dialect="torch"),
+    "casts": lambda: casts(),
+    "no casts": lambda: casts("int32"),
     "dialect": lambda: cw.dialect("torch"),
     "variation": lambda: cw.dialect("torch").vary(about=NASTY * 30),
     "table": lambda: cw.table("add", "torch"),
@@ -58,7 +66,9 @@ RESULTS = {
     "group": lambda: cw.diff("numpy@1", "numpy", op="add").groups[0],
     "difference": lambda: cw.diff("numpy@1", "numpy", op="add").groups[0].differences[0],
     "lattice": lambda: lattice("jax"),
-    "distances": lambda: Distances(("torch", "jax"), {frozenset({"torch", "jax"}): Distance(9, 4)}),
+    "distances": lambda: Distances(
+        ("add",), ("torch", "jax"), {frozenset({"torch", "jax"}): Distance(9, 4)}
+    ),
     "graph": graph,
     "simplification": lambda: graph().simplify(),
     "redialect": lambda: graph().redialect("numpy"),

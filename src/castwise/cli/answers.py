@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from typing import TextIO
 
 import click
 
@@ -40,8 +41,16 @@ class _OfExpressions(click.Command):
 @click.command(cls=_OfExpressions, context_settings={"ignore_unknown_options": True})
 @click.argument("words", metavar="[DIALECT] EXPRESSION", nargs=-1, shell_complete=complete_dialects)
 @dialect_option("The dialect, in place of the argument.")
+@click.option(
+    "--traceback",
+    type=click.File(encoding="utf-8", errors="replace"),
+    metavar="FILE",
+    help="Read the op and its dtypes from the error in this file; - is stdin.",
+)
 @json_option
-def explain(words: tuple[str, ...], dialect: str | None, as_json: bool) -> int:
+def explain(
+    words: tuple[str, ...], dialect: str | None, traceback: TextIO | None, as_json: bool
+) -> int:
     """Explain how a dialect arrives at a result, step by step.
 
     EXPRESSION is a call, a method or operators with their operands, nested as in Python. DIALECT
@@ -49,16 +58,26 @@ def explain(words: tuple[str, ...], dialect: str | None, as_json: bool) -> int:
     no kernel to run it. DIALECT may be left out where [tool.castwise] or CASTWISE_DIALECT names
     one.
 
+    With --traceback the expression is read from an error message, or from the traceback that ends
+    in it, of any framework. So is the dialect, unless one is given.
+
     \b
     Examples:
       castwise explain torch "int32[3] + 5.5"
       castwise explain numpy "(uint8[3] + 1).mean() * 300"
       castwise explain -d jax "sum(int8[3], dtype=int8)"
+      python train.py 2>&1 | castwise explain --traceback -
     """
     from castwise.engine.explaining.parts import taken_apart
     from castwise.report.answers.explanation import explained, explanation_json, explanation_text
     from castwise.rules.catalog import nearest_named
 
+    if traceback is not None:
+        if traceback.isatty():
+            click.echo(
+                "castwise: paste the traceback, then press Ctrl-D on a line alone.", err=True
+            )
+        return _explain_traceback(traceback.read(), _dialect_alone(words, dialect), as_json)
     name, expression = _asked(words, dialect)
     found = explained(taken_apart(expression, name))
     if as_json:
@@ -66,6 +85,37 @@ def explain(words: tuple[str, ...], dialect: str | None, as_json: bool) -> int:
     else:
         click.echo(explanation_text(found, paint_for_stdout(), min(terminal_width(), 100)))
     return DONE if found.is_run else FOUND
+
+
+def _explain_traceback(text: str, dialect: str | None, as_json: bool) -> int:
+    """Explains what a traceback asks."""
+    from castwise.engine.explaining.parts import taken_apart
+    from castwise.engine.tracebacks.read import read_traceback
+    from castwise.report.answers.explanation import explained, explanation_json, explanation_text
+    from castwise.report.answers.tracebacks import accepted_text, asked_in, read_text
+    from castwise.rules.default import DEFAULT
+
+    read = read_traceback(text)
+    name = dialect or read.dialect or chosen_here() or DEFAULT
+    found = explained(taken_apart(asked_in(read, name), name))
+    if as_json:
+        echo_json({"read": read.as_json(), **explanation_json(found)})
+        return DONE if found.is_run else FOUND
+    paint, width = paint_for_stdout(), min(terminal_width(), 100)
+    click.echo(f"{read_text(read, paint, width)}\n\n{explanation_text(found, paint, width)}")
+    if found.is_run:
+        click.echo(f"\n{accepted_text(found.question.dialect.name, width)}")
+    return DONE if found.is_run else FOUND
+
+
+def _dialect_alone(words: tuple[str, ...], dialect: str | None) -> str | None:
+    """The dialect that is given beside a traceback, if any."""
+    from castwise.rules.catalog import is_dialect_name
+
+    given = [*words, *([dialect] if dialect else [])]
+    if len(given) > 1 or not all(map(is_dialect_name, words)):
+        raise UsageError("with --traceback, give no expression and at most one dialect.")
+    return given[0] if given else None
 
 
 def _asked(words: tuple[str, ...], dialect: str | None) -> tuple[str, str]:

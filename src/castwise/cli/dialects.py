@@ -101,7 +101,7 @@ def _is_op(name: str) -> bool:
 
 @click.command()
 @dialect_argument
-@format_option("text", "json", "dot", "svg", "png")
+@format_option("text", "json", "dot", "html", "svg", "png")
 @output_option
 def lattice(dialect: str, format_: str | None, output: Path | None) -> int:
     """Show which dtypes promote to which, as text or as a picture.

@@ -20,7 +20,7 @@ from castwise.report.terminal.printing import deliver, terminal_width
 @click.option("--cells", is_flag=True, help="List every reason, with all its questions.")
 @click.option("--all", "is_of_all", is_flag=True, help="Compare every pair of dialects.")
 @json_option
-@format_option("text", "json", "csv", "md", "svg", "png")
+@format_option("text", "json", "csv", "md", "html", "svg", "png")
 @output_option
 def diff(
     first: str | None,
@@ -36,11 +36,13 @@ def diff(
 
     Asks both about arrays and 0-d arrays of the dtypes they share, about Python scalars, and about
     augmented assignments such as x += y. Without --op, skips ops that only one of them has been
-    recorded for. All formats except text list every question. The exit status is 1 if the dialects
-    differ.
+    recorded for. All formats except text and html list every question. The exit status is 1 if the
+    dialects differ.
 
     With --all, give no dialects. It shows what share of the questions each pair answers
-    differently, as a triangle of numbers, or as a heat map in svg and png.
+    differently, as a triangle of numbers, or as a heat map in html, svg and png. Dialects that
+    differ little are next to each other. Those that answer all questions alike, such as the
+    autocast modes of a framework, are then compared on the ops where they differ.
 
     \b
     Examples:

@@ -24,6 +24,7 @@ _FILES = {
     "doctor": "doctor",
     "dtypes": "vocabulary",
     "explain": "answers",
+    "explorer": "explorer",
     "lattice": "dialects",
     "ops": "vocabulary",
     "port": "auditing.port",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from castwise.cli.options import dialect_argument, json_option, op_option
@@ -17,7 +19,20 @@ from castwise.report.terminal.printing import echo_json
 @op_option("Check only this op. Can be repeated.", "--op", "ops", multiple=True)
 @program_options
 @json_option
-def verify(dialect: str, ops: tuple[str, ...], programs: Programs | None, as_json: bool) -> int:
+@click.option(
+    "--html",
+    "html_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write every answer that differs as a web page.",
+)
+def verify(
+    dialect: str,
+    ops: tuple[str, ...],
+    programs: Programs | None,
+    as_json: bool,
+    html_file: Path | None,
+) -> int:
     """Compare a dialect with the framework installed here.
 
     Asks the framework every question the dialect has a rule for, and lists the answers that
@@ -36,11 +51,14 @@ def verify(dialect: str, ops: tuple[str, ...], programs: Programs | None, as_jso
     if programs is not None:
         if ops:
             raise UsageError("--op cannot be used with --programs: programs mix all ops.")
+        if html_file:
+            raise UsageError("--html cannot be used with --programs: use --json.")
         return verify_programs(dialect, programs, as_json=as_json)
     from castwise.compare.verify import recorder_for
     from castwise.compare.verify import verify as make_verification
     from castwise.conformance.recorder import count
     from castwise.report.terminal.progress import progress
+    from castwise.report.verify.html import verification_html
     from castwise.report.verify.text import verification_json, verification_text
     from castwise.rules.catalog import dialect_named
 
@@ -49,6 +67,8 @@ def verify(dialect: str, ops: tuple[str, ...], programs: Programs | None, as_jso
     only = ops or None
     with progress(f"Asking {recorder.name}", count(recorder, only)) as on_question:
         found = make_verification(chosen, recorder, only, on_question)
+    if html_file:
+        html_file.write_text(verification_html(found) + "\n", encoding="utf-8")
     if as_json:
         echo_json(verification_json(found))
     else:

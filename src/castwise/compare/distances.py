@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
-from castwise.compare.pairs import Answers, pairs_of, weak_dtypes
-from castwise.rules.catalog import dialects as names_of_all
-from castwise.rules.default import to_dialect
+from castwise.compare.clustering import Cluster, clustered, members
+from castwise.compare.pairs import Answers, Pair, pairs_of, weak_dtypes
 from castwise.rules.dialect import Dialect
-from castwise.vocab.ops import op
+from castwise.vocab.ops import Op, op
 
 # Ops that nearly every framework has: enough to tell them apart, few enough to be quick.
 OPS = (
@@ -34,10 +33,12 @@ class Distance(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DistancesData:
-    """The distance of each pair of dialects."""
+    """The distance of each pair of dialects in some ops."""
 
-    dialects: tuple[str, ...]
+    ops: tuple[str, ...]
+    dialects: tuple[str, ...]  # near ones side by side
     pairs: dict[frozenset[str], Distance]
+    closer: tuple[DistancesData, ...] = ()  # dialects that these ops do not tell apart, in others
 
     def between(self, first: str, second: str) -> Distance:
         return self.pairs[frozenset((first, second))]
@@ -48,24 +49,34 @@ class DistancesData:
         every = combinations(self.dialects, 2)
         return sorted(every, key=lambda pair: self.between(*pair).share)
 
+    @property
+    def tree(self) -> Cluster:
+        """The dialects, the nearest joined first."""
+        return clustered(self.dialects, lambda a, b: self.between(a, b).share)
+
 
 def distances_data(
-    dialects: Iterable[str | Dialect] | None, on_question: Callable[[object], object] | None
+    dialects: Iterable[Dialect],
+    ops: Iterable[str],
+    on_question: Callable[[object], object] | None,
 ) -> DistancesData:
-    """How far apart dialects are: all of them, or those that are given."""
-    chosen = [to_dialect(d) for d in (names_of_all() if dialects is None else dialects)]
+    """How far apart dialects are in some ops."""
+    rows = [op(name) for name in ops]
     numbers: dict[object, int] = {}
-    asked = {dialect.name: _answered(dialect, numbers, on_question) for dialect in chosen}
-    names = tuple(asked)
-    pairs = {frozenset((a, b)): _distance(asked[a], asked[b]) for a, b in combinations(names, 2)}
-    return DistancesData(names, pairs)
+    asked = {d.name: _answered(d, rows, numbers, on_question) for d in dialects}
+    pairs = {frozenset((a, b)): _distance(asked[a], asked[b]) for a, b in combinations(asked, 2)}
+    made = DistancesData(tuple(row.name for row in rows), tuple(asked), pairs)
+    return replace(made, dialects=members(made.tree))
 
 
-def count(dialects: Iterable[str | Dialect]) -> int:
+def count(dialects: Iterable[Dialect], ops: Iterable[str]) -> int:
     """How many questions all the dialects are asked."""
-    rows = [op(name) for name in OPS.split()]
-    chosen = [to_dialect(name) for name in dialects]
-    return sum(1 for d in chosen for _ in pairs_of(rows, d.dtypes, weak_dtypes(d)))
+    rows = [op(name) for name in ops]
+    return sum(1 for dialect in dialects for _ in _pairs(rows, dialect))
+
+
+def _pairs(rows: Iterable[Op], dialect: Dialect) -> Iterator[Pair]:
+    return pairs_of(rows, dialect.dtypes, weak_dtypes(dialect))
 
 
 class _Answered(NamedTuple):
@@ -77,14 +88,14 @@ class _Answered(NamedTuple):
 
 def _answered(
     dialect: Dialect,
+    rows: Iterable[Op],
     numbers: dict[object, int],
     on_question: Callable[[object], object] | None,
 ) -> _Answered:
     """What a dialect answers; `numbers` gives the same question the same number everywhere."""
     answers = Answers(dialect, tells_weak=dialect.has_weak_arrays)
     answered = _Answered({}, {} if dialect.has_weak_arrays else None)
-    rows = [op(name) for name in OPS.split()]
-    for pair in pairs_of(rows, dialect.dtypes, weak_dtypes(dialect)):
+    for pair in _pairs(rows, dialect):
         if on_question:
             on_question(pair)
         answer = answers[pair]

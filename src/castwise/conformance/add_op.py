@@ -24,7 +24,7 @@ from castwise.conformance.recorder import (
 )
 from castwise.vocab.ops import OPS
 
-_INDEX = Path(__file__).parents[1] / "rules" / "recorded_ops.tsv"
+_INDEX = Path(__file__).parents[1] / "rules" / "recorded_cells.tsv"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

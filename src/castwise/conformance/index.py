@@ -1,4 +1,4 @@
-"""Which ops were recorded of which framework: `python -m castwise.conformance.index DIR -o FILE`.
+"""How much was recorded of what: `python -m castwise.conformance.index DIR -o FILE`.
 
 The rules read the list, so that no dialect has to name the ops its framework lacks.
 """
@@ -6,10 +6,11 @@ The rules read the list, so that no dialect has to name the ops its framework la
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from castwise.conformance.recorder import read_header, read_ops
+from castwise.conformance.recorder import read_counts, read_header
 from castwise.vocab.ops import OPS
 
 
@@ -27,21 +28,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def write_index(cells: Path, output: Path) -> None:
     """Writes the list of a folder of cell files."""
     files = sorted(cells.glob("*.tsv.gz"))
-    recorded = ((read_header(file)["dialect"], read_ops(file)) for file in files)
+    recorded = ((read_header(file)["dialect"], read_counts(file)) for file in files)
     output.write_text(index_of(recorded), encoding="utf-8")
 
 
-def index_of(recorded: Iterable[tuple[str, set[str]]]) -> str:
-    """A line for each op, in the order of the vocabulary: its name and the frameworks.
+def index_of(recorded: Iterable[tuple[str, Counter[str]]]) -> str:
+    """A line for each dialect: its name, and the cells of each op, in the vocabulary's order.
 
-    >>> index_of([("numpy@1", {"add"}), ("torch", {"add", "sub"})]).splitlines()[:2]
-    ['add\\tnumpy torch', 'sub\\ttorch']
+    >>> index_of([("torch", Counter(sub=2, add=3))])
+    'torch\\tadd:3 sub:2\\n'
     """
-    frameworks: dict[str, set[str]] = {op: set() for op in OPS}
-    for dialect, ops in recorded:
-        for op in ops & frameworks.keys():
-            frameworks[op].add(dialect.partition(":")[0].partition("@")[0])
-    return "".join(f"{op}\t{' '.join(sorted(found))}\n" for op, found in frameworks.items())
+    return "".join(
+        f"{dialect}\t{' '.join(f'{op}:{counts[op]}' for op in OPS if counts[op])}\n"
+        for dialect, counts in recorded
+    )
 
 
 if __name__ == "__main__":

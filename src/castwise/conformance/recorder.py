@@ -10,6 +10,7 @@ import json
 import pkgutil
 import platform
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -183,11 +184,11 @@ def read_header(path: Path) -> Header:
         return cast(Header, json.loads(file.readline().removeprefix("# ")))
 
 
-def read_ops(path: Path) -> set[str]:
-    """The ops a cell file has cells of."""
+def read_counts(path: Path) -> Counter[str]:
+    """How many cells a cell file has of each op."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         next(file)  # the header
-        return {line.partition("\t")[0] for line in file}
+        return Counter(line.partition("\t")[0] for line in file)
 
 
 def read_cells(path: Path) -> tuple[Header, list[Cell]]:

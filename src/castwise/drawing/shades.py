@@ -10,7 +10,7 @@ from castwise.vocab.dtypes import DType
 _HUES = {"bool": 285, "int": 210, "float": 140, "complex": 30}
 REFUSED = "#f4f4f5"
 INK = "#18181b"
-FAINT = "#71717a"
+FAINT = "#6b6b74"  # of pages, too
 
 
 def shade(dtype: DType) -> str:
@@ -21,7 +21,7 @@ def shade(dtype: DType) -> str:
     ('#bbd4ec', '#8cbbea')
     """
     bits = 8 if dtype.is_weak else dtype.part.bits  # complex64 is as dark as float32
-    depth = math.log2(max(8, bits))
+    depth = math.log2(min(max(8, bits), 64))  # darker than int64 is hard to read in dark mode
     lightness, saturation = 0.93 - 0.033 * depth, 0.45 + 0.04 * depth
     rgb = colorsys.hls_to_rgb(_HUES[dtype.kind] / 360, lightness, saturation)
     return "#" + "".join(f"{round(255 * channel):02x}" for channel in rgb)

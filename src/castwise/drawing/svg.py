@@ -24,15 +24,25 @@ def svg_document(width: float, height: float, parts: Iterable[str]) -> str:
     )
 
 
-def svg_text(x: float, y: float, text: str, style: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(text)}</text>'
+def svg_text(x: float, y: float, text: str, style: str = "") -> str:
+    words = escape(text, quote=False)
+    return f'<text x="{_short(x)}" y="{_short(y)}"{style and " "}{style}>{words}</text>'
 
 
 def svg_box(x: float, y: float, width: float, height: float, fill: str, style: str = "") -> str:
     return (
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="3"'
-        f' fill="{fill}"{style and " "}{style}/>'
+        f'<rect x="{_short(x)}" y="{_short(y)}" width="{_short(width)}" height="{_short(height)}"'
+        f' rx="3" fill="{fill}"{style and " "}{style}/>'
     )
+
+
+def svg_hover(words: str, *parts: str) -> str:
+    """Parts that show words where the pointer is over them."""
+    return f"<g><title>{escape(words, quote=False)}</title>{''.join(parts)}</g>"
+
+
+def _short(length: float) -> str:
+    return f"{length:.1f}".removesuffix(".0")
 
 
 def text_width(text: str) -> float:

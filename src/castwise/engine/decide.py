@@ -88,7 +88,7 @@ def decide(question: Question, say: Say = None) -> Decision:
     of_condition = None if place is None else check_apart(plan, question.operands[place], say)
     if say:
         for operand in given:
-            say(f"{operand} is {_role_text(operand)}.")
+            say(f"{operand} is {role_text(operand)}.")
     operands = tuple([o for o in given if o is not UNDEFINED])
     is_in_place = is_written(question)
     is_kept_weak = is_in_place and _stays_weak(plan, operands[0])
@@ -119,12 +119,17 @@ def decide(question: Question, say: Say = None) -> Decision:
 def steps_of(question: Question) -> list[str]:
     """How a decision comes about, one sentence per step; the last one gives the result, or why
     there is none."""
+    return told(question)[1]
+
+
+def told(question: Question) -> tuple[Decision | Refusal, list[str]]:
+    """The decision or the refusal, with the steps that led there."""
     steps = list(filter(None, [question.because, unasked(question)]))
     try:
         decision = decide(question, steps.append)
     except Refusal as refusal:
-        return [*steps, f"Refused: {refusal.why}.", *filter(None, [refusal.fix])]
-    return [*steps[:-1], *decision.notes, steps[-1]]
+        return refusal, [*steps, f"Refused: {refusal.why}.", *filter(None, [refusal.fix])]
+    return decision, [*steps[:-1], *decision.notes, steps[-1]]
 
 
 def unasked(question: Question) -> str | None:
@@ -156,8 +161,13 @@ def _say_result(decision: Decision, say: Callable[[str], None]) -> None:
     symbol = decision.question.op.symbol
     if rebinds(decision.question):
         say(f"`x {symbol}= y` is `x = x {symbol} y`: the name is bound to a new array.")
+    say(result_text(decision))
+
+
+def result_text(decision: Decision) -> str:
+    """The sentence about a decision's result."""
     verb = "is" if decision.has_kernel else "would be"
-    say(f"The result {verb} {'a weak ' if decision.is_weak else ''}{decision.result}.")
+    return f"The result {verb} {'a weak ' if decision.is_weak else ''}{decision.result}."
 
 
 def _casts(
@@ -325,7 +335,8 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say
     return result
 
 
-def _role_text(operand: Operand) -> str:
+def role_text(operand: Operand) -> str:
+    """What an operand is, in words."""
     if operand is UNDEFINED:
         return "an undefined operand, which is ignored"
     if operand.is_scalar:

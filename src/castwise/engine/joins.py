@@ -22,6 +22,11 @@ from castwise.vocab.operands import Operand, Role
 # The C++ types that hold a number before its use is known.
 _WIDEST = {"bool": dtype("bool"), "int": dtype("int64"), "float": dtype("float64")}
 
+# The policies in which a 0-d array counts as any other array.
+_ZERO_D_AS_ARRAYS = (
+    "as arrays", "as nodes", "weak", "within kind", "fits arrays", "converted", "by category",
+)  # fmt: skip
+
 
 def joined(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType:
     """The dtype the operands are joined to.
@@ -236,9 +241,15 @@ def _tell(
     computes = plan.loops.computes
     is_choosy = plan.joins.by == "first loop" and len(computes) < len(plan.reach.order)
     found = f"{common}, the first dtype {plan.op.name} computes in" if is_choosy else common.name
-    if any(o.role is not Role.ARRAY for o in operands):
+    if not all(_counts_by_dtype(plan, o) for o in operands):
         say(f"Together they promote to {found}{' that all of them reach' * is_choosy}.")
     elif len(given) > 1:
         say(f"{' and '.join(given)} promote to {found}{' that all of them reach' * is_choosy}.")
     else:
         say(f"{given[0]} promotes to {found}{' that it reaches' * is_choosy}.")
+
+
+def _counts_by_dtype(plan: Plan, operand: Operand) -> bool:
+    """Whether an operand is an array that counts as its dtype says."""
+    is_as_array = operand.role is Role.ZERO_D and plan.scalars in _ZERO_D_AS_ARRAYS
+    return operand.role is Role.ARRAY or is_as_array

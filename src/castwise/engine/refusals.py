@@ -5,6 +5,7 @@ A hint names a dtype that holds every value of the operands, or says what is los
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 
 from castwise.engine.decision import Refusal, cast_between, cast_text
@@ -63,7 +64,7 @@ def way_out(given: Sequence[DType], known: Iterable[DType], rank: int = 0) -> st
     """
     highest = max([rank, *[d.rank for d in given]])
     fitting = [d for d in known if d.rank >= highest] or list(given)
-    target = min(fitting, key=lambda d: _cost(d, given))
+    target = _cheapest(tuple(fitting), tuple(given))
     every = "both" if len(given) == 2 else "all"
     kept = "one" if len(given) == 2 else "the others"
     which = "the arrays" if len(given) == 1 else kept if target in given else every
@@ -75,6 +76,11 @@ def way_out(given: Sequence[DType], known: Iterable[DType], rank: int = 0) -> st
     none = for_one if len(given) == 1 else f"No dtype here holds {every}"
     losses = " and ".join(cast_text(cast) for cast in lossy if cast)
     return f"{none}: {losses}. {advice}"
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _cheapest(targets: tuple[DType, ...], given: tuple[DType, ...]) -> DType:
+    return min(targets, key=lambda target: _cost(target, given))
 
 
 def _cost(target: DType, given: Sequence[DType]) -> tuple[int, ...]:

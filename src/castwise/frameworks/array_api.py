@@ -99,6 +99,7 @@ ARRAY_API = Dialect(
     ops=_OPS,
     naming=Naming(
         names="array_api array-api-strict array_api_strict xp",
+        cast="xp.astype({x}, xp.{dtype})",
         recorded="2025.12",
         packages="array-api-strict",
         release="2.6",

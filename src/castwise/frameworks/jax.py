@@ -211,6 +211,7 @@ JAX_X64 = Dialect(
     ops=_WIDE_OPS,
     naming=Naming(
         names="jnp",
+        cast="{x}.astype(jnp.{dtype})",
         prefixes="jnp jax.numpy jax.nn jax.lax jax.scipy.special jnp.linalg jax.numpy.linalg",
         aliases={**ALIASES, "silu": "swish", "topk": "top_k"},
     ),

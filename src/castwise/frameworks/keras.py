@@ -113,7 +113,12 @@ KERAS = JAX.vary(
         "cumsum/dtype cumprod/dtype": Rule(converts=""),
         "max min": Rule(computes="bool int float complex", arguments=Arguments(initial="cast")),
     },
-    naming=replace(JAX.naming, names="", prefixes="keras keras.ops ops keras.backend"),
+    naming=replace(
+        JAX.naming,
+        names="",
+        prefixes="keras keras.ops ops keras.backend",
+        cast="keras.ops.cast({x}, '{dtype}')",
+    ),
     evidence=replace(
         JAX.evidence,
         source="recorded from Keras 3.15.1 with JAX 0.10.2, CPU, floatx float32",

@@ -293,6 +293,8 @@ MINDSPORE = Dialect(
     ops=_OPS,
     naming=Naming(
         names="ms",
+        cast="{x}.astype(ms.{dtype})",
+        bool_name="bool_",
         prefixes="ms mindspore mindspore.ops ops mindspore.mint mint mindspore.Tensor"
         " mindspore.numpy",
         aliases={

@@ -125,6 +125,8 @@ MLX = Dialect(
     },
     naming=Naming(
         names="mx",
+        cast="{x}.astype(mx.{dtype})",
+        bool_name="bool_",
         prefixes="mx mlx.core mx.linalg mlx.core.linalg nn mlx.nn nn.losses mlx.nn.losses",
         aliases={
             "sub": "subtract",

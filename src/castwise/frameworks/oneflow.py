@@ -177,6 +177,7 @@ ONEFLOW = Dialect(
     ops=_OPS,
     naming=Naming(
         names="flow",
+        cast="{x}.to(flow.{dtype})",
         prefixes="oneflow flow oneflow.Tensor oneflow.linalg oneflow.nn.functional F",
         aliases={
             "ne": "not_equal",

@@ -173,6 +173,7 @@ TENSORFLOW = Dialect(
     ),
     naming=Naming(
         names="tf",
+        cast="tf.cast({x}, tf.{dtype})",
         packages="tensorflow tensorflow-cpu tensorflow-macos tf-nightly",
         prefixes="tf tf.math tf.bitwise tf.nn tf.linalg tensorflow tensorflow.math",
         aliases={

@@ -166,6 +166,7 @@ TINYGRAD = Dialect(
         "pow": Rule(exponent=Exponent(negative="raises on either side")),
     },
     naming=Naming(
+        cast="{x}.cast(dtypes.{dtype})",
         prefixes="Tensor tinygrad tinygrad.Tensor",
         aliases={
             "remainder": "mod",

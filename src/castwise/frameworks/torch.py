@@ -320,6 +320,7 @@ TORCH = Dialect(
     ops=_OPS,
     naming=Naming(
         names="pytorch",
+        cast="{x}.to(torch.{dtype})",
         prefixes="torch torch.Tensor torch.linalg torch.special torch.nn.functional F",
         aliases={
             "sub": "subtract",

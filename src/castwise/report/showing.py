@@ -17,13 +17,14 @@ _TEXTS = {
 _CARDS = {
     "Audit": "audit.cards.audit_card",
     "AuditLog": "audit.cards.log_card",
+    "CastCounts": "cast_counts.counts_card",
     "Decision": "answers.cards.decision_card",
     "Dialect": "dialect_list.dialect_card",
     "DtypeOrigin": "audit.cards.origin_card",
     "Explained": "answers.cards.explained_card",
     "Finding": "audit.cards.finding_card",
     "Graph": "graphs.graph_card",
-    "Port": "port.cards.port_card",
+    "Port": "port.html.port_card",
     "Redialect": "graphs.redialect_card",
     "Simplification": "graphs.simplification_card",
 }

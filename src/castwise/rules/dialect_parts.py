@@ -76,6 +76,8 @@ class Naming:
     release: str = ""  # that of the package, where it is not numbered as the dialect is
     prefixes: str = ""  # the prefixes of the framework's names: "np numpy"
     aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
+    cast: str = "{x}.astype('{dtype}')"  # how its users write a cast
+    bool_name: str = "bool"  # what bool is called there
     casts: str = ""  # "byte:uint8 to:": its arrays' methods that cast; "": to the argument's dtype
 
     @property

@@ -1,4 +1,4 @@
-"""Which ops were recorded of which framework, from a list in the same folder."""
+"""How many cells were recorded of which dialect and op, from a list in the same folder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from castwise.vocab.ops import OPS
 
-RECORDED_OPS = Path(__file__).with_name("recorded_ops.tsv")
+RECORDED_CELLS = Path(__file__).with_name("recorded_cells.tsv")
 
 
 @functools.cache
@@ -19,14 +19,23 @@ def unrecorded_ops(framework: str) -> tuple[str, ...]:
 
     Empty for a framework that was never recorded, such as a custom one.
     """
-    recorded = _recorded_ops()
-    own = {op for op, frameworks in recorded.items() if framework in frameworks}
+    own = {op for name, ops in recorded_cells().items() if _root(name) == framework for op in ops}
     return tuple([op for op in OPS if op not in own]) if own else ()
 
 
+def _root(dialect: str) -> str:
+    """The framework in a dialect's name."""
+    return dialect.partition(":")[0].partition("@")[0]
+
+
 @functools.cache
-def _recorded_ops() -> dict[str, frozenset[str]]:
-    """The frameworks each op was recorded of."""
-    lines = RECORDED_OPS.read_text(encoding="utf-8").splitlines()
+def recorded_cells() -> dict[str, dict[str, int]]:
+    """How many cells each dialect has of each op."""
+    lines = RECORDED_CELLS.read_text(encoding="utf-8").splitlines()
     rows = [line.partition("\t") for line in lines]
-    return {op: frozenset(frameworks.split()) for op, _, frameworks in rows}
+    return {dialect: dict(map(_counted, counts.split())) for dialect, _, counts in rows}
+
+
+def _counted(word: str) -> tuple[str, int]:
+    op, _, count = word.partition(":")
+    return op, int(count)

@@ -241,9 +241,9 @@ _LIMITS = sorted(
     | {3.3895313892515355e38, 3.4e38, 3.4028234663852886e38, 1.7976931348623157e308}
 )
 # The same limits on both sides of zero, and beyond all of them what only a Python int reaches.
-_BOUNDS = sorted({0.0, math.inf, -math.inf, *_LIMITS, *[-limit for limit in _LIMITS]})
-_EXACT = {-1: -1, 0: -2, 0.5: -3, 1: -4, 2: -5}  # exponents with their own rules
-_NAN = -6
+VALUE_BOUNDS = sorted({0.0, math.inf, -math.inf, *_LIMITS, *[-limit for limit in _LIMITS]})
+EXACT_VALUES = {-1: -1, 0: -2, 0.5: -3, 1: -4, 2: -5}  # exponents with their own rules
+NAN_CLASS = -6
 
 
 def value_class(value: Scalar) -> Hashable:
@@ -253,19 +253,19 @@ def value_class(value: Scalar) -> Hashable:
     (True, False)
     """
     if isinstance(value, complex):
-        return complex, _real_class(value.real), _real_class(value.imag)
-    return type(value), _real_class(value)
+        return complex, real_class(value.real), real_class(value.imag)
+    return type(value), real_class(value)
 
 
-def _real_class(value: float) -> int:
+def real_class(value: float) -> int:
     """Which of the exact values it is, which of the limits, or which two limits it is between."""
-    exact = _EXACT.get(value)
+    exact = EXACT_VALUES.get(value)
     if exact is not None:
         return exact
     if value != value:
-        return _NAN
-    place = bisect.bisect_left(_BOUNDS, value)
-    return 2 * place + (_BOUNDS[place] == value if place < len(_BOUNDS) else False)
+        return NAN_CLASS
+    place = bisect.bisect_left(VALUE_BOUNDS, value)
+    return 2 * place + (VALUE_BOUNDS[place] == value if place < len(VALUE_BOUNDS) else False)
 
 
 _MOST_ITEMS = 20  # that are written out

@@ -230,8 +230,10 @@ def test_a_saved_run_is_asked_again(tmp_path: Path, capsys: pytest.CaptureFixtur
     found = json.loads(capsys.readouterr().out)
     assert (found["from"], found["to"], len(found["changes"])) == ("numpy@1", "numpy", 4)
     assert found["changes"][0]["keep"]["text"] == "weights * float(np.float64(1.5))"
-    assert status_of("port", "--from", "numpy@1", "--to", "numpy", saved) == 1
+    page = tmp_path / "port.html"
+    assert status_of("port", "--from", "numpy@1", "--to", "numpy", "--html", page, saved) == 1
     assert "4 changes" in capsys.readouterr().out
+    assert "<h1>numpy@1 to numpy: 4 changes" in page.read_text(encoding="utf-8")
     assert status_of("port", "--to", "numpy", report) == 2  # the report is not what was seen
     assert "castwise audit --save" in capsys.readouterr().err
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from itertools import combinations
 from xml.etree import ElementTree
 
 import pytest
 
 import cells
-from castwise.compare.distances import OPS, Distance, count
+from castwise.compare.clustering import members
+from castwise.compare.distances import OPS, Distance, DistancesData, count
 from castwise.report.amounts import percent
 from castwise.report.diff.diff import diff
 from castwise.report.distances.distances import Distances, distances
@@ -22,6 +24,7 @@ from castwise.report.distances.text import (
     distances_markdown,
     distances_text,
 )
+from castwise.rules.catalog import dialect_named
 from castwise.vocab.ops import op
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -33,12 +36,13 @@ def three() -> Distances:
 
 
 def many(size: int) -> Distances:
-    """Distances of as many dialects, with long names."""
-    names = tuple(f"framework:mode-{number}" for number in range(size))
-    pairs = combinations(names, 2)
-    return Distances(
-        names, {frozenset(p): Distance(999, 37 * n % 999) for n, p in enumerate(pairs)}
-    )
+    """Distances of as many dialects, with long names, of which two are alike."""
+    names = tuple(f"framework:mode-{number:02}" for number in range(size))
+    pairs = {
+        frozenset(p): Distance(999, 37 * n % 999) for n, p in enumerate(combinations(names, 2))
+    }
+    closer = DistancesData(("matmul", "prod"), names[:2], {frozenset(names[:2]): Distance(30, 20)})
+    return Distances(("add",), names, pairs, (closer,))
 
 
 def test_a_distance_is_what_diff_finds(three: Distances) -> None:
@@ -52,7 +56,7 @@ def test_a_distance_is_what_diff_finds(three: Distances) -> None:
 def test_as_much_is_asked_as_is_counted() -> None:
     asked: list[object] = []
     distances(["array-api"], asked.append)
-    assert len(asked) == count(["array-api"])
+    assert len(asked) == count([dialect_named("array-api")], OPS.split())
 
 
 def test_the_nearest_are_told_first(three: Distances) -> None:
@@ -71,7 +75,18 @@ def test_the_text_is_a_triangle(three: Distances) -> None:
     lines = str(three).splitlines()
     assert lines[2:5] == ["array-api", "48 megengine", "62 57 oneflow"]
     assert "Nearest:" in lines
-    assert lines[-1].endswith("mean.")
+    assert "mean. Dialects that differ" in " ".join(lines)
+
+
+def test_those_alike_have_a_triangle_of_their_own() -> None:
+    lines = str(many(3)).splitlines()
+    start = lines.index("Dialects that answer all of that alike, in the ops where they differ")
+    assert lines[start + 2 :] == [
+        "framework:mode-00",
+        "67 framework:mode-01",
+        "",
+        "The ops: matmul, prod.",
+    ]
 
 
 def test_more_than_twenty_dialects_fit_a_terminal() -> None:
@@ -93,6 +108,7 @@ def test_csv_and_markdown_are_the_whole_matrix(three: Distances) -> None:
         f"{100 * three.between('array-api', 'oneflow').share:.1f}"
     ] * 2
     assert distances_markdown(three).splitlines()[1] == "| --- | ---: | ---: | ---: |"
+    assert distances_markdown(many(3)).count("| --- | ---: |") == 2
 
 
 def test_json(three: Distances) -> None:
@@ -100,6 +116,9 @@ def test_json(three: Distances) -> None:
     assert made["dialects"] == list(three.dialects)
     assert len(made["pairs"]) == 3
     assert made["pairs"][0].keys() == {"first", "second", "asked", "differ", "share"}
+    assert made["closer"] == []
+    told = json.loads(distances_json(many(3)))["closer"]
+    assert [(one["ops"], one["pairs"][0]["differ"]) for one in told] == [(["matmul", "prod"], 20)]
 
 
 @pytest.mark.parametrize("size", [2, 24])
@@ -108,30 +127,42 @@ def test_the_heat_map_holds_all_it_shows(size: int) -> None:
     root = ElementTree.fromstring(distances_svg(found))
     width, height = float(root.attrib["width"]), float(root.attrib["height"])
     texts = list(root.iter(f"{SVG}text"))
-    assert [t.text for t in texts].count(found.dialects[0]) == 2
+    assert [t.text for t in texts].count(found.dialects[0]) == 4  # of two maps
     assert all(0 < float(t.attrib["x"]) < width for t in texts)
     assert all(0 < float(t.attrib["y"]) < height for t in texts)
     numbers = [t for t in texts if (t.text or "").lstrip("<").isdigit()]
-    assert len(numbers) == size * (size - 1)
+    assert len(numbers) == size * (size - 1) + 2
 
 
-def test_numbers_are_told_from_their_ground() -> None:
-    """The contrast of a cell's number, as WCAG counts it, is enough to read it easily."""
-    root = ElementTree.fromstring(distances_svg(many(24)))
-    boxes = [r.attrib["fill"] for r in root.iter(f"{SVG}rect") if "rx" in r.attrib]
-    grounds = [fill for fill in boxes if fill not in ("#e4e4e7", "url(#scale)")]
-    inks = [
-        t.attrib["fill"] for t in root.iter(f"{SVG}text") if (t.text or "").lstrip("<").isdigit()
-    ]
-    for fill, ink in zip(grounds, inks, strict=True):
-        light, dark = sorted((luminance(fill), luminance(ink)), reverse=True)
-        assert (light + 0.05) / (dark + 0.05) >= 4.2
+def test_a_pointer_over_a_cell_shows_the_exact_numbers() -> None:
+    root = ElementTree.fromstring(distances_svg(many(3)))
+    cells = [g for g in root.iter(f"{SVG}g") if g.find(f"{SVG}title") is not None]
+    told = {g.findtext(f"{SVG}title"): g.findtext(f"{SVG}text") for g in cells}
+    assert told["framework:mode-00 and framework:mode-02: 3.7 %, 37 of 999 questions"] == "4"
+    assert len(cells) == 3 * 2 + 2
 
 
-def luminance(colour: str) -> float:
-    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+def test_the_scale_is_for_all_maps() -> None:
+    names = ("framework", "framework:mode")
+    closer = DistancesData(("matmul",), names, {frozenset(names): Distance(30, 20)})
+    same = Distances(("add",), names, {frozenset(names): Distance(9, 0)}, (closer,))
+    assert ">70 %</text>" in distances_svg(same)
+
+
+def test_the_tree_has_a_line_for_each_merge_within_the_picture() -> None:
+    found = many(24)
+    root = ElementTree.fromstring(distances_svg(found))
+    lines = list(root.iter(f"{SVG}path"))
+    assert len(lines) == 23 + 1
+    ends = [float(x) for line in lines for x in re.findall(r"[MH]([\d.]+)", line.attrib["d"])]
+    assert max(ends) < float(root.attrib["width"])
+    words = [line.findtext(f"{SVG}title") or "" for line in lines]
+    assert all(word.endswith("% apart on average") for word in words)
+
+
+def test_a_row_is_as_high_as_its_leaf_of_the_tree(three: Distances) -> None:
+    """The branches do not cross: the rows are in the order of the tree."""
+    assert members(three.tree) == three.dialects
 
 
 def test_every_format_ends_without_a_newline(three: Distances) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib
 import json
+from html import escape
 from xml.etree import ElementTree
 
 import pytest
@@ -17,12 +18,14 @@ from castwise.report.table.formats import FORMATS, table_json
 from castwise.report.table.html import table_html
 from castwise.report.table.svg import table_png, table_svg
 from castwise.report.table.table import table
-from castwise.report.table.text import short_name, table_csv, table_markdown, table_text
+from castwise.report.table.text import hover_text, short_name, table_csv, table_markdown, table_text
 from castwise.report.terminal.colour import coloured
 from castwise.rules.catalog import dialects
 from castwise.vocab.dtypes import DTYPES, DType, find_dtype
 from castwise.vocab.live import to_dtype
 from castwise.vocab.ops import declare_op, ops
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def answer(op: str, *operands: object, dialect: str) -> str:
@@ -206,12 +209,24 @@ def test_json_has_whole_answers() -> None:
 @pytest.mark.parametrize("op", ["add", "sum"])
 def test_the_picture_is_well_formed(op: str) -> None:
     root = ElementTree.fromstring(table_svg(table(op, "torch")))
-    texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    texts = [text.text for text in root.iter(f"{SVG}text")]
     assert "bf16" in texts
     width, height = float(root.attrib["width"]), float(root.attrib["height"])
-    for text in root.iter("{http://www.w3.org/2000/svg}text"):
+    for text in root.iter(f"{SVG}text"):
         assert 0 < float(text.attrib["x"]) < width
         assert 0 < float(text.attrib["y"]) < height
+
+
+def test_a_pointer_over_a_cell_of_the_picture_shows_what_the_page_shows() -> None:
+    made = table("add", "torch")
+    root = ElementTree.fromstring(table_svg(made))
+    cells = [g for g in root.iter(f"{SVG}g") if g.find(f"{SVG}title") is not None]
+    words = [g.findtext(f"{SVG}title") for g in cells]
+    assert words == [hover_text(cell) for row in made.cells for cell in row]
+    assert words[5] == "bool[3] + int64[3] -> int64; bool -> int64 (widens)"
+    assert "uint16[3] + uint8[3]" in str(words[6 * 25 + 1])
+    page = table_html(made)
+    assert all(f'title="{escape(str(word))}"' in page for word in words)
 
 
 def test_the_page_needs_nothing_else() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,7 +13,11 @@ from castwise.cli.auditing.gate import check_include, with_include
 from castwise.cli.completing import complete_dialects
 from castwise.report.terminal.colour import paint_for
 
+if TYPE_CHECKING:
+    from castwise.auditing.porting.port import Port
+
 _FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+_PAGE = click.Path(path_type=Path, dir_okay=False)
 _SAVED = ".json"
 
 
@@ -37,6 +42,7 @@ _SAVED = ".json"
 )
 @click.option("--include", multiple=True, metavar="PACKAGE", help="Include this package too.")
 @click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write JSON. `-` is stdout.")
+@click.option("--html", "html_file", type=_PAGE, metavar="FILE", help="Write a web page.")
 @no_config_option
 @click.option("-m", "is_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -45,6 +51,7 @@ def port(
     target: str,
     include: tuple[str, ...],
     json_file: Path | None,
+    html_file: Path | None,
     is_module: bool,
     program: tuple[str, ...],
 ) -> int:
@@ -63,13 +70,10 @@ def port(
       castwise port --from numpy@1 --to numpy@2 analysis.py
       castwise audit --save seen.json train.py; castwise port --to jax seen.json
     """
-    import json
-
     from castwise.auditing.porting.port import port_of
     from castwise.auditing.records.runs import Options
     from castwise.auditing.running.launch import run_audited
     from castwise.auditing.running.saved import load_file
-    from castwise.report.port.json import port_json
     from castwise.report.port.text import port_text
     from castwise.rules.catalog import dialect_named
 
@@ -85,12 +89,7 @@ def port(
         run = run_audited(command, options)
         seen, status = run.seen, run.status
     found = port_of(seen, target, source)
-    if json_file:
-        text = json.dumps(port_json(found), indent=2)
-        if str(json_file) == "-":
-            click.echo(text)
-        else:
-            json_file.write_text(text + "\n", encoding="utf-8")
+    _write(found, json_file, html_file)
     stream = sys.stdout if is_saved and str(json_file) != "-" else sys.stderr
     click.echo(port_text(found, paint_for(stream)), file=stream)
     if status:
@@ -98,3 +97,20 @@ def port(
                    "have done after that.", err=True)  # fmt: skip
     status = 1 if found.changes else status
     return status if is_saved else with_include(status, seen, include, command)
+
+
+def _write(found: Port, json_file: Path | None, html_file: Path | None) -> None:
+    """Writes the files that are wanted."""
+    import json
+
+    from castwise.report.port.html import port_html
+    from castwise.report.port.json import port_json
+
+    if json_file:
+        text = json.dumps(port_json(found), indent=2)
+        if str(json_file) == "-":
+            click.echo(text)
+        else:
+            json_file.write_text(text + "\n", encoding="utf-8")
+    if html_file:
+        html_file.write_text(port_html(found) + "\n", encoding="utf-8")

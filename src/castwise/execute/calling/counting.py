@@ -10,6 +10,7 @@ from typing import Any
 
 from castwise.engine.decision import Cast, Decision
 from castwise.execute.fast_path import watched_by
+from castwise.showing import counted, html_of, line_of
 from castwise.vocab.operands import UNDEFINED
 
 
@@ -28,7 +29,7 @@ class Counted:
         self.bytes += elements * itemsize
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class CastCounts:
     """The implicit casts of a block.
 
@@ -57,6 +58,14 @@ class CastCounts:
         for hazard in cast.hazards or ("",):
             key = (name, source, cast.target.name, hazard)
             self.by.setdefault(key, Counted()).add(elements, cast.target.itemsize)
+
+    def __repr__(self) -> str:
+        total = self.total
+        size = f"{counted(total.elements, 'element')}, {total.bytes:,} bytes"
+        return line_of("CastCounts", counted(total.casts, "cast"), size if total.casts else "")
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     def __str__(self) -> str:
         lines = [

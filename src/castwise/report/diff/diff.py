@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from castwise.compare.diff import DiffData, count, diff_data
-from castwise.report.diff.cards import diff_card
+from castwise.report.diff.html import diff_card
 from castwise.report.diff.text import diff_text
 from castwise.report.terminal.progress import progress
 from castwise.rules.default import to_dialect

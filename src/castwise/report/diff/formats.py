@@ -1,4 +1,4 @@
-"""The formats for the differences of two dialects; all except text list every cell."""
+"""The formats for the differences of two dialects; all except text and html list every cell."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from castwise.compare.diff import DiffData, Group
+from castwise.report.diff.html import diff_html
 from castwise.report.diff.text import diff_text, question_text
 from castwise.report.markdown import markdown_row
 
@@ -74,4 +75,5 @@ DIFF_FORMATS: dict[str, Callable[[DiffData], str | bytes]] = {
     "json": lambda diff: json.dumps(diff_json(diff)),
     "csv": diff_csv,
     "md": diff_markdown,
+    "html": diff_html,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from castwise.compare.lattice import LatticeData, lattice_data
-from castwise.report.lattice.cards import lattice_card
+from castwise.report.lattice.html import lattice_card
 from castwise.report.lattice.text import lattice_text
 from castwise.rules.dialect import Dialect
 from castwise.showing import counted, line_of

@@ -94,10 +94,17 @@ class _Frame:
         begin = self.sides(segment.lower)[0 if segment.lower.dtypes else 1]
         middle = (start + end) / 2
         dashes = "" if segment.goes_on else ' stroke-dasharray="4 3"'
+        ends = f'data-from="{_names(segment.lower)}" data-to="{_names(self.end(segment))}"'
         return (
-            f'<path d="M{a:.1f} {begin:.1f}V{start:.1f}C{a:.1f} {middle:.1f} {b:.1f} {middle:.1f}'
-            f' {b:.1f} {end:.1f}V{self.sides(segment.upper)[1]:.1f}"{dashes}/>'
+            f'<path {ends} d="M{a:.1f} {begin:.1f}V{start:.1f}C{a:.1f} {middle:.1f} {b:.1f}'
+            f' {middle:.1f} {b:.1f} {end:.1f}V{self.sides(segment.upper)[1]:.1f}"{dashes}/>'
         )
+
+    def end(self, segment: Segment) -> Spot:
+        """The box that a piece of an arrow leads to in the end."""
+        while not segment.upper.dtypes:
+            segment = next(s for s in self.layout.segments if s.lower is segment.upper)
+        return segment.upper
 
     def head(self, box: Spot) -> str:
         """The arrowhead below a box."""
@@ -115,10 +122,16 @@ def _labelled(dtypes: tuple[DType, ...], left: float, top: float) -> Iterator[st
     width = _width(dtypes)
     is_weak = dtypes[0].is_weak
     outline = f'stroke="{_ARROW}" stroke-dasharray="3 2"' if is_weak else ""
+    yield f'<g data-dtypes="{" ".join(d.name for d in dtypes)}">'
     yield svg_box(left, top, width, _ROW * len(dtypes), shade(dtypes[0]), outline)
     for number, dtype in enumerate(dtypes):
         y = top + _ROW * number + 16
         yield svg_text(left + width / 2, y, dtype.name, f'text-anchor="middle" fill="{INK}"')
+    yield "</g>"
+
+
+def _names(spot: Spot) -> str:
+    return " ".join(dtype.name for dtype in spot.dtypes)
 
 
 def _notes(lattice: LatticeData, top: float, room: float) -> tuple[list[str], float]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 from castwise.compare.lattice import LatticeData
 from castwise.drawing.shades import shade
+from castwise.report.lattice.html import lattice_html
 from castwise.report.lattice.legend import APART, legend
 from castwise.report.lattice.svg import lattice_png, lattice_svg
 from castwise.report.terminal.colour import Paint, plain
@@ -90,6 +91,7 @@ LATTICE_FORMATS: dict[str, Callable[[LatticeData], str | bytes]] = {
     "text": lattice_text,
     "json": lattice_json,
     "dot": lattice_dot,
+    "html": lattice_html,
     "svg": lattice_svg,
     "png": lattice_png,
 }

@@ -35,9 +35,8 @@ def items(texts: Iterable[str], tag: str = "ul") -> str:
 
 def dtype_html(dtype: DType, text: str = "") -> str:
     """A dtype in the colour of its kind."""
-    return (
-        f'<span class="dtype" style="background:{shade(dtype)}">{escape(text or dtype.name)}</span>'
-    )
+    shown = escape(text or dtype.name)
+    return f'<span class="dtype" style="--shade:{shade(dtype)}">{shown}</span>'
 
 
 def hazards_html(hazards: Iterable[str]) -> str:
@@ -48,9 +47,9 @@ def hazards_html(hazards: Iterable[str]) -> str:
     )
 
 
-def table_html(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: str) -> str:
-    """A table whose cells are HTML. `numbers` names the column of counts."""
-    marks = [' class="number"' * (name == numbers) for name in heads]
+def table_html(heads: Sequence[str], rows: Iterable[Sequence[str]], *numbers: str) -> str:
+    """A table whose cells are HTML. `numbers` names the columns of counts."""
+    marks = [' class="number"' * (name in numbers) for name in heads]
     head = "".join(
         f"<th{mark}>{escape(name)}</th>" for name, mark in zip(heads, marks, strict=True)
     )

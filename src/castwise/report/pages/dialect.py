@@ -89,7 +89,9 @@ def index_page(dialects: list[Dialect]) -> str:
         "A dialect is a framework's rules at a version, in a mode. Each has a page: its surprises,"
         " what reaches what, its table, its rules in words and its laws. The picture shows how"
         " much they differ: the share of questions, in %, that two dialects answer differently"
-        " (`castwise diff --all`).",
+        " (`castwise diff --all`). Dialects that differ little are next to each other; the tree"
+        " joins the nearest first. Modes that answer all of that alike are compared below, in the"
+        " ops where they differ.",
         "![How much the dialects differ](distances.svg)",
         "\n".join(map(markdown_row, [head, ["---"] * 4, *rows])),
         "[Choosing a mode](../how-to/choose-a-mode.md) helps to decide which one to use. Every"

@@ -7,13 +7,22 @@ from typing import NamedTuple
 
 from castwise.compare.table import TableData
 from castwise.drawing.shades import FAINT, INK, shade
-from castwise.drawing.svg import LETTER, png_of, svg_box, svg_document, svg_text, text_width
+from castwise.drawing.svg import (
+    LETTER,
+    png_of,
+    svg_box,
+    svg_document,
+    svg_hover,
+    svg_text,
+    text_width,
+)
 from castwise.report.table.shading import cell_shade
 from castwise.report.table.text import (
     REFUSED,
     cell_text,
     column_widths,
     headers,
+    hover_text,
     label,
     marks_used,
 )
@@ -40,7 +49,8 @@ class _Column(NamedTuple):
 
 
 def table_svg(table: TableData) -> str:
-    """The table as an SVG picture: cells coloured by kind, a legend below."""
+    """The table as an SVG picture: cells coloured by kind with the full answers as hover text, and
+    a legend below."""
     columns = list(_columns(table))
     legend = _TOP + _ROW * len(table.rows) + 28
     right = max(text_width(table.title) * 1.4, *map(text_width, [_KINDS, *marks_used(table)]))
@@ -73,21 +83,27 @@ def _columns(table: TableData) -> Iterator[_Column]:
 
 
 def _column_heads(table: TableData, columns: list[_Column]) -> Iterator[str]:
+    yield f'<g text-anchor="middle" fill="{FAINT}">'
     for column, head in zip(columns, headers(table), strict=True):
-        yield svg_text(column.middle, _TOP - 10, head, f'text-anchor="middle" fill="{FAINT}"')
+        yield svg_text(column.middle, _TOP - 10, head)
+    yield "</g>"
 
 
 def _rows(table: TableData, columns: list[_Column]) -> Iterator[str]:
+    faint = f'fill="{FAINT}"'
+    yield f'<g text-anchor="middle" fill="{INK}">'
     for number, (operand, row) in enumerate(zip(table.rows, table.cells, strict=True)):
         top = _TOP + _ROW * number
-        yield svg_text(
-            columns[0].left - 10, top + 15, label(operand), f'text-anchor="end" fill="{FAINT}"'
-        )
+        name = f'text-anchor="end" {faint}'
+        yield svg_text(columns[0].left - 10, top + 15, label(operand), name)
         for column, cell in zip(columns, row, strict=True):
             word = cell_text(cell)
-            ink = FAINT if word == REFUSED else INK
-            yield svg_box(column.left, top, column.width, _ROW - 2, cell_shade(cell))
-            yield svg_text(column.middle, top + 15, word, f'text-anchor="middle" fill="{ink}"')
+            yield svg_hover(
+                hover_text(cell),
+                svg_box(column.left, top, column.width, _ROW - 2, cell_shade(cell)),
+                svg_text(column.middle, top + 15, word, faint if word == REFUSED else ""),
+            )
+    yield "</g>"
 
 
 def _legend(table: TableData, top: int) -> Iterator[str]:

@@ -10,7 +10,7 @@ import textwrap
 from castwise.compare.alike import folded_alike, lacks_kernels
 from castwise.compare.outcome import Outcome
 from castwise.compare.table import TableData
-from castwise.engine.decision import Decision
+from castwise.engine.decision import Decision, answer_text
 from castwise.report.markdown import markdown_row
 from castwise.report.terminal.colour import Paint, plain
 from castwise.vocab.dtypes import DType
@@ -62,6 +62,14 @@ def cell_text(outcome: Outcome) -> str:
         return REFUSED
     marks = (WEAK if outcome.is_weak else "") + ("" if outcome.has_kernel else NO_KERNEL)
     return short_name(outcome.result) + marks
+
+
+def hover_text(outcome: Outcome) -> str:
+    """The question and its answer on one line: what a pointer over the cell shows."""
+    if not isinstance(outcome, Decision):
+        return str(outcome)
+    casts = [f"{cast} ({', '.join(cast.hazards) or 'exact'})" for cast in outcome.casts if cast]
+    return "; ".join([answer_text(outcome), *casts, *outcome.notes])
 
 
 def cell_style(outcome: Outcome) -> str:

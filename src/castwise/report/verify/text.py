@@ -18,6 +18,14 @@ _FORMS = {
 
 def verification_text(found: Verification, paint: Paint = plain) -> str:
     """The versions, whether all answers agree, and the drift op by op."""
+    lines = [*sentences(found, paint), *_of_ops(found, found.drift, paint)]
+    if found.kernels:
+        lines += ["", kernels_sentence(found)]
+    return "\n".join([*lines, *_of_ops(found, found.kernels, paint)])
+
+
+def sentences(found: Verification, paint: Paint = plain) -> list[str]:
+    """The versions, the dtypes that only one of the two has, and whether all answers agree."""
     installed = ", ".join(_version(found, part) for part in found.versions)
     lines = [
         f"Installed: {installed}.",
@@ -29,12 +37,13 @@ def verification_text(found: Verification, paint: Paint = plain) -> str:
         lines.append(f"All {found.compared:,} answers agree{known}.")
     else:
         lines.append(f"{len(found.drift):,} of {found.compared:,} answers differ{known}.")
-    lines += _of_ops(found, found.drift, paint)
-    if found.kernels:
-        lines += ["", f"{len(found.kernels):,} answers have the same dtype, but only one of the "
-                  "two has a kernel for it."]  # fmt: skip
-    lines += _of_ops(found, found.kernels, paint)
-    return "\n".join(lines)
+    return lines
+
+
+def kernels_sentence(found: Verification) -> str:
+    """How many answers differ in nothing but a kernel."""
+    count = f"{len(found.kernels):,} answers have the same dtype"
+    return f"{count}, but only one of the two has a kernel for it."
 
 
 def _of_ops(found: Verification, drift: Iterable[Drift], paint: Paint) -> list[str]:
@@ -44,7 +53,7 @@ def _of_ops(found: Verification, drift: Iterable[Drift], paint: Paint) -> list[s
         lines += ["", f"{len(drifted):7,}  {paint(op, 'title')}"]
         for one in drifted[:_EXAMPLES]:
             lines += [
-                f"         {_question(one.cell)}",
+                f"         {question_text(one.cell)}",
                 f"           {_answers(found, one, paint)}",
             ]
     return lines
@@ -101,16 +110,17 @@ def _version(found: Verification, part: str) -> str:
     return f"{name} {found.versions[part]}"
 
 
-def _question(cell: Cell) -> str:
+def question_text(cell: Cell) -> str:
+    """A cell's question, with the form that it is asked in."""
     return f"{cell.op}({', '.join(cell.operands)}){_FORMS.get(cell.form, f' with {cell.form}')}"
 
 
 def _answers(found: Verification, drift: Drift, paint: Paint) -> str:
-    theirs, ours = _words(drift.cell.answer), _words(drift.answer)
+    theirs, ours = answer_words(drift.cell.answer), answer_words(drift.answer)
     return f"{found.framework}: {theirs}, castwise: {paint(ours, 'refused')}"
 
 
-def _words(answer: str) -> str:
+def answer_words(answer: str) -> str:
     """A cell's answer in words."""
     if answer.startswith(NO_KERNEL):
         return answer.replace(f"{NO_KERNEL}:", "no kernel for ").replace(NO_KERNEL, "no kernel")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
-from string import Template
 
 from castwise.auditing.fixing.applying import changed_lines
 from castwise.auditing.judging.audited import Audit
@@ -22,10 +21,10 @@ from castwise.report.audit.sections.inside import inside_lines
 from castwise.report.audit.sections.losses import losses_html
 from castwise.report.audit.sections.optional import section_lines
 from castwise.report.audit.text import gain, notes, operation_text, summary
-from castwise.report.look.card import hazards_html
-from castwise.report.look.style import page_style
+from castwise.report.look.card import faint, hazards_html, paragraph
+from castwise.report.look.page import page
 
-_PAGE = Path(__file__).with_name("page.html")
+_SORTING = Path(__file__).with_name("sorting.js")
 _COLUMNS = ("place", "code", "operation", "hazards", "times", "bytes", "alive", "origin")
 _NUMBERS = ("times", "bytes", "alive")
 _BELOW = "the end of the page has {}"
@@ -34,12 +33,12 @@ _BELOW = "the end of the page has {}"
 def audit_html(audit: Audit) -> str:
     """The page. It loads nothing: the styles, pictures and sorting script are inside it."""
     versions = ", ".join(f"{name} {version}" for name, version in audit.versions.items())
-    return Template(_PAGE.read_text(encoding="utf-8")).substitute(
-        style=page_style(),
-        title=escape(summary(audit)),
-        notes="\n".join(f"<p>{escape(note)}</p>" for note in notes(audit, _BELOW)),
-        versions=escape(versions),
-        body="\n".join(sections_html(audit)),
+    return page(
+        summary(audit),
+        *map(paragraph, notes(audit, _BELOW)),
+        faint(versions),
+        *sections_html(audit),
+        f"<script>\n{_SORTING.read_text(encoding='utf-8')}</script>",
     )
 
 

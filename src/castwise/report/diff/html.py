@@ -1,4 +1,4 @@
-"""The differences of two dialects, in a notebook."""
+"""The differences of two dialects, in a notebook and as a page."""
 
 from __future__ import annotations
 
@@ -17,11 +17,19 @@ from castwise.report.diff.text import (
     summary,
 )
 from castwise.report.look.card import card, dtype_html, faint, folded_html, paragraph, table_html
+from castwise.report.look.page import page
 
 
 def diff_card(diff: DiffData) -> str:
     """Sections of reasons, each with its count, one example and the ops it affects."""
     return card(escape(summary(diff)), *_parts(diff))
+
+
+def diff_html(diff: DiffData) -> str:
+    """The same sections as a page."""
+    return page(
+        f"{diff.first.name} and {diff.second.name}", paragraph(summary(diff)), *_parts(diff)
+    )
 
 
 def _parts(diff: DiffData) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A port, in a notebook."""
+"""A port, in a notebook and as a page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from html import escape
 from castwise.auditing.porting.port import REFUSED, Port, PortChange
 from castwise.report.amounts import place_text
 from castwise.report.look.card import card, faint, hazards_html, table_html
+from castwise.report.look.page import page
 from castwise.report.port.text import after_text, coverage_lines, keep_text, sentence, summary
 
 _HEADS = ("place", "code", "operation", "now", "then", "to keep it", "times")
@@ -16,6 +17,11 @@ _HEADS = ("place", "code", "operation", "now", "then", "to keep it", "times")
 def port_card(port: Port) -> str:
     """What changes, by reason, with what to write instead."""
     return card(escape(summary(port)), *_parts(port))
+
+
+def port_html(port: Port) -> str:
+    """The same as a page."""
+    return page(summary(port), *_parts(port))
 
 
 def _parts(port: Port) -> Iterator[str]:

@@ -1,25 +1,3 @@
-<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>castwise audit: $title</title>
-<style>
-$style
-body.castwise { margin: 0 auto; padding: 2rem 1.5rem 4rem; max-width: 72rem; }
-h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .4rem; }
-th button { font: inherit; color: inherit; background: none; border: 0; cursor: pointer;
-  padding: 0; }
-th button::after { content: "\2195"; color: var(--faint); margin-left: .3rem; }
-th[aria-sort=ascending] button::after { content: "\2191"; color: var(--ink); }
-th[aria-sort=descending] button::after { content: "\2193"; color: var(--ink); }
-</style>
-<body class="castwise">
-<h1>$title</h1>
-$notes
-<p class="faint">$versions</p>
-$body
-<script>
 for (const head of document.querySelectorAll(".sorted th")) {
   const button = document.createElement("button"), table = head.closest("table");
   button.append(head.textContent);
@@ -39,6 +17,3 @@ for (const head of document.querySelectorAll(".sorted th")) {
     table.tBodies[0].append(...rows);
   });
 }
-</script>
-</body>
-</html>

@@ -1,0 +1,1 @@
+"""The explorer: a page that looks up what every dialect answers, and the data it looks it up in."""

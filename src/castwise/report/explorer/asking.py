@@ -1,0 +1,101 @@
+"""Asks the engine for every answer that the page of a dialect can show, and keeps each once."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from castwise.engine.decide import result_text, role_text, told
+from castwise.engine.decision import HAZARDS, Cast, Decision, cast_text
+from castwise.errors import UsageError
+from castwise.report.explorer.groups import Asked, marked
+from castwise.report.explorer.kinds import Kind
+from castwise.report.explorer.sentences import Templates
+from castwise.rules.dialect import Dialect
+from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import Operand
+
+_HAZARDS = list(HAZARDS)
+
+
+class Table(NamedTuple):
+    """The answers for all combinations of some kinds of operands."""
+
+    axes: tuple[tuple[str, ...], ...]  # the keys of the kinds in each place
+    cells: array[int]  # the numbers of the answers
+
+
+class Answers:
+    """The answers of a dialect, each different one once."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.sentences: dict[str, int] = {}
+        self.answers: dict[tuple[Any, ...], int] = {}
+        # Each different cast: its dtypes, what it may cost, and what it does, in words.
+        self.casts: dict[tuple[Any, ...], int] = {}
+
+    def table(self, asked: Asked, axes: Sequence[Sequence[Kind]]) -> Table:
+        """The answers for all combinations of kinds, the last place changing fastest."""
+        said = Asked(marked(asked.op), asked.form)
+        operands = [[kind.operand(place) for kind in axis] for place, axis in enumerate(axes)]
+        cells = array("H", [self.number(said, given) for given in product(*operands)])
+        return Table(tuple([tuple([kind.key for kind in axis]) for axis in axes]), cells)
+
+    def number(self, asked: Asked, operands: tuple[Operand, ...]) -> int:
+        """The number of the answer to a question."""
+        answer = self._answer(asked, operands)
+        return self.answers.setdefault(answer, len(self.answers))
+
+    def _answer(self, asked: Asked, operands: tuple[Operand, ...]) -> tuple[Any, ...]:
+        """The answer as the page reads it: steps, then what it decides on, if it does."""
+        templates = Templates(operands)
+        try:
+            found, steps = told(asked.question(self.dialect, operands))
+        except UsageError as error:
+            return (self._sentence(templates.of(str(error))),)
+        decision = found if isinstance(found, Decision) else None
+        usual = _usual(operands, decision)
+        numbers = tuple([self._sentence(usual.get(step) or templates.of(step)) for step in steps])
+        return (numbers, *self._decided(decision)) if decision else (numbers, None)
+
+    def _sentence(self, template: str) -> int:
+        return self.sentences.setdefault(template, len(self.sentences))
+
+    def _decided(self, decision: Decision) -> tuple[Any, ...]:
+        """The result, whether it is weak and runs, what it computes in, and the casts."""
+        casts = tuple([self._cast(cast) for cast in decision.casts])
+        written = self._cast(decision.result_cast)
+        flags = decision.is_weak + 2 * (not decision.has_kernel)
+        return _name(decision.result), flags, _name(decision.compute), casts, written
+
+    def _cast(self, cast: Cast | None) -> int:
+        """The number of a cast, -1 where there is none."""
+        if cast is None:
+            return -1
+        costs = tuple([_HAZARDS.index(hazard) for hazard in cast.hazards])
+        source = cast.source and _name(cast.source)
+        fact = (source, _name(cast.target), costs, cast_text(cast))
+        return self.casts.setdefault(fact, len(self.casts))
+
+
+def _usual(operands: tuple[Operand, ...], decision: Decision | None) -> dict[str, str]:
+    """The sentences that the page makes from the answer itself."""
+    usual = {
+        f"{operand} is {role_text(operand)}.": f"{{role {place}}}"
+        for place, operand in enumerate(operands)
+    }
+    if decision is None:
+        return usual
+    casts = dict(enumerate(decision.casts)) | {"result": decision.result_cast}
+    for place, cast in casts.items():
+        if cast:
+            usual[f"Cast: {cast_text(cast)}."] = f"{{cast {place}}}"
+    usual[result_text(decision)] = "{result}"
+    return usual
+
+
+def _name(dtype: DType) -> str:
+    return dtype.name

@@ -1,0 +1,116 @@
+"""The answers of a dialect as the page reads them: tables of numbers, packed and compressed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+import sys
+import zlib
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from castwise.report.explorer.asking import Answers
+from castwise.report.explorer.classes import Classes, classes_of
+from castwise.report.explorer.groups import Asked, alike, every_asked
+from castwise.report.explorer.kinds import COMMON_DTYPES
+from castwise.report.explorer.tables import PLAIN, Tables
+from castwise.rules.dialect import Dialect
+from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import real_class
+
+
+def packed_dialect(dialect: Dialect) -> tuple[dict[str, Any], dict[str, str]]:
+    """What the page always needs of a dialect's numbers, and its answers by chunk."""
+    asked = every_asked()
+    classes = classes_of(dialect, [group[0] for group in alike(dialect, asked)])
+    tables = Tables(dialect, classes)
+    chunks: dict[str, list[Asked]] = {}
+    for one in asked:
+        chunks.setdefault(chunk_of(one), []).append(one)
+    answers = {
+        chunk: _packed(dialect, tables, alike(dialect, of_chunk))
+        for chunk, of_chunk in chunks.items()
+    }
+    return _numbers(classes), answers
+
+
+def chunk_of(asked: Asked) -> str:
+    """What the page loads together: a family of ops, and apart from it what these write."""
+    writes = asked.form in ("augmented", "inplace")
+    return f"{asked.op.family} in place" if writes else asked.op.family
+
+
+def _packed(dialect: Dialect, tables: Tables, groups: Sequence[Sequence[Asked]]) -> str:
+    """The tables of groups of ops, with all that they refer to."""
+    answers = Answers(dialect)
+    axes: dict[tuple[str, ...], int] = {}
+    shapes: list[list[Any]] = []
+    ops: dict[str, dict[str, int]] = {}
+    cells = array("H")
+    for number, group in enumerate(groups):
+        found = tables.of(group[0], answers)
+        numbers = [[axes.setdefault(axis, len(axes)) for axis in t.axes] for t in found]
+        shapes.append([int(tables.tells_zero_d(group[0])), *numbers])
+        for table in found:
+            cells += table.cells
+        for asked in group:
+            ops.setdefault(asked.op.name, {})[asked.form] = number
+    if len(answers.answers) > 1 << 16:
+        raise OverflowError(f"{dialect.name} has more different answers than two bytes count.")
+    head = {
+        "ops": ops,  # name -> form -> the number of its group
+        # For each group whether it tells 0-d arrays from others, then its tables: their axes.
+        "groups": shapes,
+        "axes": list(axes),
+        "answers": list(answers.answers),
+        "sentences": list(answers.sentences),
+        "casts": list(answers.casts),
+    }
+    return _compressed(head, cells)
+
+
+def _compressed(head: dict[str, Any], cells: array[int]) -> str:
+    """A length, as many bytes of JSON, then the cells, two bytes each: deflated, in base64."""
+    if sys.byteorder == "big":
+        cells.byteswap()
+    text = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
+    squeezer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    raw = struct.pack("<I", len(text)) + text + cells.tobytes()
+    return base64.b64encode(squeezer.compress(raw) + squeezer.flush()).decode()
+
+
+def _numbers(classes: dict[DType, Classes]) -> dict[str, Any]:
+    """The class of every interval of values beside each dtype, each different map once."""
+    maps: dict[str, int] = {}
+
+    def number(of_kind: dict[int, int]) -> int:
+        text = " ".join(f"{place}:{one}" for place, one in of_kind.items())
+        return maps.setdefault(text, len(maps))
+
+    beside = {
+        d.name: [
+            {kind: number(found) for kind, found in part.items()}
+            for part in (of.numbers, of.scalars)
+        ]
+        for d, of in classes.items()
+    }
+    return {"maps": list(maps), "beside": beside, "plain": _plain(classes)}
+
+
+def _plain(classes: dict[DType, Classes]) -> dict[str, list[int]]:
+    """The intervals whose values no common dtype tells from the plain number."""
+    common = [of.numbers for d, of in classes.items() if d in COMMON_DTYPES]
+    return {
+        kind: [
+            place
+            for place in common[0][kind]
+            if all(of[kind][place] == of[kind][_place(value)] for of in common)
+        ]
+        for kind, value in PLAIN.items()
+    }
+
+
+def _place(value: bool | int | float | complex) -> int:
+    return real_class(value.imag if isinstance(value, complex) else value)

@@ -1,0 +1,143 @@
+// Looks answers up. Nothing here decides: the engine was asked, and its answers are in the data.
+"use strict";
+
+const Answers = (() => {
+  const scripts = new Map(); // chunk -> the promise of its file
+  const received = new Map(); // chunk -> dialect -> packed text
+  const opened = new Map(); // "chunk dialect" -> what is in it
+
+  // Called by the files of data/.
+  function receive(chunk, texts) {
+    received.set(chunk, texts);
+  }
+
+  // Loads what is needed for an op in a form.
+  async function load(op, form) {
+    const chunk = FACTS.ops[op].forms[form];
+    if (!scripts.has(chunk)) scripts.set(chunk, script(FACTS.chunks[chunk]));
+    await scripts.get(chunk);
+    await Promise.all(Object.keys(FACTS.dialects).map((dialect) => open(chunk, dialect)));
+  }
+
+  function script(address) {
+    return new Promise((done, failed) => {
+      const element = document.createElement("script");
+      element.src = address;
+      element.onload = done;
+      element.onerror = () => failed(new Error(`${address} could not be read.`));
+      document.head.append(element);
+    });
+  }
+
+  // A length, as many bytes of JSON, then the cells, two bytes each: deflated, in base64.
+  async function open(chunk, dialect) {
+    const key = `${chunk} ${dialect}`;
+    if (opened.has(key)) return;
+    const packed = Uint8Array.from(atob(received.get(chunk)[dialect]), (char) => char.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    const raw = await new Response(stream).arrayBuffer();
+    const length = new DataView(raw).getUint32(0, true);
+    const head = JSON.parse(new TextDecoder().decode(new Uint8Array(raw, 4, length)));
+    const cells = new DataView(raw, 4 + length);
+    opened.set(key, { ...head, groups: withTables(head), cell: (place) => cells.getUint16(2 * place, true) });
+  }
+
+  // The tables of each group, with where their cells begin.
+  function withTables({ groups, axes }) {
+    const indexed = axes.map((axis) => new Map(axis.map((key, place) => [key, place])));
+    let start = 0;
+    return groups.map(([tellsZeroD, ...tables]) => ({
+      tellsZeroD,
+      tables: tables.map((numbers) => {
+        const table = { axes: numbers.map((number) => indexed[number]), start };
+        start += table.axes.reduce((size, axis) => size * axis.size, 1);
+        return table;
+      }),
+    }));
+  }
+
+  // What a dialect answers: {kind: "decided" | "refused" | "senseless" | "lacking" | "unasked"}.
+  function look(dialect, question) {
+    const { op, form, operands } = question;
+    const own = FACTS.dialects[dialect];
+    const lacking = operands.find((o) => o.dtype && !o.isNumPy && !own.dtypes.includes(o.dtype));
+    if (lacking) return { kind: "lacking", dtype: lacking.dtype };
+    const chunk = opened.get(`${FACTS.ops[op].forms[form]} ${dialect}`);
+    const group = chunk.groups[chunk.ops[op][form]];
+    const keys = operands.map((operand, place) => keysOf(question, operand, place, own, group.tellsZeroD));
+    const place = keys.some((found) => found === null) ? -1 : placeIn(group.tables, keys);
+    return place < 0 ? { kind: "unasked" } : told(chunk, chunk.answers[chunk.cell(place)]);
+  }
+
+  // Where the cell is: in the first table that has all the operands.
+  function placeIn(tables, keys) {
+    for (const { axes, start } of tables) {
+      if (axes.length !== keys.length) continue;
+      const places = axes.map((axis, number) => axis.get(keys[number].find((key) => axis.has(key))));
+      if (places.includes(undefined)) continue;
+      return start + places.reduce((at, place, number) => at * axes[number].size + place, 0);
+    }
+    return -1;
+  }
+
+  // The keys that an operand may have in a table; null where the page has no answers about it.
+  function keysOf(question, operand, place, own, tellsZeroD) {
+    const { family, countsDimensions, countsElements } = FACTS.ops[question.op];
+    if (operand.role !== "array") return numberKeys(question, operand, place, own);
+    const { dtype, isWeak, isNumPy, sizes } = operand;
+    if (countsElements && sizes?.includes("0")) return null;
+    const isZeroD = sizes?.length === 0;
+    if (isNumPy) return isZeroD ? null : [`NumPy array ${dtype}`];
+    const name = isWeak ? `weak ${dtype}` : `array ${dtype}`;
+    if (isZeroD) return tellsZeroD ? [`0-d ${isWeak ? `weak ${dtype}` : dtype}`] : [name];
+    if (isWeak) return [name];
+    if (family === "questions" && sizes === null) return [`dtype ${dtype}`];
+    return [countsDimensions && sizes?.length === 1 ? `vector ${dtype}` : name];
+  }
+
+  // A number's class depends on the array beside it; with several, only plain numbers are known.
+  function numberKeys({ op, operands }, operand, place, own) {
+    const { kind } = operand.number;
+    const at = Numbers.place(operand.number);
+    const first = FACTS.ops[op].conditionFirst ? 1 : 0;
+    const arrays = operands.filter((o, number) => o.role === "array" && !o.isNumPy && number >= first);
+    const [numbers, scalars] = arrays.length ? own.numbers.beside[arrays[0].dtype] : [{}, {}];
+    if (operand.role === "NumPy scalar") {
+      return arrays.length === 1 ? [`NumPy scalar ${operand.dtype} ${classOf(own, scalars[kind], at)}`] : null;
+    }
+    const keys = arrays.length === 1 ? [`number ${kind} ${classOf(own, numbers[kind], at)}`] : [];
+    return own.numbers.plain[kind].includes(at) ? [...keys, `number ${kind} plain`] : keys;
+  }
+
+  const maps = new Map();
+
+  // The class of a place among the bounds, from a map such as "-4:0 2:1".
+  function classOf(own, number, at) {
+    const text = own.numbers.maps[number];
+    if (!maps.has(text)) maps.set(text, new Map(text.split(" ").map((pair) => pair.split(":").map(Number))));
+    return maps.get(text).get(at);
+  }
+
+  function told(chunk, answer) {
+    if (answer.length === 1) return { kind: "senseless", steps: [chunk.sentences[answer[0]]] };
+    const [numbers, result, flags, compute, casts, written] = answer;
+    const steps = numbers.map((number) => chunk.sentences[number]);
+    if (result === null) return { kind: "refused", steps };
+    return {
+      kind: "decided", steps, result, compute,
+      isWeak: Boolean(flags & 1),
+      runs: !(flags & 2),
+      casts: casts.map((number) => castOf(chunk, number)),
+      written: castOf(chunk, written),
+    };
+  }
+
+  function castOf(chunk, number) {
+    if (number < 0) return null;
+    const [source, target, hazards, text] = chunk.casts[number];
+    const names = Object.keys(FACTS.hazards);
+    return { source, target, text, hazards: hazards.map((place) => names[place]) };
+  }
+
+  return { receive, load, look, script };
+})();

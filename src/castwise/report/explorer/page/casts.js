@@ -1,0 +1,46 @@
+// The casts that make a meaning explicit, in the words of a framework. Each is looked up before it
+// is offered: with the casts written out, the dialect must give that very result.
+"use strict";
+
+const Casts = (() => {
+  const NAMES = ["x", "y", "z"];
+
+  // What to write so that a dialect gives what `wanted` says; null where casts do not do it.
+  function written(dialect, question, wanted) {
+    if (wanted.kind !== "decided" || ["augmented", "inplace"].includes(question.form)) return null;
+    const first = FACTS.ops[question.op].conditionFirst ? 1 : 0;
+    for (const target of [null, wanted.compute, wanted.result]) {
+      const recast = question.operands.map((operand, place) => castTo(operand, target, place < first));
+      const found = Answers.look(dialect, { ...question, operands: recast });
+      if (found.kind === "decided" && found.runs && found.result === wanted.result && isAsExact(found, wanted)) {
+        return text(dialect, question, recast);
+      }
+    }
+    return null;
+  }
+
+  // The result is computed in the same dtype, not rounded to it afterwards.
+  const isAsExact = (found, wanted) => found.compute === wanted.compute;
+
+  function castTo(operand, target, isLeft) {
+    const isOwn = operand.role === "array" && !operand.isNumPy;
+    return target === null || isLeft || !isOwn ? operand : { ...operand, dtype: target, isWeak: false };
+  }
+
+  // An operator with its operands; of a call only the arguments, as its name may differ there.
+  function text(dialect, question, recast) {
+    const words = question.operands.map((operand, place) => {
+      if (operand.role !== "array") return Notation.write(operand);
+      const isCast = recast[place].dtype !== operand.dtype;
+      return isCast ? cast(dialect, NAMES[place], recast[place].dtype) : NAMES[place];
+    });
+    return question.form === "operator" ? Notation.writeQuestion(question, words) : words.join(", ");
+  }
+
+  function cast(dialect, name, dtype) {
+    const own = FACTS.dialects[dialect];
+    return own.cast.replace("{x}", name).replace("{dtype}", dtype === "bool" ? own.boolName : dtype);
+  }
+
+  return { written };
+})();
