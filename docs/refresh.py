@@ -4,9 +4,9 @@ python docs/refresh.py           writes what the examples print now
 python docs/refresh.py --check   exits with 1 if something would change
 
 Two kinds of examples are run: Python after `>>>`, and commands after `$` in ```console blocks.
-The pages in docs/dialects/ are generated from the dialects, docs/onnx-support.md by trying what can
-be exported. That page is valid for the versions it names. If other versions are installed, or none,
-it is left unchanged unless you request it: `python docs/refresh.py onnx`.
+The pages in docs/dialects/ are generated from the dialects, docs/evidence/onnx-support.md by trying
+what can be exported. That page is valid for the versions it names. If other versions are installed,
+or none, it is left unchanged unless you request it: `python docs/refresh.py onnx`.
 """
 
 from __future__ import annotations
@@ -35,14 +35,16 @@ from castwise.rules.catalog import dialect_named, dialects
 
 ROOT = Path(__file__).resolve().parents[1]
 DIALECTS = ROOT / "docs" / "dialects"
-ONNX = ROOT / "docs" / "onnx-support.md"
+ONNX = ROOT / "docs" / "evidence" / "onnx-support.md"
 PAGES = [
     page
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
     if page.parent != DIALECTS and page != ONNX
 ]
 CONSOLE = re.compile(r"```console\n(.*?)\n```", re.DOTALL)
-TABLES = re.compile("(<!-- value rules -->\n).*(<!-- end -->)", re.DOTALL)  # in docs/values.md
+TABLES = re.compile(
+    "(<!-- value rules -->\n).*(<!-- end -->)", re.DOTALL
+)  # in docs/reference/values.md
 MAP = re.compile("(<!-- map -->\n).*(<!-- end of map -->)", re.DOTALL)  # in docs/how-it-works.md
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)", re.MULTILINE)  # a backslash continues it
 
@@ -121,7 +123,7 @@ def dialect_files() -> dict[Path, str]:
 
 
 def onnx_files(is_requested: bool) -> dict[Path, str]:
-    """docs/onnx-support.md, if the versions it was written for are installed."""
+    """docs/evidence/onnx-support.md, if the versions it was written for are installed."""
     here, there = (
         installed_versions(),
         versions_of(ONNX.read_text("utf-8")) if ONNX.exists() else (),

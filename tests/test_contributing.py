@@ -62,7 +62,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         both = f"{lines}\n\n{anchor}" if anchor == ABOVE else f"{anchor}{lines}"
         file.write_text(text.replace(anchor, both), encoding="utf-8")
     recorded = root / "castwise" / "rules" / "recorded_cells.tsv"
-    recorded.write_text(f"{recorded.read_text('utf-8')}torch:some-mode\tlog_sigmoid:1\n", encoding="utf-8")
+    recorded.write_text(
+        f"{recorded.read_text('utf-8')}torch:some-mode\tlog_sigmoid:1\n", encoding="utf-8"
+    )
     (root / "castwise" / "frameworks" / "acme.py").write_text(dialect_example(), encoding="utf-8")
     return root
 

@@ -1,4 +1,4 @@
-"""A short program for the audit of filterpy: see docs/audit-evidence.md."""
+"""A short program for the audit of filterpy: see docs/evidence/audit-evidence.md."""
 
 import numpy as np
 from filterpy.common import Q_discrete_white_noise

@@ -1,4 +1,4 @@
-"""A short program for the audit of kornia: see docs/audit-evidence.md."""
+"""A short program for the audit of kornia: see docs/evidence/audit-evidence.md."""
 
 import kornia
 import torch

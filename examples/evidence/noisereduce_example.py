@@ -1,4 +1,4 @@
-"""A short program for the audit of noisereduce: see docs/audit-evidence.md."""
+"""A short program for the audit of noisereduce: see docs/evidence/audit-evidence.md."""
 
 import noisereduce as nr
 import numpy as np

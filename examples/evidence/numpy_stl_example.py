@@ -1,4 +1,4 @@
-"""A short program for the audit of numpy_stl: see docs/audit-evidence.md."""
+"""A short program for the audit of numpy_stl: see docs/evidence/audit-evidence.md."""
 
 import numpy as np
 from stl import mesh

@@ -1,4 +1,4 @@
-"""A short program for the audit of python_speech_features: see docs/audit-evidence.md."""
+"""A short program for the audit of python_speech_features: see docs/evidence/audit-evidence.md."""
 
 import numpy as np
 from python_speech_features import delta, logfbank, mfcc

@@ -1,4 +1,4 @@
-"""A short program for the audit of torchmetrics: see docs/audit-evidence.md."""
+"""A short program for the audit of torchmetrics: see docs/evidence/audit-evidence.md."""
 
 import torch
 import torchmetrics as tm

@@ -1,4 +1,4 @@
-"""A short program for the audit of transforms3d: see docs/audit-evidence.md."""
+"""A short program for the audit of transforms3d: see docs/evidence/audit-evidence.md."""
 
 import numpy as np
 from transforms3d import affines, axangles, euler, quaternions

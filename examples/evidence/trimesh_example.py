@@ -1,4 +1,4 @@
-"""A short program for the audit of trimesh: see docs/audit-evidence.md."""
+"""A short program for the audit of trimesh: see docs/evidence/audit-evidence.md."""
 
 import numpy as np
 import trimesh

@@ -3,7 +3,8 @@
     python tests/auditing/package_suites.py
 
 The packages themselves are observed (--include), and their tests run as pytest loads them. It
-prints the rows of the table in docs/audit-evidence.md. The exit status is 1 if an outcome differs.
+prints the rows of the table in docs/evidence/audit-evidence.md. The exit status is 1 if an outcome
+differs.
 """
 
 from __future__ import annotations

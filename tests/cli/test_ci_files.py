@@ -80,7 +80,7 @@ def test_the_hook_runs_a_command_that_exists_and_gets_no_file_names() -> None:
 
 
 def test_the_examples_in_the_documentation_are_yaml_and_name_what_there_is() -> None:
-    page = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "gate-ci.md").read_text(encoding="utf-8")
     blocks = [part.split("```")[0] for part in page.split("```yaml\n")[1:]]
     workflow, hooks = [yaml.safe_load(block) for block in blocks]
     action = read("action.yml")

@@ -1,7 +1,8 @@
 """PaddlePaddle's guide "Introduction to Data Type Promotion": every statement, in its order.
 
 Each test quotes what it checks. Where the guide contradicts itself, the test says what castwise
-follows; docs/documents.md lists these places, and where Paddle does something else than the guide.
+follows; docs/evidence/documents.md lists these places, and where Paddle does something else than
+the guide.
 
 Without a check, as they say nothing that could be checked: the first sentence, why type promotion
 is useful, what is usual in training, and the last sentence, on what the article is for.
@@ -547,7 +548,7 @@ def scalar_expected(api: str, rule: str, a: str, scalar: str) -> str:
 
 
 def test_as_of_paddle_version_2_6() -> None:
-    """ "As of Paddle version 2.6": what 2.6.2 does instead stands in docs/paddle-versions.md"""
+    """ "As of Paddle version 2.6": docs/evidence/paddle-versions.md has what 2.6.2 does instead."""
     assert cw.dialect(GUIDE).version == "2.6"
     assert cw.dialect("paddle").version == "3.3"
 

@@ -3,7 +3,7 @@ statement, in its order.
 
 Each test quotes what it checks. The seven tables, which the RFC shows as pictures, are transcribed
 in data/rfc431. Where the RFC contradicts itself, the test says what castwise follows;
-docs/documents.md lists these places, and where TensorFlow does something else.
+docs/evidence/documents.md lists these places, and where TensorFlow does something else.
 
 Without a check, as they say nothing about behaviour: status, authors and sponsor; links; what the
 document is and is not; what users complained of; that TF-NumPy is a strategic project; "Our current
@@ -703,7 +703,7 @@ def test_the_steps_to_mitigate_user_surprises() -> None:
     """ "Add benchmark tests to verify that the new modes won't affect the performance"; "Publish
     tutorials that help users select the most appropriate dtype promotion modes" """
     assert (ROOT / "benchmarks" / "modes.py").exists()
-    assert (ROOT / "docs" / "choosing-a-mode.md").exists()
+    assert (ROOT / "docs" / "how-to" / "choose-a-mode.md").exists()
 
 
 def test_an_api_that_instruments_conversions(way: Way) -> None:

@@ -76,6 +76,6 @@ def test_modes_compute_as_their_framework_does() -> None:
 
 
 def test_the_page_on_values_tells_every_rule_as_it_is() -> None:
-    page = Path(__file__).parents[2] / "docs" / "values.md"
+    page = Path(__file__).parents[2] / "docs" / "reference" / "values.md"
     told = value_tables([dialect_named(name) for name in dialects()])
     assert told in page.read_text("utf-8"), "run `python docs/refresh.py`"

@@ -135,7 +135,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Decision(Shown):
-    """The answer to a question: what the op computes in, what it returns, what is cast."""
+    """The answer to a question: what the op computes in, what it returns, what is cast.
+
+    `result` is the dtype of the result, `compute` the dtype that the op computes in. `casts` has an
+    entry for each operand, None where it is not cast; `result_cast` is the cast into what is
+    written in place or with out=. `notes` has remarks, such as a missing kernel (`has_kernel`).
+    """
 
     question: Question
     result: DType

@@ -105,7 +105,7 @@ def _hint(base: str, known: Sequence[Dialect]) -> str:
 
 
 def load_dialect(path: str | Path) -> Dialect:
-    """A custom dialect, from a TOML file; see docs/variations.md.
+    """A custom dialect, from a TOML file; see docs/how-to/write-a-dialect.md.
 
     >>> load_dialect("examples/careful.toml").name
     'careful:cap_float=32:safe=True'

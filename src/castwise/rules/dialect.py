@@ -31,8 +31,8 @@ class Dialect(DialectData, Shown):
         """The same dialect with variations or fields changed.
 
         The variations are cap_float, default_float, default_int, scalars, zero_d, promote_64,
-        strict and safe; see docs/variations.md. The fields are those of this record. Equal calls
-        give the same object.
+        strict and safe; see docs/reference/variations.md. The fields are those of this record.
+        Equal calls give the same object.
 
         >>> from castwise.rules.catalog import dialect_named
         >>> dialect_named("numpy").vary(cap_float=32).name

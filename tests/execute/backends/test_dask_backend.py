@@ -420,7 +420,9 @@ def test_softmax_of_no_dimensions(op: str) -> None:
 
 
 def test_the_example_in_the_documentation_runs() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "backends.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "backends.md").read_text(
+        encoding="utf-8"
+    )
     code = page.partition("## Dask")[2].partition("```python\n")[2].partition("```")[0]
     names: dict[str, Any] = {}
     exec(code.replace("20_000", "20").replace("4_000", "4"), names)

@@ -274,7 +274,7 @@ def test_the_first_array_teaches_jax_what_a_tensor_is() -> None:
 
 def test_the_examples_of_the_page_on_backends() -> None:
     """Each line with a comment is a value and how it prints."""
-    page = Path(__file__).parents[3] / "docs" / "backends.md"
+    page = Path(__file__).parents[3] / "docs" / "reference" / "backends.md"
     section = page.read_text("utf-8").partition("\n## JAX\n")[2].partition("\n## ")[0]
     code = "".join(re.findall(r"```python\n(.*?)```", section, re.DOTALL))
     names: dict[str, Any] = {}

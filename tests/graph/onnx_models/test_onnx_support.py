@@ -18,7 +18,7 @@ from castwise.report.table.text import short_name
 from castwise.vocab.dtypes import dtype
 
 pytest.importorskip("onnx", minversion="1.23")
-PAGE = Path(__file__).parents[3] / "docs" / "onnx-support.md"
+PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "onnx-support.md"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 import pytest
 
 from castwise.engine.ask import question_in
+from castwise.engine.decision import Decision
 from castwise.engine.scalars import POLICIES
 from castwise.report.answers.explanation import explained
 from castwise.report.pages.dialect import dialect_page, index_page, page_name
@@ -40,12 +41,12 @@ def test_a_page_has_its_parts(dialect: Dialect) -> None:
     page = page_of(dialect)
     assert page.startswith(f"# {dialect.name}\n")
     for part in (
+        "## Surprises",
+        "## Lattice",
+        "## Table",
         "## Rules",
-        "## Array with array",
-        "## Array with Python scalar",
         "## Laws",
         "## Augmented assignment",
-        "## Surprises",
     ):
         assert f"\n\n{part}\n\n" in page
     assert f"({page_name(dialect)}.svg)" in page
@@ -65,9 +66,23 @@ def test_tables_are_whole(dialect: Dialect) -> None:
 def test_surprises_are_explained(dialect: Dialect) -> None:
     page = page_of(dialect)
     for text in dialect.evidence.surprises:
-        found = explained(question_in(text, dialect))
-        assert f"\n### `{text}` is " in page
-        assert all(f"{number}. {step}" in page for number, step in enumerate(found.steps, 1))
+        (row,) = re.findall(rf"^\| `{re.escape(text)}` \| (\S+) \| (.+) \|$", page, re.MULTILINE)
+        outcome = explained(question_in(text, dialect)).outcome
+        assert row[0] == (str(outcome.result) if isinstance(outcome, Decision) else "refused")
+        assert row[1].endswith(".")
+
+
+def test_a_page_of_a_mode_has_only_the_rules_of_its_own() -> None:
+    page = page_of(dialect_named("jax:x64"))
+    assert "Those of [jax](jax.md), and these, which override them:" in page
+    assert "| `cumsum`, `cumprod` | before computing, `bool -> int64`" in page
+    assert "| `relu` |" not in page
+    assert "| `relu` |" in page_of(dialect_named("jax"))
+    old = page_of(dialect_named("torch@2.1"))
+    assert old.count("Those of [torch](torch.md).") == 2
+    assert "<details" not in old
+    other = page_of(dialect_named("tensorflow:all"))  # most rules of tensorflow do not hold there
+    assert "Those of [tensorflow]" not in other
 
 
 def test_the_laws_are_worked_out() -> None:

@@ -1,5 +1,5 @@
 """Writes a program to a file: tables of dialects, decisions, tensors and nodes, which refer to each
-other by position, and the program itself. docs/saved-graphs.md describes the format."""
+other by position, and the program itself. docs/reference/graph.md describes the format."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _INTRODUCTION = """\
 `g.to_onnx("model.onnx")` writes a traced graph as an ONNX model and returns it. The model uses \
 standard ops and every cast is explicit, so no runtime promotes anything. Inputs are named after \
 the function's parameters, outputs are `out0`, `out1` and so on, and the size `n` of `float16[n]` \
-is the model's `n`. [examples/export_onnx.py](../examples/export_onnx.py) shows it.
+is the model's `n`. [examples/export_onnx.py](../../examples/export_onnx.py) shows it.
 
 The opset is the newest one that the installed onnx supports; if onnxruntime is installed, it is \
 the newest that both support. `opset=` chooses another. What ONNX cannot express raises an error \

@@ -44,7 +44,7 @@ def load_dialect(path: str | Path, base_named: BaseNamed) -> Dialect:
 
     The keys are the fields of Dialect, with `name` for `framework`, tables such as `[joining]` for
     its parts, `[ops."add sub"]` tables of the fields of Rule, and `[vary]` for variations;
-    docs/variations.md has an example.
+    docs/how-to/write-a-dialect.md has an example.
 
     Raises UsageError that names the file and what is wrong in it.
     """
