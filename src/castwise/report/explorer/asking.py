@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Hashable, Sequence
 from itertools import product
@@ -18,6 +19,7 @@ from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand
 
 _HAZARDS = list(HAZARDS)
+_SIZE = re.compile(r"\{size \d\}")
 
 
 class Table(NamedTuple):
@@ -53,6 +55,13 @@ class Answers:
             self._templates[key] = Templates(operands)
         answer = self._answer(asked, operands, self._templates[key])
         return self.answers.setdefault(answer, len(self.answers))
+
+    def without_sizes(self, table: Table) -> list[tuple[Any, ...]]:
+        """The answers of a table in words, in which every array is written as a 0-d one."""
+        sentences = [_SIZE.sub("[]", sentence) for sentence in self.sentences]
+        said = [tuple([sentences[number] for number in steps]) for steps in self.steps]
+        shown = [(said[a[0]], *a[1:]) if len(a) > 1 else (sentences[a[0]],) for a in self.answers]
+        return [shown[number] for number in table.cells]
 
     def _answer(
         self, asked: Asked, operands: tuple[Operand, ...], templates: Templates

@@ -29,7 +29,7 @@ from castwise.vocab.operands import Role, Scalar, held_value, real_class
 # A number of each kind that common dtypes hold.
 PLAIN: dict[str, Scalar] = {"bool": True, "int": 67, "float": 67.0, "complex": 67j}
 _MOST_OPERANDS = 3
-_WITH_NUMPY = ("arithmetic", "comparison")  # families that are asked with NumPy's arrays, too
+_WITH_GUESTS = ("arithmetic", "comparison")  # families that are asked with arrays of NumPy
 
 
 class Tables:
@@ -73,11 +73,11 @@ class Tables:
             numbers = self._numbers(dtype)
             yield arrays, numbers
             yield numbers, arrays
-            if asked.op.family in _WITH_NUMPY and asked.form in ("operator", "function"):
+            if asked.op.family in _WITH_GUESTS and asked.form in ("operator", "function"):
                 usual = [k for k in arrays if k.role is Role.ARRAY and not k.is_weak]
-                numpys = [*numpy_array_kinds(), *self._numpy_scalars(dtype)]
-                yield usual, numpys
-                yield numpys, usual
+                guests = [*numpy_array_kinds(), *self._numpy_scalars(dtype)]
+                yield usual, guests
+                yield guests, usual
 
     def _numbers(self, beside: DType) -> list[Kind]:
         """Python's numbers, one for each class beside a dtype."""
@@ -126,9 +126,9 @@ class Tables:
         if len(arrays) != len(zero_d) or places == _MOST_OPERANDS:
             return True
         answers = Answers(self._dialect)
-        plain = answers.table(asked, [arrays] * places).cells
+        plain = answers.without_sizes(answers.table(asked, [arrays] * places))
         return any(
-            answers.table(asked, axes).cells != plain
+            answers.without_sizes(answers.table(asked, axes)) != plain
             for axes in list(product((arrays, zero_d), repeat=places))[1:]
         )
 
