@@ -19,7 +19,8 @@ from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand
 
 _HAZARDS = list(HAZARDS)
-_SIZE = re.compile(r"\{size \d\}")
+# What is filled in with the same text for two 0-d arrays of one dtype.
+_OF_ARRAYS = re.compile(r"\{(?:size|role) \d\}")
 
 
 class Table(NamedTuple):
@@ -58,7 +59,7 @@ class Answers:
 
     def without_sizes(self, table: Table) -> list[tuple[Any, ...]]:
         """The answers of a table in words, in which every array is written as a 0-d one."""
-        sentences = [_SIZE.sub("[]", sentence) for sentence in self.sentences]
+        sentences = [_OF_ARRAYS.sub("[]", sentence) for sentence in self.sentences]
         said = [tuple([sentences[number] for number in steps]) for steps in self.steps]
         shown = [(said[a[0]], *a[1:]) if len(a) > 1 else (sentences[a[0]],) for a in self.answers]
         return [shown[number] for number in table.cells]
