@@ -202,7 +202,7 @@ def completed(*words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (("exp",), ["explain"]),
+        (("exp",), ["explain", "explorer"]),
         (("d",), ["dialects", "diff", "doctor", "dtypes"]),
         (("explain", "num"), ["numpy", "numpy@1"]),
         (("explain", "pyt"), ["pytorch"]),

@@ -14,7 +14,7 @@ from typing import Any
 from castwise.report.explorer.asking import Answers
 from castwise.report.explorer.classes import Classes, classes_of
 from castwise.report.explorer.groups import Asked, alike, every_asked
-from castwise.report.explorer.kinds import COMMON_DTYPES
+from castwise.report.explorer.kinds import COMMON_DTYPES, every_value
 from castwise.report.explorer.tables import PLAIN, Tables
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
@@ -106,7 +106,7 @@ def _plain(classes: dict[DType, Classes]) -> dict[str, list[int]]:
     return {
         kind: [
             place
-            for place in common[0][kind]
+            for place in every_value(kind)
             if all(of[kind][place] == of[kind][_place(value)] for of in common)
         ]
         for kind, value in PLAIN.items()
