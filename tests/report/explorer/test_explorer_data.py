@@ -98,23 +98,33 @@ def test_a_marked_op_is_the_same_op_in_all_but_sentences() -> None:
     assert f"{one.name}{one.symbol}" == "\ue010\ue011"
 
 
-def unpacked(text: str) -> tuple[dict[str, Any], list[int]]:
+def unpacked(text: str) -> tuple[dict[str, Any], list[list[int]], list[int]]:
+    """What the page reads: the head, the columns of the answers, and the cells."""
     raw = zlib.decompress(base64.b64decode(text), -zlib.MAX_WBITS)
     (length,) = struct.unpack_from("<I", raw)
-    cells = raw[4 + length :]
-    return json.loads(raw[4 : 4 + length]), list(struct.unpack(f"<{len(cells) // 2}H", cells))
+    head, rest = json.loads(raw[4 : 4 + length]), raw[4 + length :]
+    end = 2 * head["answers"] * head["columns"]
+    columns = [rest[at : at + 2 * head["answers"]] for at in range(0, end, 2 * head["answers"])]
+    return head, [numbers(column) for column in columns], numbers(rest[end:])
+
+
+def numbers(column: bytes) -> list[int]:
+    half = len(column) // 2
+    return [low | high << 8 for low, high in zip(column[:half], column[half:], strict=True)]
 
 
 def test_packed_answers_are_those_of_the_engine() -> None:
     dialect = dialect_named(SMALL)
-    numbers, chunks = packed_dialect(dialect)
-    head, cells = unpacked(chunks["arithmetic"])
+    values, chunks = packed_dialect(dialect)
+    head, columns, cells = unpacked(chunks["arithmetic"])
     tells_zero_d, first, *_ = head["groups"][head["ops"]["add"]["operator"]]
     assert tells_zero_d == 1  # scalars are below tensors there, and so are 0-d ones
-    rows, columns = (head["axes"][axis] for axis in first)
-    place = rows.index("array int32") * len(columns) + columns.index("array float16")
-    said, result, *_ = head["answers"][cells[place]]
-    assert result == "float16"
+    left, right = (head["axes"][axis] for axis in first)
+    place = left.index("array int32") * len(right) + right.index("array float16")
+    said, result, _, compute, written, *casts = [column[cells[place]] for column in columns]
+    assert (head["results"][result], head["results"][compute], written) == ("float16",) * 2 + (0,)
+    assert head["casts"][casts[0] - 1][:2] == ["int32", "float16"]
+    assert set(casts[1:]) == {0}
     steps = [head["sentences"][number] for number in head["steps"][said]]
     assert len(steps) == len(
         steps_of(
@@ -123,7 +133,7 @@ def test_packed_answers_are_those_of_the_engine() -> None:
             )
         )
     )
-    assert numbers["beside"].keys() == {d.name for d in dialect.dtypes}
+    assert values["beside"].keys() == {d.name for d in dialect.dtypes}
 
 
 def test_tables_leave_out_0d_arrays_where_they_change_nothing() -> None:

@@ -47,8 +47,10 @@ class Answers:
         said = Asked(marked(asked.op), asked.form)
         keys = tuple([tuple([kind.key for kind in axis]) for axis in axes])
         operands = [[kind.operand(place) for kind in axis] for place, axis in enumerate(axes)]
+        rank = asked.op.shapes.counts_dimensions  # an array of a key is written with its sizes
         asks = zip(product(*operands), product(*keys), strict=True)
-        return Table(keys, array("H", [self.number(said, given, key) for given, key in asks]))
+        cells = [self.number(said, given, (rank, key)) for given, key in asks]
+        return Table(keys, array("H", cells))
 
     def number(self, asked: Asked, operands: tuple[Operand, ...], key: Hashable) -> int:
         """The number of the answer to a question; operands with the same key are the same."""

@@ -7,14 +7,15 @@ class. Rules about values are shared by many ops, so one op is asked for each se
 
 from __future__ import annotations
 
+import cmath
 import functools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
-from castwise.engine.plan import plan_of
+from castwise.engine.plan import Plan, plan_of
 from castwise.errors import UsageError
 from castwise.report.explorer.asking import Answers
-from castwise.report.explorer.groups import Asked, marked
+from castwise.report.explorer.groups import Asked, forms_behind, marked
 from castwise.report.explorer.kinds import SIZES, every_value
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import KINDS, DType, dtype
@@ -83,12 +84,17 @@ def _probes(dialect: Dialect, asked: Iterable[Asked]) -> list[Asked]:
 
 
 def _value_rules(dialect: Dialect, asked: Asked) -> Hashable:
-    """The rules of an op that may look at a value."""
-    plan = plan_of(asked.op, dialect, asked.form)
+    """The rules of an op that may look at a value, and the dtypes that it is cast to."""
+    plans = [plan_of(asked.op, dialect, form) for form in forms_behind(asked.form)]
+    return tuple([_value_rules_of(plan) for plan in plans])
+
+
+def _value_rules_of(plan: Plan) -> Hashable:
     joins, python = plan.joins, tuple(plan.python.items())
     words = (plan.scalars, plan.borrows, joins.by, joins.unless, joins.typed_by)
     rules = (plan.range, plan.exponent, plan.numbers, plan.composes, plan.numpy.scalars)
-    return words, plan.arrays.makes_arrays, python, repr(rules)
+    dtypes = (plan.loops.mask, tuple(plan.loops.converts.items()), plan.accepts.same_dtype)
+    return words, plan.arrays.makes_arrays, python, dtypes, repr(rules)
 
 
 class _Asker:
@@ -113,8 +119,9 @@ class _Asker:
             return tuple([self._beside(_made(maker, values[place])) for maker in makers])
 
         found: dict[Hashable, int] = {}
-        answers = {place: about(place) for place in values if place < 0}
-        for of_sign in _by_sign([place for place in values if place >= 0]):
+        alone = [place for place, value in values.items() if place < 0 or _is_infinite(value)]
+        answers = {place: about(place) for place in alone}
+        for of_sign in _by_sign([place for place in values if place not in alone]):
             answers |= _filled_in(of_sign, about)
         return {place: found.setdefault(answers[place], len(found)) for place in values}
 
@@ -133,6 +140,10 @@ class _Asker:
         )
 
 
+def _is_infinite(value: Scalar) -> bool:
+    return not isinstance(value, int) and cmath.isinf(value)
+
+
 def _by_sign(places: list[int]) -> list[list[int]]:
     """Intervals below and above zero, each in the order of their values."""
     below = [place for place in places if VALUE_BOUNDS[(place - 1) // 2] < 0]
@@ -142,8 +153,8 @@ def _by_sign(places: list[int]) -> list[list[int]]:
 def _filled_in(places: list[int], about: Callable[[int], Hashable]) -> dict[int, Hashable]:
     """What is answered about intervals that follow each other.
 
-    The farther a number is from zero, the fewer dtypes hold it, and that never turns back: where
-    the answers at two places are the same, so are those between.
+    The farther a finite number is from zero, the fewer dtypes hold it, and that never turns back:
+    where the answers at two places are the same, so are those between.
     """
     if len(places) <= 2:
         return {place: about(place) for place in places}

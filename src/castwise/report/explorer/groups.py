@@ -46,6 +46,11 @@ def forms_of(op: Op) -> list[str]:
     return [*forms, "augmented", "inplace"] if op.augments else forms
 
 
+def forms_behind(form: str) -> tuple[str, ...]:
+    """The forms whose rules decide about a form: `x += y` may be `x = x + y`, or write into x."""
+    return ("augmented", "rebinding", "operator", "inplace") if form == "augmented" else (form,)
+
+
 def alike(dialect: Dialect, asked: Iterable[Asked]) -> list[list[Asked]]:
     """Ops in forms, in groups that the dialect gives the same answers to."""
     groups: dict[Hashable, list[Asked]] = {}
@@ -59,8 +64,7 @@ def _rules_of(dialect: Dialect, asked: Asked) -> Hashable:
     op, form = asked
     read = [repr(getattr(op, name)) for name in _READ]
     family = op.family if op.family in _READ_FAMILIES else ""
-    forms = ("augmented", "rebinding", "operator", "inplace") if form == "augmented" else (form,)
-    rules = tuple([_rule_of(dialect, op, one) for one in forms])
+    rules = tuple([_rule_of(dialect, op, one) for one in forms_behind(form)])
     # A function and an operator with the same rules differ in nothing, unless a sentence quotes
     # the question that another dialect is asked.
     is_quoted = any(rule.asks for rule in rules)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import struct
-import sys
 import zlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from castwise.report.explorer.asking import Answers
@@ -59,35 +59,69 @@ def _packed(dialect: Dialect, tables: Tables, groups: Sequence[Sequence[Asked]])
             ops.setdefault(asked.op.name, {})[asked.form] = number
     if len(answers.answers) > 1 << 16:
         raise OverflowError(f"{dialect.name} has more different answers than two bytes count.")
+    rows, results = _rows(list(answers.answers))
     head = {
         "ops": ops,  # name -> form -> the number of its group
         # For each group whether it tells 0-d arrays from others, then its tables: their axes.
         "groups": shapes,
         "axes": list(axes),
-        "answers": list(answers.answers),
+        "answers": len(rows),
+        "columns": len(rows[0]),
+        "results": results,
         "steps": list(answers.steps),
         "sentences": list(answers.sentences),
         "casts": list(answers.casts),
     }
-    return _compressed(head, cells)
+    return _compressed(head, [*zip(*rows, strict=True), cells])
 
 
-def _compressed(head: dict[str, Any], cells: array[int]) -> str:
-    """A length, as many bytes of JSON, then the cells, two bytes each: deflated, in base64."""
-    if sys.byteorder == "big":
-        cells.byteswap()
+def _rows(answers: Sequence[tuple[Any, ...]]) -> tuple[list[list[int]], list[str]]:
+    """Answers as rows of numbers, and what the second number of a row counts.
+
+    A row: its steps, its result, flags, what it computes in, the cast of the result, and a cast for
+    each operand. A cast counts from 1 on, 0 is none. An answer that makes no sense has the sentence
+    that says so for steps.
+    """
+    results = {"senseless": 0, "refused": 1}
+    operands = max(len(answer[4]) if len(answer) > 2 else 0 for answer in answers)
+    rows = []
+    for said, *decided in answers:
+        row = [said, len(decided), 0, 0, 0]
+        if len(decided) > 1:
+            result, flags, compute, casts, written = decided
+            for name in (result, compute):
+                results.setdefault(name, len(results))
+            row = [said, results[result], flags, results[compute], written + 1]
+            row += [cast + 1 for cast in casts]
+        rows.append(row + [0] * (5 + operands - len(row)))
+    return rows, list(results)
+
+
+def _compressed(head: dict[str, Any], columns: Iterable[Iterable[int]]) -> str:
+    """A length, as many bytes of JSON, then the columns: deflated, in base64.
+
+    A column has the low bytes of its numbers, then their high bytes: equal bytes stand together,
+    which deflates to two thirds of what rows of JSON do.
+    """
     text = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
+    parts = [struct.pack("<I", len(text)), text]
+    for column in columns:
+        numbers = list(column)
+        parts += [bytes(n & 0xFF for n in numbers), bytes(n >> 8 for n in numbers)]
     squeezer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    raw = struct.pack("<I", len(text)) + text + cells.tobytes()
-    return base64.b64encode(squeezer.compress(raw) + squeezer.flush()).decode()
+    return base64.b64encode(squeezer.compress(b"".join(parts)) + squeezer.flush()).decode()
 
 
 def _numbers(classes: dict[DType, Classes]) -> dict[str, Any]:
-    """The class of every interval of values beside each dtype, each different map once."""
+    """The class of every interval of values beside each dtype, each different map once.
+
+    A map has the first interval of those that follow each other in one class: "-4:0 2:1".
+    """
     maps: dict[str, int] = {}
 
     def number(of_kind: dict[int, int]) -> int:
-        text = " ".join(f"{place}:{one}" for place, one in of_kind.items())
+        runs = [list(run) for _, run in groupby(of_kind.items(), lambda pair: pair[1])]
+        text = " ".join(f"{run[0][0]}:{run[0][1]}" for run in runs)
         return maps.setdefault(text, len(maps))
 
     beside = {
@@ -101,15 +135,17 @@ def _numbers(classes: dict[DType, Classes]) -> dict[str, Any]:
 
 
 def _plain(classes: dict[DType, Classes]) -> dict[str, list[int]]:
-    """The intervals whose values no common dtype tells from the plain number."""
+    """The intervals whose values no common dtype tells from the plain number. Of bools it is True
+    alone: two that differ would be written alike."""
     common = [of.numbers for d, of in classes.items() if d in COMMON_DTYPES]
     return {
         kind: [
             place
-            for place in every_value(kind)
-            if all(of[kind][place] == of[kind][_place(value)] for of in common)
+            for place, value in every_value(kind).items()
+            if value is not False
+            and all(of[kind][place] == of[kind][_place(plain[0])] for of in common)
         ]
-        for kind, value in PLAIN.items()
+        for kind, plain in PLAIN.items()
     }
 
 

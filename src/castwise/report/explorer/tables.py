@@ -6,11 +6,11 @@ import functools
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import product
 
-from castwise.engine.plan import plan_of
+from castwise.engine.plan import Plan, plan_of
 from castwise.errors import UsageError
 from castwise.report.explorer.asking import Answers, Table
 from castwise.report.explorer.classes import Classes, representatives
-from castwise.report.explorer.groups import Asked
+from castwise.report.explorer.groups import Asked, forms_behind
 from castwise.report.explorer.kinds import (
     COMMON_DTYPES,
     NUMPY_SCALARS,
@@ -26,8 +26,13 @@ from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import KINDS, DType
 from castwise.vocab.operands import Role, Scalar, held_value, real_class
 
-# A number of each kind that common dtypes hold.
-PLAIN: dict[str, Scalar] = {"bool": True, "int": 67, "float": 67.0, "complex": 67j}
+# Numbers of each kind that common dtypes hold, one for each place: a sentence names only one.
+PLAIN: dict[str, Sequence[Scalar]] = {
+    "bool": (True, True, True),
+    "int": (67, 68, 69),
+    "float": (73.5, 74.5, 75.5),
+    "complex": (81j, 82j, 83j),
+}
 _MOST_OPERANDS = 3
 _WITH_GUESTS = ("arithmetic", "comparison")  # families that are asked with arrays of NumPy
 
@@ -56,7 +61,7 @@ class Tables:
         if count == 1:
             yield (own,)
         if count == _MOST_OPERANDS:
-            yield (self._common_kinds(own),) * count
+            yield tuple([self._common_kinds(own, place) for place in range(count)])
         if asked.op.is_condition_first:
             condition = [kind for kind in own if kind.key == "array bool"]
             yield from ((condition, *pair) for pair in self._pairs(asked, own))
@@ -97,11 +102,11 @@ class Tables:
                 found.append(numpy_scalar_kind(dtype, number, value))
         return found
 
-    def _common_kinds(self, own: list[Kind]) -> list[Kind]:
+    def _common_kinds(self, own: list[Kind], place: int) -> list[Kind]:
         """Arrays of common dtypes, and numbers that none of these tells from others."""
         keys = [f"array {dtype}" for dtype in COMMON_DTYPES]
         arrays = [kind for kind in own if kind.key in keys]
-        return [*arrays, *[number_kind(kind, "plain", PLAIN[kind]) for kind in KINDS]]
+        return [*arrays, *[number_kind(kind, "plain", PLAIN[kind][place]) for kind in KINDS]]
 
     def _own_kinds(self, asked: Asked) -> list[Kind]:
         """The dialect's own arrays; 0-d ones only where they are answered differently."""
@@ -146,16 +151,14 @@ def holds_class(dtype: DType, place: int) -> bool:
 
 def _role_rules(dialect: Dialect, asked: Asked) -> Hashable:
     """The rules of an op that may look at what an operand is, besides its dtype."""
-    plan = plan_of(asked.op, dialect, asked.form)
+    plans = [plan_of(asked.op, dialect, form) for form in forms_behind(asked.form)]
+    row = (asked.op.arity, asked.op.index, asked.op.shapes, asked.op.family == "layers")
+    return asked.form, row, tuple([_role_rules_of(plan) for plan in plans])
+
+
+def _role_rules_of(plan: Plan) -> Hashable:
     accepts, joins = plan.accepts, plan.joins
     words = (plan.scalars, plan.borrows, joins.by, joins.unless, joins.others, joins.typed_by)
     flags = (accepts.refuses_zero_d, accepts.needs_rank, accepts.same_dtype, plan.result)
-    parts = (
-        plan.arrays,
-        plan.weakness,
-        plan.exponent,
-        plan.composes,
-        joins.mixes,
-        plan.writes.into,
-    )
-    return asked.form, asked.op.arity, asked.op.family == "layers", words, flags, repr(parts)
+    parts = (plan.arrays, plan.weakness, plan.exponent, plan.composes, joins.mixes)
+    return words, flags, repr(parts), plan.writes.into

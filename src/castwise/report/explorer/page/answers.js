@@ -29,7 +29,8 @@ const Answers = (() => {
     });
   }
 
-  // A length, as many bytes of JSON, then the cells, two bytes each: deflated, in base64.
+  // A length, as many bytes of JSON, then columns of numbers, the low bytes of each before the high
+  // ones: those of the answers, and the cells. Deflated, in base64.
   async function open(chunk, dialect) {
     const key = `${chunk} ${dialect}`;
     if (opened.has(key)) return;
@@ -39,9 +40,17 @@ const Answers = (() => {
     const raw = await new Response(stream).arrayBuffer();
     const length = new DataView(raw).getUint32(0, true);
     const head = JSON.parse(new TextDecoder().decode(new Uint8Array(raw, 4, length)));
-    const cells = new DataView(raw, 4 + length);
-    opened.set(key, { ...head, groups: withTables(head), cell: (place) => cells.getUint16(2 * place, true) });
+    const bytes = new Uint8Array(raw, 4 + length);
+    const start = 2 * head.answers * head.columns;
+    opened.set(key, {
+      ...head,
+      groups: withTables(head),
+      row: (answer) => Array.from({ length: head.columns }, (_, column) => numberAt(bytes, 2 * head.answers * column, head.answers, answer)),
+      cell: (place) => numberAt(bytes, start, (bytes.length - start) / 2, place),
+    });
   }
+
+  const numberAt = (bytes, start, count, place) => bytes[start + place] | (bytes[start + count + place] << 8);
 
   // The tables of each group, with where their cells begin.
   function withTables({ groups, axes }) {
@@ -67,7 +76,7 @@ const Answers = (() => {
     const group = chunk.groups[chunk.ops[op][form]];
     const keys = operands.map((operand, place) => keysOf(question, operand, place, own, group.tellsZeroD));
     const place = keys.some((found) => found === null) ? -1 : placeIn(group.tables, keys);
-    return place < 0 ? { kind: "unasked" } : told(chunk, chunk.answers[chunk.cell(place)]);
+    return place < 0 ? { kind: "unasked" } : told(chunk, chunk.row(chunk.cell(place)), operands.length);
   }
 
   // Where the cell is: in the first table that has all the operands.
@@ -113,30 +122,32 @@ const Answers = (() => {
 
   const maps = new Map();
 
-  // The class of a place among the bounds, from a map such as "-4:0 2:1".
+  // The class of a place among the bounds, from a map such as "-4:0 2:1", where runs begin.
   function classOf(own, number, at) {
     const text = own.numbers.maps[number];
-    if (!maps.has(text)) maps.set(text, new Map(text.split(" ").map((pair) => pair.split(":").map(Number))));
-    return maps.get(text).get(at);
+    if (!maps.has(text)) maps.set(text, text.split(" ").map((pair) => pair.split(":").map(Number)));
+    return maps.get(text).findLast(([begin]) => begin <= at)?.[1];
   }
 
-  function told(chunk, answer) {
-    if (answer.length === 1) return { kind: "senseless", steps: [chunk.sentences[answer[0]]] };
-    const [said, result, flags, compute, casts, written] = answer;
+  function told(chunk, [said, outcome, flags, compute, written, ...casts], count) {
+    const result = chunk.results[outcome];
+    if (result === "senseless") return { kind: result, steps: [chunk.sentences[said]] };
     const steps = chunk.steps[said].map((number) => chunk.sentences[number]);
-    if (result === null) return { kind: "refused", steps };
+    if (result === "refused") return { kind: result, steps };
     return {
-      kind: "decided", steps, result, compute,
+      kind: "decided", steps, result,
+      compute: chunk.results[compute],
       isWeak: Boolean(flags & 1),
       runs: !(flags & 2),
-      casts: casts.map((number) => castOf(chunk, number)),
+      casts: casts.slice(0, count).map((number) => castOf(chunk, number)),
       written: castOf(chunk, written),
     };
   }
 
+  // Casts count from 1 on.
   function castOf(chunk, number) {
-    if (number < 0) return null;
-    const [source, target, hazards, text] = chunk.casts[number];
+    if (!number) return null;
+    const [source, target, hazards, text] = chunk.casts[number - 1];
     const names = Object.keys(FACTS.hazards);
     return { source, target, text, hazards: hazards.map((place) => names[place]) };
   }

@@ -299,7 +299,8 @@ const AnswersView = (() => {
 
   // The expression with its casts written out, and what gives the compared dialect's result here.
   function casts(question, name, answer) {
-    const lines = [castLine("Copy the cast that keeps this meaning", Casts.written(name, question, explicit(answer)))];
+    const lines = [];
+    if (answer.casts?.some((cast) => cast?.source)) lines.push(castLine("Copy the cast that keeps this meaning", Casts.written(name, question, answer)));
     if (FACTS.dialects[parts.ref] && parts.ref !== name) {
       const wanted = Answers.look(parts.ref, question);
       if (wanted.kind === "decided" && Words.short(wanted) !== Words.short(answer)) {
@@ -308,9 +309,6 @@ const AnswersView = (() => {
     }
     return make("div", { class: "casts" }, lines);
   }
-
-  // An answer without casts has nothing to write out.
-  const explicit = (answer) => (answer.kind === "decided" && answer.casts.some((cast) => cast?.source) ? { ...answer, isExplicit: true } : { kind: "plain" });
 
   function castLine(label, code) {
     if (!code) return "";

@@ -7,32 +7,36 @@ const Casts = (() => {
 
   // What to write so that a dialect gives what `wanted` says; null where casts do not do it.
   function written(dialect, question, wanted) {
+    const operands = recast(dialect, question, wanted);
+    return operands && text(dialect, question, operands);
+  }
+
+  // The operands with which a dialect gives what `wanted` says.
+  function recast(dialect, question, wanted) {
     if (wanted.kind !== "decided" || ["augmented", "inplace"].includes(question.form)) return null;
     const first = FACTS.ops[question.op].conditionFirst ? 1 : 0;
-    for (const target of [null, wanted.compute, wanted.result]) {
-      const recast = question.operands.map((operand, place) => castTo(operand, target, place < first));
-      const found = Answers.look(dialect, { ...question, operands: recast });
-      if (found.kind === "decided" && found.runs && found.result === wanted.result && isAsExact(found, wanted)) {
-        return text(dialect, question, recast);
-      }
+    for (const target of [wanted.compute, wanted.result]) {
+      const operands = question.operands.map((operand, place) => castTo(operand, target, place < first));
+      const found = Answers.look(dialect, { ...question, operands });
+      if (found.kind === "decided" && found.runs && isSame(found, wanted)) return operands;
     }
     return null;
   }
 
-  // The result is computed in the same dtype, not rounded to it afterwards.
-  const isAsExact = (found, wanted) => found.compute === wanted.compute;
+  // The result is also computed in the same dtype, not rounded to it afterwards.
+  const isSame = (found, wanted) => found.result === wanted.result && found.compute === wanted.compute;
 
   function castTo(operand, target, isLeft) {
     const isOwn = operand.role === "array" && !operand.isNumPy;
-    return target === null || isLeft || !isOwn ? operand : { ...operand, dtype: target, isWeak: false };
+    return isLeft || !isOwn ? operand : { ...operand, dtype: target, isWeak: false };
   }
 
   // An operator with its operands; of a call only the arguments, as its name may differ there.
-  function text(dialect, question, recast) {
+  function text(dialect, question, operands) {
     const words = question.operands.map((operand, place) => {
       if (operand.role !== "array") return Notation.write(operand);
-      const isCast = recast[place].dtype !== operand.dtype;
-      return isCast ? cast(dialect, NAMES[place], recast[place].dtype) : NAMES[place];
+      const { dtype } = operands[place];
+      return dtype === operand.dtype ? NAMES[place] : cast(dialect, NAMES[place], dtype);
     });
     return question.form === "operator" ? Notation.writeQuestion(question, words) : words.join(", ");
   }
@@ -42,5 +46,5 @@ const Casts = (() => {
     return own.cast.replace("{x}", name).replace("{dtype}", dtype === "bool" ? own.boolName : dtype);
   }
 
-  return { written };
+  return { written, recast };
 })();
