@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from measure import machine, versions
+from measure import write_json
 from playwright.sync_api import sync_playwright
 
 TYPED = (
@@ -54,9 +54,7 @@ def main() -> None:
         chromium = browser.version
         browser.close()
     print(json.dumps(found, indent=1))
-    if given.json:
-        told = {**machine(), **versions("castwise"), "chromium": chromium, **found}
-        given.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    write_json(given.json, {"chromium": chromium, **found})
 
 
 def sizes(browser: Any, folder: Path) -> dict[str, Any]:
@@ -64,8 +62,10 @@ def sizes(browser: Any, folder: Path) -> dict[str, Any]:
     page = browser.new_page()
     page.goto((folder / "index.html").as_uri())
     page.evaluate(DRAWN)
-    read = page.evaluate("performance.getEntriesByType('resource').map((one) => one.name)")
-    names = {name.removeprefix(folder.as_uri() + "/") for name in read if name.startswith("file:")}
+    read = page.evaluate(
+        "[...document.querySelectorAll('script[src], [rel=stylesheet]')].map(e => e.src || e.href)"
+    )
+    names = {address.removeprefix(folder.as_uri() + "/") for address in read}
     first = [(folder / name).read_bytes() for name in sorted(names | {"index.html"})]
     page.close()
     return {

@@ -10,7 +10,6 @@ const AnswersView = (() => {
   ];
   const ROLES = { array: "array", "0-d": "0-d array", number: "Python number", numpy: "NumPy array", scalar: "NumPy scalar", weak: "weak array" };
   let parts = {};
-  let found = null; // the question that is shown, null where what was typed is none
 
   const title = ({ q }) => q || FIRST;
 
@@ -24,19 +23,18 @@ const AnswersView = (() => {
       question = Notation.read(parts.q);
     } catch (error) {
       if (!(error instanceof Notation.Unreadable)) throw error;
-      showProblem(error.message);
+      showProblem(error);
       return;
     }
     await Answers.load(question.op, question.form);
     if (isLate()) return;
-    found = question;
     showPickers(question);
     showAnswers(question);
   }
 
   function skeleton() {
     const area = make("textarea", {
-      id: "question", rows: 1, spellcheck: "false", autocapitalize: "off", autocomplete: "off",
+      id: "question", rows: 1, placeholder: FIRST, spellcheck: "false", autocapitalize: "off", autocomplete: "off",
       "aria-describedby": "problem", oninput: typed, onpaste: pasted,
     });
     return [
@@ -84,12 +82,14 @@ const AnswersView = (() => {
     await Explorer.go({ ...parts, q: asked, ref: read.dialect ?? "", open: read.dialect ?? "" });
   }
 
-  function showProblem(message) {
-    found = null;
-    document.getElementById("problem").textContent = message;
+  function showProblem(error) {
+    const command = error instanceof Notation.Unanswered ? [" Ask on the command line: ", commandFor(parts.ref || "numpy", parts.q)] : [];
+    document.getElementById("problem").replaceChildren(error.message, ...command);
     document.getElementById("summary").replaceChildren();
     document.getElementById("dialects").replaceChildren();
   }
+
+  const commandFor = (dialect, text) => make("code", {}, `castwise explain ${dialect} "${text}"`);
 
   // ---- picking
 
@@ -277,8 +277,7 @@ const AnswersView = (() => {
 
   function steps(question, name, answer) {
     if (answer.kind === "unasked") {
-      return make("p", {}, "This page has no answer for these operands. Ask on the command line: ",
-        make("code", {}, `castwise explain ${name} "${Notation.writeQuestion(question)}"`));
+      return make("p", {}, "This page has no answer for these operands. Ask on the command line: ", commandFor(name, Notation.writeQuestion(question)));
     }
     return make("ol", {}, Words.steps(question, answer).map((step) =>
       make("li", { class: step.startsWith("Refused:") ? "refused" : null }, step)));

@@ -32,7 +32,7 @@ const DistancesView = (() => {
     const share = asked ? differ / asked : 0;
     const percent = share > 0 && share < 0.01 ? "<1" : String(Math.round(100 * share));
     const words = `${a} and ${b}: ${differ.toLocaleString("en")} of ${asked.toLocaleString("en")} differ`;
-    return make("td", { style: `--share:${Math.min(1, share).toFixed(3)}`, class: share > 0.55 ? "far" : null },
+    return make("td", { style: `--share:${Math.min(1, share).toFixed(3)}` },
       make("a", { href: Explorer.address({ view: "diff", a, b, op: ops[0] }), title: words, "aria-label": words }, percent));
   }
 

@@ -11,9 +11,9 @@ const Explorer = (() => {
     return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   }
 
-  // The address of a state; parts that are empty are left out.
+  // The address of a state; parts that are empty are left out, but for a question that somebody emptied.
   function address(parts) {
-    const kept = Object.entries(parts).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+    const kept = Object.entries(parts).filter(([name, value]) => value || (name === "q" && value === ""));
     return `#${new URLSearchParams(kept)}`;
   }
 

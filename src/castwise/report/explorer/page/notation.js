@@ -10,6 +10,8 @@ const Notation = (() => {
   const KINDS = { "i*": "1", "f*": "1.0", "c*": "1j" };
 
   class Unreadable extends Error {}
+  // What castwise can answer, and this page cannot.
+  class Unanswered extends Unreadable {}
 
   // What was typed as {op, form, operands}. Throws Unreadable, which says what is wrong.
   function read(text) {
@@ -25,7 +27,7 @@ const Notation = (() => {
   }
 
   function readMethod(text) {
-    const method = /^([\s\S]+)\.([A-Za-z_]\w*)\(([\s\S]*)\)$/.exec(text);
+    const method = /^([\s\S]+?)\.([A-Za-z_]\w*)\(([\s\S]*)\)$/.exec(text);
     if (!method || !isBalanced(method[3])) return null;
     return called(method[2], [method[1], ...split(method[3])]);
   }
@@ -34,7 +36,7 @@ const Notation = (() => {
     const [op, form] = opOf(name);
     if (!op) throw new Unreadable(`There is no op ${name} here.${near(name, Object.keys(FACTS.ops))}`);
     const named = words.find((word) => /^[A-Za-z_]\w*\s*=(?!=)/.test(word) && !dtypeOf(word.split("=")[0].trim()));
-    if (named) throw new Unreadable(`This page has no answers with ${named.split("=")[0].trim()}=.`);
+    if (named) throw new Unanswered(`This page has no answers with ${named.split("=")[0].trim()}=.`);
     return checked({ op, form, operands: words.map(operand) });
   }
 
@@ -84,7 +86,7 @@ const Notation = (() => {
     const written = text.trim();
     const found = OPERAND.exec(written);
     if (!found || found[0].length !== written.length) {
-      if (/[-+*/%@&|^(]/.test(written)) throw new Unreadable(`This page looks up one op at a time: ${written} is another.`);
+      if (/[-+*/%@&|^(]/.test(written)) throw new Unanswered(`This page looks up one op at a time: ${written} is another.`);
       throw new Unreadable(`${written || "Nothing"} is no operand. Write int32[n], int32[], 5, 5.5, np.float64(1.5).`);
     }
     const [, literal, braced, kind, name, star, scalar, value, dims] = found;
@@ -95,15 +97,17 @@ const Notation = (() => {
   const number = (text) => ({ role: "number", number: Numbers.read(text) });
 
   function array(written, { name, isWeak, scalar, value, dims }) {
-    if (name === "None") throw new Unreadable("This page has no answers about None.");
+    if (name === "None") throw new Unanswered("This page has no answers about None.");
     const dtype = dtypeOf(name);
-    if (!dtype) throw new Unreadable(`There is no dtype ${name}.${near(name, Object.keys(FACTS.dtypes))}`);
+    if (!dtype) throw noDtype(name);
     const isNumPy = /^(np|numpy)\./.test(name);
     if (scalar) return numpyScalar(dtype, scalar, isNumPy);
-    if (value) throw new Unreadable(`This page does not look at the values of 0-d arrays: write ${dtype}[].`);
+    if (value) throw new Unanswered(`This page does not look at the values of 0-d arrays: write ${dtype}[].`);
     const sizes = dims === undefined ? null : dims.split(",").map((size) => size.trim()).filter(Boolean);
     return { role: "array", dtype, isWeak, isNumPy, sizes };
   }
+
+  const noDtype = (name) => new Unreadable(`There is no dtype ${name}.${near(name, Object.keys(FACTS.dtypes))}`);
 
   function numpyScalar(dtype, scalar, isNumPy) {
     if (!isNumPy) throw new Unreadable(`Write np.${dtype}(${scalar}) for a NumPy scalar.`);
@@ -155,7 +159,7 @@ const Notation = (() => {
       if (char === "," && depth === 0) parts.push("");
       else parts[parts.length - 1] += char;
     }
-    return text.trim() ? parts : [];
+    return text.trim() ? parts.map((part) => part.trim()) : [];
   }
 
   function isBalanced(text) {
@@ -187,8 +191,10 @@ const Notation = (() => {
   }
 
   function fail(text) {
+    const unknown = [...text.matchAll(/([A-Za-z_]\w*)\*?\[/g)].map(([, name]) => name).find((name) => !dtypeOf(name));
+    if (unknown) throw noDtype(unknown);
     throw new Unreadable(`Cannot read ${text.length > 60 ? `${text.slice(0, 60)}…` : text} as one op. Write int32[n] + 5.5, or add(int32[n], 5.5).`);
   }
 
-  return { read, write, writeQuestion, dtypeOf, opOf, Unreadable };
+  return { read, write, writeQuestion, dtypeOf, opOf, Unreadable, Unanswered };
 })();
